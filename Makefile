@@ -1,0 +1,76 @@
+# One door to everything: `make` lists the targets. Each works from a fresh clone with python3 (3.11 to 3.14), make and git.
+
+PYTHON ?=
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.stamp
+QUIET := sh tools/quiet.sh
+WORKERS ?= 2
+
+# Not `mkdocs --quiet`: it drops the warnings before --strict can count them.
+# The documentation theme prints a notice about its own future on every build.
+export NO_MKDOCS_2_WARNING := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test studio bench reproduce docs translations format lint types lock clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(STAMP) ## create .venv with everything in requirements.lock and the project itself
+
+$(STAMP): pyproject.toml requirements.lock
+	@PYTHON="$(PYTHON)" sh tools/bootstrap.sh $(VENV)
+	@touch $@
+
+demo: setup ## protect sample data, attack it, measure both and write a report into demo/
+	@$(BIN)/noren demo --out demo
+
+test: setup ## format, lint, types, documentation and every test, with coverage
+	@$(QUIET) "ruff format" $(BIN)/ruff format --check .
+	@$(QUIET) "ruff check" $(BIN)/ruff check .
+	@$(QUIET) "mypy" $(BIN)/mypy
+	@$(QUIET) "documentation" $(BIN)/mkdocs build --strict
+	@sh tools/test.sh $(WORKERS)
+
+studio: setup ## open the web workbench on this machine
+	@if [ -d src/noren/studio ]; then exec $(BIN)/noren studio; fi; \
+	echo "the studio is not built yet; see CHANGELOG" >&2; exit 2
+
+bench: setup ## run every benchmarks/bench_*.py, one after another
+	@set -e; for script in benchmarks/bench_*.py; do \
+	  [ -e "$$script" ] || { echo "there are no benchmarks yet; see CHANGELOG" >&2; exit 2; }; \
+	  echo "== $$script"; $(BIN)/python "$$script"; \
+	done
+
+reproduce: setup ## print the papers' tables next to ours
+	@if [ -d src/noren/reproduce ]; then exec $(BIN)/noren reproduce all; fi; \
+	echo "the reproductions are not built yet; see CHANGELOG" >&2; exit 2
+
+docs: setup ## build the documentation into site/
+	@$(QUIET) "site/index.html" $(BIN)/mkdocs build --strict
+
+translations: setup ## refresh the catalogues under src/noren/locale from the marked text, and compile them
+	@$(QUIET) "translations" sh tools/translations.sh
+
+format: setup ## rewrite the code in the house style
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+lint: setup ## check the code's style without changing it
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+
+types: setup ## check the types
+	@$(BIN)/mypy
+
+lock: setup ## write requirements.lock after a change of dependencies (UPGRADE=1 takes the newest of everything)
+	@$(BIN)/python -m pip install --quiet --prefer-binary --no-build-isolation \
+	  $(if $(UPGRADE),--upgrade --upgrade-strategy eager) --editable '.[dev]'
+	@$(BIN)/python tools/lock.py
+	@touch $(STAMP)
+
+clean: ## remove what the other targets built (.venv stays)
+	@rm -rf build dist site demo screenshots .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.* coverage.xml
+	@find src tests tools benchmarks examples docs -name __pycache__ -type d -prune -exec rm -rf {} +

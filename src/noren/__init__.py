@@ -1,0 +1,75 @@
+"""Noren protects purchase histories and personal tables, attacks what it protected, and measures both.
+
+>>> import noren
+>>> history = noren.sample(customers=20, rows=300, items=50, seed=1)
+>>> release = noren.protect(history, "generalize-by-count", k=4, seed=1)
+>>> 0 < noren.measure(history, release, "cell-error").value < 1
+True
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from noren.api import attack, check, measure, protect, sample
+    from noren.data.frames import History, Table
+    from noren.data.reading import read
+    from noren.data.release import Release
+    from noren.data.schema import Schema
+    from noren.errors import NorenError
+    from noren.protocols import Attack, Guess, Measure, Method, Score
+    from noren.version import __version__
+
+__all__ = [
+    "Attack",
+    "Guess",
+    "History",
+    "Measure",
+    "Method",
+    "NorenError",
+    "Release",
+    "Schema",
+    "Score",
+    "Table",
+    "__version__",
+    "attack",
+    "check",
+    "measure",
+    "protect",
+    "read",
+    "sample",
+]
+
+_PLACES = {
+    "Attack": "noren.protocols",
+    "Guess": "noren.protocols",
+    "History": "noren.data.frames",
+    "Measure": "noren.protocols",
+    "Method": "noren.protocols",
+    "NorenError": "noren.errors",
+    "Release": "noren.data.release",
+    "Schema": "noren.data.schema",
+    "Score": "noren.protocols",
+    "Table": "noren.data.frames",
+    "__version__": "noren.version",
+    "attack": "noren.api",
+    "check": "noren.api",
+    "measure": "noren.api",
+    "protect": "noren.api",
+    "read": "noren.data.reading",
+    "sample": "noren.api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first used, so that ``import noren`` costs next to nothing."""
+    place = _PLACES.get(name)
+    if place is None:
+        raise AttributeError(f"module 'noren' has no attribute {name!r}")
+    value = getattr(importlib.import_module(place), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

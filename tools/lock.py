@@ -1,0 +1,82 @@
+"""Write ``requirements.lock`` from what is installed: ``make lock``.
+
+The lock holds the closure of the project's own dependencies and its ``dev`` extra, one ``name==version`` a line,
+sorted; nothing else that happens to lie in the environment gets in. A dependency that only some of the supported
+Python versions want carries its marker. Two things stop the run: a package that is wanted but not installed, and one
+that refuses a Python the project supports (the first of each series, for Debian's are rarely the last).
+"""
+
+import sys
+import tomllib
+from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parents[1]
+LOCK = ROOT / "requirements.lock"
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+HEAD = """\
+# Everything `make setup` installs: the project's dependencies and its development tools, with theirs.
+# Written by `make lock`; edit pyproject.toml instead.
+"""
+
+
+def wanted_by(requirement: Requirement, extras: Iterable[str], python: str) -> bool:
+    """Tell whether ``requirement`` counts on Linux under ``python``, for a package asked for with ``extras``."""
+    if requirement.marker is None:
+        return True
+    place = {"python_version": python, "python_full_version": f"{python}.0", "sys_platform": "linux"}
+    place |= {"platform_system": "Linux", "os_name": "posix"}
+    return any(requirement.marker.evaluate(place | {"extra": extra}) for extra in ("", *extras))
+
+
+def closure(roots: Iterable[Requirement], python: str) -> set[str]:
+    """Return the names of everything ``roots`` pull in under ``python``, by what the installed packages declare."""
+    waiting: list[tuple[Requirement, tuple[str, ...]]] = [(root, ()) for root in roots]
+    seen: set[tuple[str, frozenset[str]]] = set()
+    while waiting:
+        requirement, extras = waiting.pop()
+        if not wanted_by(requirement, extras, python):
+            continue
+        name = canonicalize_name(requirement.name)
+        key = (name, frozenset(requirement.extras))
+        if key in seen:
+            continue
+        seen.add(key)
+        try:
+            declared = distribution(name).requires or []
+        except PackageNotFoundError:
+            sys.exit(f"lock: {name} is needed on Python {python} but not installed here; install it and run again")
+        waiting += [(Requirement(line), tuple(requirement.extras)) for line in declared]
+    return {name for name, _ in seen}
+
+
+def refused(name: str, pythons: Iterable[str]) -> list[str]:
+    """Return those of ``pythons`` that the installed version of ``name`` does not run on."""
+    accepted = SpecifierSet(distribution(name).metadata["Requires-Python"] or "")
+    return [python for python in pythons if not accepted.contains(f"{python}.0")]
+
+
+def main() -> None:
+    """Write the lock beside ``pyproject.toml``."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    roots = [Requirement(line) for line in (*project["dependencies"], *project["optional-dependencies"]["dev"])]
+    by_python = {python: closure(roots, python) for python in PYTHONS}
+    lines = []
+    for name in sorted(set().union(*by_python.values())):
+        pythons = [python for python in PYTHONS if name in by_python[python]]
+        if bad := refused(name, pythons):
+            said = f"{name} {distribution(name).version} does not run on Python {bad[0]}.0"
+            sys.exit(f"lock: {said}; bound it in pyproject.toml and run again")
+        marker = "" if len(pythons) == len(PYTHONS) else "; " + " or ".join(f'python_version == "{p}"' for p in pythons)
+        lines.append(f"{name}=={distribution(name).version}{marker}\n")
+    LOCK.write_text(HEAD + "".join(lines), encoding="utf-8")
+    print(f"{LOCK.name}: {len(lines)} packages")
+
+
+if __name__ == "__main__":
+    main()

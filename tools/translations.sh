@@ -1,0 +1,21 @@
+#!/bin/sh
+# Gather the marked text of the package, merge it into each language's catalogue and compile that.
+# Places are kept by file only: line numbers would change the catalogues with every edit of the code.
+set -eu
+cd "$(dirname "$0")/.."
+babel=.venv/bin/pybabel
+locale=src/noren/locale
+template=$(mktemp)
+trap 'rm -f "$template"' EXIT
+"$babel" extract --mapping tools/babel.cfg --add-location file --sort-by-file --project noren \
+  --copyright-holder "The Noren authors" -o "$template" src/noren
+for language in ja; do
+  catalogue=$locale/$language/LC_MESSAGES/noren.po
+  if [ -e "$catalogue" ]; then
+    "$babel" update --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date \
+      -i "$template" -d "$locale" -D noren -l "$language"
+  else
+    "$babel" init -i "$template" -d "$locale" -D noren -l "$language"
+  fi
+done
+"$babel" compile -d "$locale" -D noren
