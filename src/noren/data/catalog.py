@@ -1,0 +1,331 @@
+"""Public data sets, by name: where they are on this machine, how to get them, how to read them.
+
+A data set is looked for in ``$NOREN_DATA``, in ``shared/data`` beside a checkout, and in the user's cache; nothing
+is looked for on the network. The two UCI sets can be had with :func:`fetch`, which downloads their official archive
+and keeps it only if it holds exactly the rows we know. No file of theirs is part of Noren.
+
+>>> [dataset.name for dataset in known()][:2]
+['online-retail', 'adult']
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import polars as pl
+
+from noren.data.download import TIMEOUT, download, unpack
+from noren.data.files import read_all_bytes
+from noren.data.frames import Records
+from noren.data.known_data import KNOWN, Dataset, Part
+from noren.data.reading import Read, read, write
+from noren.data.schema import ValueType
+from noren.errors import FileError, InputError, OutputError, UnknownNameError
+from noren.i18n import _
+from noren.naming import suggestion
+from noren.progress import Progress, silent
+
+__all__ = [
+    "ARCHIVE",
+    "Dataset",
+    "Located",
+    "Part",
+    "cache_folder",
+    "describe",
+    "fetch",
+    "find",
+    "get",
+    "known",
+    "open_dataset",
+    "places",
+    "rows_digest",
+    "verify",
+]
+
+ARCHIVE = "https://archive.ics.uci.edu/static/public"
+"""Where the UCI Machine Learning Repository keeps its archives."""
+
+
+@dataclass(frozen=True)
+class Located:
+    """A data set on this machine: the folder it was found in, and the parts that are there, by role."""
+
+    dataset: Dataset
+    folder: Path
+    paths: Mapping[str, Path]
+
+    def path(self, role: str | None = None) -> Path:
+        """Return the file of the part with ``role``; of the first part where none is named."""
+        part = self.dataset.part(role) if role is not None else self.dataset.parts[0]
+        if part.role not in self.paths:
+            raise FileError(
+                _("{part} of the data set {dataset} is not there").format(part=part.role, dataset=self.dataset.name),
+                _("put it beside {name}").format(name=self.path().name),
+                file=self.folder / part.names[0],
+            )
+        return self.paths[part.role]
+
+
+# --- knowing and finding ---------------------------------------------------------------------------------------------
+
+
+def known() -> tuple[Dataset, ...]:
+    """Return every data set the catalog knows."""
+    return KNOWN
+
+
+def describe(name: str) -> Dataset:
+    """Return what is known of the data set ``name``, wherever it is.
+
+    >>> describe("adult").rows
+    32561
+    """
+    for dataset in KNOWN:
+        if dataset.name == name:
+            return dataset
+    names = [dataset.name for dataset in KNOWN]
+    raise UnknownNameError(
+        _("there is no data set {name!r}{hint}; the catalog knows {names}").format(
+            name=name[:200], hint=suggestion(name, names), names=", ".join(names)
+        )
+    )
+
+
+def cache_folder() -> Path:
+    """Return the user's cache: ``$XDG_CACHE_HOME/noren``, else ``~/.cache/noren``."""
+    given = os.environ.get("XDG_CACHE_HOME", "")
+    if Path(given).is_absolute():  # the XDG specification asks to ignore a relative path here
+        return Path(given) / "noren"
+    try:
+        return Path.home() / ".cache" / "noren"
+    except RuntimeError:
+        raise OutputError(_("there is no home folder to keep data in; set XDG_CACHE_HOME to a folder")) from None
+
+
+def places() -> tuple[Path, ...]:
+    """Return the folders to look in, in order: ``$NOREN_DATA``, ``shared/data`` beside a checkout, the cache."""
+    found: list[Path] = []
+    if given := os.environ.get("NOREN_DATA"):
+        found.append(Path(given))
+    found += (root.parent / "shared" / "data" for root in _checkouts())
+    with contextlib.suppress(OutputError):  # no home, no cache; the other places are as good
+        found.append(cache_folder())
+    return tuple(dict.fromkeys(found))
+
+
+def _checkouts() -> Iterator[Path]:
+    """Yield the folders that look like the root of a checkout, upwards from here and from Noren's own source."""
+    starts = [Path(__file__).resolve().parent]
+    with contextlib.suppress(FileNotFoundError):  # the folder we were started in may be gone
+        starts.insert(0, Path.cwd())
+    for start in starts:
+        for folder in (start, *start.parents):
+            if _is_there(folder / "pyproject.toml") or _is_there(folder / ".git"):
+                yield folder
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:
+        return False  # in a folder we may not enter
+
+
+def find(name: str) -> Located:
+    """Return where the data set ``name`` is on this machine; never touches the network.
+
+    Its first part must be there; the others are listed where they are beside it.
+
+    Raises
+    ------
+    FileError
+        When it is in none of the :func:`places`, with what to do.
+    """
+    dataset = describe(name)
+    looked_in = places()
+    for folder in looked_in:
+        paths = _parts_in(folder, dataset)
+        if dataset.parts[0].role in paths:
+            return Located(dataset, folder, paths)
+    raise FileError(
+        _("the data set {name} is in none of {places}").format(name=name, places=", ".join(map(str, looked_in))),
+        _how_to_get(dataset),
+    )
+
+
+def _parts_in(folder: Path, dataset: Dataset) -> dict[str, Path]:
+    """Return the files of a data set that ``folder`` holds, by role."""
+    return {
+        part.role: folder / name
+        for part in dataset.parts
+        for name in reversed(part.names)  # of two forms of one part, the usual one is kept
+        if _is_there(folder / name)
+    }
+
+
+def _how_to_get(dataset: Dataset) -> str:
+    if dataset.archive is None:
+        return _("put {file} into a folder and set NOREN_DATA to that folder; see {homepage}").format(
+            file=dataset.parts[0].names[0], homepage=dataset.homepage
+        )
+    return _("fetch it with noren datasets fetch {name}, or {by_hand}").format(
+        name=dataset.name, by_hand=_by_hand(dataset, ARCHIVE)
+    )
+
+
+def _by_hand(dataset: Dataset, archive: str) -> str:
+    return _("download {address} by hand, unpack it into a folder and set NOREN_DATA to that folder").format(
+        address=f"{archive}/{dataset.archive}"
+    )
+
+
+def get(name: str, *, download_missing: bool = False, progress: Progress = silent) -> Located:
+    """Return where a data set is; where it is missing and ``download_missing`` allows it, :func:`fetch` it first."""
+    try:
+        return find(name)
+    except FileError:
+        if not download_missing or describe(name).archive is None:
+            raise
+    return fetch(name, progress)
+
+
+def open_dataset(name: str, part: str | None = None) -> Read:
+    """Read a data set by its own schema, with its customers' master where it has one.
+
+    Parameters
+    ----------
+    name
+        A name from :func:`known`.
+    part
+        Another part than the first: ``test`` of Adult, ``T25`` to ``T100`` of PWS Cup 2017.
+    """
+    located = find(name)
+    dataset, path = located.dataset, located.path(part)
+    if part is not None and not dataset.part(part).follows_schema:
+        raise FileError(
+            _("{part} has other columns than the schema {schema}").format(part=part, schema=dataset.schema),
+            _("read the file itself"),
+            file=path,
+        )
+    return read(path, dataset.schema, master=located.paths.get("M"))
+
+
+# --- fetching and verifying ------------------------------------------------------------------------------------------
+
+
+def fetch(name: str, progress: Progress = silent, *, archive: str = ARCHIVE, timeout: float = TIMEOUT) -> Located:
+    """Download a data set into the user's cache from its official archive, and return where it is.
+
+    A download that broke off is continued. What came is unpacked and compared with what we know of the data set; on a
+    difference everything is removed again. Online Retail, a workbook in the archive, is kept as Parquet.
+
+    Parameters
+    ----------
+    name
+        ``online-retail`` or ``adult``.
+    progress
+        Told the share done.
+    archive
+        Where the archives are; a mirror may stand in.
+    timeout
+        Seconds without a byte before giving up.
+
+    Raises
+    ------
+    FileError
+        When it cannot be downloaded, or is not what we know.
+    """
+    dataset = describe(name)
+    if dataset.archive is None:
+        raise FileError(_("the data set {name} cannot be downloaded").format(name=name), _how_to_get(dataset))
+    folder = cache_folder()
+    address = f"{archive.rstrip('/')}/{dataset.archive}"
+
+    def of_download(done: float, words: str = "") -> None:
+        progress(0.9 * done, words)
+
+    packed = folder / f"{name}.zip"
+    if not packed.exists():  # it is where an earlier call was stopped between its download and its end
+        download(
+            address,
+            packed,
+            what=_("the data set {name}").format(name=name),
+            cure=_("check the network and try again, or {by_hand}").format(by_hand=_by_hand(dataset, archive)),
+            progress=of_download,
+            timeout=timeout,
+        )
+    progress(0.9, _("checking"))
+    try:
+        with tempfile.TemporaryDirectory(prefix=f".{name}.", dir=folder) as aside:
+            unpack(packed, {member: Path(aside) / member for member in dataset.members})
+            _keep(dataset, Path(aside), folder)
+    except InputError as error:
+        packed.unlink()
+        raise FileError(
+            _("what came for the data set {name} is not what it should be and was removed ({why})").format(
+                name=name, why=error.problem.rule
+            ),
+            _("try again; if it stays so, {by_hand}").format(by_hand=_by_hand(dataset, archive)),
+            file=address,
+        ) from None
+    packed.unlink()
+    progress(1.0, _("done"))
+    return Located(dataset, folder, _parts_in(folder, dataset))
+
+
+def _keep(dataset: Dataset, unpacked: Path, folder: Path) -> None:
+    """Move into ``folder`` what was unpacked, once all of it is what we know."""
+    found = Located(dataset, unpacked, _parts_in(unpacked, dataset))
+    verify(found)
+    for role, path in found.paths.items():
+        target = folder / dataset.part(role).names[0]
+        if path.suffix == target.suffix:
+            path.replace(target)
+        else:
+            write(_to_the_minute(read(path, dataset.schema).data), target)
+
+
+def verify(located: Located) -> None:
+    """Compare every part that is there with what we know of it; a difference is a ``FileError``."""
+    for role, path in located.paths.items():
+        _check(located.dataset, located.dataset.part(role), path)
+
+
+def _check(dataset: Dataset, part: Part, path: Path) -> None:
+    if part.digest is None:
+        return
+    actual = (
+        rows_digest(read(path, dataset.schema).data)
+        if part.by_rows
+        else hashlib.sha256(read_all_bytes(path)).hexdigest()
+    )
+    if actual != part.digest:
+        raise FileError(
+            _("the content of {name} is not that of the data set {dataset} (SHA-256 {actual}…)").format(
+                name=path.name, dataset=dataset.name, actual=actual[:12]
+            ),
+            _("get it again from its source"),
+            file=path,
+        )
+
+
+def rows_digest(data: Records) -> str:
+    """Return the SHA-256 of the rows, whatever kind of file they came from.
+
+    Texts are taken without the spaces around them and moments to the nearest minute, since a workbook keeps a moment
+    as a fraction of a day; the rest is :meth:`~noren.data.frames.Records.digest`.
+    """
+    stripped = pl.col(c.name for c in data.schema.columns if c.type == ValueType.TEXT).str.strip_chars()
+    plain = data.frame.with_columns(pl.when(stripped != "").then(stripped).name.keep())
+    return _to_the_minute(replace(data, frame=plain)).digest()
+
+
+def _to_the_minute(data: Records) -> Records:
+    moments = pl.col(c.name for c in data.schema.columns if c.type == ValueType.DATETIME)
+    return replace(data, frame=data.frame.with_columns((moments + pl.duration(seconds=30)).dt.truncate("1m")))

@@ -1,0 +1,109 @@
+"""Generalised cells as typed columns.
+
+A released cell says one value (*exact*), a range (*interval*), a choice (*set*) or nothing (*suppressed*). In memory:
+
+======================  =====================================================================
+column of values        ``x``
+column of intervals     struct ``{lo, hi}`` of the value's own type; exact where ``lo == hi``
+column of sets          list of codes into the column's domain; exact where it holds one
+suppressed cell         null
+deleted row             every cell null, the pseudonym too
+======================  =====================================================================
+
+The text forms ``[a;b]``, ``{a;b}`` and ``*`` exist in readers and writers alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import polars as pl
+
+from noren.data.schema import Column, Scale
+
+__all__ = [
+    "KINDS",
+    "contains",
+    "generalised_dtype",
+    "is_generalised",
+    "is_interval",
+    "is_set",
+    "kind",
+    "lift",
+    "set_dtype",
+]
+
+KINDS = pl.Enum(["exact", "interval", "set", "suppressed"])
+
+
+def is_interval(dtype: pl.DataType) -> bool:
+    """Tell whether a column holds intervals."""
+    return isinstance(dtype, pl.Struct) and [f.name for f in dtype.fields] == ["lo", "hi"]
+
+
+def is_set(dtype: pl.DataType) -> bool:
+    """Tell whether a column holds sets."""
+    return isinstance(dtype, pl.List)
+
+
+def is_generalised(dtype: pl.DataType) -> bool:
+    """Tell whether a column holds generalised cells."""
+    return is_interval(dtype) or is_set(dtype)
+
+
+def set_dtype(domain: Iterable[str]) -> pl.List:
+    """Return the type of a column of sets over ``domain`` (its values in a fixed order)."""
+    return pl.List(pl.Enum(list(domain)))
+
+
+def generalised_dtype(column: Column, domain: Iterable[str] = ()) -> pl.DataType:
+    """Return the type that generalised cells of ``column`` have."""
+    if column.scale == Scale.NOMINAL:
+        return set_dtype(domain)
+    return pl.Struct({"lo": column.dtype, "hi": column.dtype})
+
+
+def lift(values: pl.Series, column: Column, domain: Iterable[str] | None = None) -> pl.Series:
+    """Turn exact values into generalised cells that say the same.
+
+    >>> lift(pl.Series("quantity", [3, None]), Column(name="quantity", role="quantity")).to_list()
+    [{'lo': 3, 'hi': 3}, None]
+    """
+    if is_generalised(values.dtype):
+        return values
+    name = values.name
+    if column.scale == Scale.NOMINAL:
+        known = sorted(values.drop_nulls().unique().to_list()) if domain is None else list(domain)
+        one = pl.concat_list(pl.col(name).cast(pl.Enum(known)))
+    else:
+        one = pl.struct(lo=pl.col(name), hi=pl.col(name))
+    return values.to_frame().select(pl.when(pl.col(name).is_not_null()).then(one).alias(name))[name]
+
+
+def kind(cells: pl.Series) -> pl.Series:
+    """Return what each cell is: exact, interval, set or suppressed."""
+    name = cells.name
+    cell = pl.col(name)
+    if is_interval(cells.dtype):
+        several, word = cell.struct.field("lo") != cell.struct.field("hi"), "interval"
+    elif is_set(cells.dtype):
+        several, word = cell.list.len() != 1, "set"
+    else:
+        several, word = pl.lit(value=False), "set"
+    said = (
+        pl.when(cell.is_null()).then(pl.lit("suppressed")).when(several).then(pl.lit(word)).otherwise(pl.lit("exact"))
+    )
+    return cells.to_frame().select(said.cast(KINDS).alias(name))[name]
+
+
+def contains(cells: pl.Series, values: pl.Series) -> pl.Series:
+    """Tell, row by row, whether a cell allows a value; a suppressed cell allows every value."""
+    both = pl.DataFrame({"cell": cells, "value": values})
+    cell, value = pl.col("cell"), pl.col("value")
+    if is_interval(cells.dtype):
+        fits = (cell.struct.field("lo") <= value) & (value <= cell.struct.field("hi"))
+    elif is_set(cells.dtype):
+        fits = cell.cast(pl.List(pl.String)).list.contains(value)
+    else:
+        fits = cell == value
+    return both.select((cell.is_null() | fits.fill_null(value=False)).alias(cells.name))[cells.name]

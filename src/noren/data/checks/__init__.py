@@ -1,0 +1,94 @@
+"""Does a file follow the rules of the contest it is meant for?
+
+Each checker answers as the contest's own checker did (valid or not) and, unlike it, names every broken rule with row,
+column, value and cure. A checker loads when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from noren.errors import ParameterError
+from noren.i18n import _
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from noren.data.checks.report import Report
+
+__all__ = ["CHECKERS", "check_guess", "check_release"]
+
+CHECKERS: Mapping[str, str] = MappingProxyType(
+    {
+        "pwscup2017": "noren.data.checks.pwscup2017",
+        "pwscup2018": "noren.data.checks.pwscup2018",
+    }
+)
+"""The schema presets that have an official checker, and the module that stands for it."""
+
+
+def check_release(schema_name: str, original: Path, release: Path, *, limit: int = 20) -> Report:
+    """Check an anonymised table against its original by the rules of ``schema_name``.
+
+    Parameters
+    ----------
+    schema_name
+        One of :data:`CHECKERS`.
+    original
+        The original table T, plain or gzip-compressed.
+    release
+        The anonymised table, in the row order of T (2018: A; 2017: AT).
+    limit
+        How many problems, and how many warnings, to describe; all are counted.
+    """
+    report: Report = _checker(schema_name).check_release(original, release, limit=limit)
+    return report
+
+
+def check_guess(
+    schema_name: str, original: Path, guess: Path, *, published: Path | None = None, limit: int = 20
+) -> Report:
+    """Check an attacker's answer by the rules of ``schema_name``.
+
+    Parameters
+    ----------
+    schema_name
+        One of :data:`CHECKERS`.
+    original
+        The original table T, plain or gzip-compressed.
+    guess
+        The answer (2018: F', a pseudonym and a customer a row; 2017: F̂, a customer and twelve pseudonyms a row).
+    published
+        What the attacker was given (2018: A'). The rules of 2017 do not look at it.
+    limit
+        How many problems, and how many warnings, to describe; all are counted.
+    """
+    checker = _checker(schema_name)
+    report: Report
+    if schema_name == "pwscup2018":
+        if published is None:
+            raise ParameterError(
+                _("a guess in the format of {schema} names pseudonyms of the published table").format(
+                    schema=schema_name
+                ),
+                _("name the published table too"),
+            )
+        report = checker.check_guess(original, published, guess, limit=limit)
+    else:
+        report = checker.check_guess(original, guess, limit=limit)
+    return report
+
+
+def _checker(schema_name: str) -> ModuleType:
+    if schema_name not in CHECKERS:
+        raise ParameterError(
+            _("this schema has no official checker"),
+            _("use one of {names}").format(names=", ".join(sorted(CHECKERS))),
+            column="schema",
+            value=schema_name,
+        )
+    return importlib.import_module(CHECKERS[schema_name])

@@ -1,0 +1,282 @@
+"""The format of PWS Cup 2017: the anonymised table AT, and the guess F̂.
+
+AT has one row for each row of T, in its order: pseudonym, invoice, date, time, item, price, quantity; a deleted row is
+`DEL,,,,,,`. A customer has one pseudonym a month and at least half of the rows stay. F̂ has one row for each customer in
+ascending order: the customer, then the pseudonym of each month from 2010/12 to 2011/11 (`DEL`: none). The verdicts are
+those of the participant's checker in the published judge system; what it accepts only because it does not look comes
+back as a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+
+from noren.data.checks.lines import read_lines
+from noren.data.checks.original import calendar_day, read_columns, stop_at_null
+from noren.data.checks.pwscup2017_guess import GUESS_COLUMNS, NAME, guess_problems, guess_warnings
+from noren.data.checks.report import Finding, Report, broken_rows, gather, inline
+from noren.data.checks.sheet import Rule, Sheet, read_sheet
+from noren.errors import Problem
+from noren.i18n import _
+
+__all__ = ["COLUMNS", "GUESS_COLUMNS", "check_guess", "check_release"]
+
+COLUMNS = ("customer", "invoice", "date", "time", "item", "price", "quantity")
+DELETED = "DEL"
+DELETED_ROW = "DEL,,,,,,"
+
+DATE_FORM = r"^[0-9]{4}/1?[0-9]/[1-3]?[0-9]$"
+DATE_PARTS = r"^([0-9]{4})/([0-9]{1,2})/([0-9]{1,2})$"
+TIME_FORM = r"^([0-9]{1,2}):([0-9]{1,2})$"
+PRICE = r"^[0-9]{1,5}(?:\.[0-9]{1,2})?$"
+QUANTITY = r"^[0-9]{1,6}$"
+ZERO = r"^0+(?:\.0+)?$"
+
+
+def check_release(original: Path, release: Path, *, limit: int = 20) -> Report:
+    """Check the anonymised table AT against T; the customers' table M is not needed.
+
+    Parameters
+    ----------
+    original
+        T: customer, invoice, date, time, item, price, quantity; no header.
+    release
+        AT: row i anonymises row i of T.
+    limit
+        How many problems, and how many warnings, to describe; all problems are counted.
+
+    Notes
+    -----
+    With T = ``12967,0,2010/12/3,9:30,84836,1.25,12`` the row ``p1,0,2010/12/9,15:00,84836,1.4,12`` is valid, and
+    ``p1,0,2011/1/9,15:00,84836,1.4,12`` is not: a date stays in its month.
+    """
+    table = _read_original(original)
+    sheet = read_sheet(release, COLUMNS)
+    problems, warnings = list(sheet.problems()), list(sheet.warnings())
+    if not sheet.rows.is_empty():
+        live = _live_rows(sheet, table)
+        problems += [*_row_problems(sheet, table.height), *_cell_problems(sheet, live, table)]
+        warnings += [*_row_warnings(sheet, table.height), *_cell_warnings(sheet, live)]
+    return gather(problems, warnings, limit=limit)
+
+
+def check_guess(original: Path, guess: Path, *, limit: int = 20) -> Report:
+    """Check a guess F̂ against the customers of T.
+
+    Parameters
+    ----------
+    original
+        T, whose customers must all be answered for, in ascending order.
+    guess
+        F̂: rows of a customer and twelve pseudonyms; no count line, no header.
+    limit
+        How many problems, and how many warnings, to describe; all problems are counted.
+    """
+    table = _read_text(original)
+    number = table["customer"].str.extract(r"^([0-9]{1,18})$")
+    stop_at_null(original, table, "customer", number, _("a customer of the original is a whole number"))
+    sheet = read_sheet(guess, GUESS_COLUMNS)
+    problems, warnings = list(sheet.problems()), list(sheet.warnings())
+    if not sheet.rows.is_empty():
+        problems += guess_problems(sheet, table["customer"].unique())
+        warnings += guess_warnings(sheet)
+    return gather(problems, warnings, limit=limit)
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def _read_text(path: Path) -> pl.DataFrame:
+    return read_columns(path, read_lines(path, utf8=True, carriage_return_ends_line=True), COLUMNS)
+
+
+def _read_original(path: Path) -> pl.DataFrame:
+    """Return T as text columns with the month of each row, as ``yyyymm``."""
+    table = _read_text(path).with_columns(month=calendar_day(pl.col("date"), DATE_PARTS) // 100)
+    rule = _("a date of the original is a day of the calendar, written like 2010/12/1")
+    stop_at_null(path, table, "date", table["month"], rule)
+    return table
+
+
+# --- AT: rows --------------------------------------------------------------------------------------------------------
+
+_IS_DELETED = pl.col("customer") == DELETED
+
+
+def _row_problems(sheet: Sheet, expected: int) -> Iterator[Finding]:
+    rows = sheet.rows
+    cells = _("a row has {expected} cells ({columns}); this one has fewer").format(
+        expected=len(COLUMNS), columns=", ".join(COLUMNS)
+    )
+    short = (pl.col("cells") < len(COLUMNS)) & (~_IS_DELETED | (pl.col("place") == 0))
+    cure = _("write all cells; a deleted row is {row}").format(row=DELETED_ROW)
+    yield from sheet.findings(rows, Rule(None, short, cells, cure))
+    beyond = rows.filter(~_IS_DELETED & (pl.col("place") >= expected))
+    if not beyond.is_empty():
+        count = _("the file has {found:,} rows, the original has {expected:,}").format(
+            found=rows.height, expected=expected
+        )
+        cure = _("remove what follows row {expected:,}").format(expected=expected)
+        yield Finding.once(Problem(int(beyond["row"][0]), None, str(beyond["line"][0]), count, cure))
+    kept, least = rows.filter(~_IS_DELETED).height, rows.height // 2
+    if kept < least:
+        rule = _("at least half of the rows must be kept: {least:,} of {rows:,}; this file keeps {kept:,}").format(
+            least=least, rows=rows.height, kept=kept
+        )
+        yield Finding.once(Problem(None, None, None, rule, _("delete fewer rows")))
+
+
+def _row_warnings(sheet: Sheet, expected: int) -> Iterator[Finding]:
+    rows = sheet.rows
+    if sheet.width > len(COLUMNS):
+        rule = _("cells after the first {expected} are passed over").format(expected=len(COLUMNS))
+        yield Finding.once(Problem(int(rows["row"][0]), None, str(rows["line"][0]), rule, _("remove them")))
+    if sheet.width >= len(COLUMNS):  # else every row is one cell short, which is a problem told already
+        other = _IS_DELETED & (pl.col("line") != DELETED_ROW)
+        rule = _("a deleted row is {row}; other cells of it are passed over").format(row=DELETED_ROW)
+        yield from sheet.findings(rows, Rule(None, other, rule, _("empty its other cells")))
+    if rows.height < expected:
+        rule = _("the file has {found:,} rows, the original has {expected:,}").format(
+            found=rows.height, expected=expected
+        )
+        cure = _("write {row} for each row that is deleted").format(row=DELETED_ROW)
+        yield Finding.once(Problem(None, None, None, rule, cure))
+    beyond = rows.filter(_IS_DELETED & (pl.col("place") >= expected))
+    if not beyond.is_empty():
+        rule = _("deleted rows follow the last row of the original")
+        yield Finding.once(Problem(int(beyond["row"][0]), None, str(beyond["line"][0]), rule, _("remove them")))
+
+
+# --- AT: cells -------------------------------------------------------------------------------------------------------
+
+
+def _live_rows(sheet: Sheet, table: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows whose cells can be judged, each with its customer and month in T."""
+    live = sheet.rows.filter(~_IS_DELETED & (pl.col("cells") >= len(COLUMNS)) & (pl.col("place") < table.height))
+    source = table.select(original_customer="customer", month="month")[live["place"]]
+    return live.hstack(source)
+
+
+def _cell_problems(sheet: Sheet, live: pl.DataFrame, table: pl.DataFrame) -> Iterator[Finding]:
+    name, date, time = pl.col("customer"), pl.col("date"), pl.col("time")
+    hour, minute = (time.str.extract(TIME_FORM, group).cast(pl.Int32, strict=False) for group in (1, 2))
+    # The empty text is a missing value to the official reader, which it then takes for a name: a warning, see below.
+    no_name = ~name.str.contains(NAME) & (name != "")
+    a_customer = name.is_in(table["customer"].unique().implode())
+    judged = live.with_columns(
+        first_name=name.first().over("original_customer", pl.col("month") % 100),
+        day=calendar_day(date, DATE_PARTS),
+        formed_date=date.str.contains(DATE_FORM),
+        formed_time=time.str.contains(TIME_FORM),
+        real_time=(hour <= 23) & (minute <= 59),
+        no_name=no_name,
+        a_customer=a_customer & ~no_name,
+    )
+    clash = ~pl.col("no_name") & ~pl.col("a_customer") & (name != pl.col("first_name"))
+    real_day = pl.col("day").is_not_null()
+    moved = pl.col("formed_date") & real_day & (pl.col("day") // 100 != pl.col("month"))
+    yield Finding(broken_rows(judged, clash), COLUMNS.index("customer") + 1, lambda row: _two_names(judged, row))
+    yield Finding(broken_rows(judged, moved), COLUMNS.index("date") + 1, lambda row: _other_month(judged, row))
+    yield from sheet.findings(
+        judged,
+        Rule(
+            "customer",
+            pl.col("no_name"),
+            _("a pseudonym consists of letters, digits, _ and -"),
+            _("choose another pseudonym, or delete the row with {row}").format(row=DELETED_ROW),
+        ),
+        Rule(
+            "customer",
+            pl.col("a_customer"),
+            _("a pseudonym must not be a customer of the original"),
+            _("choose a pseudonym that is no customer number"),
+        ),
+        Rule(
+            "invoice",
+            ~pl.col("invoice").str.contains(NAME) & (pl.col("invoice") != ""),
+            _("an invoice consists of letters, digits, _ and -"),
+            _("write 0, as the original does"),
+        ),
+        Rule(
+            "date",
+            ~pl.col("formed_date"),
+            _("a date is written like 2010/12/1, without leading zeros"),
+            _("write it so, or delete the row"),
+        ),
+        Rule(
+            "date",
+            pl.col("formed_date") & ~real_day,
+            _("the calendar has no such day"),
+            _("write a day of the original's month"),
+        ),
+        Rule("time", ~pl.col("formed_time"), _("a time is written like 9:30"), _("write it so, or delete the row")),
+        Rule(
+            "time",
+            pl.col("formed_time") & ~pl.col("real_time"),
+            _("the clock has no such time"),
+            _("write a time from 0:00 to 23:59"),
+        ),
+        Rule(
+            "item",
+            ~pl.col("item").is_in(table["item"].unique().implode()),
+            _("the item must occur in the original table"),
+            _("write an item of the original"),
+        ),
+        Rule(
+            "price",
+            ~pl.col("price").str.contains(PRICE),
+            _("a price is a number up to 99999.99 with at most two decimals"),
+            _("write it like 2.1 or 2.10"),
+        ),
+        Rule(
+            "quantity",
+            ~pl.col("quantity").str.contains(QUANTITY),
+            _("a quantity is a whole number of at most six digits"),
+            _("write it like 12"),
+        ),
+    )
+
+
+def _two_names(judged: pl.DataFrame, row: int) -> Problem:
+    found = judged.row(judged["row"].search_sorted(row), named=True)
+    rule = _(
+        "a customer has one pseudonym a month; customer {customer} is {pseudonym} in {year}/{month} before"
+    ).format(
+        customer=inline(found["original_customer"]),
+        pseudonym=inline(found["first_name"]),
+        year=found["month"] // 100,
+        month=found["month"] % 100,
+    )
+    cure = _("write {pseudonym} here too, or delete the row").format(pseudonym=inline(found["first_name"]))
+    return Problem(row, "customer", found["customer"], rule, cure)
+
+
+def _other_month(judged: pl.DataFrame, row: int) -> Problem:
+    found = judged.row(judged["row"].search_sorted(row), named=True)
+    rule = _("a date stays in the month of the original, {year}/{month}").format(
+        year=found["month"] // 100, month=found["month"] % 100
+    )
+    return Problem(row, "date", found["date"], rule, _("write a day of that month, or delete the row"))
+
+
+def _cell_warnings(sheet: Sheet, live: pl.DataFrame) -> Iterator[Finding]:
+    yield from sheet.findings(
+        live,
+        Rule("customer", pl.col("customer") == "", _("the cell is empty"), _("choose a pseudonym")),
+        Rule("invoice", pl.col("invoice") == "", _("the cell is empty"), _("write 0")),
+        Rule(
+            "price",
+            pl.col("price").str.contains(ZERO),
+            _("a price of 0 is accepted though the original has none"),
+            _("write a price above 0"),
+        ),
+        Rule(
+            "quantity",
+            pl.col("quantity").str.contains(ZERO),
+            _("a quantity of 0 is accepted though the original has none"),
+            _("write a quantity from 1"),
+        ),
+    )

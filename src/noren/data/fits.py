@@ -1,0 +1,210 @@
+"""Known rows and public rows as plain arrays on which "may this row be that one?" is a few comparisons.
+
+Every column becomes numbers: dates and amounts their value, texts a code. A public cell becomes the range it allows,
+and, where it is a set, the codes in it; a suppressed cell allows everything. Nothing but the original and the public
+part is read, so what is found with it owes nothing to what a method says of itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from noren.data.arrays import exact_values, numbers, people
+from noren.data.cells import is_interval, is_set
+from noren.data.frames import History
+from noren.data.schema import Column, Role, Scale
+from noren.data.spelling import Spelling
+from noren.errors import SchemaError
+from noren.i18n import _
+from noren.kernels.feasibility import Candidates, KnownRows, PublicRows, candidate_blocks, joined
+from noren.progress import Progress, silent
+
+__all__ = [
+    "Consistent",
+    "Sides",
+    "class_sizes",
+    "compared_columns",
+    "consistent_customers",
+    "history_classes",
+    "sides_of",
+]
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The two sides of a comparison: known rows, public rows, and whom their numbers stand for.
+
+    Of pseudonyms with equal public histories only the first has rows here; ``history`` says which one each shares.
+    """
+
+    columns: tuple[Column, ...]
+    known: KnownRows
+    public: PublicRows
+    customers: pl.Series
+    pseudonyms: pl.Series
+    history: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Consistent:
+    """Who may be behind each pseudonym, by numbers that stand for ``pseudonyms`` and ``customers``.
+
+    ``history`` says which pseudonyms share a public history, ``rows`` how many public rows each pseudonym has, and
+    ``known`` how many original rows each customer has.
+    """
+
+    candidates: Candidates
+    pseudonyms: pl.Series
+    customers: pl.Series
+    history: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    known: NDArray[np.int64]
+
+
+def consistent_customers(original: History, public: History, progress: Progress = silent) -> Consistent:
+    """Find the customers of the original that every public row of a pseudonym fits, each row its own.
+
+    >>> from noren.data.schema import Schema
+    >>> def history(customers, prices):
+    ...     rows = {"customer": customers, "date": ["2010/12/1"] * 3, "item": ["a"] * 3, "price": prices,
+    ...             "quantity": [1] * 3}
+    ...     return History.of(rows, Schema.preset("pwscup2018"))
+    >>> found = consistent_customers(history(["ann", "bob", "bob"], [1, 1, 2]), history(["7", "8", "8"], [1, 2, 1]))
+    >>> found.candidates.counts.tolist()
+    [2, 1]
+    """
+    progress(0.0, _("laying out the rows"))
+    sides = sides_of(original, public)
+    blocks = []
+    for done, block in candidate_blocks(sides.known, sides.public):
+        progress(0.2 + 0.8 * done, _("asking who fits every row"))
+        blocks.append(block)
+    found = joined(blocks, len(sides.customers)).take(sides.history)
+    return Consistent(
+        found, sides.pseudonyms, sides.customers, sides.history, sides.public.counts[sides.history], sides.known.counts
+    )
+
+
+def sides_of(original: History, public: History) -> Sides:
+    """Lay out both sides as arrays; the original must hold exact values."""
+    columns = compared_columns(original, public)
+    classes = history_classes(public)
+    shown = classes.unique("class", keep="first", maintain_order=True)["pseudonym"]
+    once = public.take(public[Role.CUSTOMER].is_in(shown.implode()).fill_null(value=False).arg_true())
+    domains = {c.name: _domain(original, once, c) for c in columns if c.scale == Scale.NOMINAL}
+    known, customers = _known_rows(original, columns, domains)
+    said = _public_rows(once, columns, domains, known)
+    history = classes["class"].cast(pl.Int64).to_numpy()
+    return Sides(tuple(columns), known, said, customers, classes["pseudonym"], history)
+
+
+def history_classes(public: History) -> pl.DataFrame:
+    """Return the pseudonyms in order of appearance and the class of each: equal numbers, equal public histories.
+
+    Two histories are equal when they hold the same rows the same number of times; the order of rows, the order inside a
+    set and the spelling of a value say nothing.
+
+    >>> from noren.data.schema import Schema
+    >>> rows = {"customer": ["1", "2", "3", "2", "1"], "date": ["2010/12/1"] * 5, "item": ["a", "b", "a", "a", "b"],
+    ...         "price": [1.0] * 5, "quantity": [1] * 5}
+    >>> history_classes(History.of(rows, Schema.preset("pwscup2018"))).rows()
+    [('1', 0), ('2', 0), ('3', 1)]
+    """
+    column = public.schema.role(Role.CUSTOMER).name
+    sets = [name for name, dtype in public.frame.schema.items() if is_set(dtype)]
+    frame = public.frame.with_columns(pl.col(sets).list.unique().list.sort()) if sets else public.frame
+    texts = replace(public, frame=frame, spelling=Spelling()).texts().drop(column)
+    row = (
+        texts.select(pl.struct(pl.all()).rank("dense").alias("row")).to_series()
+        if texts.width
+        else pl.Series("row", [])
+    )
+    rows = pl.DataFrame({"pseudonym": public.frame[column], "row": row}).drop_nulls("pseudonym")
+    whole = rows.group_by("pseudonym", maintain_order=True).agg(
+        pl.col("row").sort().cast(pl.String).str.join(" ").alias("history")
+    )
+    kinds = whole.select(pl.col("history").unique(maintain_order=True)).with_row_index("class")
+    return whole.join(kinds, on="history", how="left", maintain_order="left").select("pseudonym", "class")
+
+
+def class_sizes(public: History) -> list[int]:
+    """Return how many pseudonyms share each public history, in order of first appearance."""
+    classes = history_classes(public)["class"]
+    return np.bincount(classes.to_numpy()).tolist() if len(classes) else []
+
+
+def compared_columns(original: History, public: History) -> list[Column]:
+    """Return the columns on which rows are compared, the item first: all that both have but the customer."""
+    customer = original.schema.role(Role.CUSTOMER).name
+    shared = [c for c in original.schema.columns if c.name != customer and c.name in public.frame.columns]
+    item = original.schema.role(Role.ITEM).name
+    if item not in [c.name for c in shared]:
+        raise SchemaError(
+            _("the release has no column {name!r}").format(name=item), _("give a release of this original")
+        )
+    return sorted(shared, key=lambda column: column.name != item)
+
+
+def _known_rows(original: History, columns: list[Column], domains: dict[str, pl.Series]) -> tuple[KnownRows, pl.Series]:
+    """Return the rows of the original, and its customers in order of appearance."""
+    who, customers = people(original[Role.CUSTOMER])
+    values = np.empty((len(original), len(columns)))
+    for at, column in enumerate(columns):
+        exact = exact_values(original, column)
+        values[:, at] = _codes(exact, domains[column.name]) if column.scale == Scale.NOMINAL else numbers(exact)
+    return KnownRows.of(values, who, len(customers), len(domains[columns[0].name])), customers
+
+
+def _public_rows(public: History, columns: list[Column], domains: dict[str, pl.Series], known: KnownRows) -> PublicRows:
+    """Return what the public rows allow, pseudonyms by order of appearance."""
+    who, pseudonyms = people(public[Role.CUSTOMER])
+    shape = (len(public), len(columns))
+    lo, hi = np.full(shape, -np.inf), np.full(shape, np.inf)
+    first, stop = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    members: list[NDArray[np.float64]] = []
+    used = 0
+    for at, column in enumerate(columns):
+        cells = public.frame[column.name]
+        there = ~cells.is_null().to_numpy()
+        if column.scale != Scale.NOMINAL:
+            ends = [cells.struct.field(end) for end in ("lo", "hi")] if is_interval(cells.dtype) else [cells, cells]
+            lo[there, at], hi[there, at] = (numbers(end)[there] for end in ends)
+            continue
+        row, code = _members(cells, domains[column.name])
+        size = np.bincount(row, minlength=len(public))
+        stop[:, at] = used + np.cumsum(size)
+        first[:, at] = stop[:, at] - size
+        # a set that lists nothing allows nothing
+        lo[there, at], hi[there, at] = np.inf, -np.inf
+        some = size > 0
+        lo[some, at] = code[np.cumsum(size)[some] - size[some]]
+        hi[some, at] = code[np.cumsum(size)[some] - 1]
+        members.append(code)
+        used += len(code)
+    listed = np.concatenate(members) if members else np.zeros(0)
+    return PublicRows.of(lo, hi, first, stop, listed, who, len(pseudonyms), known)
+
+
+def _domain(original: History, public: History, column: Column) -> pl.Series:
+    """Return every text of a column, in the original or in the release, sorted."""
+    cells = public.frame[column.name]
+    said = (cells.explode() if is_set(cells.dtype) else cells).cast(pl.String)
+    return pl.concat([exact_values(original, column).cast(pl.String), said]).drop_nulls().unique().sort()
+
+
+def _codes(texts: pl.Series, domain: pl.Series) -> NDArray[np.float64]:
+    return texts.cast(pl.String).cast(pl.Enum(domain)).to_physical().cast(pl.Float64).fill_null(np.nan).to_numpy()
+
+
+def _members(cells: pl.Series, domain: pl.Series) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the codes that cells list, sorted by row, then code, and the row of each."""
+    frame = pl.DataFrame({"text": cells}).with_row_index("row")
+    if is_set(cells.dtype):
+        frame = frame.explode("text")
+    frame = frame.with_columns(pl.col("text").cast(pl.String)).drop_nulls("text").unique()
+    frame = frame.with_columns(pl.Series("code", _codes(frame["text"], domain))).sort("row", "code")
+    return frame["row"].cast(pl.Int64).to_numpy(), frame["code"].to_numpy()

@@ -1,0 +1,299 @@
+"""The official text formats of PWS Cup 2016, 2017 and 2018, read into typed columns and written back byte for byte.
+
+======  =======================================================================================================
+2018    ``T`` purchases; ``A`` released cells in T's row order (``[a;b]``, ``{a;b}``, ``*``, a deleted row is all
+        ``*``); ``A'`` what is published: deleted rows gone, lines sorted by code point; ``F``, ``F'`` pseudonym and
+        customer; ``R`` the number of hits that makes a guess effective
+2017    ``T`` purchases; ``M`` customers; ``AT`` released rows in T's order (deleted: ``DEL,,,,,,``); ``S`` what is
+        published; ``F``, ``F̂`` customer and its pseudonym in each of twelve months (``DEL``: none), with or without the
+        number of lines above; ``Tα`` what an attacker knows: some rows of T, items cut to two characters
+2016    ``T`` purchases; ``M`` customers
+======  =======================================================================================================
+
+No header, no quotes, comma-separated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+
+from noren.data.cells import set_dtype
+from noren.data.files import writing_file
+from noren.data.frames import History
+from noren.data.parse import Place, parse_text
+from noren.data.render import cell_text
+from noren.data.scan import TextForm, scan_text
+from noren.data.schema import Column, Role, Scale, Schema, TextLayout
+from noren.data.spelling import Spelling
+from noren.data.text_files import arrangement, text_blocks
+from noren.errors import FileError, FormatError, ValueInCellError
+from noren.i18n import _
+
+__all__ = [
+    "MASTER_COLUMNS",
+    "MONTHS",
+    "published",
+    "read_master",
+    "read_months",
+    "read_pairs",
+    "read_rows",
+    "read_thresholds",
+    "write_lines",
+    "write_master",
+    "write_months",
+    "write_pairs",
+    "write_rows",
+]
+
+MONTHS = ("2010/12", *(f"2011/{m}" for m in range(1, 12)))
+MASTER_COLUMNS = ("customer", "sex", "birthday", "country")
+_LAYOUT = TextLayout(delimiter=",", header=False, encoding="utf-8")
+_DELETED = "DEL"
+_MASTER = Schema(
+    name="master",
+    kind="table",
+    columns=tuple(
+        Column(name=n, type="date", format="%Y/%m/%d") if n == "birthday" else Column(name=n) for n in MASTER_COLUMNS
+    ),
+)
+_THRESHOLDS = Schema(
+    name="thresholds", kind="table", columns=tuple(Column(name=n, type="integer", minimum=0) for n in ("n", "r"))
+)
+
+
+# --- rows: T, A, A', AT, S, Tα ------------------------------------------------------------------------------
+
+
+def read_rows(path: str | Path, schema: Schema) -> History:
+    """Read ``T``, ``A``, ``A'``, ``AT``, ``S`` or ``Tα``.
+
+    Columns that hold a generalised cell anywhere become typed generalised columns, the others stay exact. Deleted rows
+    are rows of nulls.
+    """
+    text, form = _texts(path, schema.names, schema)
+    deleted = _deleted_rows(text, schema)
+    star = "*" if schema.official == "pwscup2018" else None
+    columns: dict[str, pl.Series] = {}
+    plain: list[Column] = []
+    for column in schema.columns:
+        values = text[column.name]
+        if column.role != Role.CUSTOMER and star and values.str.contains(r"^[*\[{]").any():
+            columns[column.name] = _generalised(values, column, path)
+        else:
+            plain.append(column)
+    if plain:
+        exact = _exact(text, schema, plain, deleted, path)
+        columns |= {name: exact[name] for name in exact.columns}
+    frame = pl.DataFrame([columns[name] for name in schema.names])
+    history = History(frame, schema)
+    given = Spelling.of(text, _canonical(history), form.newline, final_newline=form.final_newline)
+    return replace(history, spelling=given)
+
+
+def write_rows(history: History, path: str | Path) -> None:
+    """Write a history in its official format, spelled as it was read."""
+    write_lines(history.spelling.apply(_canonical(history)), path, history.spelling)
+
+
+def published(history: History) -> History:
+    """Return what the contest publishes of ``A``: deleted rows removed, lines sorted by code point (``A'``)."""
+    rows = pl.DataFrame({"line": _joined(history.spelling.apply(_canonical(history)))}).with_row_index("row")
+    live = rows.filter(history[Role.CUSTOMER].is_not_null()).sort("line", maintain_order=True)
+    kept = history.take(live["row"])
+    return replace(kept, spelling=replace(kept.spelling, newline="\n", final_newline=True))
+
+
+def _canonical(history: History) -> pl.DataFrame:
+    """Return every cell's canonical text; a suppressed cell is ``*`` (2018), a deleted row ``DEL,,,,,,`` (2017)."""
+    frame, schema = history.frame, history.schema
+    texts = frame.select(cell_text(pl.col(c.name), c, frame.schema[c.name]).alias(c.name) for c in schema.columns)
+    if schema.official == "pwscup2018":
+        return texts.fill_null("*")
+    customer = schema.role(Role.CUSTOMER).name
+    return texts.with_columns(pl.col(customer).fill_null(_DELETED)).fill_null("")
+
+
+def _deleted_rows(text: pl.DataFrame, schema: Schema) -> pl.Series:
+    if schema.official == "pwscup2018":
+        return text.select(pl.all_horizontal(pl.all() == "*")).to_series()
+    return text[schema.role(Role.CUSTOMER).name] == _DELETED
+
+
+def _exact(
+    text: pl.DataFrame, schema: Schema, plain: list[Column], deleted: pl.Series, path: str | Path
+) -> pl.DataFrame:
+    """Type columns of exact values; only deleted rows may lack them."""
+    some = schema.model_copy(update={"columns": tuple(c.model_copy(update={"optional": True}) for c in plain)})
+    blank = text.select(
+        pl.when(pl.lit(deleted)).then(pl.lit("")).otherwise(pl.col(c.name)).alias(c.name) for c in plain
+    )
+    typed = parse_text(blank, some, Place(path))
+    empty = blank.select(pl.any_horizontal(pl.all() == "")).to_series() & ~deleted
+    if empty.any():
+        at = int(empty.arg_true()[0])
+        column = next(c.name for c in plain if blank[c.name][at] == "")
+        raise ValueInCellError(
+            _("the value is missing"), _("fill it in, or delete the whole row"), file=path, row=at + 1, column=column
+        )
+    return typed
+
+
+def _generalised(values: pl.Series, column: Column, path: str | Path) -> pl.Series:
+    """Type a column of ``x``, ``[a;b]`` or ``{a;b}``, and ``*``."""
+    name = column.name
+    cell = pl.col(name)
+    live = values.set(values == "*", None).to_frame()
+    if column.scale == Scale.NOMINAL:
+        braced = cell.str.extract(r"^\{(.*)\}$")
+        inside = pl.coalesce(braced, cell)
+        broken = inside.str.contains(r"[{}]") | (braced.is_null() & cell.str.contains(";", literal=True))
+        split = live.select(inside.str.split(";").alias(name))[name]
+        bad = (split.list.contains("") | (split.list.n_unique() != split.list.len())).fill_null(value=False)
+        bad |= live.select(broken.fill_null(value=False)).to_series()
+        _stop_if(
+            bad,
+            values,
+            column,
+            path,
+            _("a set lists different items, none of them empty"),
+            _("write one item like a, a set like {a;b}, or * to delete the cell"),
+        )
+        domain = split.drop_nulls().explode(empty_as_null=False).unique().sort().to_list()
+        return split.cast(set_dtype(domain))
+    ends = live.select(
+        cell.str.extract(r"^\[([^;]*);[^;]*\]$").fill_null(cell).alias("lo"),
+        cell.str.extract(r"^\[[^;]*;([^;]*)\]$").fill_null(cell).alias("hi"),
+    )
+    typed = {}
+    for end in ("lo", "hi"):
+        one = Schema(kind="table", columns=(column.model_copy(update={"role": Role.OTHER, "optional": True}),))
+        typed[end] = parse_text(ends.select(pl.col(end).fill_null("").alias(name)), one, Place(path))[name]
+    _stop_if(
+        (typed["lo"].is_null() | typed["hi"].is_null()) & live[name].is_not_null(),
+        values,
+        column,
+        path,
+        _("the value is missing"),
+        _("write a value, a range like [a;b], or * to delete the cell"),
+    )
+    _stop_if(
+        (typed["lo"] > typed["hi"]).fill_null(value=False),
+        values,
+        column,
+        path,
+        _("the range ends before it starts"),
+        _("write the smaller end first"),
+    )
+    both = pl.DataFrame(typed).select(pl.when(pl.col("lo").is_not_null()).then(pl.struct("lo", "hi")).alias(name))
+    return both[name]
+
+
+def _stop_if(bad: pl.Series, values: pl.Series, column: Column, path: str | Path, rule: str, cure: str) -> None:
+    if bad.any():
+        at = int(bad.arg_true()[0])
+        raise ValueInCellError(rule, cure, file=path, row=at + 1, column=column.name, value=values[at])
+
+
+# --- the small files: M, F, F', F̂, R ------------------------------------------------------------------------
+
+
+def read_master(path: str | Path) -> tuple[pl.DataFrame, Spelling]:
+    """Read ``M``: customer, sex, birthday, country."""
+    return _read_typed(path, _MASTER)
+
+
+def read_pairs(path: str | Path) -> tuple[pl.DataFrame, Spelling]:
+    """Read ``F`` or ``F'`` of 2018: pseudonym, customer. An empty file names nobody."""
+    names = ("pseudonym", "customer")
+    if Path(path).is_file() and Path(path).stat().st_size == 0:
+        return pl.DataFrame(schema=dict.fromkeys(names, pl.String)), Spelling(final_newline=False)
+    text, form = _texts(path, names)
+    return text, Spelling(form.newline, form.final_newline)
+
+
+def read_months(path: str | Path) -> tuple[pl.DataFrame, Spelling]:
+    """Read ``F`` or ``F̂`` of 2017: customer, then a pseudonym or ``DEL`` (null here) for each month.
+
+    The attack scripts of the contest print the number of lines above them; it is kept with the spelling.
+    """
+    first = scan_text(path, _LAYOUT, quoting=False).first_line
+    count = first[0] if len(first) == 1 and re.fullmatch("[0-9]+", first[0]) else None
+    text, form = _texts(path, ("customer", *MONTHS), skip=int(count is not None))
+    months = [pl.when(pl.col(m) != _DELETED).then(pl.col(m)).alias(m) for m in MONTHS]
+    return text.with_columns(months), Spelling(form.newline, form.final_newline, count_line=count)
+
+
+def read_thresholds(path: str | Path) -> tuple[pl.DataFrame, Spelling]:
+    """Read ``R``: n and r(n)."""
+    return _read_typed(path, _THRESHOLDS)
+
+
+def _read_typed(path: str | Path, schema: Schema) -> tuple[pl.DataFrame, Spelling]:
+    text, form = _texts(path, schema.names)
+    typed = parse_text(text, schema, Place(path))
+    return typed, Spelling.of(text, _exact_texts(typed, schema), form.newline, final_newline=form.final_newline)
+
+
+def _exact_texts(typed: pl.DataFrame, schema: Schema) -> pl.DataFrame:
+    return typed.select(cell_text(pl.col(c.name), c, c.dtype).alias(c.name) for c in schema.columns)
+
+
+def write_master(master: pl.DataFrame, path: str | Path, spelling: Spelling | None = None) -> None:
+    """Write ``M``."""
+    spelling = spelling or Spelling()
+    write_lines(spelling.apply(_exact_texts(master, _MASTER)), path, spelling)
+
+
+def write_pairs(pairs: pl.DataFrame, path: str | Path, spelling: Spelling | None = None) -> None:
+    """Write ``F``, ``F'`` or ``R``: two columns as they are."""
+    spelling = spelling or Spelling()
+    write_lines(spelling.apply(pairs.select(pl.all().cast(pl.String))), path, spelling)
+
+
+def write_months(months: pl.DataFrame, path: str | Path, spelling: Spelling | None = None) -> None:
+    """Write ``F`` or ``F̂`` of 2017."""
+    write_lines(months.select("customer", pl.col(MONTHS).fill_null(_DELETED)), path, spelling)
+
+
+# --- lines -----------------------------------------------------------------------------------------------------------
+
+
+def write_lines(texts: pl.DataFrame, path: str | Path, spelling: Spelling | None = None) -> None:
+    """Write text columns as comma-separated lines, whole or not at all."""
+    spelling = spelling or Spelling()
+    lines = _joined(texts).to_list()
+    if spelling.count_line is not None:
+        lines.insert(0, spelling.count_line)
+    content = spelling.newline.join(lines) + (spelling.newline if spelling.final_newline and lines else "")
+    with writing_file(path) as aside:
+        aside.write_bytes(content.encode())
+
+
+def _joined(texts: pl.DataFrame) -> pl.Series:
+    return texts.select(pl.concat_str(pl.all().fill_null(""), separator=",").alias("line"))["line"]
+
+
+def _texts(
+    path: str | Path, names: Iterable[str], schema: Schema | None = None, *, skip: int = 0
+) -> tuple[pl.DataFrame, TextForm]:
+    """Read all cells as text, refusing a byte order mark, quotes as syntax, and ragged rows."""
+    form = scan_text(path, _LAYOUT, quoting=False, skip=skip)
+    if form.encoding != "utf-8":
+        raise FormatError(
+            _("the file starts with a byte order mark"), _("save it as UTF-8 without BOM"), file=path, row=1
+        )
+    if form.mixed_newlines:
+        raise FormatError(_("the lines end in different ways"), _("end them all with LF, or all with CR LF"), file=path)
+    names = tuple(names)
+    expected = schema or Schema(kind="table", columns=tuple(Column(name=n) for n in names))
+    arrangement(path, form, expected)
+    blocks = [block for _row, block in text_blocks(path, form, quoting=False, last_empty_lines=False)]
+    if not blocks:
+        raise FileError(_("the file holds no rows"), _("give a file with at least one row"), file=path)
+    text = pl.concat(blocks)
+    return text.rename(dict(zip(text.columns, names, strict=True))), form

@@ -1,0 +1,325 @@
+"""The shelf of the sample shop: item codes, product names, prices and packs.
+
+A catalogue is made of small *families*: one article in several colours (``84029A``, ``84029B`` …) or one pattern on
+several articles (neighbouring codes). Families lie side by side and inside their category, so that "another one of the
+same family" and "something of the same category" are ranges of one cumulated popularity. A name ends with its head
+noun, which tells the category. The vocabularies are our own.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["CATEGORIES", "MOST_ITEMS", "POSTAGE_FROM", "Catalogue", "Category", "catalogue"]
+
+MOST_ITEMS = 90_000
+"""Five digits that do not start with zero: no catalogue is larger."""
+
+POSTAGE_FROM = 30
+"""Catalogues of at least this many items hold a postage line, as the contest's data do (``POST``)."""
+
+_ALL_YEAR = (1.0,) * 12
+
+
+class Category(NamedTuple):
+    """A shelf: name, share of the catalogue, price level, season (December first) and head nouns."""
+
+    name: str
+    share: float
+    price_level: float
+    season: tuple[float, ...]
+    nouns: tuple[str, ...]
+
+
+def _nouns(text: str) -> tuple[str, ...]:
+    return tuple(noun.strip() for noun in text.split(","))
+
+
+# The price level bends the draw from PRICE_POINTS: above 1 dear, below 1 cheap. A season is the chance that a customer
+# who meets the article in that month takes it.
+CATEGORIES: tuple[Category, ...] = (
+    Category("kitchen", 0.19, 1.0, _ALL_YEAR, _nouns(
+        "MUG, TEA TOWEL, CAKE STAND, CAKE TIN, TEAPOT, BOWL, PLATE, TEACUP, APRON, OVEN GLOVE, JUG, EGG CUP, BREAD BIN,"
+        "MEASURING SPOONS, BUTTER DISH, CAKE CASES, SUGAR JAR, BISCUIT TIN, LUNCH BOX, BAKING SET, SPICE TIN, TRAY")),
+    Category("ornaments", 0.15, 1.1, _ALL_YEAR, _nouns(
+        "ORNAMENT, HANGING HEART, PHOTO FRAME, MIRROR, WALL CLOCK, TRINKET BOX, FIGURINE, VASE, WREATH, DOOR SIGN,"
+        "WALL ART, SNOW GLOBE, MONEY BOX, WIND CHIME, DOORSTOP, COAT HOOK, LETTER RACK, ALARM CLOCK")),
+    Category("lighting", 0.09, 1.0, _ALL_YEAR, _nouns(
+        "T-LIGHT HOLDER, CANDLE, LANTERN, NIGHT LIGHT, CANDLESTICK, FAIRY LIGHTS, TABLE LAMP, VOTIVE GLASS,"
+        "OIL BURNER, LAMPSHADE, PILLAR CANDLE, TORCH")),
+    Category("stationery", 0.13, 0.55, _ALL_YEAR, _nouns(
+        "NOTEBOOK, GIFT WRAP, GREETING CARD, PENCILS, PEN, WRITING SET, STICKERS, PARTY INVITES, PENCIL CASE, RUBBER,"
+        "ADDRESS BOOK, RIBBONS, GIFT TAGS, POSTCARDS, SKETCHBOOK, CHALKBOARD, MEMO PAD, RULER")),
+    Category("bags", 0.09, 0.95, _ALL_YEAR, _nouns(
+        "SHOPPER, LUNCH BAG, TOTE BAG, WASH BAG, PURSE, LUGGAGE TAG, SHOULDER BAG, STORAGE BAG, CHARLOTTE BAG,"
+        "COIN PURSE, PASSPORT COVER, PICNIC BAG")),
+    Category("clothing", 0.06, 1.3, _ALL_YEAR, _nouns(
+        "SCARF, UMBRELLA, GLOVES, SLIPPERS, SOCKS, BERET, RAIN PONCHO, HAND WARMER, HOT WATER BOTTLE, SHAWL")),
+    Category("jewellery", 0.06, 1.1, _ALL_YEAR, _nouns(
+        "NECKLACE, BRACELET, EARRINGS, HAIR CLIP, BROOCH, KEY RING, HAIR BAND, PENDANT, BANGLE")),
+    Category("children", 0.10, 0.9, _ALL_YEAR, _nouns(
+        "SKIPPING ROPE, PUZZLE, SOFT TOY, DOLL, JIGSAW, SPINNING TOP, PLAYHOUSE, BUILDING BLOCKS, TEDDY BEAR, KITE,"
+        "COLOURING SET, TOY TRAIN, DOMINOES, BUBBLES, PAINT SET, BABY BIB")),
+    Category("furniture", 0.04, 2.6, _ALL_YEAR, _nouns(
+        "CHAIR, SIDE TABLE, BOOKCASE, CABINET, STOOL, BENCH, CHEST OF DRAWERS, CUSHION, RUG, DOORMAT, STORAGE BOX")),
+    Category("garden", 0.05, 1.1, (0.4, 0.4, 0.6, 0.9, 1.0, 1.0, 1.0, 1.0, 0.8, 0.5, 0.4, 0.4), _nouns(
+        "PLANT POT, WATERING CAN, BIRD BOX, BIRD FEEDER, PARASOL, GARDEN FORK, SEED TIN, HERB MARKERS, KNEELING PAD,"
+        "TRELLIS, HANGING BASKET, TROWEL")),
+    Category("christmas", 0.04, 0.7, (0.8, 0.1, 0.05, 0.05, 0.05, 0.05, 0.05, 0.1, 0.25, 0.7, 1.0, 1.0), _nouns(
+        "BAUBLE, STOCKING, ADVENT CALENDAR, TREE DECORATION, CHRISTMAS CRACKERS, TREE TOPPER, TINSEL, GARLAND")),
+)  # fmt: skip
+
+_COLOURS = (
+    "RED", "PINK", "BLUE", "GREEN", "IVORY", "WHITE", "BLACK", "CREAM", "YELLOW", "PURPLE", "SILVER", "GOLD",
+    "TURQUOISE", "ORANGE", "GREY", "LILAC",
+)  # fmt: skip
+_STYLES = (
+    "SPOTTY", "STRIPED", "GINGHAM", "PAISLEY", "FLORAL", "ROSE", "DAISY", "TULIP", "POPPY", "LAVENDER", "STRAWBERRY",
+    "CHERRY", "APPLE", "LEMON", "WOODLAND", "OWL", "ROBIN", "SWALLOW", "BUTTERFLY", "LADYBIRD", "HEDGEHOG", "FOX",
+    "RABBIT", "ELEPHANT", "DINOSAUR", "CIRCUS", "CARNIVAL", "SEASIDE", "SAILOR", "ANCHOR", "COTTAGE", "FARMHOUSE",
+    "COUNTRY", "ANTIQUE", "RETRO", "VINTAGE", "REGENCY", "DECO", "FOLK ART", "PATCHWORK", "LACE", "ENAMEL", "CERAMIC",
+    "WOODEN", "WICKER", "GLASS", "ZINC", "FELT", "VELVET", "CANVAS", "HEART", "STAR", "MOON", "FEATHER", "POLKADOT",
+    "TARTAN", "ZIGZAG", "SCANDI", "BOTANICAL", "ORIENTAL",
+)  # fmt: skip
+# Two articles of one name would be one article to a reader: the second of a name is the small one, and so on.
+_SIZES = (
+    "", "SMALL", "LARGE", "MINI", "SET OF 2", "SET OF 3", "SET OF 4", "SET OF 6", "BOX OF 12", "PACK OF 12", "GIANT",
+    "TALL", "ROUND", "SQUARE", "OVAL", "FOLDING",
+)  # fmt: skip
+
+# pence and how many of a hundred articles cost that much; shops price in few points
+_PRICE_POINTS = (
+    (19, 1.0), (21, 0.5), (29, 1.4), (39, 2.6), (42, 5.0), (55, 1.2), (65, 2.4), (79, 1.2), (83, 1.8), (85, 8.0),
+    (125, 14.0), (145, 3.4), (165, 8.6), (169, 1.0), (195, 5.0), (208, 3.4), (210, 5.0), (225, 0.9), (255, 4.8),
+    (289, 1.2), (295, 7.6), (325, 0.8), (375, 6.0), (395, 0.8), (415, 1.2), (425, 2.6), (495, 4.6), (595, 2.5),
+    (675, 0.7), (695, 0.8), (765, 0.5), (795, 1.6), (825, 0.8), (850, 0.9), (895, 0.5), (995, 1.3), (1250, 0.5),
+    (1275, 0.7), (1495, 0.4), (1695, 0.4), (1995, 0.25), (2495, 0.15), (2995, 0.1), (3995, 0.08), (4995, 0.05),
+    (7995, 0.03), (14500, 0.02),
+)  # fmt: skip
+
+# dearest pence of the band, then the packs that articles of that price come in, each as often as it is written
+_PACKS: tuple[tuple[int, tuple[int, ...]], ...] = (
+    (30, (24, 24, 24, 48)),
+    (50, (12, 12, 24, 25)),
+    (80, (24, 24, 12, 16)),
+    (110, (12, 12, 12, 10, 8)),
+    (150, (12, 12, 12, 12, 12, 10, 8)),
+    (200, (12, 12, 10, 10, 8)),
+    (260, (6, 6, 10, 10, 12)),
+    (350, (6, 6, 6, 12, 5)),
+    (450, (4, 4, 4, 6, 8)),
+    (600, (3, 3, 4, 4, 6)),
+    (900, (2, 2, 2, 4, 10)),
+    (1400, (2, 2, 1, 4)),
+    (10**9, (1, 1, 2)),
+)
+
+# ranges of codes a shop has used over the years, the favourites first; what is left of the five digits comes after them
+_STEM_RANGES = (
+    (20600, 23900),
+    (84000, 86200),
+    (82400, 82700),
+    (47300, 48300),
+    (71000, 73000),
+    (35000, 38000),
+    (15000, 18000),
+)
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """The articles of a shop, in the order category, family, member; postage, where there is some, comes last.
+
+    Prices are in pence. ``popularity`` is cumulated and starts with 0: the chance of article ``j`` is its ``j``-th
+    difference; postage has none. ``early_price`` holds before ``change_day`` (a day of the sample's year),
+    ``bulk_price`` from ``bulk_from`` pieces on, ``counter_price`` is what some pay for one or two pieces.
+    """
+
+    codes: list[str]
+    names: list[str]
+    category: NDArray[np.int64]
+    category_range: NDArray[np.int64]
+    family_start: NDArray[np.int64]
+    family_end: NDArray[np.int64]
+    popularity: NDArray[np.float64]
+    price: NDArray[np.int64]
+    early_price: NDArray[np.int64]
+    change_day: NDArray[np.int64]
+    bulk_price: NDArray[np.int64]
+    bulk_from: NDArray[np.int64]
+    counter_price: NDArray[np.int64]
+    pack: NDArray[np.int64]
+    goods: int
+
+    @property
+    def has_postage(self) -> bool:
+        """Whether the last article is postage."""
+        return self.goods < len(self.codes)
+
+
+def catalogue(items: int, rng: np.random.Generator, top: float, bend: float, floor: float) -> Catalogue:
+    """Return a catalogue of exactly ``items`` articles.
+
+    The popularity of the article of rank ``r`` of ``N`` is ``x**-top * exp(-bend * x**2) + floor`` with ``x = r/N``:
+    a Zipf head with a tail that falls off, and a floor so that every article sells now and then.
+    """
+    goods = items - 1 if items >= POSTAGE_FROM else items
+    category, family = _families(goods, rng)
+    lettered = rng.random(family[-1] + 1) < 0.36
+    sizes = np.bincount(family)
+    first = np.cumsum(sizes) - sizes
+    member = np.arange(goods) - first[family]
+
+    # ranks follow families, so that a liked pattern is liked in most of its colours
+    score = rng.random(sizes.size)[family] + 0.9 * rng.random(goods)
+    rank = np.empty(goods)
+    rank[np.argsort(-score, kind="stable")] = np.arange(1, goods + 1)
+    x = rank / goods
+    weight = x**-top * np.exp(-bend * x**2) + floor
+    weight = np.append(weight, np.zeros(items - goods))
+
+    # the colours of one article cost the same
+    like = np.where(lettered[family], first[family], np.arange(goods))
+    pence = _prices(category, rng)[like]
+    pack = _packs(pence, rng)[like]
+    changed = rng.random(goods) < 0.14
+    bulk = rng.random(goods) < 0.8
+    bulk_from = np.where(bulk, pack * rng.choice([2, 4, 4, 8], goods), 10**9)
+    arrays = {
+        "category": category,
+        "price": pence,
+        "early_price": np.where(changed, np.maximum(1, (pence * 0.94).astype(np.int64)), pence),
+        "change_day": np.where(changed, rng.integers(30, 300, goods), 0),
+        "bulk_price": _point_below(pence),
+        "bulk_from": bulk_from,
+        "counter_price": (pence * 1.96).astype(np.int64) + 1,
+        "pack": pack,
+    }
+    codes = _codes(sizes, lettered, family, member, rng)
+    names = _names(category, family, member, lettered, rng)
+    family_start, family_end = first[family], (first + sizes)[family]
+    if goods < items:
+        postage = {"category": -1, "price": 1800, "early_price": 1500, "change_day": 60, "bulk_price": 1800}
+        postage |= {"bulk_from": 10**9, "counter_price": 2800, "pack": 1}
+        arrays = {key: np.append(values, postage[key]) for key, values in arrays.items()}
+        family_start, family_end = np.append(family_start, goods), np.append(family_end, items)
+        names = [*names, "POSTAGE"]
+    return Catalogue(
+        codes=codes[:items],
+        names=names,
+        category_range=np.searchsorted(category, np.arange(len(CATEGORIES) + 1)),
+        family_start=family_start,
+        family_end=family_end,
+        popularity=np.concatenate(([0.0], np.cumsum(weight) / weight.sum())),
+        goods=goods,
+        **arrays,
+    )
+
+
+def _families(goods: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return each article's category and family, both rising: 1 to 8 articles a family, each in one category."""
+    sizes = rng.integers(1, 9, goods)
+    family = np.repeat(np.arange(goods), sizes)[:goods]
+    bounds = np.cumsum([category.share for category in CATEGORIES])
+    families = family[-1] + 1
+    of_family = np.searchsorted(bounds / bounds[-1], (np.arange(families) + rng.random()) / families)
+    return np.minimum(of_family, len(CATEGORIES) - 1)[family].astype(np.int64), family.astype(np.int64)
+
+
+def _prices(category: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw each article's price from the price points, dearer where its category is dear."""
+    pence = np.array([point for point, _share in _PRICE_POINTS], dtype=np.int64)
+    share = np.cumsum([share for _point, share in _PRICE_POINTS])
+    level = np.array([entry.price_level for entry in CATEGORIES])[category]
+    drawn = rng.random(category.size) ** (1 / level) * share[-1]
+    drawn_pence: NDArray[np.int64] = pence[np.searchsorted(share, drawn, side="right").clip(max=pence.size - 1)]
+    return drawn_pence
+
+
+def _packs(pence: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw each article's pack among those usual at its price."""
+    longest = max(len(packs) for _dearest, packs in _PACKS)
+    table = np.array([np.resize(packs, longest) for _dearest, packs in _PACKS], dtype=np.int64)
+    lengths = np.array([len(packs) for _dearest, packs in _PACKS])
+    band = np.searchsorted([dearest for dearest, _packs in _PACKS], pence)
+    packs: NDArray[np.int64] = table[band, (rng.random(pence.size) * lengths[band]).astype(np.int64)]
+    return packs
+
+
+def _point_below(pence: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the price point nearest below nine tenths of the price: 295 → 255, 1275 → 995, and 16 for the cheapest."""
+    points = np.array([16, *(point for point, _share in _PRICE_POINTS)])
+    return points[np.searchsorted(points, (pence * 9) // 10, side="right") - 1].astype(np.int64)
+
+
+def _codes(
+    sizes: NDArray[np.int64],
+    lettered: NDArray[np.bool_],
+    family: NDArray[np.int64],
+    member: NDArray[np.int64],
+    rng: np.random.Generator,
+) -> list[str]:
+    """Number the families in random order; a lettered family has one number and a letter for each member.
+
+    One code more than there are articles comes back; the last one is for postage.
+    """
+    favourites = np.concatenate([np.arange(low, high) for low, high in _STEM_RANGES])
+    stems = np.concatenate([favourites, np.setdiff1d(np.arange(10_000, 100_000), favourites)])
+    is_lettered = lettered & (sizes > 1)
+    needed = np.append(np.where(is_lettered, 1, sizes), 1)
+    order = rng.permutation(needed.size)
+    # small gaps between families, as far as the favourite numbers last
+    room = max(0, min(favourites.size, stems.size) - int(needed.sum()))
+    gaps = rng.integers(0, 1 + min(3, 2 * room // needed.size), needed.size)
+    gaps[np.cumsum(gaps) > room] = 0
+    ends = np.cumsum(needed[order] + gaps)
+    start = np.empty(needed.size, dtype=np.int64)
+    start[order] = ends - needed[order]
+    with_letter = is_lettered[family]
+    number = stems[start[family] + np.where(with_letter, 0, member)]
+    letters = np.where(with_letter, np.array(list("ABCDEFGH"))[member], "")
+    return [*np.char.add(number.astype(str), letters).tolist(), str(stems[start[-1]])]
+
+
+def _names(
+    category: NDArray[np.int64],
+    family: NDArray[np.int64],
+    member: NDArray[np.int64],
+    lettered: NDArray[np.bool_],
+    rng: np.random.Generator,
+) -> list[str]:
+    """Name the articles: colours of one article in a lettered family, articles of one pattern in the others."""
+    families = lettered.size
+    style = rng.integers(0, len(_STYLES), families)[family]
+    colour = rng.integers(0, len(_COLOURS), families)[family]
+    noun = rng.integers(0, 1 << 30, families)[family]
+    colour = np.where(lettered[family], colour + member, colour) % len(_COLOURS)
+    noun = np.where(lettered[family], noun, noun + member)
+    nouns = np.array([noun for entry in CATEGORIES for noun in entry.nouns])
+    counts = np.array([len(entry.nouns) for entry in CATEGORIES])
+    chosen = nouns[(np.cumsum(counts) - counts)[category] + noun % counts[category]]
+    plain = _joined(np.array(_COLOURS)[colour], np.array(_STYLES)[style], chosen)
+    _distinct, first, which = np.unique(plain, return_index=True, return_inverse=True)
+    turn = _turn(which, first.size)
+    sizes = np.array(
+        [*(f"{size} " if size else "" for size in _SIZES), *(f"NO {j} " for j in range(17, 2 + turn.max()))]
+    )
+    return [str(name) for name in np.char.add(sizes[turn], plain)]
+
+
+def _joined(*words: NDArray[np.str_]) -> NDArray[np.str_]:
+    text = words[0]
+    for word in words[1:]:
+        text = np.char.add(np.char.add(text, " "), word)
+    return text
+
+
+def _turn(group: NDArray[np.int64], groups: int) -> NDArray[np.int64]:
+    """Count, for each entry, the earlier entries of its group: [5, 7, 5, 5] → [0, 0, 1, 2]."""
+    order = np.argsort(group, kind="stable")
+    sizes = np.bincount(group, minlength=groups)
+    turn = np.empty(group.size, dtype=np.int64)
+    turn[order] = np.arange(group.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return turn

@@ -1,0 +1,255 @@
+"""One door for everything that can be read: CSV, Parquet, Excel, official text formats, release folders.
+
+:func:`read` looks at the content, not only at the name, and says what it chose (:attr:`Read.said`). :func:`convert`
+passes a file of any size through in blocks.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import polars as pl
+import pyarrow.parquet as pq
+
+from noren.data.binary_files import is_excel, is_parquet, parquet_blocks, read_excel, read_parquet, write_excel
+from noren.data.files import readable, writing_file
+from noren.data.frames import History, Records, Table
+from noren.data.guess import guess_schema
+from noren.data.official import published, read_master, read_rows, write_rows
+from noren.data.parse import Place, parse_values
+from noren.data.release import Release, Statement
+from noren.data.render import file_text
+from noren.data.scan import scan_text
+from noren.data.schema import Column, Kind, Role, Schema
+from noren.data.text_files import BLOCK_BYTES, read_csv, stop_at_other_columns, typed_blocks
+from noren.errors import FileError, OutputError, ParameterError, shown
+from noren.i18n import _
+from noren.naming import listing
+
+__all__ = ["Read", "convert", "read", "read_public", "read_release", "write", "write_blocks"]
+
+
+@dataclass(frozen=True)
+class Read:
+    """What was read, and what was chosen on the way."""
+
+    data: Records
+    said: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
+
+
+def read(path: str | Path, schema: Schema | str | Path | None = None, *, master: str | Path | None = None) -> Read:
+    """Read a history or a table from a file.
+
+    Parameters
+    ----------
+    path
+        CSV (plain or gzip), Parquet or Excel.
+    schema
+        A :class:`Schema`, the name of a preset or a TOML file; guessed where left out.
+    master
+        The contest's ``M`` file: customer, sex, birthday, country.
+    """
+    path = readable(path)
+    said: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
+    if schema is None:
+        guess = guess_schema(path)
+        schema, said, questions = guess.schema, guess.said, guess.questions
+    elif not isinstance(schema, Schema):
+        schema = Schema.load(schema)
+    data: Records
+    if is_parquet(path):
+        data = _records(read_parquet(path, schema), schema)
+        said += _left_out(pq.read_schema(path).names, schema)
+    elif is_excel(path):
+        data = _records(read_excel(path, schema), schema)
+    else:
+        form = scan_text(path, schema.text, schema.names)
+        if schema.official and not form.header:
+            data = read_rows(path, schema)
+        else:
+            data = _records(read_csv(path, schema, form), schema)
+        said = said or (form.sentence(),)
+        said += _left_out(form.first_line if form.header else (), schema)
+    if master is not None:
+        if not isinstance(data, History):
+            raise ParameterError(_("a table has no master"), _("leave --master out"))
+        data = replace(data, master=read_master(master)[0])
+    return Read(data, said, questions)
+
+
+def _left_out(names: Sequence[str], schema: Schema) -> tuple[str, ...]:
+    known = set(schema.names)
+    extra = [n.strip() for n in names if n.strip() not in known]
+    return (_("left out: {names}").format(names=listing(extra)),) if extra else ()
+
+
+def _records(frame: pl.DataFrame, schema: Schema) -> Records:
+    return History(frame, schema) if schema.kind == Kind.HISTORY else Table(frame, schema)
+
+
+def read_release(path: str | Path, original: Records) -> Release:
+    """Read a release: a folder that ``noren protect`` wrote, or a file in the original's row order (``A``, ``AT``)."""
+    path = Path(path)
+    if path.is_dir():
+        return Release.load(path)
+    aligned = read(path, original.schema).data
+    statement = Statement(method="unknown", notes={"file": path.name})
+    if len(aligned) != len(original):
+        raise FileError(
+            _("the file has {released:,} rows, the original {original:,}").format(
+                released=len(aligned), original=len(original)
+            ),
+            _("give the release in the original's row order (A, AT), or a release folder"),
+            file=path,
+        )
+    return Release.of_aligned(original, aligned, statement)
+
+
+def read_public(path: str | Path, original: Records) -> Records:
+    """Read what an attacker sees: the public part of a release folder, a published file (``A'``, ``S``) as it stands,
+    or of a file in the original's order (``A``, ``AT``) what would be published.
+    """
+    path = Path(path)
+    if path.is_dir():
+        return Release.load(path).public
+    rows = read(path, original.schema).data
+    if isinstance(rows, History) and rows[Role.CUSTOMER].is_null().any():
+        return published(rows)
+    return rows
+
+
+# --- writing and converting ---------------------------------------------------------------------------------
+
+
+def write(data: Records, path: str | Path) -> None:
+    """Write records as CSV, Parquet or Excel, by the name's ending; official text formats for contest schemas."""
+    path = Path(path)
+    kind = _format_of(path)
+    if kind == "csv" and isinstance(data, History) and data.schema.official:
+        write_rows(data, path)
+        return
+    schema, frame = data.schema, data.frame.select(data.schema.names)
+    if data.generalised and kind == "parquet":
+        with writing_file(path) as aside:
+            pq.write_table(frame.to_arrow(), aside, compression="zstd")
+        return
+    if data.generalised:
+        # text files and sheets hold generalised cells as their text
+        texts = tuple(Column(name=n) for n in schema.names)
+        schema, frame = schema.model_copy(update={"columns": texts}), data.texts()
+    write_blocks(iter([frame]), schema, path)
+
+
+def convert(
+    source: str | Path,
+    target: str | Path,
+    schema: Schema | str | Path | None = None,
+    progress: Callable[[float, int], None] | None = None,
+) -> int:
+    """Pass a file of any size into another format, block by block, and return the number of rows.
+
+    A text file is written as the schema's ``[text]`` says: delimiter, header, encoding; UTF-8 with commas and a header
+    where it says nothing.
+    """
+    source, target = readable(source), Path(target)
+    _format_of(target)
+    if schema is None:
+        schema = guess_schema(source).schema
+    elif not isinstance(schema, Schema):
+        schema = Schema.load(schema)
+    rows = 0
+
+    def counted() -> Iterator[pl.DataFrame]:
+        nonlocal rows
+        expected = 0.0
+        for block in _blocks(source, schema):
+            # a text block is BLOCK_BYTES long but for the last, so the first tells how many rows to expect
+            expected = expected or max(1.0, len(block) * source.stat().st_size / BLOCK_BYTES)
+            rows += len(block)
+            if progress is not None:
+                progress(min(1.0, rows / expected), rows)
+            yield block
+        if rows == 0:
+            raise FileError(_("the file holds no rows"), _("give a file with at least one row"), file=source)
+
+    write_blocks(counted(), schema, target)
+    return rows
+
+
+def _blocks(source: Path, schema: Schema) -> Iterator[pl.DataFrame]:
+    if is_parquet(source):
+        row = 1
+        for block in parquet_blocks(source):
+            stop_at_other_columns(source, block.columns, schema)
+            yield parse_values(block, schema, Place(source, row))
+            row += len(block)
+    elif is_excel(source):
+        yield read_excel(source, schema)
+    else:
+        yield from typed_blocks(source, schema, scan_text(source, schema.text, schema.names))
+
+
+def _format_of(path: Path) -> str:
+    endings = {".parquet": "parquet", ".csv": "csv", ".tsv": "tsv", ".txt": "csv", ".xlsx": "excel"}
+    kind = endings.get(path.suffix.lower())
+    if kind is None:
+        raise ParameterError(
+            _("no format ends in {suffix!r}").format(suffix=path.suffix),
+            _("use one of {endings}").format(endings=", ".join(endings)),
+            file=path,
+        )
+    return kind
+
+
+def write_blocks(blocks: Iterator[pl.DataFrame], schema: Schema, path: Path) -> None:
+    """Write blocks of exact values one after another, by the name's ending; the file appears whole or not at all."""
+    kind = _format_of(path)
+    with writing_file(path) as aside:
+        if kind == "parquet":
+            _write_parquet(blocks, schema, aside)
+        elif kind == "excel":
+            write_excel(blocks, schema, path, aside)
+        else:
+            _write_text(blocks, schema, path, aside, delimiter="\t" if kind == "tsv" else None)
+
+
+def _write_parquet(blocks: Iterator[pl.DataFrame], schema: Schema, path: Path) -> None:
+    empty = pl.DataFrame(schema={c.name: c.dtype for c in schema.columns}).to_arrow()
+    with pq.ParquetWriter(path, empty.schema, compression="zstd") as writer:
+        for block in blocks:
+            writer.write_table(block.to_arrow().cast(empty.schema))
+
+
+def _write_text(
+    blocks: Iterator[pl.DataFrame], schema: Schema, path: Path, aside: Path, *, delimiter: str | None
+) -> None:
+    layout = schema.text
+    header = bool(layout.header if layout.header is not None else not schema.official)
+    encoding = (layout.encoding or "utf-8").lower()
+    with aside.open("wb") as file:
+        if encoding == "utf-8-sig":
+            file.write(codecs.BOM_UTF8)
+        for block in blocks:
+            texts = block.select(file_text(pl.col(c.name), c).alias(c.name) for c in schema.columns)
+            content = texts.write_csv(separator=delimiter or layout.delimiter or ",", include_header=header)
+            file.write(_encoded(content, encoding, path))
+            header = False
+
+
+def _encoded(content: str, encoding: str, path: Path) -> bytes:
+    if encoding.startswith("utf-8"):
+        return content.encode()
+    try:
+        return content.encode(encoding)
+    except (UnicodeEncodeError, LookupError) as error:
+        said = shown(error.object[error.start]) if isinstance(error, UnicodeEncodeError) else error
+        raise OutputError(
+            _('{path} was not written: {said} is not in {encoding}; set encoding = "utf-8" in the schema').format(
+                path=path, said=said, encoding=encoding
+            )
+        ) from None

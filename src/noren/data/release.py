@@ -1,0 +1,311 @@
+"""A release: what a method returns.
+
+Three parts that never mix. The *public* part is the data to hand out. The *secret* part lets the steward judge and
+undo: the pseudonym map, where each public row came from, the seed and the digest of the input. The *statement* says
+what was done and promised. On disk a release is a folder::
+
+    public.parquet        the data, rows in an order that says nothing about the original's
+    statement.json        method, parameters, promise, version; no seed
+    secret/               pseudonyms.parquet, origin.parquet, run.json (seed, digest); readable by you alone
+
+The seed is secret: who holds the original and the seed can run the method again and read off the pseudonym map.
+:meth:`Release.publish` copies the public part and the statement, and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from noren.data.binary_files import checked_frame, saying_damage
+from noren.data.cells import is_interval, set_dtype
+from noren.data.files import writing_folder
+from noren.data.frames import History, Records, Table
+from noren.data.official import published, write_pairs, write_rows
+from noren.data.parse import in_calendar
+from noren.data.schema import Column, Kind, Role, Scale, Schema
+from noren.errors import FileError, ParameterError
+from noren.i18n import _
+from noren.version import __version__
+
+__all__ = ["Release", "Secret", "Statement"]
+
+_SCHEMA_KEY = b"noren.schema"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What was done and what it promises; safe to publish."""
+
+    method: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    promise: str = ""
+    noren: str = __version__
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the statement as plain data."""
+        return {
+            "method": self.method,
+            "parameters": self.parameters,
+            "promise": self.promise,
+            "noren": self.noren,
+            "notes": self.notes,
+        }
+
+
+@dataclass(frozen=True)
+class Secret:
+    """What must not be handed out.
+
+    Attributes
+    ----------
+    pseudonyms
+        ``pseudonym``, ``customer`` (and ``period`` where pseudonyms change with time).
+    origin
+        For each public row the position (from 0) of the original row it stands for; null for an inserted row.
+    original_rows
+        How many rows the original has.
+    seed, digest
+        What the run started from, and the SHA-256 of the original's rows.
+    """
+
+    pseudonyms: pl.DataFrame
+    origin: pl.Series
+    original_rows: int
+    seed: int | None = None
+    digest: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Secret({self.original_rows} original rows; contents withheld)"
+
+
+@dataclass(frozen=True)
+class Release:
+    """Public data, the secret that explains them, and a statement."""
+
+    public: Records
+    secret: Secret = field(repr=False)
+    statement: Statement
+
+    @classmethod
+    def of_aligned(
+        cls, original: Records, aligned: Records, statement: Statement, *, seed: int | None = None
+    ) -> Release:
+        """Make a release of rows that stand in the original's order, deleted rows being rows of nulls.
+
+        The public part drops deleted rows and is sorted by its own text, so its order tells nothing.
+        """
+        if len(original) != len(aligned):
+            raise ParameterError(
+                _("the release has {released:,} rows, the original {original:,}").format(
+                    released=len(aligned), original=len(original)
+                ),
+                _("a release in the original's order has one line for each original row, deleted rows included"),
+            )
+        rows = pl.DataFrame({"line": aligned.lines()}).with_row_index("row")
+        live = ~aligned.frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
+        order = rows.filter(live).sort("line", maintain_order=True)["row"]
+        pseudonyms = pl.DataFrame(schema={"pseudonym": pl.String, "customer": pl.String})
+        if isinstance(aligned, History):
+            column = aligned.schema.role(Role.CUSTOMER).name
+            both = pl.DataFrame({"pseudonym": aligned.frame[column], "customer": original[Role.CUSTOMER]})
+            pseudonyms = both.drop_nulls("pseudonym").unique(maintain_order=True)
+        secret = Secret(pseudonyms, order.alias("row"), len(original), seed, original.digest())
+        kept = aligned.take(order)
+        unspelled = replace(kept, spelling=replace(kept.spelling, newline="\n", final_newline=True))
+        return cls(unspelled, secret, statement)
+
+    @property
+    def deleted_rows(self) -> int:
+        """How many original rows have no public row."""
+        return self.secret.original_rows - self.secret.origin.drop_nulls().n_unique()
+
+    def aligned(self) -> Records:
+        """Return the released rows in the original's order, deleted rows as rows of nulls; for the steward alone."""
+        places = pl.DataFrame({"row": self.secret.origin}).with_row_index("public").drop_nulls()
+        every = pl.DataFrame({"row": pl.int_range(self.secret.original_rows, dtype=pl.UInt32, eager=True)})
+        order = every.join(places, on="row", how="left", maintain_order="left")["public"]
+        frame = self.public.frame.select(pl.all().gather(order))
+        back = self.public.spelling.take(order.fill_null(len(self.public)))
+        return replace(self.public, frame=frame, spelling=back)
+
+    # --- on disk -----------------------------------------------------------------------------------------------
+
+    def save(self, folder: str | Path, *, official: bool = False, replace_existing: bool = False) -> Path:
+        """Write the release as a folder, whole or not at all."""
+        with writing_folder(folder, replace=replace_existing) as aside:
+            self._write_public(aside, official=official)
+            hidden = aside / "secret"
+            hidden.mkdir(mode=0o700)
+            self.secret.pseudonyms.write_parquet(hidden / "pseudonyms.parquet")
+            self.secret.origin.cast(pl.UInt32).to_frame("row").write_parquet(hidden / "origin.parquet")
+            run = {"seed": self.secret.seed, "digest": self.secret.digest, "rows": self.secret.original_rows}
+            _write_json(hidden / "run.json", run)
+            if official and isinstance(self.public, History):
+                aligned = self.aligned()
+                if isinstance(aligned, History):
+                    write_rows(aligned, hidden / "A.csv")
+                write_pairs(self.secret.pseudonyms.select("pseudonym", "customer"), hidden / "F.csv")
+        return Path(folder)
+
+    def publish(self, folder: str | Path, *, official: bool = False, replace_existing: bool = False) -> Path:
+        """Write the public part and the statement, and nothing else."""
+        with writing_folder(folder, replace=replace_existing) as aside:
+            self._write_public(aside, official=official)
+        return Path(folder)
+
+    def _write_public(self, folder: Path, *, official: bool) -> None:
+        shown = self.public.frame.select(_no_more_than_shown(self.public.frame[n]) for n in self.public.schema.names)
+        table = shown.to_arrow()
+        table = table.replace_schema_metadata({_SCHEMA_KEY: self.public.schema.to_toml().encode()})
+        pq.write_table(table, folder / "public.parquet", compression="zstd")
+        _write_json(folder / "statement.json", self.statement.as_dict())
+        if official:
+            if not (isinstance(self.public, History) and self.public.schema.official):
+                raise ParameterError(
+                    _("the schema {schema} has no official text format").format(schema=self.public.schema.name),
+                    _("leave --official out"),
+                )
+            if self.public.schema.official == "pwscup2018":
+                write_rows(published(self.public), folder / "public.csv")
+            else:
+                write_rows(self.public, folder / "public.csv")
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Release:
+        """Read a release folder back; a published one has an empty secret."""
+        folder = Path(folder)
+        public = _read_public(folder / "public.parquet")
+        said = _read_json(
+            folder / "statement.json",
+            {"method": str},
+            {"parameters": dict, "promise": str, "noren": str, "notes": dict},
+        )
+        hidden = folder / "secret"
+        if not hidden.exists():
+            nobody = pl.DataFrame(schema={"pseudonym": pl.String, "customer": pl.String})
+            return cls(public, Secret(nobody, pl.Series("row", [], dtype=pl.UInt32), 0), Statement(**said))
+        return cls(public, _read_secret(hidden, len(public)), Statement(**said))
+
+    @property
+    def has_secret(self) -> bool:
+        """Whether the secret part is at hand."""
+        return self.secret.original_rows > 0
+
+
+def _no_more_than_shown(values: pl.Series) -> pl.Series:
+    """Return values whose type names only texts that some cell says; a domain would tell what was taken out."""
+    dtype = values.dtype
+    if isinstance(dtype, pl.Enum | pl.Categorical):
+        return values.cast(pl.String)
+    if isinstance(dtype, pl.List) and isinstance(dtype.inner, pl.Enum | pl.Categorical):
+        texts = values.cast(pl.List(pl.String))
+        return texts.cast(set_dtype(texts.drop_nulls().explode(empty_as_null=False).unique().sort()))
+    return values
+
+
+def _read_public(path: Path) -> Records:
+    table = _read_table(path)
+    try:
+        text = (table.schema.metadata or {})[_SCHEMA_KEY].decode()
+    except (KeyError, UnicodeDecodeError):
+        raise _not_a_release(path) from None
+    schema = Schema.from_toml(text, file=path)
+    frame = _frame(table, path)
+    if not set(schema.names) <= set(frame.columns):
+        raise _not_a_release(path)
+    for column in schema.columns:
+        if not _holds(frame[column.name], column):
+            raise FileError(
+                _("the values are not those of a column of type {type}").format(type=column.type),
+                _("protect again, or restore the folder"),
+                file=path,
+                column=column.name,
+            )
+    return History(frame, schema) if schema.kind == Kind.HISTORY else Table(frame, schema)
+
+
+def _holds(values: pl.Series, column: Column) -> bool:
+    """Tell whether values or cells are of the column's own type, and their days of the calendar."""
+    if is_interval(values.dtype) and column.scale != Scale.NOMINAL:
+        return all(_holds(values.struct.field(end), column) for end in ("lo", "hi"))
+    if column.scale == Scale.NOMINAL:
+        dtype = values.dtype.inner if isinstance(values.dtype, pl.List) else values.dtype
+        return isinstance(dtype, pl.String | pl.Enum | pl.Categorical)
+    if column.scale == Scale.RATIO:
+        return values.dtype.is_numeric()
+    return values.dtype == column.dtype and in_calendar(values).null_count() == values.null_count()
+
+
+def _read_secret(folder: Path, public_rows: int) -> Secret:
+    run = _read_json(folder / "run.json", {"rows": int}, {"seed": int | None, "digest": str | None})
+    pseudonyms = _frame(_read_table(folder / "pseudonyms.parquet"), folder / "pseudonyms.parquet")
+    origin = _frame(_read_table(folder / "origin.parquet"), folder / "origin.parquet")
+    fits = (
+        {"pseudonym", "customer"} <= set(pseudonyms.columns)
+        and origin.columns == ["row"]
+        and origin["row"].dtype.is_integer()
+        and len(origin) == public_rows
+        and 0 <= run["rows"] < 2**32
+        and _within(origin["row"], run["rows"])
+    )
+    if not fits:
+        raise FileError(
+            _("the secret part does not belong to the public part"),
+            _("protect again, or restore the folder"),
+            file=folder,
+        )
+    return Secret(pseudonyms, origin["row"], run["rows"], run.get("seed"), run.get("digest"))
+
+
+def _within(places: pl.Series, count: int) -> bool:
+    return all(0 <= int(place) < count for place in (places.min(), places.max()) if isinstance(place, int))
+
+
+def _read_table(path: Path) -> pa.Table:
+    try:
+        with saying_damage(path, "Parquet"), pq.ParquetFile(path) as file:
+            return file.read()
+    except FileError:
+        raise _not_a_release(path) from None
+
+
+def _frame(table: pa.Table, path: Path) -> pl.DataFrame:
+    with saying_damage(path, "Parquet"):
+        return checked_frame(table)
+
+
+def _not_a_release(path: Path) -> FileError:
+    return FileError(_("this is no part of a release"), _("name a folder that noren protect wrote"), file=path)
+
+
+def _write_json(path: Path, content: dict[str, Any]) -> None:
+    path.write_text(json.dumps(content, ensure_ascii=False, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def _read_json(path: Path, needed: dict[str, Any], optional: dict[str, Any]) -> dict[str, Any]:
+    """Read a JSON object whose entries are of the given types; others are left out."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        raise _not_a_release(path) from None
+    known = needed | optional
+    if not isinstance(content, dict) or not set(needed) <= set(content):
+        raise _not_a_release(path)
+    given = {key: value for key, value in content.items() if key in known}
+    for key, value in given.items():
+        if isinstance(value, bool) or not isinstance(value, known[key]):
+            raise FileError(
+                _("{key} is not what a release says there").format(key=key),
+                _("name a folder that noren protect wrote"),
+                file=path,
+                value=value if isinstance(value, str | int | float) else type(value).__name__,
+            )
+    return given

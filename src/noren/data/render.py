@@ -1,0 +1,80 @@
+"""From typed columns to text: the one canonical spelling of every value.
+
+Dates are written ``2010/12/1``, numbers without idle zeros (``2.1``, ``3``), intervals ``[a;b]``, sets ``{a;b}``,
+suppressed cells ``*``. A cell that says one value (``[a;a]``, ``{a}``) is written as that value. Files that spell a
+value otherwise keep their spelling beside the data (:mod:`noren.data.spelling`).
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from noren.data.cells import is_interval, is_set
+from noren.data.schema import Column, ValueType
+
+__all__ = ["cell_text", "file_text", "lines_of", "value_text"]
+
+_READ_AS = {ValueType.DATE: "%Y/%m/%d", ValueType.TIME: "%H:%M", ValueType.DATETIME: "%Y/%m/%d %H:%M"}
+"""Formats that read the canonical spelling."""
+
+
+def value_text(value: pl.Expr, column: Column) -> pl.Expr:
+    """Return the canonical text of exact values."""
+    match column.type:
+        case ValueType.TEXT:
+            return value.cast(pl.String)
+        case ValueType.INTEGER:
+            return value.cast(pl.String)
+        case ValueType.DECIMAL:
+            return _decimal_text(value)
+        case ValueType.DATE:
+            return value.dt.to_string("%Y/%-m/%-d")
+        case ValueType.TIME:
+            return _to_the_second(value, "%-H:%M")
+        case ValueType.DATETIME:
+            return _to_the_second(value, "%Y/%-m/%-d %-H:%M")
+
+
+def file_text(value: pl.Expr, column: Column) -> pl.Expr:
+    """Return the text of exact values as the column's format reads it back; canonical where that does."""
+    if column.format is None or column.format == _READ_AS.get(column.type):
+        return value_text(value, column)
+    return value.dt.to_string(column.format)
+
+
+def cell_text(cell: pl.Expr, column: Column, dtype: pl.DataType) -> pl.Expr:
+    """Return the canonical text of cells, exact or generalised; null where suppressed."""
+    if is_interval(dtype):
+        lo = value_text(cell.struct.field("lo"), column)
+        hi = value_text(cell.struct.field("hi"), column)
+        one = cell.struct.field("lo") == cell.struct.field("hi")
+        return pl.when(one).then(lo).otherwise(pl.concat_str(pl.lit("["), lo, pl.lit(";"), hi, pl.lit("]")))
+    if is_set(dtype):
+        joined = cell.cast(pl.List(pl.String)).list.join(";")
+        several = pl.concat_str(pl.lit("{"), joined, pl.lit("}"))
+        return pl.when(cell.list.len() == 1).then(joined).otherwise(several)
+    return value_text(cell, column)
+
+
+def lines_of(texts: pl.DataFrame, delimiter: str = ",") -> pl.Series:
+    """Join text columns into lines."""
+    return texts.select(pl.concat_str(pl.all(), separator=delimiter).alias("line"))["line"]
+
+
+def _to_the_second(value: pl.Expr, minutes: str) -> pl.Expr:
+    """Write moments to the minute, and to the second or its fraction where they have any."""
+    return (
+        pl.when((value.dt.second() == 0) & (value.dt.nanosecond() == 0))
+        .then(value.dt.to_string(minutes))
+        .otherwise(value.dt.to_string(f"{minutes}:%S%.f"))
+    )
+
+
+def _decimal_text(value: pl.Expr) -> pl.Expr:
+    """Write a number with the fewest digits that read back as itself: 2.1, 3, 0.001."""
+    plain = value.cast(pl.String).str.strip_suffix(".0")
+    # shortest notation turns to exponents for small and large numbers; there, fixed notation where it says the same
+    small = value.cast(pl.Decimal(38, 12), strict=False).cast(pl.String).str.strip_chars_end("0").str.strip_suffix(".")
+    fixed = pl.when(value.abs() < 1).then(small).otherwise(value.cast(pl.Int64, strict=False).cast(pl.String))
+    same = plain.str.contains("e", literal=True) & (fixed.cast(pl.Float64, strict=False) == value)
+    return pl.when(same).then(fixed).otherwise(plain)

@@ -1,0 +1,313 @@
+"""Purchase histories made up from a seed, shaped like the ones the contests used.
+
+Everything in Noren runs on a bare machine because of these: no download, no permission, any size. The shape is
+calibrated to the published figures of PWS Cup 2016 (n = 400 customers, m ≈ 38,000 rows, b ≈ 65 distinct items per
+customer, mean Jaccard µ ≈ 0.03, mean overlap h ≈ 4.4) and the habits to UCI *Online Retail*;
+``benchmarks/sample_calibration.py`` prints both side by side and ``docs/data/sample.md`` tells the model.
+
+How a row comes about: customers share out the rows by a heavy-tailed law; a customer's rows fall into invoices, the
+invoices on open days of the season; a line is either something the customer bought before or something new, and
+something new is a sibling of the article before it, something of a favourite category, or anything by popularity.
+
+Customers are drawn in chunks of a fixed number of rows, each chunk from its own stream of the seed. So memory does
+not grow with the rows, and the rows do not depend on the block size a caller asks for.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from noren.data.product_names import CATEGORIES, MOST_ITEMS, Catalogue, catalogue
+from noren.data.sample_baskets import (
+    FIRST_DAY,
+    MINUTES,
+    MOST_INVOICES,
+    OPENS_AT,
+    ORDERS,
+    Customers,
+    Lines,
+    baskets,
+    calendar,
+    pick,
+    starts,
+)
+from noren.data.shape import Shape, ShapeCounter, shape
+from noren.errors import ParameterError
+from noren.i18n import _
+
+__all__ = ["MOST_ROWS_PER_CUSTOMER", "SORTED_ROWS", "Shape", "ShapeCounter", "generate", "master", "shape"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+SORTED_ROWS: Final = 2_000_000
+"""Up to this many rows the whole sample is in the order of time; above, each chunk of about 260,000 rows is."""
+
+MOST_ROWS_PER_CUSTOMER: Final = 20_000
+"""On average; nobody's history of a year is longer."""
+
+_CHUNK_ROWS: Final = 1 << 18
+
+# Rows per customer: log-normal with this spread (Gini 0.6); the largest 0.25 % are trade accounts, larger still.
+_ROWS_SPREAD: Final = 1.18
+_TRADE_SHARE: Final = 0.0025
+_TRADE_TIMES: Final = (1.5, 2.5)
+# Lines per invoice of a customer: log-normal around 21, a little larger for larger customers.
+_BASKET: Final = (3.17, 0.16, 0.72)
+_PAYS_POSTAGE: Final = 0.82
+# Customers have so many favourite categories; the chance that something new is of one differs between these two.
+_FAVOURITES: Final = 2
+_FAVOURITE_CHANCE: Final = (0.2, 1.0)
+_LOYALTY: Final = (0.5, 1.5)
+_POPULARITY: Final = {"top": 0.6, "bend": 4.0, "floor": 0.2}
+_COUNTRIES: Final = (
+    ("United Kingdom", 90.4), ("Germany", 2.2), ("France", 2.0), ("Spain", 0.7), ("Belgium", 0.6), ("Switzerland", 0.5),
+    ("Portugal", 0.4), ("Italy", 0.35), ("Finland", 0.3), ("Austria", 0.25), ("Norway", 0.25), ("Netherlands", 0.25),
+    ("Denmark", 0.2), ("Australia", 0.2), ("Sweden", 0.2), ("Japan", 0.2), ("Cyprus", 0.2), ("Poland", 0.15),
+    ("Greece", 0.1), ("EIRE", 0.1), ("USA", 0.1), ("Iceland", 0.05),
+)  # fmt: skip
+
+
+def generate(
+    customers: int = 400, rows: int = 38_000, items: int = 2_800, seed: int = 0, block_rows: int = 250_000
+) -> Iterator[pl.DataFrame]:
+    """Yield a made-up purchase history in blocks: the same bytes for the same seed, whatever the block size.
+
+    Parameters
+    ----------
+    customers, rows
+        Exactly so many customers, each with a row at least, and exactly so many rows.
+    items
+        Size of the catalogue; at the defaults nearly every article is sold.
+    seed
+        Zero or more.
+    block_rows
+        Rows of a block; the last one may be shorter.
+
+    Yields
+    ------
+    Frames with the columns customer, invoice, date, time, item, description, price, quantity and country. Up to
+    :data:`SORTED_ROWS` rows they are in the order of time, with invoice numbers that rise; above, rows are in the
+    order of time within chunks of customers.
+
+    Raises
+    ------
+    ParameterError
+        For a request that no history can fulfil, at the call and not at the first block.
+
+    Examples
+    --------
+    >>> sample = pl.concat(generate(customers=20, rows=200, items=50, seed=1))
+    >>> sample.height, sample["customer"].n_unique(), sample["item"].n_unique() <= 50
+    (200, 20, True)
+    """
+    _check(customers, rows, items, seed, block_rows)
+    return _blocks(customers, rows, items, seed, block_rows)
+
+
+def master(customers: int = 400, seed: int = 0) -> pl.DataFrame:
+    """Return the master table of the customers that :func:`generate` makes of the same number and seed.
+
+    Columns: customer, sex (``f`` or ``m``), birthday and country, one row per customer in the order of the labels.
+    Sex and birthday are chance alone, as in the contests.
+
+    >>> master(3, seed=1).columns
+    ['customer', 'sex', 'birthday', 'country']
+    """
+    _check(customers, customers, 1, seed, 1)
+    labels, country = _identities(customers, seed)
+    rng = _stream(seed, 4)
+    born = np.datetime64("1940-01-01") + rng.integers(0, 365 * 54, customers)
+    return pl.DataFrame(
+        {
+            "customer": labels,
+            "sex": pl.Series(["f", "m"]).gather((rng.random(customers) < 0.5).astype(np.int64)),
+            "birthday": pl.Series(born.astype("datetime64[D]")).cast(pl.Date),
+            "country": pl.Series([name for name, _share in _COUNTRIES]).gather(country),
+        }
+    )
+
+
+def _check(customers: int, rows: int, items: int, seed: int, block_rows: int) -> None:
+    for name, value, least in (
+        ("customers", customers, 1),
+        ("items", items, 1),
+        ("seed", seed, 0),
+        ("block_rows", block_rows, 1),
+    ):
+        if value < least:
+            raise ParameterError(
+                _("{name}={value} is too small").format(name=name, value=value),
+                _("use {name} >= {least}").format(name=name, least=least),
+            )
+    if rows < customers:
+        raise ParameterError(
+            _("rows={rows} cannot give each of {customers} customers a row").format(rows=rows, customers=customers),
+            _("use rows >= {customers} or fewer customers").format(customers=customers),
+        )
+    if rows > customers * MOST_ROWS_PER_CUSTOMER:
+        raise ParameterError(
+            _("rows={rows} is more than {customers} customers buy in a year").format(rows=rows, customers=customers),
+            _("use customers >= {least}").format(least=-(-rows // MOST_ROWS_PER_CUSTOMER)),
+        )
+    if items > MOST_ITEMS:
+        raise ParameterError(
+            _("items={items} is more than there are item codes of five digits").format(items=items),
+            _("use items <= {most}").format(most=MOST_ITEMS),
+        )
+
+
+def _stream(seed: int, *place: int) -> np.random.Generator:
+    """Return the random stream of one place in the sample: no draw elsewhere moves it."""
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=place)))
+
+
+def _bell(u: Floats) -> Floats:
+    """Return the normal quantile of ``u``, by Tukey's lambda: within 0.03 of it between the 0.1 % and the 99.9 %."""
+    result: Floats = (u**0.1349 - (1 - u) ** 0.1349) / 0.1975
+    return result
+
+
+def _between(ends: tuple[float, float], u: Floats) -> Floats:
+    return ends[0] + (ends[1] - ends[0]) * u
+
+
+def _shared_out(total: int, weight: Floats) -> Ints:
+    """Share ``total`` out in whole numbers by weight, exactly: rounded cumulated shares, then their differences."""
+    shares = np.rint(total * (np.cumsum(weight) / weight.sum()))
+    shares[-1] = total
+    parts: Ints = np.diff(shares.astype(np.int64), prepend=0)
+    return parts
+
+
+def _identities(customers: int, seed: int) -> tuple[pl.Series, Ints]:
+    """Return labels, rising and all of one width (five digits as long as they last), and countries."""
+    rng = _stream(seed, 0)
+    first, width = 12_346, 5
+    while first + customers > 10**width:
+        first, width = first * 10, width + 1
+    # real numbers leave gaps: a range like the contest's, larger where there are more customers
+    span = min(max(5_942, 2 * customers), 10**width - first)
+    gap = span / customers
+    label = first + np.floor(gap * np.arange(customers)).astype(np.int64)
+    label += np.floor(rng.random(customers) * int(gap)).astype(np.int64)
+    country = pick((share for _name, share in _COUNTRIES), rng.random(customers))
+    return pl.Series("customer", label).cast(pl.String), country
+
+
+def _customers(customers: int, rows: int, seed: int) -> Customers:
+    rng = _stream(seed, 1)
+    # One customer in the middle of each n-th of the law instead of n free draws: the largest customer weighs so much
+    # that free draws would move b and µ by a fifth from seed to seed.
+    u = (rng.permutation(customers) + _between((0.25, 0.75), rng.random(customers))) / customers
+    times = _between(_TRADE_TIMES, rng.random(customers))
+    weight = np.exp(_ROWS_SPREAD * _bell(u)) * np.where(u > 1 - _TRADE_SHARE, times, 1.0)
+    counts = 1 + _shared_out(rows - customers, weight)
+    mean, slope, spread = _BASKET
+    basket = np.exp(mean + slope * (np.log(counts) - 3.8) + spread * _bell(rng.random(customers)))
+    favourites = pick((entry.share for entry in CATEGORIES), rng.random(customers * _FAVOURITES))
+    return Customers(
+        rows=counts,
+        invoices=np.rint(counts / basket).astype(np.int64).clip(1, np.minimum(counts, MOST_INVOICES)),
+        kind=pick((share for _name, share, _orders in ORDERS), rng.random(customers)),
+        pays_postage=rng.random(customers) < _PAYS_POSTAGE,
+        loyalty=_between(_LOYALTY, rng.random(customers)),
+        favourites=favourites.reshape(customers, _FAVOURITES),
+        favourite_chance=_between(_FAVOURITE_CHANCE, rng.random(customers)),
+    )
+
+
+def _chunks(rows: Ints) -> list[tuple[int, int]]:
+    """Cut the customers into runs of about ``_CHUNK_ROWS`` rows: from where to where."""
+    chunk = (np.cumsum(rows) - rows) // _CHUNK_ROWS
+    bounds = [0, *(np.flatnonzero(np.diff(chunk)) + 1).tolist(), rows.size]
+    return list(pairwise(bounds))
+
+
+def _numbers(shop: Catalogue, people: Customers, seed: int) -> Iterator[pl.DataFrame]:
+    """Yield the rows as numbers, in order: the whole sample, or chunk by chunk where it is large."""
+    drawn: Iterator[tuple[int, Lines]] = (
+        (low, baskets(shop, people.part(low, high), _stream(seed, 3, number)))
+        for number, (low, high) in enumerate(_chunks(people.rows))
+    )
+    invoices = 0
+    if people.rows.sum() <= SORTED_ROWS:
+        drawn = iter([_joined(list(drawn))])
+    for low, lines in drawn:
+        yield _in_time(lines, low, invoices)
+        invoices += lines.size.size
+
+
+def _joined(parts: list[tuple[int, Lines]]) -> tuple[int, Lines]:
+    """Lay chunks end to end, with the customers numbered from 0 on."""
+    columns = [vars(lines) | {"customer": lines.customer + low} for low, lines in parts]
+    return 0, Lines(**{name: np.concatenate([column[name] for column in columns]) for name in columns[0]})
+
+
+def _in_time(lines: Lines, first_customer: int, first_invoice: int) -> pl.DataFrame:
+    """Number the invoices in the order of time and put the rows into that order."""
+    order = np.lexsort((lines.customer, lines.moment))
+    size = lines.size[order]
+    row = np.arange(lines.item.size) + np.repeat(starts(lines.size)[order] - starts(size), size)
+    return pl.DataFrame(
+        {
+            "customer": np.repeat(lines.customer[order] + first_customer, size),
+            "invoice": np.repeat(np.arange(size.size) + first_invoice, size),
+            "moment": np.repeat(lines.moment[order], size),
+            "item": lines.item[row],
+            "pence": lines.pence[row],
+            "quantity": lines.quantity[row],
+        },
+    ).cast(pl.Int32)
+
+
+def _of_size(frames: Iterator[pl.DataFrame], height: int) -> Iterator[pl.DataFrame]:
+    """Cut a run of frames into frames of ``height`` rows; the last one holds the rest."""
+    rest: list[pl.DataFrame] = []
+    waiting = 0
+    for frame in frames:
+        start = 0
+        while frame.height - start >= height - waiting:
+            stop = start + height - waiting
+            yield pl.concat([*rest, frame[start:stop]])
+            rest, waiting, start = [], 0, stop
+        if start < frame.height:
+            rest.append(frame[start:])
+            waiting += frame.height - start
+    if rest:
+        yield pl.concat(rest)
+
+
+def _blocks(customers: int, rows: int, items: int, seed: int, block_rows: int) -> Iterator[pl.DataFrame]:
+    """Yield the sample with the words put in; only one block at a time has words."""
+    labels, country = _identities(customers, seed)
+    shop = catalogue(items, _stream(seed, 2), **_POPULARITY)
+    people = _customers(customers, rows, seed)
+    codes, names = pl.Series(shop.codes), pl.Series(shop.names)
+    countries = pl.Series([name for name, _share in _COUNTRIES]).gather(country)
+    open_days, _ends, _month = calendar()
+    dates = pl.Series(np.datetime64(FIRST_DAY) + open_days).cast(pl.Date)
+    first_invoice = 536_365
+    while len(str(first_invoice)) < len(str(first_invoice + int(people.invoices.sum()))):
+        first_invoice *= 10  # so that all numbers have one width
+    for numbers in _of_size(_numbers(shop, people, seed), block_rows):
+        customer, item, moment = numbers["customer"], numbers["item"], numbers["moment"]
+        minute = (moment % MINUTES + 60 * OPENS_AT).cast(pl.Int64)
+        yield pl.DataFrame(
+            {
+                "customer": labels.gather(customer),
+                "invoice": (numbers["invoice"].cast(pl.Int64) + first_invoice).cast(pl.String),
+                "date": dates.gather(moment // MINUTES),
+                "time": (minute * 60_000_000_000).cast(pl.Time),
+                "item": codes.gather(item),
+                "description": names.gather(item),
+                # NumPy divides; Polars multiplies by 0.01, and 255 pence would become 2.5500000000000003
+                "price": numbers["pence"].to_numpy() / 100,
+                "quantity": numbers["quantity"].cast(pl.Int64),
+                "country": countries.gather(customer),
+            }
+        )

@@ -1,0 +1,473 @@
+"""What a column means: its scale, its role, its grid and its domain.
+
+A schema is a TOML file. Scales say which arithmetic is allowed (S0 §2): *nominal* values are equal or not, *interval*
+values (dates, times) have differences, *ratio* values (prices, quantities) have a zero as well. The grid ``width`` is
+the smallest step (1 day, 0.01, 1 piece); it decides what a generalised interval costs. Roles say what the column is
+for: who bought (``customer``), what (``item``), when, at what price, how many; or, in a personal table, what
+identifies, what links (``quasi``) and what is ``sensitive``.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+import math
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import polars as pl
+import tomli_w
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from noren.errors import FileError, SchemaError, UnknownNameError
+from noren.foreign_words import translated
+from noren.i18n import _
+from noren.naming import listing, suggestion
+
+__all__ = [
+    "LONGEST_NAME",
+    "PRESETS",
+    "Column",
+    "Kind",
+    "Role",
+    "Scale",
+    "Schema",
+    "TextLayout",
+    "ValueType",
+    "name_problem",
+]
+
+LONGEST_NAME = 200
+PRESETS = ("pwscup2016", "pwscup2017", "pwscup2018", "online-retail", "adult", "sample")
+
+
+class Scale(StrEnum):
+    """Which arithmetic a column's values allow."""
+
+    NOMINAL = "nominal"
+    INTERVAL = "interval"
+    RATIO = "ratio"
+
+
+class Role(StrEnum):
+    """What a column is for."""
+
+    CUSTOMER = "customer"
+    INVOICE = "invoice"
+    DATE = "date"
+    TIME = "time"
+    ITEM = "item"
+    PRICE = "price"
+    QUANTITY = "quantity"
+    DESCRIPTION = "description"
+    IDENTIFIER = "identifier"
+    QUASI = "quasi"
+    SENSITIVE = "sensitive"
+    OTHER = "other"
+
+
+class Kind(StrEnum):
+    """Whether rows are purchases or people."""
+
+    HISTORY = "history"
+    TABLE = "table"
+
+
+class ValueType(StrEnum):
+    """How a column's values are held in memory."""
+
+    TEXT = "text"
+    DATE = "date"
+    TIME = "time"
+    DATETIME = "datetime"
+    INTEGER = "integer"
+    DECIMAL = "decimal"
+
+
+DTYPES: Mapping[ValueType, pl.DataType] = {
+    ValueType.TEXT: pl.String(),
+    ValueType.DATE: pl.Date(),
+    ValueType.TIME: pl.Time(),
+    ValueType.DATETIME: pl.Datetime("us"),
+    ValueType.INTEGER: pl.Int64(),
+    ValueType.DECIMAL: pl.Float64(),
+}
+_TYPES_OF_SCALE = {
+    Scale.NOMINAL: {ValueType.TEXT},
+    Scale.INTERVAL: {ValueType.DATE, ValueType.TIME, ValueType.DATETIME},
+    Scale.RATIO: {ValueType.INTEGER, ValueType.DECIMAL},
+}
+_HISTORY_ROLES = {
+    Role.CUSTOMER: ValueType.TEXT,
+    Role.INVOICE: ValueType.TEXT,
+    Role.DATE: ValueType.DATE,
+    Role.TIME: ValueType.TIME,
+    Role.ITEM: ValueType.TEXT,
+    Role.PRICE: ValueType.DECIMAL,
+    Role.QUANTITY: ValueType.INTEGER,
+    Role.DESCRIPTION: ValueType.TEXT,
+    Role.OTHER: ValueType.TEXT,
+}
+_TABLE_ROLES = {Role.IDENTIFIER, Role.QUASI, Role.SENSITIVE, Role.OTHER}
+_NEEDED_IN_HISTORY = (Role.CUSTOMER, Role.DATE, Role.ITEM)
+_ONCE_IN_HISTORY = tuple(role for role in _HISTORY_ROLES if role != Role.OTHER)
+
+Bound = float | dt.datetime | dt.date | dt.time | None
+_BOUNDS: Mapping[ValueType, tuple[type, str]] = {
+    ValueType.INTEGER: (float, "0"),
+    ValueType.DECIMAL: (float, "0.01"),
+    ValueType.DATE: (dt.date, "2010-12-01"),
+    ValueType.TIME: (dt.time, "08:00:00"),
+    ValueType.DATETIME: (dt.datetime, "2010-12-01T08:00:00"),
+}
+_SOME_MOMENT = dt.datetime(2009, 8, 7, 16, 45)
+
+
+def _role(value: object) -> object:
+    """Answer an unknown role with the roles there are."""
+    if isinstance(value, str) and value not in set(Role):
+        raise ValueError(
+            _("the role {role!r} is not known{hint}; use one of {roles}").format(
+                role=value, hint=suggestion(value, [str(r) for r in Role]), roles=", ".join(Role)
+            )
+        )
+    return value
+
+
+@functools.cache
+def _reads_back(pattern: str, kind: ValueType) -> bool:
+    """Tell whether a value written by a date or time pattern is read back as itself."""
+    moment = {ValueType.DATE: _SOME_MOMENT.date(), ValueType.TIME: _SOME_MOMENT.time()}.get(kind, _SOME_MOMENT)
+    dtype = DTYPES[kind]
+    try:
+        text = pl.Series([moment]).dt.to_string(pattern)
+        return text.str.strptime(dtype, pattern, strict=False).to_list() == [moment]  # type: ignore[arg-type]
+    except pl.exceptions.PolarsError:
+        return False
+
+
+def name_problem(name: str) -> str | None:
+    """Say what is wrong with a column's name, or nothing."""
+    if not 1 <= len(name) <= LONGEST_NAME:
+        return _("a column's name has 1 to {most} characters").format(most=LONGEST_NAME)
+    if name == "*" or (name[0] == "^" and name[-1] == "$"):
+        return _("the name {name!r} stands for many columns in a query").format(name=name)
+    return None
+
+
+def _name(value: object) -> object:
+    problem = name_problem(value) if isinstance(value, str) else None
+    if problem:
+        raise ValueError(_("{problem}; rename the column").format(problem=problem))
+    return value
+
+
+class Column(BaseModel):
+    """One column: what its values are and what they are for."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Annotated[str, BeforeValidator(_name)]
+    role: Annotated[Role, BeforeValidator(_role)] = Role.OTHER
+    type: ValueType = ValueType.TEXT
+    width: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    format: str | None = None
+    domain: tuple[str, ...] | None = None
+    minimum: Bound = None
+    maximum: Bound = None
+    optional: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_type(cls, given: Any) -> Any:
+        """Let the role decide the type, and the scale stand for it, where the file does not say."""
+        if not isinstance(given, Mapping):
+            return given
+        filled = dict(given)
+        scale = filled.pop("scale", None)
+        if "type" not in filled:
+            role = filled.get("role", Role.OTHER)
+            filled["type"] = _HISTORY_ROLES.get(Role(role), ValueType.TEXT) if role in list(Role) else ValueType.TEXT
+            if scale == Scale.RATIO and filled["type"] == ValueType.TEXT:
+                filled["type"] = ValueType.DECIMAL
+            if scale == Scale.INTERVAL and filled["type"] == ValueType.TEXT:
+                filled["type"] = ValueType.DATE
+        if scale is not None:
+            if scale not in list(Scale):
+                raise ValueError(
+                    _("the scale {scale!r} is not known; use one of {scales}").format(
+                        scale=scale, scales=", ".join(Scale)
+                    )
+                )
+            if filled["type"] not in list(_TYPES_OF_SCALE[Scale(scale)]):
+                raise ValueError(
+                    _("the scale {scale} does not go with values of type {type}").format(
+                        scale=scale, type=filled["type"]
+                    )
+                )
+        return filled
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Column:
+        if self.domain is not None and self.type != ValueType.TEXT:
+            raise ValueError(_("a domain lists texts; give numbers and dates a minimum and a maximum"))
+        if self.domain is not None and (not self.domain or len(set(self.domain)) != len(self.domain)):
+            raise ValueError(_("a domain needs at least one value, each once"))
+        for bound in (self.minimum, self.maximum):
+            self._check_bound(bound)
+        if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:  # type: ignore[operator]
+            raise ValueError(_("the minimum lies above the maximum"))
+        if self.format and self.scale != Scale.INTERVAL:
+            raise ValueError(_("only dates and times have a format"))
+        if self.format and not _reads_back(self.format, self.type):
+            raise ValueError(
+                _("the format {format!r} does not spell a {type}; write it like {example}").format(
+                    format=self.format, type=self.type, example="%Y/%m/%d, %H:%M, %Y-%m-%d %H:%M:%S"
+                )
+            )
+        return self
+
+    def _check_bound(self, bound: Bound) -> None:
+        if bound is None:
+            return
+        if self.type == ValueType.TEXT:
+            raise ValueError(_("texts have no minimum and no maximum; give them a domain"))
+        kind, example = _BOUNDS[self.type]
+        # type(), for a datetime is a date too
+        if type(bound) is not kind or getattr(bound, "tzinfo", None) or not math.isfinite(_number(bound)):
+            raise ValueError(
+                _("the bounds of a column of type {type} are written like {example}").format(
+                    type=self.type, example=example
+                )
+            )
+
+    @property
+    def scale(self) -> Scale:
+        """The column's scale."""
+        return next(scale for scale, types in _TYPES_OF_SCALE.items() if self.type in types)
+
+    @property
+    def dtype(self) -> pl.DataType:
+        """The Polars type of an exact value."""
+        return DTYPES[self.type]
+
+    @property
+    def grid(self) -> float:
+        """The width of one step: as declared, else 1 day, 1 piece or 0.01."""
+        if self.width is not None:
+            return self.width
+        return 0.01 if self.type == ValueType.DECIMAL else 1.0
+
+
+def _number(bound: Bound) -> float:
+    return bound if isinstance(bound, float) else 0.0
+
+
+def _delimiter(value: object) -> object:
+    """Refuse delimiters that no file can use."""
+    if isinstance(value, str) and (not value.isascii() or value in ('"', "\r", "\n", "\0")):
+        raise ValueError(
+            _("{delimiter!r} cannot separate cells; use a comma, a tab or the like").format(delimiter=value)
+        )
+    return value
+
+
+class TextLayout(BaseModel):
+    """How a text file is laid out, where it is not left to detection."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    delimiter: Annotated[str | None, BeforeValidator(_delimiter)] = Field(default=None, min_length=1, max_length=1)
+    header: bool | None = None
+    encoding: str | None = None
+    strip: bool = False
+    comment: str | None = Field(default=None, min_length=1, max_length=1)
+
+
+class Schema(BaseModel):
+    """The columns of a history or a table, in file order.
+
+    Examples
+    --------
+    >>> Schema.preset("pwscup2018").names
+    ('customer', 'date', 'item', 'price', 'quantity')
+    >>> Schema.preset("pwscup2018")["price"].grid
+    0.01
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    name: str = Field(default="custom", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)
+    title: str = ""
+    kind: Kind = Kind.HISTORY
+    official: Literal["pwscup2016", "pwscup2017", "pwscup2018"] | None = None
+    text: TextLayout = TextLayout()
+    columns: tuple[Column, ...] = Field(min_length=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _columns_by_name(cls, given: Any) -> Any:
+        if isinstance(given, Mapping) and isinstance(given.get("columns"), Mapping):
+            named = []
+            for name, about in given["columns"].items():
+                if not isinstance(about, Mapping):
+                    raise ValueError(_('column {name!r} needs a table, e.g. {{ role = "quasi" }}').format(name=name))
+                named.append({**about, "name": name})
+            return {**given, "columns": named}
+        return given
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Schema:
+        twice = [name for name, count in Counter(self.names).items() if count > 1]
+        if twice:
+            raise ValueError(_("two columns are called {name!r}; give each a name of its own").format(name=twice[0]))
+        allowed = set(_HISTORY_ROLES) if self.kind == Kind.HISTORY else _TABLE_ROLES
+        for column in self.columns:
+            if column.role not in allowed:
+                raise ValueError(
+                    _("column {name!r}: the role {role} does not belong in a {kind}; use one of {roles}").format(
+                        name=column.name, role=column.role, kind=self.kind, roles=", ".join(sorted(allowed))
+                    )
+                )
+        if self.kind == Kind.HISTORY:
+            roles = [c.role for c in self.columns]
+            for role in _NEEDED_IN_HISTORY:
+                if role not in roles:
+                    raise ValueError(
+                        _('no column has the role {role}; give one column role = "{role}"').format(role=role)
+                    )
+            for role in _ONCE_IN_HISTORY:
+                if roles.count(role) > 1:
+                    raise ValueError(_("two columns have the role {role}; keep one").format(role=role))
+        return self
+
+    # --- finding columns ---------------------------------------------------------------------------------------
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The column names, in file order."""
+        return tuple(c.name for c in self.columns)
+
+    def __getitem__(self, name: str) -> Column:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise SchemaError(
+            _("the schema {schema} has no column {name!r}{hint}").format(
+                schema=self.name, name=name, hint=suggestion(name, self.names)
+            ),
+            _("its columns are {names}").format(names=listing(self.names)),
+        )
+
+    def role(self, role: Role | str) -> Column:
+        """Return the one column with ``role``."""
+        found = self.with_role(role)
+        if not found:
+            raise SchemaError(
+                _("no column has the role {role}").format(role=role),
+                _('give one column role = "{role}" in the schema').format(role=role),
+            )
+        return found[0]
+
+    def with_role(self, *roles: Role | str) -> tuple[Column, ...]:
+        """Return all columns with any of ``roles``, in file order."""
+        return tuple(c for c in self.columns if c.role in roles)
+
+    # --- coming and going --------------------------------------------------------------------------------------
+
+    @classmethod
+    def preset(cls, name: str) -> Schema:
+        """Return the schema that ships with Noren under ``name``."""
+        if name not in PRESETS:
+            raise UnknownNameError(
+                _("there is no schema {name!r}{hint}; the presets are {presets}").format(
+                    name=name, hint=suggestion(name, PRESETS), presets=", ".join(PRESETS)
+                )
+            )
+        text = (Path(__file__).parent / "presets" / f"{name}.toml").read_text(encoding="utf-8")
+        return cls.from_toml(text)
+
+    @classmethod
+    def load(cls, where: str | Path) -> Schema:
+        """Return a preset by name, or the schema in a TOML file."""
+        if str(where) in PRESETS:
+            return cls.preset(str(where))
+        path = Path(where)
+        try:
+            if path.suffix != ".toml" and not path.exists():
+                return cls.preset(str(where))
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise FileError(_("there is no such file"), _("check the path, or name a preset"), file=path) from None
+        except (OSError, ValueError) as error:
+            raise FileError(
+                _("the schema cannot be read ({reason})").format(reason=type(error).__name__),
+                _("give a UTF-8 TOML file that you may read"),
+                file=path,
+            ) from None
+        return cls.from_toml(text, file=path)
+
+    @classmethod
+    def from_toml(cls, text: str, *, file: str | Path | None = None) -> Schema:
+        """Return the schema written in ``text``."""
+        try:
+            given = tomllib.loads(text)
+        except (ValueError, RecursionError) as error:  # ValueError: also a number of more than 4,300 digits
+            raise SchemaError(
+                _("this is not TOML: {reason}").format(reason=str(error)[:200]), _("mend the line it names"), file=file
+            ) from None
+        return cls.of(given, file=file)
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any], *, file: str | Path | None = None) -> Schema:
+        """Return the schema that plain data describe."""
+        try:
+            return cls.model_validate(given)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            place = [str(p) for p in first["loc"]]
+            column = None
+            if len(place) >= 2 and place[0] == "columns" and place[1].isdigit():
+                columns = given.get("columns", {})
+                names = (
+                    list(columns)
+                    if isinstance(columns, Mapping)
+                    else [str(c.get("name")) if isinstance(c, Mapping) else "" for c in columns]
+                )
+                index = int(place[1])
+                column = names[index] if index < len(names) else None
+                place = place[2:]
+            key = f"{'.'.join(place)}: " if place else ""
+            raise SchemaError(
+                key + translated(re.sub(r"^(Value error|Assertion failed), ", "", first["msg"])),
+                _("mend the schema"),
+                file=file,
+                column=column,
+            ) from None
+
+    def to_toml(self) -> str:
+        """Return the schema as TOML, leaving out what is the default."""
+        head: dict[str, Any] = {"name": self.name}
+        if self.title:
+            head["title"] = self.title
+        head["kind"] = str(self.kind)
+        if self.official:
+            head["official"] = self.official
+        layout = self.text.model_dump(exclude_defaults=True)
+        if layout:
+            head["text"] = layout
+        columns: dict[str, Any] = {}
+        for column in self.columns:
+            about: dict[str, Any] = {"role": str(column.role), "scale": str(column.scale), "type": str(column.type)}
+            about |= column.model_dump(mode="python", exclude_defaults=True, exclude={"name", "role", "type"})
+            columns[column.name] = about
+        return tomli_w.dumps(head) + "\n" + tomli_w.dumps({"columns": columns})
+
+    def without(self, names: Sequence[str]) -> Schema:
+        """Return the schema less some columns."""
+        return self.model_copy(update={"columns": tuple(c for c in self.columns if c.name not in names)})

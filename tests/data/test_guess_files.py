@@ -1,0 +1,70 @@
+"""Guesses go to disk in the contests' formats and come back."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from noren.api import as_records
+from noren.data.guess_files import read_guess, read_guesses, write_guess
+from noren.data.official import MONTHS
+from noren.errors import FileError
+
+ROWS = {
+    "customer": ["b", "a", "a"],
+    "invoice": ["0", "0", "0"],
+    "date": ["2010/12/1", "2010/12/3", "2011/2/8"],
+    "time": ["9:00", "9:00", "10:30"],
+    "item": ["x", "y", "x"],
+    "price": [1.5, 2.0, 1.5],
+    "quantity": [2, 4, 4],
+}
+
+
+@pytest.fixture
+def original():
+    return as_records(ROWS, "pwscup2017")
+
+
+def public_of(original, pseudonyms: list[str]):
+    return replace(original, frame=original.frame.with_columns(pl.Series("customer", pseudonyms)))
+
+
+def test_a_guess_of_2017_is_spread_over_the_months_its_pseudonym_bought_in(original, tmp_path: Path) -> None:
+    pairs = pl.DataFrame({"pseudonym": ["p", "q"], "customer": ["a", "b"], "score": [1.0, 1.0]})
+    file = write_guess(pairs, tmp_path / "s.csv", original, public_of(original, ["q", "p", "p"]))
+    assert file.read_text() == "a,p,DEL,p," + ",".join(["DEL"] * 9) + "\nb,q," + ",".join(["DEL"] * 11) + "\n"
+    back = read_guess(file, original).sort("period", "customer")
+    assert back.rows() == [("p", "a", "2010/12", 1.0), ("q", "b", "2010/12", 1.0), ("p", "a", "2011/2", 1.0)]
+
+
+def test_a_guess_that_names_its_months_keeps_them_and_the_surest_comes_first(original, tmp_path: Path) -> None:
+    pairs = pl.DataFrame(
+        {"pseudonym": ["p", "r"], "customer": ["a", "a"], "period": ["2011/11", "2011/11"], "score": [2.0, 1.0]}
+    )
+    people = pl.DataFrame({"customer": ["c", "a", "b"]})
+    file = write_guess(pairs, tmp_path / "s.csv", replace(original, master=people), original)
+    cells = [line.split(",") for line in file.read_text().splitlines()]
+    assert [c[0] for c in cells] == ["a", "b", "c"]
+    assert cells[0] == ["a", *["DEL"] * 11, "p"]
+    assert cells[1][1:] == cells[2][1:] == ["DEL"] * len(MONTHS)
+
+
+def test_other_histories_get_pairs(small, tmp_path: Path) -> None:
+    pairs = pl.DataFrame({"pseudonym": ["2", "1"], "customer": ["a", "b"], "score": [1.0, 0.5]})
+    file = write_guess(pairs, tmp_path / "g" / "mine.csv", small, small)
+    assert file.read_text() == "2,a\n1,b\n"
+    assert read_guess(file, small).rows() == [("2", "a", 1.0), ("1", "b", 1.0)]
+    assert list(read_guesses(file, small)) == list(read_guesses(tmp_path / "g", small)) == ["mine"]
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(FileError, match="the folder holds no guesses"):
+        read_guesses(tmp_path / "empty", small)
+
+
+def test_official_guesses_of_2017(shared: Path) -> None:
+    original = as_records(ROWS, "pwscup2017")
+    guess = read_guess(shared / "oracles/pwscup2017/noise_light/Fh_S1_T100.csv.gz", original)
+    assert guess.columns == ["pseudonym", "customer", "period", "score"]
+    assert set(guess["period"]) == set(MONTHS)
+    assert guess["customer"].n_unique() <= 500
