@@ -1,0 +1,127 @@
+"""Who there is: an explicit, lazy register of components, and other people's packages by entry point.
+
+A room lists its own as ``name → "module:Class"``; nothing is imported until it is asked for. Packages add theirs under
+the entry-point groups ``noren.methods``, ``noren.attacks`` and ``noren.measures``. Two components of one name are an
+error, never a silent choice; an unknown name answers with the nearest.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Generic, TypeVar
+
+from pydantic import ValidationError
+
+from noren.errors import DuplicateNameError, ParameterError, SchemaError, UnknownNameError
+from noren.foreign_words import translated
+from noren.i18n import _
+from noren.naming import suggestion
+from noren.protocols import Component
+
+__all__ = ["Registry", "build"]
+
+Kind = TypeVar("Kind", bound=Component)
+
+
+class Registry(Generic[Kind]):
+    """The components of one room."""
+
+    def __init__(self, base: type[Kind], group: str, built_in: Mapping[str, str]) -> None:
+        self.base = base
+        self.group = group
+        self._built_in = dict(built_in)
+
+    @cached_property
+    def _places(self) -> dict[str, str | EntryPoint]:
+        places: dict[str, str | EntryPoint] = dict(self._built_in)
+        for point in entry_points(group=self.group):
+            if point.name in places:
+                raise DuplicateNameError(
+                    _("{name} is already taken in {group}; {package} must use another name").format(
+                        name=point.name, group=self.group, package=point.value
+                    )
+                )
+            places[point.name] = point
+        return places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._places))
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+    def __getitem__(self, name: str) -> type[Kind]:
+        """Return the class called ``name``."""
+        place = self._places.get(name)
+        if place is None:
+            raise UnknownNameError(
+                _("there is no {name!r} in {group}{hint}; there are {names}").format(
+                    name=name, group=self.group, hint=suggestion(name, self), names=", ".join(self)
+                )
+            )
+        if isinstance(place, EntryPoint):
+            found = place.load()
+        else:
+            module, _colon, attribute = place.partition(":")
+            found = getattr(importlib.import_module(module), attribute)
+        if not (isinstance(found, type) and issubclass(found, self.base)):
+            raise SchemaError(
+                _("{name} in {group} is not a {base}").format(name=name, group=self.group, base=self.base.__name__),
+                _("let its class inherit from noren.{base}").format(base=self.base.__name__),
+            )
+        if found.name != name:
+            raise DuplicateNameError(
+                _("{group} lists {name}, but its class calls itself {own}; use one name").format(
+                    group=self.group, name=name, own=found.name
+                )
+            )
+        return found
+
+    def register(self, name: str, place: str) -> None:
+        """Add a component for this process."""
+        if name in self._places:
+            raise DuplicateNameError(
+                _("{name} is already taken in {group}; use another name").format(name=name, group=self.group)
+            )
+        self._places[name] = place
+
+    def create(self, name: str, **parameters: Any) -> Kind:
+        """Return the component ``name`` with its parameters set."""
+        return build(self[name], parameters)
+
+
+def build(component: type[Kind], parameters: Mapping[str, Any]) -> Kind:
+    """Return ``component`` with ``parameters``; say which one is wrong and what would be right."""
+    try:
+        return component(**parameters)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        field = str(first["loc"][0]) if first["loc"] else ""
+        if first["type"] == "extra_forbidden":
+            raise ParameterError(
+                _("{component} has no parameter {name}{hint}").format(
+                    component=component.name, name=field, hint=suggestion(field, component.model_fields)
+                ),
+                _("its parameters are {names}").format(names=", ".join(component.model_fields) or _("none")),
+            ) from None
+        if first["type"] == "missing":
+            raise ParameterError(
+                _("{component} needs the parameter {name}").format(component=component.name, name=field),
+                _("add --{flag}").format(flag=field.replace("_", "-")),
+            ) from None
+        said = translated(str(first["msg"]).removeprefix("Value error, "))
+        if first["type"] == "value_error":
+            raise ParameterError(said) from None
+        described = component.model_fields[field].description if field in component.model_fields else None
+        raise ParameterError(
+            _("{name} = {value} does not fit {component}: {said}").format(
+                name=field, value=first["input"], component=component.name, said=said
+            ),
+            _(described) if described else "",
+        ) from None

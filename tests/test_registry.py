@@ -1,0 +1,163 @@
+"""Names are found lazily, once, and mistakes are answered."""
+
+import importlib.metadata
+import sys
+from importlib.metadata import EntryPoint
+
+import pytest
+from pydantic import Field, field_validator
+
+from noren.attacks import attacks
+from noren.errors import DuplicateNameError, ParameterError, SchemaError, UnknownNameError
+from noren.measures import measures
+from noren.methods import methods
+from noren.progress import silent
+from noren.protocols import Component, Guess, Measure, Method, Score
+from noren.registry import Registry, build
+
+HERE = __name__
+
+
+class Twice(Method):
+    """A method for these tests."""
+
+    name = "twice"
+    summary = "Does everything twice."
+    times: int = Field(default=2, ge=1, le=9, description="How often.")
+    mode: str = "fast"
+
+    @field_validator("mode")
+    @classmethod
+    def _known(cls, mode: str) -> str:
+        if mode == "never":
+            raise ValueError("mode=never protects nobody; use fast")
+        return mode
+
+    def protect(self, original, *, seed, progress=silent):
+        raise NotImplementedError
+
+
+class Misnamed(Twice):
+    """A method whose register and class disagree."""
+
+    name = "another"
+
+
+def registry(**places: str) -> Registry[Method]:
+    return Registry(Method, "noren.test", {k.replace("_", "-"): v for k, v in places.items()})
+
+
+@pytest.fixture(autouse=True)
+def _importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, HERE, sys.modules.get(HERE) or importlib.import_module(HERE))
+
+
+def test_a_name_is_loaded_when_asked_for() -> None:
+    found = registry(twice=f"{HERE}:Twice", broken="no_such_module:Thing")
+    assert list(found) == ["broken", "twice"]
+    assert len(found) == 2
+    assert "twice" in found
+    assert found["twice"] is Twice
+
+
+def test_an_unknown_name_suggests() -> None:
+    with pytest.raises(UnknownNameError, match=r"no 'twise' in noren\.test \(did you mean twice\?\); there are twice"):
+        _ = registry(twice=f"{HERE}:Twice")["twise"]
+
+
+def test_a_duplicate_name_raises() -> None:
+    found = registry(twice=f"{HERE}:Twice")
+    with pytest.raises(DuplicateNameError, match="twice is already taken"):
+        found.register("twice", "elsewhere:Thing")
+    found.register("thrice", f"{HERE}:Twice")
+    assert "thrice" in found
+
+
+def test_an_entry_point_of_a_taken_name_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint("twice", "their_package:Theirs", "noren.test")
+    monkeypatch.setattr("noren.registry.entry_points", lambda group: [point] if group == "noren.test" else [])
+    with pytest.raises(DuplicateNameError, match="their_package:Theirs must use another name"):
+        list(registry(twice=f"{HERE}:Twice"))
+
+
+def test_an_entry_point_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("noren.registry.entry_points", lambda group: [EntryPoint("twice", f"{HERE}:Twice", group)])
+    assert registry()["twice"] is Twice
+
+
+def test_a_class_of_another_kind_or_name_is_refused() -> None:
+    with pytest.raises(SchemaError, match="is not a Method"):
+        _ = registry(path="pathlib:Path")["path"]
+    with pytest.raises(DuplicateNameError, match="calls itself another"):
+        _ = registry(twice=f"{HERE}:Misnamed")["twice"]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"times": 0}, r"times = 0 does not fit twice: .*greater than or equal to 1; How often\."),
+        ({"tmes": 3}, r"twice has no parameter tmes \(did you mean times\?\); its parameters are times, mode"),
+        ({"mode": "never"}, r"mode=never protects nobody; use fast"),
+        ({"times": float("nan")}, "times = nan"),
+    ],
+)
+def test_wrong_parameters_are_named(parameters: dict[str, object], words: str) -> None:
+    with pytest.raises(ParameterError, match=words):
+        build(Twice, parameters)
+
+
+def test_a_missing_parameter_names_its_flag() -> None:
+    class Needy(Twice):
+        """A method with a required parameter."""
+
+        min_size: int
+
+    with pytest.raises(ParameterError, match="twice needs the parameter min_size; add --min-size"):
+        build(Needy, {})
+
+
+@pytest.mark.parametrize("room", [methods, attacks, measures], ids=lambda r: r.group)
+class TestEveryComponent:
+    """What holds of each component, ours and those of installed packages."""
+
+    def test_says_what_it_is(self, room: Registry[Component]) -> None:
+        assert len(room) >= 1
+        for name in room:
+            component = room[name]
+            assert component.summary.endswith(".")
+            assert "\n" not in component.summary
+            assert component.__doc__
+            assert component.accepts
+
+    def test_every_parameter_is_described(self, room: Registry[Component]) -> None:
+        for name in room:
+            for field, about in room[name].model_fields.items():
+                assert about.description, f"{name}.{field}"
+
+    def test_parameters_survive_as_plain_data(self, room: Registry[Component]) -> None:
+        for name in room:
+            required = {f: 3 for f, about in room[name].model_fields.items() if about.is_required()}
+            component = room.create(name, **required)
+            assert build(room[name], component.parameters()) == component
+
+
+def test_every_measure_declares_itself() -> None:
+    for name in measures:
+        measure = measures[name]
+        assert issubclass(measure, Measure)
+        assert measure.goal in ("lower", "higher")
+        assert measure.needs <= {"original", "public", "secret", "guess"}
+        low, high = measure.bounds
+        assert high is None or low < high
+        assert isinstance(measure.unit, str)
+
+
+def test_score_as_plain_data() -> None:
+    assert Score(0.5, {"date": 0.25}).as_dict() == {"value": 0.5, "parts": {"date": 0.25}}
+    assert Score(0.5, notes={"n": 3}).as_dict() == {"value": 0.5, "parts": {}, "notes": {"n": 3}}
+
+
+def test_guess_counts_its_pairs() -> None:
+    import polars as pl
+
+    assert len(Guess("s1", pl.DataFrame({"pseudonym": ["1", "2"], "customer": ["a", "b"]}))) == 2
