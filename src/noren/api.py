@@ -1,0 +1,173 @@
+"""Protect, attack, measure: the whole of Noren in a few functions.
+
+Originals may be a :class:`~noren.data.frames.History` or :class:`~noren.data.frames.Table`, or a Polars or pandas data
+frame with the schema that explains it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from noren.attacks import attacks
+from noren.data.categories import as_released
+from noren.data.frames import History, Records, Table
+from noren.data.guess import guess_columns
+from noren.data.release import Release
+from noren.data.schema import Kind, Schema
+from noren.errors import ParameterError
+from noren.i18n import _
+from noren.measures import measures
+from noren.methods import methods
+from noren.progress import Progress, silent
+from noren.protocols import Attack, Component, Evidence, Guess, Measure, Method, Score
+
+if TYPE_CHECKING:
+    from noren.data.checks.report import Report
+
+__all__ = ["as_records", "attack", "check", "draw_seed", "measure", "protect", "sample"]
+
+
+def draw_seed() -> int:
+    """Return a seed nobody can guess.
+
+    Who holds the original and the seed can rerun a method and read off the pseudonyms; a default such as 0 would hand
+    the map to everybody.
+    """
+    return secrets.randbits(63)
+
+
+def as_records(data: Any, schema: Schema | str | None = None) -> Records:
+    """Return ``data`` as records, typed by ``schema`` (guessed where left out)."""
+    if isinstance(data, Records):
+        return data
+    import polars as pl
+
+    frame = data if isinstance(data, pl.DataFrame) else pl.DataFrame(data)
+    if schema is None:
+        schema = guess_columns(frame).schema
+    elif not isinstance(schema, Schema):
+        schema = Schema.load(schema)
+    return History.of(frame, schema) if schema.kind == Kind.HISTORY else Table.of(frame, schema)
+
+
+def protect(
+    original: Any,
+    method: str | Method,
+    *,
+    schema: Schema | str | None = None,
+    seed: int | None = None,
+    audit: bool = True,
+    progress: Progress = silent,
+    **parameters: Any,
+) -> Release:
+    """Protect ``original`` by ``method`` (a name and its parameters, or a ready one).
+
+    A release that claims k is audited before it is returned: from the original and the public part alone, how many
+    customers fit each pseudonym? A claim that does not hold raises
+    :class:`~noren.errors.CheckFailedError`.
+    """
+    data = as_records(original, schema)
+    chosen = methods.create(method, **parameters) if isinstance(method, str) else method
+    _must_accept(chosen, data)
+    release = chosen.protect(data, seed=draw_seed() if seed is None else seed, progress=progress)
+    if audit and data.schema.kind == Kind.HISTORY and "k" in release.statement.parameters:
+        from noren.measures.safety.classes import audit as count_candidates
+
+        count_candidates(data, release)
+    return release
+
+
+def attack(
+    original: Any,
+    release: Release | Records,
+    attack: str | Attack,
+    *,
+    schema: Schema | str | None = None,
+    seed: int = 0,
+    progress: Progress = silent,
+    **parameters: Any,
+) -> Guess:
+    """Attack the public part of ``release``, knowing ``original``; the secret part is not handed over."""
+    data = as_records(original, schema)
+    public = release.public if isinstance(release, Release) else release
+    if isinstance(release, Release) and isinstance(data, History):
+        data = as_released(data, release.statement)  # what categories mean is public
+    chosen = attacks.create(attack, **parameters) if isinstance(attack, str) else attack
+    _must_accept(chosen, data)
+    return chosen.attack(data, public, seed=seed, progress=progress)
+
+
+def measure(
+    original: Any,
+    release: Release,
+    measure: str | Measure,
+    *,
+    guesses: Iterable[Guess] | Mapping[str, Guess] = (),
+    schema: Schema | str | None = None,
+    progress: Progress = silent,
+    **parameters: Any,
+) -> Score:
+    """Judge ``release`` by ``measure``; measures of attacks need ``guesses``."""
+    data = as_records(original, schema)
+    chosen = measures.create(measure, **parameters) if isinstance(measure, str) else measure
+    _must_accept(chosen, data)
+    named = dict(guesses) if isinstance(guesses, Mapping) else {g.attack: g for g in guesses}
+    if "guess" in chosen.needs and not named:
+        raise ParameterError(
+            _("{measure} judges attacks, and there is no guess").format(measure=chosen.name),
+            _("run an attack first and hand its guess over (--guess)"),
+        )
+    if "secret" in chosen.needs and not release.has_secret:
+        raise ParameterError(
+            _("{measure} needs the secret part of the release").format(measure=chosen.name),
+            _("name the folder that noren protect wrote, not the published one"),
+        )
+    if "secret" in chosen.needs and release.secret.original_rows != len(data):
+        raise ParameterError(
+            _("the release was made of {made:,} rows, the original has {rows:,}").format(
+                made=release.secret.original_rows, rows=len(data)
+            ),
+            _("name the original that was protected"),
+        )
+    return chosen.measure(Evidence(data, release, named), progress=progress)
+
+
+def check(
+    original: str | Path,
+    release: str | Path | None = None,
+    *,
+    schema: str,
+    guess: str | Path | None = None,
+    limit: int = 20,
+) -> Report:
+    """Check a release or a guess against a contest's rules, as its official checker does, and list every problem."""
+    from noren.data.checks import check_guess, check_release
+
+    if guess is not None:
+        published = None if release is None else Path(release)
+        return check_guess(schema, Path(original), Path(guess), published=published, limit=limit)
+    if release is None:
+        raise ParameterError(_("there is nothing to check"), _("name a release, or a guess with --guess"))
+    return check_release(schema, Path(original), Path(release), limit=limit)
+
+
+def sample(
+    customers: int = 400, rows: int = 38_000, items: int = 2_800, seed: int = 0, schema: Schema | str = "sample"
+) -> History:
+    """Return a generated purchase history, calibrated to a real wholesaler's."""
+    from noren.data.sample_files import sample_history
+
+    return sample_history(schema, customers=customers, rows=rows, items=items, seed=seed)
+
+
+def _must_accept(component: Component, data: Records) -> None:
+    if data.schema.kind not in component.accepts:
+        raise ParameterError(
+            _("{component} works on a {wanted}, and this is a {given}").format(
+                component=component.name, wanted="/".join(sorted(component.accepts)), given=data.schema.kind
+            ),
+            _("choose another component, or another schema"),
+        )

@@ -1,0 +1,103 @@
+"""Who fits every row, made into the likeliest list of names."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_bipartite_matching, min_weight_full_bipartite_matching
+
+from noren.attacks.draws import uniform
+from noren.data.fits import Consistent, consistent_customers
+from noren.data.frames import History
+from noren.i18n import N_
+from noren.kernels.feasibility import Candidates, assignable
+from noren.progress import Progress, silent
+from noren.protocols import Attack, Guess
+
+__all__ = ["Consistency"]
+
+_TIE = 1e-9
+
+
+class Consistency(Attack):
+    """Name whoever fits every public row, and let no two pseudonyms be one person.
+
+    For each pseudonym the attacker finds the customers whose rows fit all its public rows, each its own; a release that
+    tells the truth leaves the right one among them. Different pseudonyms are different people, so a customer whom every
+    assignment gives to another is struck out, and the rest are assigned as a whole: of all one-to-one assignments one
+    that leaves the fewest purchases unexplained (rows a customer has and the pseudonym does not), ties drawn by lot.
+
+    The fewer customers are left for a pseudonym, the surer the answer: the score is one over their number, and
+    pseudonyms with equal public histories stand together, right or wrong together. Against a k-anonymous release that
+    keeps its word no answer is surer than 1/k; against one that generalises each row on its own nearly all are certain.
+
+    References
+    ----------
+    The attacker of maximum knowledge of S0 §4; the audit is the measure ``classes``.
+
+    Examples
+    --------
+    Both could be 7, but only Bob has two rows for 8.
+
+    >>> from noren.data.schema import Schema
+    >>> def history(customers):
+    ...     rows = {"customer": customers, "date": ["2010/12/1"] * 3, "item": ["a"] * 3, "price": [1.0, 1.0, 2.0],
+    ...             "quantity": [1] * 3}
+    ...     return History.of(rows, Schema.preset("pwscup2018"))
+    >>> guess = Consistency().attack(history(["ann", "bob", "bob"]), history(["7", "8", "8"]), seed=1)
+    >>> guess.pairs.rows()
+    [('7', 'ann', 1.0), ('8', 'bob', 1.0)]
+    """
+
+    name: ClassVar[str] = "consistency"
+    summary: ClassVar[str] = N_("Names customers whose rows fit every public row of a pseudonym, one person each.")
+    source: ClassVar[str] = "S0"
+
+    def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
+        """Name one customer for each pseudonym that anybody fits; the seed decides between equals."""
+        found = consistent_customers(original, public, progress)
+        return self.assign(found, seed=seed)
+
+    def assign(self, found: Consistent, *, seed: int) -> Guess:
+        """Turn candidates that were found before into an answer; a second seed costs next to nothing."""
+        one_to_one = assignable(found.candidates)
+        kept = found.candidates if one_to_one is None else one_to_one
+        pseudonym, customer = _likeliest(kept, found, seed)
+        score = 1.0 / kept.counts[pseudonym]
+        order = np.lexsort((pseudonym, found.history[pseudonym], -score))
+        pairs = pl.DataFrame(
+            {
+                "pseudonym": found.pseudonyms.gather(pseudonym[order]),
+                "customer": found.customers.gather(customer[order]),
+                "score": score[order],
+            },
+            schema={"pseudonym": pl.String, "customer": pl.String, "score": pl.Float64},
+        )
+        certain = int((kept.counts == 1).sum())
+        return Guess(self.name, pairs, {"certain": certain, "one_to_one": one_to_one is not None})
+
+
+def _likeliest(
+    kept: Candidates, found: Consistent, seed: int
+) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    """Return the pseudonyms that can be assigned, and the customer of each."""
+    if not len(kept.customer):
+        nobody = np.zeros(0, dtype=np.int64)
+        return nobody, nobody
+    known = found.known[kept.customer]
+    unexplained = 1.0 - found.rows[kept.pseudonym] / np.maximum(known, 1)
+    # a weight of 0 would be no edge at all
+    weight = 1.0 + unexplained + _TIE * uniform(len(known), seed)
+    shape = (len(kept.first) - 1, kept.customers)
+    mate = np.asarray(
+        maximum_bipartite_matching(csr_array((weight, kept.customer, kept.first), shape=shape), perm_type="column")
+    )
+    named = np.flatnonzero(mate >= 0)
+    chosen = kept.take(named)
+    places = np.concatenate([np.arange(kept.first[p], kept.first[p + 1]) for p in named])
+    graph = csr_array((weight[places], chosen.customer, chosen.first), shape=(len(named), kept.customers))
+    row, column = min_weight_full_bipartite_matching(graph)
+    return named[row].astype(np.int64), column.astype(np.int64)

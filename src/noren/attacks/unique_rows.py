@@ -1,0 +1,75 @@
+"""A purchase nobody else made gives its buyer away (PWS Cup 2018, ``re-uniq``)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+import polars as pl
+from pydantic import Field
+
+from noren.data.frames import History
+from noren.data.schema import Role
+from noren.data.spelling import Spelling
+from noren.i18n import N_, _
+from noren.progress import Progress, silent
+from noren.protocols import Attack, Guess
+
+__all__ = ["UniqueRows"]
+
+
+class UniqueRows(Attack):
+    """Recognise customers by purchases that nobody else made.
+
+    The attacker holds the whole original. A row that occurs there once, all columns but the customer compared as text,
+    belongs to one person; if the same text stands in the release, its pseudonym is that person. A text that occurs
+    twice is unusable, even when both rows are one customer's. If a pseudonym shows unique rows of several customers,
+    the last one in the release's order decides, and the first places the pseudonym in the answer: both as the official
+    script does. Every answer rests on a row that fits one person alone, so all are equally sure.
+
+    References
+    ----------
+    PWS Cup 2018, sample attack ``re-uniq``; the report is S0.
+
+    Examples
+    --------
+    ``b`` on 12/1 was bought twice and tells nothing; ``a`` and ``d`` were bought once each.
+
+    >>> from noren.data.schema import Schema
+    >>> def history(customers):
+    ...     rows = {"customer": customers, "date": ["2010/12/1"] * 4, "item": ["a", "b", "b", "d"],
+    ...             "price": [1.0, 2.0, 2.0, 4.0], "quantity": [1] * 4}
+    ...     return History.of(rows, Schema.preset("pwscup2018"))
+    >>> guess = UniqueRows().attack(history(["ann", "ann", "bob", "cem"]), history(["7", "7", "8", "9"]), seed=1)
+    >>> guess.pairs.select("pseudonym", "customer").rows()
+    [('7', 'ann'), ('9', 'cem')]
+    """
+
+    name: ClassVar[str] = "unique-rows"
+    summary: ClassVar[str] = N_("Names whoever made a purchase that nobody else made and that is published as it was.")
+    source: ClassVar[str] = "S0 (PWS Cup 2018, re-uniq)"
+
+    spelling: bool = Field(
+        default=True,
+        description=N_("compare texts as they are spelled, as the official attack does (2.1 is not 2.10); else values"),
+    )
+
+    def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
+        """Name the customers whose unique rows stand in ``public``; nothing is drawn at random."""
+        progress(0.0, _("looking for rows that occur once"))
+        known, seen = self._texts(original), self._texts(public)
+        row = [name for name in known.columns if name != "customer" and name in seen.columns]
+        unique = known.filter(pl.struct(row).is_unique()).drop_nulls("customer")
+        progress(0.5, _("looking for them in the release"))
+        released = seen.rename({"customer": "pseudonym"}).drop_nulls("pseudonym")
+        found = released.join(unique, on=row, how="inner", maintain_order="left")
+        pairs = found.group_by("pseudonym", maintain_order=True).agg(pl.col("customer").last())
+        pairs = pairs.with_columns(score=pl.lit(1.0))
+        return Guess(self.name, pairs, {"unique_rows": len(unique), "found_rows": len(found)})
+
+    def _texts(self, history: History) -> pl.DataFrame:
+        """Return the rows as text, the customer's column called ``customer``, null where there is none."""
+        column = history.schema.role(Role.CUSTOMER).name
+        records = history if self.spelling else replace(history, spelling=Spelling())
+        texts = records.texts().rename(lambda name: "customer" if name == column else f"said {name}")
+        return texts.with_columns(history[Role.CUSTOMER].alias("customer"))

@@ -1,0 +1,125 @@
+"""How many customers may really be behind each pseudonym: an audit that trusts nobody."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from noren.data.categories import as_released
+from noren.data.fits import Consistent, consistent_customers
+from noren.data.frames import History, Records
+from noren.data.release import Release, Statement
+from noren.errors import CheckFailedError, SchemaError
+from noren.i18n import N_, _
+from noren.kernels.feasibility import assignable
+from noren.measures.evidence import original_history
+from noren.progress import Progress, silent
+from noren.protocols import Evidence, Measure, Need, Score
+
+__all__ = ["Classes", "audit"]
+
+
+class Classes(Measure):
+    """Tell how many customers of the original may be behind a pseudonym, for the pseudonym with the fewest: the real k.
+
+    A customer may be behind a pseudonym when each of its public rows fits a row of theirs, every one another row:
+    values lie in the intervals, items in the sets, suppressed cells fit everything. Rows that the release deleted are
+    no obstacle. This is computed from the original and the public part alone, never from what the method notes about
+    itself, so a claimed k that is not real is found out.
+
+    An attacker also knows that different pseudonyms are different people, and so rules out customers whom no assignment
+    of all pseudonyms leaves free for this one. The part ``one_to_one`` counts after that; a claimed k holds when both
+    numbers reach it. Where there is no such assignment (a release that adds noise), it says the same as ``min``.
+
+    References
+    ----------
+    S0 §4 (the attacker of maximum knowledge), S1 (k-anonymous histories).
+
+    Examples
+    --------
+    Bob's rows fit Ann's pseudonym too, but not the other way round: only Bob has a row at 2.
+
+    >>> from noren.data.release import Secret
+    >>> from noren.data.schema import Schema
+    >>> def history(customers):
+    ...     rows = {"customer": customers, "date": ["2010/12/1"] * 3, "item": ["a"] * 3, "price": [1.0, 1.0, 2.0],
+    ...             "quantity": [1] * 3}
+    ...     return History.of(rows, Schema.preset("pwscup2018"))
+    >>> original, public = history(["ann", "bob", "bob"]), history(["7", "8", "8"])
+    >>> release = Release.of_aligned(original, public, Statement("hand", {"k": 2}))
+    >>> score = Classes().measure(Evidence(original, release))
+    >>> score.value, score.parts["median"], score.notes["holds"]
+    (1.0, 1.5, False)
+    """
+
+    name: ClassVar[str] = "classes"
+    summary: ClassVar[str] = N_("The least number of customers that may be behind a pseudonym: the k that is real.")
+    source: ClassVar[str] = "S0, S1"
+    goal: ClassVar[Literal["lower", "higher"]] = "higher"
+    unit: ClassVar[str] = N_("customers")
+    needs: ClassVar[frozenset[Need]] = frozenset({"original", "public"})
+
+    def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
+        """Return the least number of consistent customers; see the class for the parts."""
+        public = _public_history(evidence.release.public)
+        original = as_released(original_history(evidence), evidence.release.statement)
+        found = consistent_customers(original, public, progress)
+        claimed = _claimed(evidence.release.statement)
+        counts, strict = found.candidates.counts, _one_to_one(found)
+        if not len(counts):
+            # nothing is published, and anybody may be behind it
+            everybody = float(len(found.customers))
+            return Score(
+                everybody, {}, {"pseudonyms": 0, "claimed": claimed, "holds": None if claimed is None else True}
+            )
+        parts = {
+            "min": float(counts.min()),
+            "median": float(np.median(counts)),
+            "one_to_one": float(strict.min()),
+            "below": 0.0 if claimed is None else float((np.minimum(counts, strict) < claimed).mean()),
+        }
+        holds = None if claimed is None else bool(min(counts.min(), strict.min()) >= claimed)
+        notes = {
+            "pseudonyms": len(counts),
+            "fitting_nobody": int((counts == 0).sum()),
+            "claimed": claimed,
+            "holds": holds,
+        }
+        return Score(parts["min"], parts, notes)
+
+
+def audit(original: Records, release: Release, *, progress: Progress = silent) -> None:
+    """Stop with :class:`CheckFailedError` if a release claims a k that is not real; one that claims none passes.
+
+    The message tells how many customers are left behind the worst pseudonym, never who.
+    """
+    claimed = _claimed(release.statement)
+    if claimed is None or not isinstance(original, History):
+        return
+    score = Classes().measure(Evidence(original, release), progress=progress)
+    if score.notes["holds"]:
+        return
+    worst = int(min(score.parts["min"], score.parts["one_to_one"]))
+    raise CheckFailedError(
+        _(
+            "the release claims k={claimed}, but one pseudonym fits only {count:,} of the customers, and {share:.1%} of"
+            " all fit fewer than {claimed}; do not publish it, and report the method"
+        ).format(claimed=claimed, count=worst, share=score.parts["below"])
+    )
+
+
+def _one_to_one(found: Consistent) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    kept = assignable(found.candidates)
+    return found.candidates.counts if kept is None else kept.counts
+
+
+def _claimed(statement: Statement) -> int | None:
+    k = statement.parameters.get("k")
+    return k if isinstance(k, int) and not isinstance(k, bool) and k > 0 else None
+
+
+def _public_history(public: Records) -> History:
+    if not isinstance(public, History):
+        raise SchemaError(_("the release is a table"), _("this measure judges purchase histories"))
+    return public

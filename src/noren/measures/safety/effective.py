@@ -1,0 +1,113 @@
+"""Whether an attack hit more people than luck explains (S0 §4)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field
+
+from noren.data.release import Secret
+from noren.i18n import N_, _
+from noren.kernels.threshold import Bound, threshold, thresholds
+from noren.measures.evidence import guesses_of, secret_of
+from noren.measures.safety.hits import hits, hits_by_rank
+from noren.progress import Progress, silent
+from noren.protocols import Evidence, Guess, Measure, Need, Score
+
+__all__ = ["Chance", "Effective"]
+
+_FINEST = 10**9
+
+
+def _chance(given: Any) -> str:
+    """Read a chance, ``1/3`` or ``0.0005``, as an exact fraction; the float 1/3 is the third that it is meant to be."""
+    try:
+        exact = Fraction(given).limit_denominator(_FINEST) if isinstance(given, float) else Fraction(given)
+    except (ValueError, TypeError, ZeroDivisionError, OverflowError):
+        exact = Fraction(0)
+    if not 0 < exact < 1:
+        raise ValueError(_("{given} is not a chance between 0 and 1; write one like 1/3").format(given=given))
+    return str(exact)
+
+
+Chance = Annotated[str, BeforeValidator(_chance)]
+
+
+class Effective(Measure):
+    """Tell whether any attack was effective: named so many people rightly that the release cannot be called safe.
+
+    A release counts as safe while it may satisfy H0: whatever the attacker does, the chance that a given set of m
+    people is named rightly is at most p^m. An attack that names n people, s of them rightly, refutes H0 when s reaches
+    r(n), the least number that H0 lets happen with a chance below alpha. The paper bounds that chance by a sum that
+    counts events several times over; the sharp bound is the true maximum, so its r(n) is the smallest that is fair.
+
+    References
+    ----------
+    S0 §4, Table 4; for the sharp bound see ``noren.kernels.threshold``, which has the proof.
+
+    Examples
+    --------
+    Six of six is never effective (1/729 is above 1/2000), seven of seven is (1/2187).
+
+    >>> import polars as pl
+    >>> from noren.protocols import Guess
+    >>> from noren.data.release import Release, Secret, Statement
+    >>> for n in (6, 7):
+    ...     pairs = pl.DataFrame({"pseudonym": [str(i) for i in range(n)], "customer": [f"c{i}" for i in range(n)]})
+    ...     release = Release(None, Secret(pairs, pl.Series([0]), 1), Statement("hand"))
+    ...     print(Effective().measure(Evidence(None, release, {"all": Guess("all", pairs)})).value)
+    0.0
+    1.0
+    """
+
+    name: ClassVar[str] = "effective"
+    summary: ClassVar[str] = N_("Whether an attack named more people rightly than a safe release allows.")
+    source: ClassVar[str] = "S0"
+    goal: ClassVar[Literal["lower", "higher"]] = "lower"
+    bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
+    unit: ClassVar[str] = N_("1 if an attack was effective, else 0")
+    needs: ClassVar[frozenset[Need]] = frozenset({"secret", "guess"})
+
+    bound: Bound = Field(
+        default="paper", description=N_("how r(n) is found: the paper's rule, or the sharp one that needs fewer hits")
+    )
+    p: Chance = Field(
+        default="1/3", description=N_("the chance of naming one person that a safe release may leave, such as 1/3")
+    )
+    alpha: Chance = Field(
+        default="1/2000", description=N_("the accepted chance of calling a safe release unsafe, such as 1/2000")
+    )
+
+    best_prefix: bool = Field(
+        default=False,
+        description=N_("judge each attack by its surest answers alone, as many of them as do it the most good"),
+    )
+
+    def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
+        """Return 1 if any guess is effective; the parts are each attack's named, right and needed numbers."""
+        guesses, secret = guesses_of(evidence), secret_of(evidence)
+        parts: dict[str, float] = {}
+        effective: list[str] = []
+        for done, (attack, guess) in enumerate(guesses.items()):
+            progress(done / len(guesses), attack)
+            named, right, needed = self._judged(guess, secret)
+            parts |= {f"{attack}.named": named, f"{attack}.right": right, f"{attack}.needed": needed}
+            if right >= needed:
+                effective.append(attack)
+        return Score(1.0 if effective else 0.0, parts, {"effective": effective})
+
+    def _judged(self, guess: Guess, secret: Secret) -> tuple[int, int, int]:
+        """Return how many people a guess names, how many rightly, and how many would be effective.
+
+        With ``best_prefix``, those of its first n answers for the n that leaves the most hits over r(n), the least of
+        equals. The n is chosen with the truth at hand: an attacker could have been so lucky, not have known it.
+        """
+        p, alpha = Fraction(self.p), Fraction(self.alpha)
+        if not self.best_prefix:
+            hit = hits(guess, secret)
+            return hit.named, hit.right, threshold(hit.named, self.bound, p, alpha)
+        right = [0, *hits_by_rank(guess, secret)]
+        needed = thresholds(len(right) - 1, self.bound, p, alpha)
+        named = max(range(len(right)), key=lambda n: (right[n] - needed[n], -n))
+        return named, right[named], needed[named]

@@ -1,0 +1,67 @@
+"""How many people a guess names, and how many of them rightly: the one place where a guess meets the secret."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from noren.data.release import Secret
+from noren.protocols import Guess
+
+__all__ = ["Hits", "hits", "hits_by_rank"]
+
+
+@dataclass(frozen=True)
+class Hits:
+    """What became of a guess.
+
+    Attributes
+    ----------
+    named
+        How many pseudonyms it names somebody for (per period, where pseudonyms change with time).
+    right
+        How many of those it names rightly.
+    customers
+        How many different customers are named rightly at least once.
+    """
+
+    named: int
+    right: int
+    customers: int
+
+
+def hits(guess: Guess, secret: Secret) -> Hits:
+    """Compare a guess with the true pseudonyms.
+
+    A pseudonym that is named twice counts once, by its first and surest answer; one that there is not is named wrongly.
+
+    >>> secret = Secret(pl.DataFrame({"pseudonym": ["7", "8"], "customer": ["ann", "bob"]}), pl.Series([0, 1]), 2)
+    >>> hits(Guess("hand", pl.DataFrame({"pseudonym": ["7", "8", "9"], "customer": ["ann", "ann", "bob"]})), secret)
+    Hits(named=3, right=1, customers=1)
+    """
+    answers = _answers(guess, secret)
+    right = answers.filter("right")
+    return Hits(len(answers), len(right), right["customer"].n_unique())
+
+
+def hits_by_rank(guess: Guess, secret: Secret) -> list[int]:
+    """Return how many of the first 1, 2, … people a guess names are named rightly.
+
+    >>> secret = Secret(pl.DataFrame({"pseudonym": ["7", "8"], "customer": ["ann", "bob"]}), pl.Series([0, 1]), 2)
+    >>> hits_by_rank(Guess("hand", pl.DataFrame({"pseudonym": ["8", "7"], "customer": ["ann", "ann"]})), secret)
+    [0, 1]
+    """
+    return _answers(guess, secret)["right"].cast(pl.Int64).cum_sum().to_list()
+
+
+def _answers(guess: Guess, secret: Secret) -> pl.DataFrame:
+    """Return the answers that count, in the guess's order, and whether each is right."""
+    true = secret.pseudonyms
+    key = [name for name in ("pseudonym", "period") if name in guess.pairs.columns and name in true.columns]
+    # an attack that finds nobody may leave its columns without a type
+    texts = guess.pairs.with_columns(pl.col("pseudonym", "customer").cast(pl.String))
+    answers = texts.drop_nulls([*key, "customer"]).unique(key, keep="first", maintain_order=True)
+    truth = true.select(*key, "customer").unique().with_columns(right=pl.lit(value=True))
+    both = answers.join(truth, on=[*key, "customer"], how="left", maintain_order="left")
+    return both.with_columns(pl.col("right").fill_null(value=False))

@@ -1,0 +1,63 @@
+"""The share of customers an attacker names rightly."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from noren.i18n import N_
+from noren.measures.evidence import guesses_of, original_history, secret_of
+from noren.measures.safety.hits import hits
+from noren.progress import Progress, silent
+from noren.protocols import Evidence, Measure, Need, Score
+
+__all__ = ["ReidRate"]
+
+
+class ReidRate(Measure):
+    """Tell which share of the original's customers an attacker names rightly; the best attack counts.
+
+    A customer counts once, however many pseudonyms of hers are found, and customers whose rows were all deleted stay in
+    the number the share is taken of. Naming people blindly, one drawn at random for each pseudonym, finds one customer
+    in the mean: compare with the chance 1/n that is given beside the value.
+
+    References
+    ----------
+    S2 (re-identification rate of PWS Cup 2016).
+
+    Examples
+    --------
+    Two of four customers found is a rate of 0.5; chance alone gives 0.25.
+
+    >>> import polars as pl
+    >>> from noren.data.frames import History
+    >>> from noren.data.schema import Schema
+    >>> from noren.methods.pseudonymize import Pseudonymize
+    >>> from noren.protocols import Guess
+    >>> rows = {"customer": ["a", "b", "c", "d"], "date": ["2010/12/1"] * 4, "item": ["x"] * 4,
+    ...         "price": [1.0] * 4, "quantity": [1] * 4}
+    >>> original = History.of(rows, Schema.preset("pwscup2018"))
+    >>> release = Pseudonymize().protect(original, seed=1)
+    >>> guess = Guess("hand", release.secret.pseudonyms[:2])
+    >>> score = ReidRate().measure(Evidence(original, release, {"hand": guess}))
+    >>> score.value, score.notes["chance"]
+    (0.5, 0.25)
+    """
+
+    name: ClassVar[str] = "reid-rate"
+    summary: ClassVar[str] = N_("The share of customers that the best attack names rightly.")
+    source: ClassVar[str] = "S2"
+    goal: ClassVar[Literal["lower", "higher"]] = "lower"
+    bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
+    unit: ClassVar[str] = N_("share of customers")
+    needs: ClassVar[frozenset[Need]] = frozenset({"original", "secret", "guess"})
+
+    def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
+        """Return the largest rate of all guesses; the parts are each attack's rate."""
+        guesses, secret = guesses_of(evidence), secret_of(evidence)
+        people = max(len(original_history(evidence).customers), 1)
+        parts: dict[str, float] = {}
+        for done, (attack, guess) in enumerate(guesses.items()):
+            progress(done / len(guesses), attack)
+            parts[attack] = hits(guess, secret).customers / people
+        best = max(parts, key=lambda attack: parts[attack])
+        return Score(parts[best], parts, {"best": best, "customers": people, "chance": 1 / people})

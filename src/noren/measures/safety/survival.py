@@ -1,0 +1,108 @@
+"""Whether a release outlives the best attackers there can be."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from noren.data.fits import class_sizes
+from noren.data.frames import History
+from noren.errors import SchemaError
+from noren.i18n import N_, _
+from noren.kernels.survival import Naming, Plan, best_plan, satisfies_h0
+from noren.kernels.threshold import Bound
+from noren.measures.safety.effective import Chance
+from noren.progress import Progress, silent
+from noren.protocols import Evidence, Measure, Need, Score
+
+__all__ = ["Survival"]
+
+
+class Survival(Measure):
+    """Tell the chance that no attacker is effective, if each does the best that anybody could do.
+
+    Pseudonyms with equal public histories are a class. The attackers are supposed to know which customers are behind
+    which class, so a class of k leaves them 1/k for each member, and a customer whose history nobody shares is lost.
+    What is left to them is how many people to name, and of which classes; they choose what reaches r(n) with the
+    highest chance (see :class:`Effective`). Attackers guess independently of each other. Their plan is the best of a
+    large family, the best there is on every case small enough to try all; for large mixed classes that is not proven.
+
+    A value near 1 says that the verdict "safe" is not luck; a release that no attack has broken yet may be far from it.
+
+    References
+    ----------
+    S0 §4–5, which names whole classes alone (``naming = whole``) and leaves the general case open.
+
+    Examples
+    --------
+    Eight customers, four with a history of their own: seven of seven needs one of the two pairs, and half of another.
+
+    >>> from noren.data.release import Release, Statement
+    >>> from noren.data.schema import Schema
+    >>> who, item = list("12345678"), list("abcdeeff")
+    >>> rows = {"customer": who, "date": ["2010/12/1"] * 8, "item": item, "price": [1.0] * 8, "quantity": [1] * 8}
+    >>> public = History.of(rows, Schema.preset("pwscup2018"))
+    >>> score = Survival(attackers=2).measure(Evidence(public, Release.of_aligned(public, public, Statement("hand"))))
+    >>> score.parts["one_attacker"], score.value
+    (0.25, 0.5625)
+    """
+
+    name: ClassVar[str] = "survival"
+    summary: ClassVar[str] = N_("The chance that a release outlives a number of attackers who do the best one can.")
+    source: ClassVar[str] = "S0"
+    goal: ClassVar[Literal["lower", "higher"]] = "higher"
+    bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
+    unit: ClassVar[str] = N_("probability")
+    needs: ClassVar[frozenset[Need]] = frozenset({"public"})
+
+    attackers: int = Field(default=13, ge=1, description=N_("how many attackers try, each on their own"))
+    bound: Bound = Field(
+        default="paper", description=N_("how r(n) is found: the paper's rule, or the sharp one that needs fewer hits")
+    )
+    naming: Naming = Field(
+        default="any",
+        description=N_("any: attackers name single members too; whole: whole classes alone, as the paper reckons"),
+    )
+    p: Chance = Field(
+        default="1/3", description=N_("the chance of naming one person that a safe release may leave, such as 1/3")
+    )
+    alpha: Chance = Field(
+        default="1/2000", description=N_("the accepted chance of calling a safe release unsafe, such as 1/2000")
+    )
+
+    def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
+        """Return the chance of survival; parts are the best plan's numbers, notes the classes and the plan in full."""
+        public = evidence.release.public
+        if not isinstance(public, History):
+            raise SchemaError(_("the release is a table"), _("this measure judges purchase histories"))
+        progress(0.0, _("comparing public histories"))
+        sizes = class_sizes(public)
+        progress(0.3, _("looking for the best attack"))
+        plan = best_plan(sizes, self.bound, Fraction(self.p), Fraction(self.alpha), self.naming)
+        alive = (1 - plan.chance) ** self.attackers
+        parts = {
+            "one_attacker": plan.chance,
+            "any_attacker": 1 - alive,
+            "in_league": min(1.0, self.attackers * plan.chance),
+            "named": float(plan.named),
+            "needed": float(plan.needed),
+            "smallest_class": float(min(sizes, default=0)),
+        }
+        kinds, counts = np.unique(np.array(sizes, dtype=np.int64), return_counts=True)
+        notes = {
+            "classes": {str(size): count for size, count in zip(kinds.tolist(), counts.tolist(), strict=True)},
+            "plan": _in_words(plan),
+            "satisfies_h0": satisfies_h0(sizes, Fraction(self.p)),
+        }
+        return Score(alive, parts, notes)
+
+
+def _in_words(plan: Plan) -> list[dict[str, int | bool]]:
+    """Return how many members are named in how many classes of which size."""
+    return [
+        {"class_size": size, "members": members, "classes": classes, "one_customer_for_all": plan.sure}
+        for size, members, classes in plan.depths
+    ]

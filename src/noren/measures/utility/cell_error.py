@@ -1,0 +1,98 @@
+"""U, the mean error per cell (S0)."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from noren.data.arrays import exact_values, numbers
+from noren.data.categories import as_released
+from noren.data.cells import contains, is_interval, is_set
+from noren.data.schema import Column, Scale
+from noren.i18n import N_, _
+from noren.kernels.cell_error import exact_sum, interval_error, population_sd, set_error
+from noren.measures.evidence import aligned_history, original_history
+from noren.progress import Progress, silent
+from noren.protocols import Evidence, Measure, Need, Score
+
+__all__ = ["CellError", "cell_errors"]
+
+
+def cell_errors(values: pl.Series, cells: pl.Series, column: Column) -> NDArray[np.float64]:
+    """Return what each released cell of a column costs, given the original values in the same row order."""
+    if column.scale == Scale.NOMINAL:
+        several = is_set(cells.dtype)
+        size = cells.list.len().fill_null(0).cast(pl.Float64).to_numpy() if several else np.ones(len(cells))
+        return set_error(
+            contains(cells, values).to_numpy(),
+            size,
+            missing=values.is_null().to_numpy(),
+            suppressed=cells.is_null().to_numpy(),
+        )
+    ends = [cells.struct.field(end) for end in ("lo", "hi")] if is_interval(cells.dtype) else [cells, cells]
+    lo, hi = (numbers(end) for end in ends)
+    value = numbers(values)
+    return interval_error(value, lo, hi, width=column.grid, sd=population_sd(value))
+
+
+class CellError(Measure):
+    """Tell how far the released cells are from the true ones, on average: S0's U.
+
+    Draw a value from every released cell, uniformly from what it allows, and compare with the true one. A number or a
+    date costs the expected distance in (population) standard deviations of its column, an item the chance of drawing a
+    wrong one, a suppressed cell 1, a deleted row 1 in each column. The mean over all rows and over date, item, price
+    and quantity, as many of them as there are, is U: 0 for an exact copy, 1 for a release with nothing in it, more than
+    1 if intervals are wider than they are worth.
+
+    Files that the contest's checker accepts score as its official script says. Elsewhere this measure counts what the
+    script leaves out: an exact number that moved costs its distance, a wrong item 1, an interval beside the true value
+    its mean distance; in a constant column the right value costs 0 and anything else 1.
+
+    Where a release speaks of categories in place of items, an item cell is priced as S1 prices it: the true value is
+    the item's category, so a set of categories that holds it costs 1 - 1/size, and one category that is right costs 0.
+
+    References
+    ----------
+    S0 §2.4.2; S1's worked example.
+
+    Examples
+    --------
+    One of four items becomes a set of two: 1/2 of a cell out of 16.
+
+    >>> from noren.data.release import Release, Statement
+    >>> from noren.data.frames import History
+    >>> from noren.data.schema import Schema
+    >>> rows = {"customer": ["1", "1", "2", "2"], "date": ["2010/12/1"] * 4, "item": ["a", "b", "c", "d"],
+    ...         "price": [1.0, 2.0, 3.0, 4.0], "quantity": [1] * 4}
+    >>> original = History.of(rows, Schema.preset("pwscup2018"))
+    >>> sets = pl.Series("item", [["a"], ["a", "b"], ["c"], ["d"]], dtype=pl.List(pl.Enum(["a", "b", "c", "d"])))
+    >>> aligned = History(original.frame.with_columns(sets), original.schema)
+    >>> score = CellError().measure(Evidence(original, Release.of_aligned(original, aligned, Statement("hand"))))
+    >>> score.value, score.parts["item"]
+    (0.03125, 0.125)
+    """
+
+    name: ClassVar[str] = "cell-error"
+    summary: ClassVar[str] = N_("How far released cells are from the true ones, on average (U of PWS Cup 2018).")
+    source: ClassVar[str] = "S0"
+    goal: ClassVar[Literal["lower", "higher"]] = "lower"
+    unit: ClassVar[str] = N_("mean error per cell; a suppressed cell counts 1")
+    needs: ClassVar[frozenset[Need]] = frozenset({"original", "public", "secret"})
+
+    def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
+        """Return U, and its mean over each column as a part named by the column's role."""
+        original, aligned = original_history(evidence), aligned_history(evidence)
+        columns = original.measured()
+        said = as_released(original, evidence.release.statement)
+        totals: dict[str, float] = {}
+        for done, column in enumerate(columns):
+            progress(done / len(columns), _("comparing {column}").format(column=column.name))
+            released = aligned.frame[column.name]
+            totals[column.role] = exact_sum(cell_errors(exact_values(said, column), released, column))
+        rows = max(len(original), 1)
+        parts = {str(role): total / rows for role, total in totals.items()}
+        notes = {"deleted_rows": evidence.release.deleted_rows}
+        return Score(exact_sum(np.array([*totals.values()])) / (rows * len(columns)), parts, notes)

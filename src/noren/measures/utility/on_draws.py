@@ -1,0 +1,74 @@
+"""What measures of usefulness have in common: they judge data sets drawn from the release (S0 §6.3)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from typing import ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from noren.data.categories import release_categories
+from noren.data.draws import Draws
+from noren.data.frames import History
+from noren.errors import SchemaError
+from noren.i18n import N_, _
+from noren.measures.evidence import original_history
+from noren.measures.utility.purchases import Purchases, purchases
+from noren.progress import Progress, silent
+from noren.protocols import Evidence, Measure, Need, Score
+
+__all__ = ["Compare", "OnDraws"]
+
+Compare = Callable[[Purchases], Mapping[str, float]]
+"""What a data set drawn from the release loses against the original, part by part; ``value`` alone if it has none."""
+
+
+class OnDraws(Measure):
+    """A measure that is the mean over data sets drawn from the public part of the release.
+
+    Every part of the score is a mean over the draws; ``spread`` is the standard deviation of the value between draws,
+    and ``notes["spread"]`` that of every part. The secret part is not looked at.
+    """
+
+    source: ClassVar[str] = "S0"
+    goal: ClassVar[Literal["lower", "higher"]] = "lower"
+    needs: ClassVar[frozenset[Need]] = frozenset({"original", "public"})
+
+    draws: int = Field(
+        default=20, ge=1, le=100_000, description=N_("how many data sets are drawn from the release; S0 draws 100")
+    )
+    seed: int = Field(default=1, ge=0, description=N_("same seed, same draws; it is no secret"))
+
+    @abstractmethod
+    def against(self, original: Purchases) -> Compare:
+        """Prepare the original once; return what compares a drawn data set with it."""
+
+    @abstractmethod
+    def value_of(self, parts: Mapping[str, float]) -> float:
+        """Return the one number that stands for the parts."""
+
+    def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
+        """Return the mean over the draws, and its parts."""
+        original, public = original_history(evidence), evidence.release.public
+        if not isinstance(public, History):
+            raise SchemaError(_("the release is a table"), _("this measure judges purchase histories"))
+        bought = purchases(original)
+        compare = self.against(bought)
+        sets = Draws(original, public, seed=self.seed, categories=release_categories(evidence.release.statement))
+        found = []
+        for i, drawn in enumerate(sets.first(self.draws)):
+            progress(i / self.draws, _("draw {number} of {count}").format(number=i + 1, count=self.draws))
+            found.append(compare(purchases(drawn, bought.items)))
+        return self.score_of(found)
+
+    def score_of(self, found: list[Mapping[str, float]]) -> Score:
+        """Return the score of drawn data sets that were compared one by one."""
+        table = {part: np.array([one[part] for one in found]) for part in found[0]}
+        values = np.array([self.value_of(one) for one in found])
+        means = {part: float(column.mean()) for part, column in table.items() if part != "value"}
+        spread = {part: float(column.std()) for part, column in table.items() if part != "value"}
+        return Score(
+            float(values.mean()), means | {"spread": float(values.std())}, {"draws": len(found), "spread": spread}
+        )

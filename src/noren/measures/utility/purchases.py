@@ -1,0 +1,93 @@
+"""A history as the arrays that measures of usefulness count with, and data drawn from a release the same way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from noren.data.arrays import exact_values, numbers
+from noren.data.frames import History
+from noren.data.schema import Role
+
+__all__ = ["DAY_ZERO", "Purchases", "purchases"]
+
+Numbers = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+DAY_ZERO = 14_610.0
+"""S0 counts days from 2010/1/1, which is so many days after 1970/1/1."""
+
+
+@dataclass(frozen=True)
+class Purchases:
+    """The rows of a history that say who bought what, when, for how much and how many.
+
+    Attributes
+    ----------
+    rows
+        How many rows there are, those that leave something out (and are in no array below) included.
+    customer, customers
+        Each row's customer, coded 0, 1, …, and how many there are.
+    item, items
+        Each row's item, coded in the order of ``items``.
+    day
+        The date in days from 2010/1/1, with the time of day as a part where it is known.
+    price, quantity
+        The price in steps of its grid (pence), so that sums are exact; the number of pieces.
+    """
+
+    rows: int
+    customer: Whole
+    customers: int
+    item: Whole
+    items: pl.Series
+    day: Numbers
+    price: Numbers
+    quantity: Numbers
+
+    @property
+    def basket(self) -> Whole:
+        """Each row's invoice: what one customer bought on one day (S0 §6.3.1.2)."""
+        day = np.floor(self.day).astype(np.int64)
+        first = int(day.min(initial=0))
+        return self.customer * (int(day.max(initial=0)) - first + 1) + day - first
+
+
+def purchases(history: History, items: pl.Series | None = None) -> Purchases:
+    """Return a history as arrays; with ``items``, in their coding, items that are not among them behind.
+
+    Rows that miss a value, or whose customer is unknown, are counted in ``rows`` alone.
+
+    >>> from noren.data.schema import Schema
+    >>> rows = {"customer": ["b", "a", "b"], "date": ["2010/1/2", "2010/1/2", "2010/1/1"], "item": ["y", "x", "y"],
+    ...         "price": [1.5, 2.0, 0.1], "quantity": [1, 2, 3]}
+    >>> bought = purchases(History.of(rows, Schema.preset("pwscup2018")))
+    >>> bought.customer.tolist(), bought.item.tolist(), bought.day.tolist(), bought.price.tolist()
+    ([0, 1, 0], [1, 0, 1], [1.0, 1.0, 0.0], [150.0, 200.0, 10.0])
+    """
+    roles = (Role.CUSTOMER, Role.ITEM, Role.DATE, Role.PRICE, Role.QUANTITY)
+    columns = {role: history.schema.role(role) for role in roles}
+    whole = pl.DataFrame({str(role): exact_values(history, column) for role, column in columns.items()}).drop_nulls()
+    names = whole["item"].cast(pl.String)
+    seen = names.unique().sort()
+    if items is not None:
+        seen = pl.concat([items, seen.filter(~seen.is_in(items.implode()))])
+    who, what = whole["customer"].cast(pl.String), names
+    people = who.unique(maintain_order=True)
+    return Purchases(
+        rows=len(history),
+        customer=_codes(who, people),
+        customers=len(people),
+        item=_codes(what, seen),
+        items=seen,
+        day=numbers(whole["date"]) - DAY_ZERO,
+        price=np.round(numbers(whole["price"]) / columns[Role.PRICE].grid),
+        quantity=numbers(whole["quantity"]),
+    )
+
+
+def _codes(values: pl.Series, known: pl.Series) -> Whole:
+    return values.cast(pl.Enum(known)).to_physical().cast(pl.Int64).to_numpy()

@@ -1,0 +1,82 @@
+"""What plain statistics of the release get wrong (S0 §6.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from noren.i18n import N_
+from noren.kernels.column_statistics import STATISTICS, column_statistics
+from noren.kernels.item_similarity import most_bought
+from noren.measures.utility.item_similarity import pieces_bought
+from noren.measures.utility.on_draws import Compare, OnDraws
+from noren.measures.utility.purchases import Purchases
+
+__all__ = ["Statistics"]
+
+COLUMNS = ("date", "price", "quantity")
+
+
+class Statistics(OnDraws):
+    """Tell how far the statistics of the release are from the original's: S0's Tables 7 to 10.
+
+    Parts: ``rows``, the number of rows lost or added; ``items``, the share of the 100 items that most customers bought
+    which are not among the 100 of the release; and for date (days from 2010/1/1), price (in steps of its grid: pence)
+    and quantity the absolute difference of sum, mean, variance, standard deviation, maximum, minimum and median, named
+    like ``price.mean``. The value is ``items``, the one part that is a share and comparable between data sets.
+
+    References
+    ----------
+    S0 §6.2, Tables 7–10. Table 9's caption says quantity, its values are prices in pence. The medians printed there are
+    no medians: see the page of this measure.
+
+    Examples
+    --------
+    One of two rows is deleted, so the mean price moves from 1.50 to 1.00: 50 pence.
+
+    >>> from noren.data.frames import History
+    >>> from noren.data.schema import Schema
+    >>> from noren.measures.utility.purchases import purchases
+    >>> rows = {"customer": ["1", "1"], "date": ["2010/1/1"] * 2, "item": ["a", "b"], "price": [1.0, 2.0],
+    ...         "quantity": [1, 1]}
+    >>> one = purchases(History.of(rows, Schema.preset("pwscup2018")))
+    >>> other = purchases(History.of({c: v[:1] for c, v in rows.items()}, Schema.preset("pwscup2018")), one.items)
+    >>> error = Statistics().against(one)(other)
+    >>> error["rows"], error["items"], error["price.mean"], error["quantity.sum"]
+    (1.0, 0.5, 50.0, 1.0)
+    """
+
+    name: ClassVar[str] = "statistics"
+    summary: ClassVar[str] = N_("How far sums, means, variances, extremes and best-sellers are from the original's.")
+    unit: ClassVar[str] = N_("share of the top items that are no longer among the top; parts in their own units")
+
+    top: int = Field(default=100, ge=1, le=100_000, description=N_("how many items count as the top"))
+
+    def against(self, original: Purchases) -> Compare:
+        """Work out the original's statistics once."""
+        known = _statistics(original)
+        best = most_bought(pieces_bought(original), self.top)
+
+        def compare(drawn: Purchases) -> Mapping[str, float]:
+            lost = np.setdiff1d(best, most_bought(pieces_bought(drawn), self.top))
+            parts = {"rows": float(abs(drawn.rows - original.rows)), "items": len(lost) / max(len(best), 1)}
+            error = np.abs(_statistics(drawn) - known)
+            return parts | {
+                f"{column}.{statistic}": float(error[i, j])
+                for i, column in enumerate(COLUMNS)
+                for j, statistic in enumerate(STATISTICS)
+            }
+
+        return compare
+
+    def value_of(self, parts: Mapping[str, float]) -> float:
+        """Return the error of the set of top items."""
+        return parts["items"]
+
+
+def _statistics(bought: Purchases) -> NDArray[np.float64]:
+    return np.array([column_statistics(values) for values in (bought.day, bought.price, bought.quantity)])

@@ -1,0 +1,65 @@
+"""Names replaced, nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+import polars as pl
+
+from noren.data.arrays import people
+from noren.data.frames import History
+from noren.data.release import Release, Statement
+from noren.data.schema import Role
+from noren.i18n import N_, _
+from noren.kernels.pseudonyms import pseudonyms
+from noren.progress import Progress, silent
+from noren.protocols import Method
+
+__all__ = ["Pseudonymize", "pseudonymous"]
+
+
+def pseudonymous(customer: pl.Series, seed: int) -> pl.Series:
+    """Return a pseudonym in place of every customer; rows without a customer stay without."""
+    codes, customers = people(customer)
+    names = pl.Series(customer.name, pseudonyms(len(customers), seed)).cast(pl.String)
+    return names.gather(pl.Series(codes, dtype=pl.Int64).replace(-1, None))
+
+
+class Pseudonymize(Method):
+    """Replace every customer's name by a random number, and change nothing else.
+
+    The promise is small: names are hidden, histories are not. Anyone who knows some of a person's purchases finds the
+    person's pseudonym and with it all the rest. It is the floor that other methods are compared with, and the honest
+    name for what is often called anonymous.
+
+    Examples
+    --------
+    Four rows of two customers get two new names; dates, items, prices and quantities stay, so the error is 0.
+
+    >>> from noren.data.schema import Schema
+    >>> rows = {"customer": ["ann", "bob", "ann", "bob"], "date": ["2010/12/1"] * 4, "item": ["a", "b", "c", "d"],
+    ...         "price": [1.0, 2.0, 3.0, 4.0], "quantity": [1, 1, 1, 1]}
+    >>> release = Pseudonymize().protect(History.of(rows, Schema.preset("pwscup2018")), seed=1)
+    >>> release.aligned().frame["customer"].to_list()
+    ['10', '11', '10', '11']
+    """
+
+    name: ClassVar[str] = "pseudonymize"
+    summary: ClassVar[str] = N_("Hides names only: whoever knows some of a person's purchases finds the person.")
+    source: ClassVar[str] = "S0"
+
+    def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
+        """Replace the customers of ``original`` by pseudonyms; the same seed gives the same ones."""
+        column = original.schema.role(Role.CUSTOMER).name
+        progress(0.0, _("choosing pseudonyms"))
+        # only the schema's columns: a frame may carry others, and the master names people
+        frame = original.frame.select(original.schema.names)
+        frame = frame.with_columns(pseudonymous(original[Role.CUSTOMER], seed))
+        odd = {name: texts for name, texts in original.spelling.exceptions.items() if name != column}
+        spelling = replace(original.spelling, exceptions=odd)
+        aligned = replace(original, frame=frame, spelling=spelling, master=None)
+        promise = N_("names are hidden, histories are not: whoever knows some purchases finds the customer")
+        statement = Statement(method=self.name, parameters=self.parameters(), promise=promise)
+        progress(0.5, _("putting the rows in an order that tells nothing"))
+        return Release.of_aligned(original, aligned, statement, seed=seed)
