@@ -1,0 +1,6 @@
+"""``python -m noren``."""
+
+from noren.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""The door: ``noren`` on the command line, one module per command.
+
+:func:`main` chooses the language, runs the command and turns every error into one line and an exit code: 0 done, 1 a
+check said no, 2 bad input or usage, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from noren.i18n import LANGUAGES, _, activate, preferred_language
+
+__all__ = ["main", "run"]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and leave with its exit code."""
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line on ``arguments`` and return its exit code."""
+    words, language, debug = _everywhere_flags(arguments)
+    if language is not None and language not in LANGUAGES:
+        activate(preferred_language())
+        _complain(_("--lang {language} is not spoken here; use en or ja").format(language=language))
+        return 2
+    activate(preferred_language(language))
+
+    import typer
+
+    from noren.cli.app import app
+    from noren.cli.help_pages import usage_sentence
+    from noren.errors import NorenError
+
+    usage_error = typer.BadParameter.__mro__[1]  # click's UsageError, wherever typer keeps click
+
+    try:
+        answer = typer.main.get_command(app).main(args=words, prog_name="noren", standalone_mode=False)
+    except NorenError as error:
+        if debug:
+            raise
+        _complain(str(error))
+        return error.exit_code
+    except typer.Exit as leaving:
+        return leaving.exit_code
+    except (KeyboardInterrupt, typer.Abort):
+        _complain(_("interrupted; nothing was left half-written"))
+        return 130
+    except BrokenPipeError:
+        # whoever read our output has enough of it; point stdout elsewhere so that closing it does not complain
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        if isinstance(error, usage_error):
+            context = getattr(error, "ctx", None)
+            place = context.command_path if context else "noren"
+            said = usage_sentence(error.format_message())  # type: ignore[attr-defined]
+            if said:  # nothing is said where the help page was the answer
+                _complain(_("{message} Try {command} --help.").format(message=said, command=place))
+            return 2
+        if debug:
+            raise
+        _complain(
+            _("this should not happen ({kind}: {message}); run again with --debug and report it").format(
+                kind=type(error).__name__, message=" ".join(str(error).split())[:200]
+            )
+        )
+        return 70
+    if answer == 130:  # how typer says Ctrl-C
+        _complain(_("interrupted; nothing was left half-written"))
+    return answer if isinstance(answer, int) else 0
+
+
+def _everywhere_flags(arguments: Sequence[str]) -> tuple[list[str], str | None, bool]:
+    """Take ``--lang`` and ``--debug`` out, wherever they stand."""
+    words: list[str] = []
+    language: str | None = None
+    debug = False
+    rest = iter(arguments)
+    for word in rest:
+        if word == "--":
+            words += [word, *rest]
+        elif word == "--debug":
+            debug = True
+        elif word == "--lang":
+            language = next(rest, "")
+        elif word.startswith("--lang="):
+            language = word.removeprefix("--lang=")
+        else:
+            words.append(word)
+    return words, language, debug
+
+
+def _complain(message: str) -> None:
+    print(f"noren: {message}", file=sys.stderr)

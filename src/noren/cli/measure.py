@@ -1,0 +1,63 @@
+"""``noren measure``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from noren.cli.inputs import Json, Master, Original, ReleasePath, SchemaName, chosen, load_original
+from noren.cli.screen import number, progress_bar, say, show_json, show_table
+from noren.i18n import _
+
+HELP = _("Measure what a release leaks and what stays useful.")
+EXAMPLE = _("Example: noren measure T.csv release/ --schema pwscup2018 --with cell-error --json")
+
+
+def measure(
+    context: typer.Context,
+    original: Original,
+    release: ReleasePath,
+    names: Annotated[str, typer.Option("--with", help=_("Measures, separated by commas, or all."))] = "all",
+    guess: Annotated[
+        Path | None, typer.Option("--guess", help=_("A guess, or a folder of guesses, that noren attack wrote."))
+    ] = None,
+    schema: SchemaName = None,
+    master: Master = None,
+    as_json: Json = False,
+) -> None:
+    """Measure a release."""
+    from noren.api import measure as run
+    from noren.data.guess_files import read_guesses
+    from noren.data.reading import read_release
+    from noren.measures import measures
+    from noren.parameters import share_flags
+    from noren.protocols import Guess
+
+    data = load_original(original, schema, master, quiet=as_json)
+    picked = chosen(measures, names, data)
+    released = read_release(release, data)
+    guesses = {} if guess is None else {n: Guess(n, p) for n, p in read_guesses(guess, data).items()}
+    if names == "all":
+        at_hand = (
+            {"original", "public"} | ({"secret"} if released.has_secret else set()) | ({"guess"} if guesses else set())
+        )
+        left = [m.name for m in picked if not m.needs <= at_hand]
+        picked = [m for m in picked if m.needs <= at_hand]
+        if left:
+            say(_("left out, for want of a guess or the secret part: {names}").format(names=", ".join(left)))
+    results = {}
+    for one in share_flags(picked, context.args):
+        with progress_bar(one.name, quiet=as_json) as progress:
+            results[one.name] = run(data, released, one, guesses=guesses, progress=progress)
+    if as_json:
+        show_json({"results": {name: score.as_dict() for name, score in results.items()}})
+        return
+    rows = []
+    for name, score in results.items():
+        kind = measures[name]
+        better = _("lower is better") if kind.goal == "lower" else _("higher is better")
+        rows.append((name, number(score.value), _(kind.unit), better))
+        rows += [(f"  {part}", number(value), "", "") for part, value in score.parts.items()]
+    show_table("", (_("measure"), _("value"), _("unit"), ""), rows)

@@ -1,0 +1,36 @@
+"""``noren report``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from noren.cli.inputs import Master, Original, SchemaName, load_original
+from noren.cli.screen import progress_bar
+from noren.i18n import _
+
+HELP = _("Attack and measure releases and write one HTML page about them, for the steward.")
+EXAMPLE = _("Example: noren report T.csv release-k2/ release-k3/ --schema pwscup2018 --out report.html")
+
+
+def report(
+    original: Original,
+    releases: Annotated[list[Path], typer.Argument(metavar="RELEASE…", help=_("Release folders to compare."))],
+    out: Annotated[Path, typer.Option("--out", help=_("The HTML file to write."))],
+    schema: SchemaName = None,
+    master: Master = None,
+) -> None:
+    """Write a report."""
+    from noren.data.reading import read_release
+    from noren.explore.outcomes import judge
+    from noren.explore.report import write_report
+
+    data = load_original(original, schema, master)
+    outcomes = []
+    for path in releases:
+        with progress_bar(path.name) as progress:
+            outcomes.append(judge(data, read_release(path, data), label=path.name, progress=progress))
+    write_report(data, outcomes, out)
+    print(_("report written to {out}").format(out=out))

@@ -1,0 +1,75 @@
+"""``noren schema``: guess, show and check schemas."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from noren.cli.help_pages import App
+from noren.cli.inputs import Json
+from noren.cli.screen import say, show_json, show_table
+from noren.i18n import _
+
+HELP = _("Guess, show or check what columns mean.")
+
+app = App(no_args_is_help=True)
+
+
+@app.command(
+    "guess",
+    help=_("Guess the schema of a file, to be looked at and mended by a person."),
+    epilog=_("Example: noren schema guess purchases.csv --out purchases.toml"),
+)
+def guess(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help=_("CSV, Parquet or Excel."))],
+    out: Annotated[Path | None, typer.Option("--out", help=_("Write the schema to this TOML file."))] = None,
+    as_json: Json = False,
+) -> None:
+    """Guess a schema and say what was chosen."""
+    from noren.data.files import writing_file
+    from noren.data.guess import guess_schema
+
+    found = guess_schema(file)
+    if out is not None:
+        with writing_file(out) as aside:
+            aside.write_text(found.schema.to_toml(), encoding="utf-8")
+    if as_json:
+        content = found.schema.model_dump(mode="json", exclude_none=True)
+        for column, about in zip(found.schema.columns, content["columns"], strict=True):
+            about["scale"] = str(column.scale)
+        show_json({"schema": content, "said": list(found.said), "questions": list(found.questions)})
+        return
+    say(*found.said, *found.questions)
+    if out is None:
+        print(found.schema.to_toml(), end="")
+    else:
+        print(_("written to {out}; look at it, then use --schema {out}").format(out=out))
+
+
+@app.command("show", help=_("Print a schema as TOML."), epilog=_("Example: noren schema show pwscup2018"))
+def show(
+    name: Annotated[str, typer.Argument(metavar="NAME", help=_("A preset's name or a TOML file."))],
+    as_json: Json = False,
+) -> None:
+    """Print a schema."""
+    from noren.data.schema import Schema
+
+    schema = Schema.load(name)
+    if as_json:
+        show_json(schema.model_dump(mode="json", exclude_none=True))
+    else:
+        print(schema.to_toml(), end="")
+
+
+@app.command("list", help=_("List the presets."), epilog=_("Example: noren schema list"))
+def listing(as_json: Json = False) -> None:
+    """List the presets."""
+    from noren.data.schema import PRESETS, Schema
+
+    presets = [Schema.preset(name) for name in PRESETS]
+    if as_json:
+        show_json({"schemas": [{"name": s.name, "title": s.title, "kind": str(s.kind)} for s in presets]})
+        return
+    show_table("", (_("name"), _("kind"), _("columns")), [(s.name, str(s.kind), ", ".join(s.names)) for s in presets])

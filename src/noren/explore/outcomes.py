@@ -1,0 +1,138 @@
+"""One release, what attackers made of it, and how it was judged: what comparisons and reports are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from noren import api
+from noren.attacks import attacks as every_attack
+from noren.data.frames import Records
+from noren.data.release import Release, Statement
+from noren.measures import measures as every_measure
+from noren.methods import methods as every_method
+from noren.progress import Progress, silent
+from noren.protocols import Attack, Component, Guess, Measure, Method, Score
+from noren.registry import Kind, Registry
+
+__all__ = ["Outcome", "judge", "label_of", "run_outcome"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A release with the guesses of its attackers and the scores of its judges."""
+
+    label: str
+    release: Release
+    guesses: Mapping[str, Guess] = field(default_factory=dict)
+    scores: Mapping[str, Score] = field(default_factory=dict)
+
+
+def run_outcome(
+    original: Records,
+    method: Method | str,
+    *,
+    seed: int | None = None,
+    attacks: Sequence[Attack | str] | None = None,
+    measures: Sequence[Measure | str] | None = None,
+    label: str | None = None,
+    progress: Progress = silent,
+    **parameters: Any,
+) -> Outcome:
+    """Protect ``original``, attack the release and measure both.
+
+    Parameters
+    ----------
+    method
+        A ready method, or a name with its ``parameters``.
+    seed
+        What the method starts from; drawn at random where left out. Attackers never get it.
+    attacks, measures
+        Ready ones or names; left out, every one that fits the data and needs no parameter.
+    label
+        How the outcome is called; left out, the method and the parameters that differ from their defaults.
+
+    Examples
+    --------
+    >>> history = api.sample(customers=20, rows=300, items=50, seed=1)
+    >>> outcome = run_outcome(history, "generalize-by-count", k=4, seed=1)
+    >>> outcome.label, outcome.scores["reid-rate"].value
+    ('generalize-by-count, k = 4', 0.0)
+    """
+    release = api.protect(original, method, seed=seed, progress=_part(progress, 0.0, 0.4), **parameters)
+    return judge(original, release, attacks=attacks, measures=measures, label=label, progress=_part(progress, 0.4, 1.0))
+
+
+def judge(
+    original: Records,
+    release: Release,
+    *,
+    attacks: Sequence[Attack | str] | None = None,
+    measures: Sequence[Measure | str] | None = None,
+    label: str | None = None,
+    progress: Progress = silent,
+) -> Outcome:
+    """Attack and measure a release there is (see :func:`run_outcome`).
+
+    Measures that need what is not at hand (a published release has no secret part) are left out where none is asked for
+    by name.
+    """
+    attackers: Sequence[Attack | str] = _fitting(every_attack, original) if attacks is None else attacks
+    guesses: dict[str, Guess] = {}
+    for i, attack in enumerate(attackers):
+        part = _part(progress, 0.6 * i / len(attackers), 0.6 * (i + 1) / len(attackers))
+        guess = api.attack(original, release, attack, progress=part)
+        guesses[guess.attack] = guess
+    at_hand = {"original", "public"} | ({"secret"} if release.has_secret else set()) | ({"guess"} if guesses else set())
+    judges: Sequence[Measure | str]
+    if measures is None:
+        judges = [name for name in _fitting(every_measure, original) if every_measure[name].needs <= at_hand]
+    else:
+        judges = measures
+    scores: dict[str, Score] = {}
+    for i, measure in enumerate(judges):
+        name = measure if isinstance(measure, str) else measure.name
+        part = _part(progress, 0.6 + 0.4 * i / len(judges), 0.6 + 0.4 * (i + 1) / len(judges))
+        scores[name] = api.measure(original, release, measure, guesses=guesses, progress=part)
+    progress(1.0)
+    return Outcome(label_of(release.statement) if label is None else label, release, guesses, scores)
+
+
+def label_of(statement: Statement) -> str:
+    """Return the method and the parameters that differ from their defaults, for a person.
+
+    >>> label_of(Statement("generalize-by-count", {"k": 3, "suppress_cells": True}))
+    'generalize-by-count, k = 3, suppress-cells'
+    """
+    fields = every_method[statement.method].model_fields if statement.method in every_method else {}
+    telling = [
+        _said(name.replace("_", "-"), value)
+        for name, value in statement.parameters.items()
+        if name not in fields or fields[name].is_required() or fields[name].get_default() != value
+    ]
+    return ", ".join([statement.method, *telling])
+
+
+def _said(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return name if value else f"no-{name}"
+    return f"{name} = {value}"
+
+
+def _fitting(registry: Registry[Kind], original: Records) -> list[str]:
+    return [name for name in registry if _runs_alone(registry[name], original)]
+
+
+def _runs_alone(component: type[Component], original: Records) -> bool:
+    needs_parameter = any(about.is_required() for about in component.model_fields.values())
+    return original.schema.kind in component.accepts and not needs_parameter
+
+
+def _part(progress: Progress, start: float, stop: float) -> Progress:
+    """Return a progress that fills the part of another from ``start`` to ``stop``."""
+
+    def report(done: float, words: str = "") -> None:
+        progress(start + (stop - start) * done, words)
+
+    return report

@@ -1,0 +1,143 @@
+"""What the door itself promises: help with examples, exit codes, languages, no traceback, nothing half-written."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from noren.cli import run
+
+COMMANDS = [
+    "protect", "attack", "measure", "report", "check", "publish", "sample", "convert", "threshold", "methods",
+    "attacks", "measures", "demo", "draw", "correlate", "categorize", "schema guess", "schema show", "schema list",
+    "datasets", "datasets fetch",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_helps_with_an_example(noren, command) -> None:
+    answer = noren(*command.split(), "--help")
+    assert answer.code == 0
+    assert "Example: noren " + command.split()[0] in " ".join(answer.out.split())
+
+
+def test_no_words_show_the_help(noren) -> None:
+    answer = noren()
+    assert "noren demo" in answer.out
+
+
+def test_version(noren) -> None:
+    from importlib.metadata import version
+
+    assert noren("--version").out.strip() == version("noren")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["chek"], "Did you mean 'check'"),
+        (["protect"], "Missing argument"),
+        (["sample", "--out", "T.csv", "--rows", "many"], "--rows"),
+        (["--lang", "fr", "methods"], "--lang fr is not spoken here"),
+        (["protect", "absent.csv", "--method", "pseudonymize", "--out", "r"], "absent.csv: there is no such file"),
+        (["protect", ".", "--method", "pseudonymize", "--out", "r"], "this is a folder"),
+        (["protect", "absent.csv", "--method", "generalise", "--out", "r"], "did you mean generalize"),
+        (["protect", "absent.csv", "--method", "generalize-by-count", "--k", "1", "--out", "r"], "k=1 protects nobody"),
+        (["protect", "absent.csv", "--method", "pseudonymize", "--kay", "1", "--out", "r"], "no parameter --kay"),
+        (["attack", "T.csv", "absent", "--with", ","], "--with names nothing"),
+        (["measure", "T.csv", "T.csv", "--with", "cel-error"], "did you mean cell-error?"),
+    ],
+)
+def test_wrong_words_are_one_line_and_exit_2(noren, small_csv, monkeypatch, words, said) -> None:
+    monkeypatch.chdir(small_csv.parent)
+    before = sorted(small_csv.parent.iterdir())
+    answer = noren(*words)
+    assert answer.code == 2
+    assert answer.out == ""
+    assert said in answer.err
+    complaint = [line for line in answer.err.splitlines() if line.startswith("noren: ")]
+    assert len(complaint) == 1
+    assert sorted(small_csv.parent.iterdir()) == before
+
+
+def test_lang_and_debug_may_stand_anywhere(noren) -> None:
+    assert noren("methods", "--json", "--lang=en", "--debug").code == 0
+    with pytest.raises(Exception, match="there is no such file"):
+        run(["schema", "guess", "absent.csv", "--debug"])
+
+
+def test_an_accident_is_one_line_without_debug(noren, monkeypatch, small_csv) -> None:
+    def accident(*_words: object) -> None:
+        raise RuntimeError("first line\nsecond line")
+
+    monkeypatch.setattr("noren.data.guess.guess_schema", accident)
+    answer = noren("schema", "guess", small_csv)
+    assert answer.code == 70
+    assert answer.err.count("\n") == 1
+    assert "RuntimeError: first line second line" in answer.err
+    with pytest.raises(RuntimeError):
+        run(["schema", "guess", str(small_csv), "--debug"])
+
+
+def test_an_existing_release_is_not_replaced_by_accident(noren, small_csv, tmp_path) -> None:
+    words = ("protect", small_csv, "--schema", "pwscup2018", "--method", "pseudonymize", "--out", tmp_path / "r")
+    assert noren(*words, "--seed", 1).code == 0
+    first = (tmp_path / "r/public.parquet").read_bytes()
+    assert noren(*words, "--seed", 2).code == 2
+    assert (tmp_path / "r/public.parquet").read_bytes() == first
+    assert noren(*words, "--seed", 2, "--force").code == 0
+    assert (tmp_path / "r/public.parquet").read_bytes() != first
+
+
+def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
+    out = tmp_path / "big.csv"
+    words = ["sample", "--customers", "50000", "--rows", "5000000", "--out", str(out)]
+    process = subprocess.Popen([sys.executable, "-m", "noren", *words], stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob(".big.csv.*.part")) and time.monotonic() < deadline and process.poll() is None:
+        os.sched_yield()
+    assert process.poll() is None, "it ended before it could be interrupted"
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted; nothing was left half-written" in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    script = f"{sys.executable} -m noren schema show adult | head -n 1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == 'name = "adult"\n'
+
+
+def test_shell_completion_is_offered() -> None:
+    words = {"_NOREN_COMPLETE": "complete_bash", "COMP_WORDS": "noren pro", "COMP_CWORD": "1"}
+    done = subprocess.run(
+        [Path(sys.executable).parent / "noren"], env=os.environ | words, capture_output=True, text=True, check=False
+    )
+    assert "protect" in done.stdout
+
+
+def test_progress_is_shown_in_a_terminal_alone(monkeypatch, capsys) -> None:
+    from noren.cli import screen
+
+    with screen.progress_bar("Working") as report:
+        report(0.5, "half")
+    assert capsys.readouterr() == ("", "")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    with screen.progress_bar("Working") as report:
+        report(0.5, "half")
+    assert "Working" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("value", "text"), [(3.0, "3"), (12345.0, "12,345"), (0.20601, "0.2060"), (-2.5, "-2.5000")])
+def test_numbers_for_people(value: float, text: str) -> None:
+    from noren.cli.screen import number
+
+    assert number(value) == text
