@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from noren.cli.inputs import Json, Master, Original, ReleasePath, SchemaName, chosen, load_original
+from noren.cli.inputs import Json, Master, Original, ReleasePath, SchemaName, chosen, load_original, schema_flag
 from noren.cli.screen import number, progress_bar, say, show_json, show_table
 from noren.i18n import _
 
@@ -55,8 +55,5 @@ def attack(
     rows = [(name, number(about["named"]), str(about.get("file", ""))) for name, about in results.items()]
     show_table("", (_("attack"), _("customers named"), _("guess")), rows)
     if out is not None:
-        say(
-            _("next: noren measure {original} {release} --guess {out} --with all").format(
-                original=original, release=release, out=out
-            )
-        )
+        told = f"noren measure {original} {release}{schema_flag(schema)} --guess {out} --with all"
+        say(_("next: {command}").format(command=told))

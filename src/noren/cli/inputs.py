@@ -16,7 +16,18 @@ if TYPE_CHECKING:
     from noren.protocols import Component
     from noren.registry import Kind, Registry
 
-__all__ = ["Force", "Json", "Master", "Original", "ReleasePath", "SchemaName", "Seed", "chosen", "load_original"]
+__all__ = [
+    "Force",
+    "Json",
+    "Master",
+    "Original",
+    "ReleasePath",
+    "SchemaName",
+    "Seed",
+    "chosen",
+    "load_original",
+    "schema_flag",
+]
 
 Original = Annotated[
     Path, typer.Argument(metavar="ORIGINAL", help=_("The original data: CSV, Parquet, Excel or an official text file."))
@@ -51,6 +62,11 @@ def load_original(path: Path, schema: str | None, master: Path | None = None, *,
         say(*(f"{path.name}: {line}" for line in answer.said))
     say(*(f"{path.name}: {line}" for line in answer.questions))
     return answer.data
+
+
+def schema_flag(schema: str | None) -> str:
+    """Return the flag that names the schema again, for a command that comes next."""
+    return f" --schema {schema}" if schema else ""
 
 
 def chosen(registry: Registry[Kind], names: str, data: Records) -> list[type[Kind]]:

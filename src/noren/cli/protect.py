@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from noren.cli.inputs import Force, Json, Master, Original, SchemaName, Seed, load_original
+from noren.cli.inputs import Force, Json, Master, Original, SchemaName, Seed, load_original, schema_flag
 from noren.cli.screen import number, progress_bar, say, show_json, show_table
 from noren.i18n import _
 
@@ -61,7 +61,7 @@ def protect(
         show_json(answer)
         return
     facts = [
-        (_("method"), " ".join([ready.name, *(f"{k}={v}" for k, v in ready.parameters().items())])),
+        (_("method"), " ".join([ready.name, *(f"{k}={v}" for k, v in ready.parameters().items() if v is not None)])),
         (_("promise"), _(release.statement.promise)),
         (_("original rows"), number(len(data))),
         (_("released rows"), number(len(release.public))),
@@ -69,4 +69,4 @@ def protect(
         (_("release"), str(out)),
     ]
     show_table("", (_("what"), ""), facts)
-    say(_("next: noren measure {original} {out} --with all").format(original=original, out=out))
+    say(_("next: {command}").format(command=f"noren measure {original} {out}{schema_flag(schema)} --with all"))
