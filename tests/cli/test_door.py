@@ -108,6 +108,21 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_ctrl_c_counts_even_where_a_library_swallows_it(noren, monkeypatch, small_csv) -> None:
+    def swallowed(*_words: object) -> None:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise TypeError("what the library made of it") from None
+
+    before = signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr("noren.data.guess.guess_schema", swallowed)
+    answer = noren("schema", "guess", small_csv)
+    assert (answer.code, answer.out) == (130, "")
+    assert answer.err == "noren: interrupted; nothing was left half-written\n"
+    assert signal.getsignal(signal.SIGINT) is before
+
+
 def test_a_closed_pipe_is_no_error() -> None:
     script = f"{sys.executable} -m noren schema show adult | head -n 1; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)

@@ -6,9 +6,13 @@ check said no, 2 bad input or usage, 130 interrupted.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from types import FrameType
 
 from noren.i18n import LANGUAGES, _, activate, preferred_language
 
@@ -22,6 +26,39 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command line on ``arguments`` and return its exit code."""
+    with _interrupts() as seen:
+        try:
+            code = _answer(arguments, seen)
+        except BaseException as error:
+            # a library may catch Ctrl-C half-way and raise something of its own: what the person did counts
+            if not (seen or isinstance(error, KeyboardInterrupt)):
+                raise
+            code = 130
+    if code == 130:
+        _complain(_("interrupted; nothing was left half-written"))
+    return code
+
+
+@contextlib.contextmanager
+def _interrupts() -> Iterator[list[int]]:
+    """Yield a list that is filled when the person presses Ctrl-C."""
+    seen: list[int] = []
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        seen.append(number)
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield seen
+        return
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield seen
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _answer(arguments: Sequence[str], interrupts: Sequence[int]) -> int:
     words, language, debug = _everywhere_flags(arguments)
     if language is not None and language not in LANGUAGES:
         activate(preferred_language())
@@ -40,14 +77,13 @@ def run(arguments: Sequence[str]) -> int:
     try:
         answer = typer.main.get_command(app).main(args=words, prog_name="noren", standalone_mode=False)
     except NorenError as error:
-        if debug:
+        if debug or interrupts:
             raise
         _complain(str(error))
         return error.exit_code
     except typer.Exit as leaving:
         return leaving.exit_code
-    except (KeyboardInterrupt, typer.Abort):
-        _complain(_("interrupted; nothing was left half-written"))
+    except typer.Abort:
         return 130
     except BrokenPipeError:
         # whoever read our output has enough of it; point stdout elsewhere so that closing it does not complain
@@ -61,7 +97,7 @@ def run(arguments: Sequence[str]) -> int:
             if said:  # nothing is said where the help page was the answer
                 _complain(_("{message} Try {command} --help.").format(message=said, command=place))
             return 2
-        if debug:
+        if debug or interrupts:
             raise
         _complain(
             _("this should not happen ({kind}: {message}); run again with --debug and report it").format(
@@ -69,8 +105,7 @@ def run(arguments: Sequence[str]) -> int:
             )
         )
         return 70
-    if answer == 130:  # how typer says Ctrl-C
-        _complain(_("interrupted; nothing was left half-written"))
+    # typer answers Ctrl-C with 130
     return answer if isinstance(answer, int) else 0
 
 
