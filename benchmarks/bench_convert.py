@@ -21,7 +21,7 @@ BAR = 1_000_000_000
 GENERATE = """
 import io, sys
 import polars as pl
-from noren.data.samples import generate
+from noren.data.samples.generator import generate
 
 path, size = sys.argv[1], int(sys.argv[2])
 block = pl.concat(generate(customers=4_000, rows=400_000, items=3_000, seed=1))

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from noren.data.samples import generate, shape
+from noren.data.samples.generator import generate, shape
 
 Floats = NDArray[np.float64]
 

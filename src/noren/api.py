@@ -158,7 +158,7 @@ def sample(
     customers: int = 400, rows: int = 38_000, items: int = 2_800, seed: int = 0, schema: Schema | str = "sample"
 ) -> History:
     """Return a generated purchase history, calibrated to a real wholesaler's."""
-    from noren.data.sample_files import sample_history
+    from noren.data.samples.by_schema import sample_history
 
     return sample_history(schema, customers=customers, rows=rows, items=items, seed=seed)
 

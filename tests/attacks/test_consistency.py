@@ -10,8 +10,8 @@ import pytest
 from noren.attacks import attacks
 from noren.attacks.consistency import Consistency
 from noren.data.fits import consistent_customers
+from noren.data.formats.official import read_rows
 from noren.data.frames import History
-from noren.data.official import read_rows
 from noren.data.reading import read_release
 from noren.data.schema import Schema
 from noren.measures.safety.hits import hits

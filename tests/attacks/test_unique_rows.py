@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from noren.attacks import attacks
 from noren.attacks.unique_rows import UniqueRows
+from noren.data.formats.official import published, read_rows
 from noren.data.frames import History
-from noren.data.official import published, read_rows
 from noren.data.reading import read_release
 from noren.data.schema import Schema
 from noren.methods.pseudonymize import Pseudonymize

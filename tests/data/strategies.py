@@ -13,8 +13,8 @@ from typing import Any
 import polars as pl
 from hypothesis import strategies as st
 
+from noren.data.formats.official import MONTHS
 from noren.data.frames import Table
-from noren.data.official import MONTHS
 from noren.data.schema import Column, Schema, TextLayout, ValueType, name_problem
 
 __all__ = [

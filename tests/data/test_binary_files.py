@@ -18,8 +18,8 @@ from hypothesis import given
 from polars.testing import assert_frame_equal
 from tests.data.strategies import excel_tables, tables
 
-from noren.data import binary_files
-from noren.data.binary_files import (
+from noren.data.formats import binary_files
+from noren.data.formats.binary_files import (
     excel_frame,
     is_excel,
     is_parquet,

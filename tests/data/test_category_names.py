@@ -8,7 +8,7 @@ from noren.api import sample
 from noren.data.categories import UNKNOWN
 from noren.data.category_names import derive_categories, head_noun, item_names, read_item_names
 from noren.data.frames import History
-from noren.data.product_names import CATEGORIES
+from noren.data.samples.product_names import CATEGORIES
 from noren.data.schema import Schema
 from noren.errors import ParameterError
 

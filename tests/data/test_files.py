@@ -18,10 +18,10 @@ import pyarrow.parquet as pq
 import pytest
 import xlsxwriter
 
-from noren.data import files
-from noren.data.files import is_gzip, open_bytes, read_all_bytes, readable, writing_file, writing_folder
+from noren.data.formats import files
+from noren.data.formats.files import is_gzip, open_bytes, read_all_bytes, readable, writing_file, writing_folder
+from noren.data.formats.official import write_pairs, write_rows
 from noren.data.frames import History
-from noren.data.official import write_pairs, write_rows
 from noren.data.reading import convert, read, write
 from noren.data.release import Release, Statement
 from noren.data.schema import Schema

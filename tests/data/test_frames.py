@@ -9,9 +9,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from noren.data.formats.spelling import Spelling
 from noren.data.frames import History, Table
 from noren.data.schema import Role, Schema
-from noren.data.spelling import Spelling
 from noren.errors import SchemaError, ValueInCellError
 
 SCHEMA = Schema.preset("pwscup2018")

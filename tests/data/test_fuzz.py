@@ -21,12 +21,12 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
+from noren.data.formats.official import read_master, read_months, read_pairs, read_rows, read_thresholds
+from noren.data.formats.scan import scan_text
 from noren.data.frames import Table
 from noren.data.guess import guess_schema
-from noren.data.official import read_master, read_months, read_pairs, read_rows, read_thresholds
 from noren.data.reading import convert, read, write
 from noren.data.release import Release, Statement
-from noren.data.scan import scan_text
 from noren.data.schema import Schema
 from noren.errors import NorenError
 

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from noren.api import as_records
-from noren.data.guess_files import read_guess, read_guesses, write_guess
-from noren.data.official import MONTHS
+from noren.data.formats.guess_files import read_guess, read_guesses, write_guess
+from noren.data.formats.official import MONTHS
 from noren.errors import FileError
 
 ROWS = {

@@ -24,8 +24,7 @@ from tests.data.strategies import (
 )
 
 from noren.data.cells import set_dtype
-from noren.data.frames import History
-from noren.data.official import (
+from noren.data.formats.official import (
     MONTHS,
     published,
     read_master,
@@ -39,6 +38,7 @@ from noren.data.official import (
     write_pairs,
     write_rows,
 )
+from noren.data.frames import History
 from noren.data.schema import Schema
 from noren.errors import FileError, NorenError
 

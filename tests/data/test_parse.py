@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.data.strategies import FORMATS, values
 
-from noren.data.parse import Place, in_calendar, parse_text, parse_values, validate_values
-from noren.data.render import file_text, value_text
+from noren.data.formats.parse import Place, in_calendar, parse_text, parse_values, validate_values
+from noren.data.formats.render import file_text, value_text
 from noren.data.schema import Column, Schema, ValueType
 from noren.errors import ValueInCellError
 

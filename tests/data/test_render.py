@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noren.data.render import cell_text, file_text, lines_of, value_text
+from noren.data.formats.render import cell_text, file_text, lines_of, value_text
 from noren.data.schema import Column
 
 

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noren.data import samples
-from noren.data.product_names import CATEGORIES, MOST_ITEMS, POSTAGE_FROM, catalogue
-from noren.data.samples import generate, master, shape
+from noren.data.samples import generator as samples
+from noren.data.samples.generator import generate, master, shape
+from noren.data.samples.product_names import CATEGORIES, MOST_ITEMS, POSTAGE_FROM, catalogue
 from noren.errors import ParameterError
 
 COLUMNS = {
@@ -141,7 +141,7 @@ def test_same_seed_same_bytes_whatever_the_block_size() -> None:
 
 def test_same_bytes_in_another_process() -> None:
     code = (
-        "import hashlib, polars as pl; from noren.data.samples import generate; "
+        "import hashlib, polars as pl; from noren.data.samples.generator import generate; "
         "text = pl.concat(generate(30, 900, 80, seed=2)).write_csv(include_header=False); "
         "print(hashlib.sha256(text.encode()).hexdigest())"
     )

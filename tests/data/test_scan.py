@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from noren.data.scan import ENCODINGS, TextForm, scan_text
+from noren.data.formats.scan import ENCODINGS, TextForm, scan_text
 from noren.data.schema import TextLayout
 from noren.errors import FormatError
 

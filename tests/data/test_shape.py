@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noren.data import shape as module
-from noren.data.samples import generate
-from noren.data.shape import Shape, ShapeCounter, shape
+from noren.data.samples import shape as module
+from noren.data.samples.generator import generate
+from noren.data.samples.shape import Shape, ShapeCounter, shape
 
 
 def history(sets: dict[str, str]) -> pl.DataFrame:

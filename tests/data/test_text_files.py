@@ -13,12 +13,12 @@ from hypothesis import given
 from polars.testing import assert_frame_equal
 from tests.data.strategies import text_tables
 
-from noren.data import text_files
+from noren.data.formats import text_files
+from noren.data.formats.scan import scan_text
+from noren.data.formats.text_files import column_names, read_csv, text_blocks, typed_blocks
 from noren.data.frames import Table
 from noren.data.reading import read, write
-from noren.data.scan import scan_text
 from noren.data.schema import Schema
-from noren.data.text_files import column_names, read_csv, text_blocks, typed_blocks
 from noren.errors import FileError, FormatError, OutputError, ValueInCellError
 
 SHOP = Schema.of({"columns": {role: {"role": role} for role in ("customer", "date", "item", "price", "quantity")}})

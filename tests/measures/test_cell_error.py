@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from noren.data.formats.official import read_rows
 from noren.data.frames import History, Table
-from noren.data.official import read_rows
 from noren.data.reading import read_release
 from noren.data.release import Release, Secret, Statement
 from noren.data.schema import Schema

@@ -7,8 +7,8 @@ from typing import Any
 import polars as pl
 import pytest
 
+from noren.data.formats.official import read_rows
 from noren.data.frames import History
-from noren.data.official import read_rows
 from noren.data.reading import read_release
 from noren.data.release import Release, Secret, Statement
 from noren.data.schema import Schema

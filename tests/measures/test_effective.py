@@ -9,8 +9,8 @@ from typing import Any
 import polars as pl
 import pytest
 
+from noren.data.formats.official import read_pairs
 from noren.data.frames import History
-from noren.data.official import read_pairs
 from noren.data.release import Release, Secret, Statement
 from noren.data.schema import Schema
 from noren.errors import ParameterError

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from noren.data.formats.official import read_rows
 from noren.data.frames import History
-from noren.data.official import read_rows
 from noren.data.reading import read_release
 from noren.data.release import Release, Statement
 from noren.data.schema import Schema

@@ -8,9 +8,9 @@ from typing import ClassVar
 import polars as pl
 from pydantic import Field
 
+from noren.data.formats.spelling import Spelling
 from noren.data.frames import History
 from noren.data.schema import Role
-from noren.data.spelling import Spelling
 from noren.i18n import N_, _
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Guess

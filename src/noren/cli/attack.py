@@ -32,7 +32,7 @@ def attack(
     """Attack a release."""
     from noren.api import attack as run
     from noren.attacks import attacks
-    from noren.data.guess_files import write_guess
+    from noren.data.formats.guess_files import write_guess
     from noren.data.reading import read_public
     from noren.data.release import Release
     from noren.parameters import share_flags

@@ -33,8 +33,8 @@ def demo(
 ) -> None:
     """Run the demo."""
     from noren.api import protect, sample
-    from noren.data.files import writing_folder
-    from noren.data.official import write_rows
+    from noren.data.formats.files import writing_folder
+    from noren.data.formats.official import write_rows
     from noren.explore.outcomes import judge
     from noren.explore.report import write_report
     from noren.measures import measures

@@ -29,7 +29,7 @@ def measure(
 ) -> None:
     """Measure a release."""
     from noren.api import measure as run
-    from noren.data.guess_files import read_guesses
+    from noren.data.formats.guess_files import read_guesses
     from noren.data.reading import read_release
     from noren.measures import measures
     from noren.parameters import share_flags

@@ -37,7 +37,7 @@ def protect(
 ) -> None:
     """Protect and write a release."""
     from noren.api import protect as run
-    from noren.data.files import must_be_free
+    from noren.data.formats.files import must_be_free
     from noren.methods import methods
     from noren.parameters import from_flags
 

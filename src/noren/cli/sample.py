@@ -33,7 +33,7 @@ def sample(
     as_json: Json = False,
 ) -> None:
     """Generate a history and print its shape."""
-    from noren.data.sample_files import write_sample
+    from noren.data.samples.by_schema import write_sample
     from noren.data.schema import Schema
 
     with progress_bar(_("Generating"), quiet=as_json) as progress:

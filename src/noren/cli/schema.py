@@ -28,7 +28,7 @@ def guess(
     as_json: Json = False,
 ) -> None:
     """Guess a schema and say what was chosen."""
-    from noren.data.files import writing_file
+    from noren.data.formats.files import writing_file
     from noren.data.guess import guess_schema
 
     found = guess_schema(file)

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import polars as pl
 
-from noren.data.files import read_all_bytes, writing_file
+from noren.data.formats.files import read_all_bytes, writing_file
+from noren.data.formats.spelling import Spelling
 from noren.data.frames import History
 from noren.data.release import Statement
 from noren.data.schema import Role
-from noren.data.spelling import Spelling
 from noren.errors import FileError, ParameterError
 from noren.i18n import _
 

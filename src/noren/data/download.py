@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
 
-from noren.data.files import writing_file
+from noren.data.formats.files import writing_file
 from noren.errors import FileError, OutputError, ParameterError
 from noren.i18n import _
 from noren.progress import Progress, silent

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from noren.data.arrays import exact_values, numbers
 from noren.data.cells import is_interval, is_set
-from noren.data.files import writing_file
+from noren.data.formats.files import writing_file
+from noren.data.formats.spelling import Spelling
 from noren.data.frames import History
 from noren.data.schema import Column, Role, Scale
-from noren.data.spelling import Spelling
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import _
 from noren.kernels.draws import from_grid, from_sets, uniforms

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from noren.data.arrays import exact_values, numbers, people
 from noren.data.cells import is_interval, is_set
+from noren.data.formats.spelling import Spelling
 from noren.data.frames import History
 from noren.data.schema import Column, Role, Scale
-from noren.data.spelling import Spelling
 from noren.errors import SchemaError
 from noren.i18n import _
 from noren.kernels.feasibility import Candidates, KnownRows, PublicRows, candidate_blocks, joined

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from noren.data.cells import is_generalised, lift
-from noren.data.parse import parse_values
-from noren.data.render import cell_text, lines_of
+from noren.data.formats.parse import parse_values
+from noren.data.formats.render import cell_text, lines_of
+from noren.data.formats.spelling import Spelling
 from noren.data.schema import Column, Kind, Role, Schema
-from noren.data.spelling import Spelling
 from noren.errors import SchemaError
 from noren.i18n import _
 from noren.naming import listing

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import polars as pl
 
-from noren.data.binary_files import excel_frame, is_excel, is_parquet, parquet_head
-from noren.data.files import readable
-from noren.data.parse import DATE_FORMATS, INTEGER, NUMBER, TIME_FORMATS
-from noren.data.scan import scan_text
+from noren.data.formats.binary_files import excel_frame, is_excel, is_parquet, parquet_head
+from noren.data.formats.files import readable
+from noren.data.formats.parse import DATE_FORMATS, INTEGER, NUMBER, TIME_FORMATS
+from noren.data.formats.scan import scan_text
+from noren.data.formats.text_files import column_names, text_blocks
 from noren.data.schema import Column, Kind, Role, Scale, Schema, ValueType, name_problem
-from noren.data.text_files import column_names, text_blocks
 from noren.errors import SchemaError
 from noren.i18n import _
 from noren.naming import listing

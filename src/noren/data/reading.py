@@ -14,17 +14,17 @@ from pathlib import Path
 import polars as pl
 import pyarrow.parquet as pq
 
-from noren.data.binary_files import is_excel, is_parquet, parquet_blocks, read_excel, read_parquet, write_excel
-from noren.data.files import readable, writing_file
+from noren.data.formats.binary_files import is_excel, is_parquet, parquet_blocks, read_excel, read_parquet, write_excel
+from noren.data.formats.files import readable, writing_file
+from noren.data.formats.official import published, read_master, read_rows, write_rows
+from noren.data.formats.parse import Place, parse_values
+from noren.data.formats.render import file_text
+from noren.data.formats.scan import scan_text
+from noren.data.formats.text_files import BLOCK_BYTES, read_csv, stop_at_other_columns, typed_blocks
 from noren.data.frames import History, Records, Table
 from noren.data.guess import guess_schema
-from noren.data.official import published, read_master, read_rows, write_rows
-from noren.data.parse import Place, parse_values
 from noren.data.release import Release, Statement
-from noren.data.render import file_text
-from noren.data.scan import scan_text
 from noren.data.schema import Column, Kind, Role, Schema
-from noren.data.text_files import BLOCK_BYTES, read_csv, stop_at_other_columns, typed_blocks
 from noren.errors import FileError, OutputError, ParameterError, shown
 from noren.i18n import _
 from noren.naming import listing

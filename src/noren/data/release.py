@@ -23,12 +23,12 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from noren.data.binary_files import checked_frame, saying_damage
 from noren.data.cells import is_interval, set_dtype
-from noren.data.files import writing_folder
+from noren.data.formats.binary_files import checked_frame, saying_damage
+from noren.data.formats.files import writing_folder
+from noren.data.formats.official import published, write_pairs, write_rows
+from noren.data.formats.parse import in_calendar
 from noren.data.frames import History, Records, Table
-from noren.data.official import published, write_pairs, write_rows
-from noren.data.parse import in_calendar
 from noren.data.schema import Column, Kind, Role, Scale, Schema
 from noren.errors import FileError, ParameterError
 from noren.i18n import _

@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from noren.data.categories import Categories
-from noren.data.files import writing_file
+from noren.data.formats.files import writing_file
 from noren.explore.charts import printable
 from noren.explore.findings import count, percent
 from noren.i18n import _, active_language, ngettext

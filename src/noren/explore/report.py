@@ -15,7 +15,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
-from noren.data.files import writing_file
+from noren.data.formats.files import writing_file
 from noren.data.frames import Records
 from noren.errors import ParameterError
 from noren.explore.charts import printable

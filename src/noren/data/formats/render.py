@@ -2,7 +2,7 @@
 
 Dates are written ``2010/12/1``, numbers without idle zeros (``2.1``, ``3``), intervals ``[a;b]``, sets ``{a;b}``,
 suppressed cells ``*``. A cell that says one value (``[a;a]``, ``{a}``) is written as that value. Files that spell a
-value otherwise keep their spelling beside the data (:mod:`noren.data.spelling`).
+value otherwise keep their spelling beside the data (:mod:`noren.data.formats.spelling`).
 """
 
 from __future__ import annotations

@@ -23,14 +23,14 @@ from pathlib import Path
 import polars as pl
 
 from noren.data.cells import set_dtype
-from noren.data.files import writing_file
+from noren.data.formats.files import writing_file
+from noren.data.formats.parse import Place, parse_text
+from noren.data.formats.render import cell_text
+from noren.data.formats.scan import TextForm, scan_text
+from noren.data.formats.spelling import Spelling
+from noren.data.formats.text_files import arrangement, text_blocks
 from noren.data.frames import History
-from noren.data.parse import Place, parse_text
-from noren.data.render import cell_text
-from noren.data.scan import TextForm, scan_text
 from noren.data.schema import Column, Role, Scale, Schema, TextLayout
-from noren.data.spelling import Spelling
-from noren.data.text_files import arrangement, text_blocks
 from noren.errors import FileError, FormatError, ValueInCellError
 from noren.i18n import _
 

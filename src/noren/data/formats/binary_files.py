@@ -21,10 +21,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from noren.data.files import readable
-from noren.data.parse import Place, parse_values
+from noren.data.formats.files import readable
+from noren.data.formats.parse import Place, parse_values
+from noren.data.formats.text_files import stop_at_other_columns
 from noren.data.schema import Schema, ValueType
-from noren.data.text_files import stop_at_other_columns
 from noren.errors import FileError, FormatError, NorenError, ParameterError
 from noren.i18n import _
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import polars as pl
 
+from noren.data.formats.official import MONTHS, read_months, read_pairs, write_months, write_pairs
 from noren.data.frames import History, Records
-from noren.data.official import MONTHS, read_months, read_pairs, write_months, write_pairs
 from noren.data.schema import Role
 from noren.errors import FileError
 from noren.i18n import _

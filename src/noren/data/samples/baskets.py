@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from noren.data.product_names import CATEGORIES, Catalogue
+from noren.data.samples.product_names import CATEGORIES, Catalogue
 
 __all__ = [
     "DAYS",

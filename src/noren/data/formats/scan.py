@@ -15,8 +15,8 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from noren.data.files import open_bytes, readable
-from noren.data.parse import NUMBER
+from noren.data.formats.files import open_bytes, readable
+from noren.data.formats.parse import NUMBER
 from noren.data.schema import TextLayout
 from noren.errors import FileError, FormatError, ParameterError
 from noren.i18n import _

@@ -21,8 +21,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from noren.data.product_names import CATEGORIES, MOST_ITEMS, Catalogue, catalogue
-from noren.data.sample_baskets import (
+from noren.data.samples.baskets import (
     FIRST_DAY,
     MINUTES,
     MOST_INVOICES,
@@ -35,7 +34,8 @@ from noren.data.sample_baskets import (
     pick,
     starts,
 )
-from noren.data.shape import Shape, ShapeCounter, shape
+from noren.data.samples.product_names import CATEGORIES, MOST_ITEMS, Catalogue, catalogue
+from noren.data.samples.shape import Shape, ShapeCounter, shape
 from noren.errors import ParameterError
 from noren.i18n import _
 

@@ -1,7 +1,8 @@
 """CSV and its cousins: read in blocks, strictly, with the row of every complaint; written whole.
 
 The text is cut into blocks of some megabytes by Arrow's reader, every cell still text; a kernel types one block at a
-time (:mod:`noren.data.parse`), on as many cores as the engine has. So a file far larger than memory passes through.
+time (:mod:`noren.data.formats.parse`), on as many cores as the engine has. So a file far larger than memory passes
+through.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from noren.data.files import open_bytes
-from noren.data.parse import Place, parse_text
-from noren.data.scan import TextForm, scan_text
+from noren.data.formats.files import open_bytes
+from noren.data.formats.parse import Place, parse_text
+from noren.data.formats.scan import TextForm, scan_text
 from noren.data.schema import Kind, Schema
 from noren.engines.blocks import cores, map_blocks
 from noren.errors import FileError, FormatError, SchemaError

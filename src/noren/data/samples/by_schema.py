@@ -7,12 +7,12 @@ from pathlib import Path
 
 import polars as pl
 
-from noren.data import samples
+from noren.data.formats.official import write_lines
 from noren.data.frames import History
-from noren.data.official import write_lines
 from noren.data.reading import write_blocks
+from noren.data.samples import generator
+from noren.data.samples.shape import Shape, ShapeCounter
 from noren.data.schema import Column, Kind, Role, Schema, ValueType
-from noren.data.shape import Shape, ShapeCounter
 from noren.errors import ParameterError
 from noren.i18n import _
 from noren.progress import Progress, silent
@@ -26,7 +26,7 @@ def sample_blocks(
     """Yield blocks of generated purchases in the columns of ``schema``."""
     _must_be_history(schema)
     columns = [_made_of(column) for column in schema.columns]
-    for block in samples.generate(customers, rows, items, seed):
+    for block in generator.generate(customers, rows, items, seed):
         yield block.select(columns)
 
 
@@ -36,7 +36,7 @@ def sample_history(
     """Return generated purchases as a history, with the customers' master table."""
     schema = schema if isinstance(schema, Schema) else Schema.load(schema)
     frame = pl.concat(sample_blocks(schema, customers=customers, rows=rows, items=items, seed=seed))
-    return History(frame, schema, master=samples.master(customers, seed))
+    return History(frame, schema, master=generator.master(customers, seed))
 
 
 def write_sample(
@@ -66,7 +66,7 @@ def write_sample(
     write_blocks(counted(), schema, path)
     if master is not None:
         birthday = pl.col("birthday").dt.to_string("%Y/%-m/%-d")
-        write_lines(samples.master(customers, seed).select("customer", "sex", birthday, "country"), master)
+        write_lines(generator.master(customers, seed).select("customer", "sex", birthday, "country"), master)
     return counter.shape()
 
 
