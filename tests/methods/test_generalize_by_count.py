@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from noren.data.cells import contains
 from noren.data.checks import check_release
+from noren.data.formats.official import write_rows
 from noren.data.frames import History
-from noren.data.official import write_rows
 from noren.data.reading import read
 from noren.data.release import Release
 from noren.data.schema import Schema

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from noren.data.checks import check_release
+from noren.data.formats.official import read_rows
 from noren.data.frames import History
-from noren.data.official import read_rows
 from noren.data.schema import Schema
 from noren.methods import methods
 from noren.methods.pseudonymize import Pseudonymize

@@ -1,0 +1,238 @@
+"""Who shares a history with whom, and row by row how: the whole search over one block of customers.
+
+Two customers to a group, an even number of them: the optimum, proved. Otherwise groups from pair costs, improved round
+by round for as long as the budget lasts, beside a lower bound of what any groups would cost.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import rustworkx
+from numpy.typing import NDArray
+
+from noren.kernels.alignment import LaidRows, aligned_pair
+from noren.kernels.count_groups import groups_by_count
+from noren.kernels.grouping import Group, GroupSearch, groups_by_pairs
+from noren.kernels.pair_bounds import PairTable, Spread, in_turn, pair_tariff
+from noren.kernels.pairing import Factor, cheapest_factor
+
+__all__ = ["Budget", "Effort", "Found", "blocks_by_count", "share_histories"]
+
+Numbers = NDArray[np.float64]
+Whole = NDArray[np.int64]
+Report = Callable[[float, float], None]
+"""Told the share done (0 to 1) and the cost so far (NaN while there is none)."""
+
+_LOOSE = 1.15  # a bound by rows' nearest rows is about so much below the cost of a pair
+_COOLING = 0.8  # the share of the rounds in which groups may get dearer
+_BOUNDING = 0.3  # the share of the work that the pair costs take
+_UNIT = 10**7  # the blossom algorithm counts whole numbers
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How hard to search.
+
+    Attributes
+    ----------
+    rounds
+        Rounds of recombination for each member of a group; without end where seconds are given.
+    starts
+        How many groupings by pair costs to choose from.
+    tries
+        How many combinations are tried for each part in a round.
+    heat
+        How much dearer, as a share, groups may get in the first rounds.
+    seconds
+        The time there is; None for as many rounds as said.
+    """
+
+    rounds: int
+    starts: int
+    tries: int
+    heat: float
+    seconds: float | None = None
+
+
+@dataclass
+class Budget:
+    """What is left to spend: seconds, if they are limited, or nothing once somebody said stop."""
+
+    seconds: float | None = None
+    stopped: bool = False
+    begin: float = field(default_factory=time.monotonic)
+
+    def over(self) -> bool:
+        """Tell whether to come to an end."""
+        return self.stopped or (self.seconds is not None and time.monotonic() - self.begin >= self.seconds)
+
+    def spent(self) -> float:
+        """Return the share of the seconds spent; 0 where they are not limited."""
+        return 0.0 if not self.seconds else min((time.monotonic() - self.begin) / self.seconds, 1.0)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Groups, what they cost, and a lower bound of what any groups of at least k would."""
+
+    groups: list[Group]
+    cost: float
+    bound: float
+    proved: bool
+    rounds: int
+
+
+def blocks_by_count(rows: LaidRows, k: int, size: int) -> list[Whole]:
+    """Cut customers into blocks of about ``size``: by row count, equal counts by mean date, whole groups to a block.
+
+    >>> rows = LaidRows(np.array([0, 2, 3, 4, 5, 6]), np.array([[1, 1, 5, 3, 4, 0.0]]), np.zeros(6), np.ones(6), None)
+    >>> [b.tolist() for b in blocks_by_count(rows, 2, 2)]
+    [[4, 2], [3, 1, 0]]
+    """
+    counts = rows.counts
+    known = np.abs(rows.point[0]) < 1e29
+    days = np.add.reduceat(np.where(known, rows.point[0], 0.0), rows.start[:-1])
+    dated = np.maximum(np.add.reduceat(known.astype(np.float64), rows.start[:-1]), 1)
+    order = np.lexsort((days / dated, counts))
+    per = max(size // k, 1) * k
+    cuts = np.arange(per, len(order), per)
+    if len(cuts) and len(order) - cuts[-1] < max(k, per // 2):
+        cuts = cuts[:-1]
+    return np.split(order, cuts)
+
+
+def share_histories(
+    rows: LaidRows,
+    k: int,
+    effort: Effort,
+    *,
+    suppress: bool,
+    generator: np.random.Generator,
+    budget: Budget,
+    spread: Spread = in_turn,
+    report: Report | None = None,
+) -> Found:
+    """Return groups of at least k customers that share one history each, as cheaply as the effort finds.
+
+    An interruption from the keyboard stops the budget, and the best groups so far are returned.
+    """
+    report = report or (lambda done, cost: None)
+    table = PairTable(rows, pair_tariff(k, suppress=suppress), spread)
+    count = len(rows.counts)
+    matching = k == 2 and count % 2 == 0
+    factor = _bounded(table, k, budget, report, matching=matching)
+    value = factor.value if factor else np.zeros(count)
+    estimate = np.where(table.exact, table.bound, _LOOSE * table.bound)
+    affinity = estimate - value[:, None] - value[None, :]
+    proved = factor is not None and factor.whole and matching
+    if factor is None:
+        at = groups_by_count(rows.counts, k)
+        members = [np.flatnonzero(at == g) for g in range(at.max() + 1)]
+    elif proved:
+        return _optimal_pairs(rows, table, factor, spread)
+    elif k == 2:
+        members = _nearly_pairs(table, estimate)
+    else:
+        members = groups_by_pairs(estimate, rows.counts, k, effort.starts, generator)
+    search = GroupSearch(rows, members, suppress=suppress, affinity=affinity, generator=generator, spread=spread)
+    report(_BOUNDING, search.cost)
+    rounds = _improved(search, k, effort, budget, report)
+    bound = max(factor.bound if factor else 0.0, 0.0)
+    return Found(search.groups, search.cost, bound, _meets(search.cost, bound), rounds)
+
+
+def _meets(cost: float, bound: float) -> bool:
+    """Tell whether a cost is its lower bound, but for rounding."""
+    return cost - bound <= 1e-7 * max(cost, 1.0)
+
+
+def _optimal_pairs(rows: LaidRows, table: PairTable, factor: Factor, spread: Spread) -> Found:
+    """Return the pairs of a cheapest perfect matching, aligned."""
+
+    def aligned(pair: Whole) -> Group:
+        cost, matched = aligned_pair(rows, table.tariff, int(pair[0]), int(pair[1]))
+        return Group(pair, np.ascontiguousarray(matched.T), cost)
+
+    # the longest histories first, so that all cores end together
+    longest = np.argsort(-rows.counts[factor.pairs].max(axis=1), kind="stable")
+    groups = list(spread(aligned, factor.pairs[longest]))
+    cost = float(sum(group.cost for group in groups))
+    return Found(groups, cost, max(factor.bound, 0.0), _meets(cost, factor.bound), 0)
+
+
+def _bounded(table: PairTable, k: int, budget: Budget, report: Report, *, matching: bool) -> Factor | None:
+    """Return the relaxation over pairs, and look at more pairs than it needs; nothing if there is no time."""
+    first: list[int] = []
+
+    def told(left: int, _cost: float) -> None:
+        first.append(left)
+        report(_BOUNDING * (0.4 + 0.5 * (1 - left / max(first[0], 1))), float("nan"))
+
+    try:
+        if budget.over():
+            return None
+        factor = cheapest_factor(
+            table, k - 1, matching=matching, patience=0.0 if k == 2 else 1e-4, report=told, stop=budget.over
+        )
+        if not (matching and factor.whole):
+            limit = 1.25 * (factor.value[:, None] + factor.value[None, :])
+            more = np.argwhere(np.triu((table.bound < limit) & ~table.exact))
+            table.ask(more, np.full(len(more), -np.inf))
+    except KeyboardInterrupt:
+        budget.stopped = True
+        return None
+    return factor
+
+
+def _improved(search: GroupSearch, k: int, effort: Effort, budget: Budget, report: Report) -> int:
+    """Recombine groups until the budget is spent; the search holds the best found. Returns the number of rounds."""
+    # one member at a time finds most; halves, now and then, what one at a time cannot
+    sizes = [1] * 9 + [k // 2] if k > 3 else [1]
+    best, cheapest = search.groups, search.cost
+    wanted = effort.rounds * k
+    done = 0
+    try:
+        while len(search.groups) > 1 and not budget.over():
+            share = budget.spent() if effort.seconds is not None else done / wanted if wanted else 1.0
+            if share >= 1:
+                break
+            heat = effort.heat * max(0.0, 1 - share / _COOLING) ** 2
+            search.round(sizes[done % len(sizes)], effort.tries, 0.15, heat)
+            done += 1
+            if search.cost < cheapest:
+                best, cheapest = search.groups, search.cost
+            report(_BOUNDING + (1 - _BOUNDING) * share, cheapest)
+    except KeyboardInterrupt:
+        budget.stopped = True
+    search.groups = best
+    return done
+
+
+def _nearly_pairs(table: PairTable, estimate: Numbers) -> list[Whole]:
+    """Return pairs, and one group of three if the number of customers is odd, by a cheapest matching of known pairs."""
+    count = len(estimate)
+    odd = count % 2 == 1
+    near = table.exact.copy()
+    order = np.argsort(table.rows.counts, kind="stable")
+    near[order[:-1], order[1:]] = True  # a way through all customers, so that a perfect matching exists
+    ends = np.argwhere(np.triu(near | near.T, 1))
+    graph = rustworkx.PyGraph()
+    graph.add_nodes_from(range(count + odd))
+    costs = np.rint(estimate[ends[:, 0], ends[:, 1]] * _UNIT).astype(np.int64)
+    edges = [(u, v, c) for (u, v), c in zip(ends.tolist(), costs.tolist(), strict=True)]
+    if odd:  # whoever is left for the group of three costs about as much more as in a pair of its own
+        own = np.rint(0.75 * np.where(np.eye(count, dtype=bool), np.inf, estimate).min(axis=1) * _UNIT)
+        edges += [(u, count, int(c)) for u, c in enumerate(own.tolist())]
+    graph.add_edges_from(edges)
+    most = max(c for _u, _v, c in edges)
+    pairs = rustworkx.max_weight_matching(graph, max_cardinality=True, weight_fn=lambda c: most - c)
+    together = [np.array(sorted(p)) for p in sorted(pairs) if count not in p]
+    for left in [min(p) for p in pairs if count in p]:
+        mean = [float(estimate[left, p].mean()) for p in together]
+        at = int(np.argmin(mean))
+        together[at] = np.append(together[at], left)
+    return together

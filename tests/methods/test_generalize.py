@@ -1,0 +1,354 @@
+"""Generalize: the optimum for pairs, its promise on any history, and what the statement says is what is measured."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+import rustworkx
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from noren.data.cells import contains
+from noren.data.checks import check_release
+from noren.data.formats.official import write_rows
+from noren.data.frames import History
+from noren.data.reading import read
+from noren.data.release import Release
+from noren.data.schema import Schema
+from noren.errors import ParameterError, SchemaError
+from noren.measures.utility.cell_error import CellError
+from noren.methods import generalize as module
+from noren.methods import methods
+from noren.methods.generalize import Generalize
+from noren.methods.generalize_by_count import GeneralizeByCount
+from noren.protocols import Evidence
+
+SCHEMA = Schema.preset("pwscup2018")
+
+
+def value(original: History, release: Release) -> float:
+    return CellError().measure(Evidence(original, release)).value
+
+
+def of_rows(rows: list[tuple[Any, ...]], schema: Schema = SCHEMA) -> History:
+    return History.of(dict(zip(schema.names, map(list, zip(*rows, strict=True)), strict=True)), schema)
+
+
+def some_history(people: int, seed: int) -> History:
+    generator = np.random.default_rng(seed)
+    counts = generator.geometric(0.12, people)
+    total = int(counts.sum())
+    return of_rows(
+        list(
+            zip(
+                [f"c{u}" for u in np.repeat(np.arange(people), counts)],
+                [f"2011/{1 + d // 28}/{1 + d % 28}" for d in generator.integers(0, 300, total)],
+                [f"i{i}" for i in generator.integers(0, 15, total)],
+                np.round(generator.exponential(3.0, total) + 0.01, 2).tolist(),
+                generator.integers(1, 20, total).tolist(),
+                strict=True,
+            )
+        )
+    )
+
+
+def assert_shared(original: History, release: Release, k: int) -> None:
+    """Each public history is that of at least k pseudonyms, and every cell holds its true value."""
+    public = release.public.frame
+    histories = Counter(
+        tuple(sorted(lines))
+        for lines in release.public.texts()
+        .with_columns(pl.concat_str(pl.exclude("customer"), separator=",").alias("line"))
+        .group_by("customer")
+        .agg("line")["line"]
+        .to_list()
+    )
+    assert all(count >= k for count in histories.values())
+    rows = release.secret.origin
+    for column in original.measured():
+        truth = original.frame[column.name].gather(rows)
+        held = contains(public[column.name], truth) | truth.is_null()
+        assert held.all(), column.name
+
+
+# --- the optimum for pairs -------------------------------------------------------------------------------------------
+
+
+def test_rows_meet_across_the_order_of_prices() -> None:
+    original = of_rows(
+        [
+            ("a", "2011/1/1", "x", 9.0, 1),
+            ("a", "2011/1/2", "y", 2.0, 1),
+            ("b", "2011/1/1", "x", 7.0, 1),
+            ("b", "2011/1/2", "y", 8.0, 1),
+        ]
+    )
+    release = Generalize(k=2).protect(original, seed=1)
+    # prices: |9-7| and |2-8| over their deviation, sqrt(7.25), the second cut at 2
+    expected = (2 + min(6, 2 * 7.25**0.5)) / 7.25**0.5 / 16
+    assert release.statement.notes["U"] == pytest.approx(expected, abs=1e-12)
+    assert release.statement.notes["lower_bound"] == pytest.approx(expected, abs=1e-9)
+    assert release.statement.notes["proved_optimal"] is True
+    assert value(original, release) == pytest.approx(expected, abs=1e-12)
+
+
+def test_pairs_of_the_final_data_are_optimal(shared: Path) -> None:
+    whole = read(shared / "data" / "pwscup2018_final_T.csv", "pwscup2018").data
+    assert isinstance(whole, History)
+    some = whole.customers[-200:]  # those who came last have short histories
+    original = History(whole.frame.filter(pl.col("customer").is_in(some.implode())), whole.schema)
+    method = Generalize(k=2)
+    release = method.protect(original, seed=1)
+    notes = release.statement.notes
+    assert notes["proved_optimal"] is True
+    assert notes["gap"] <= 1e-9
+    assert value(original, release) == pytest.approx(notes["U"], abs=1e-12)
+    assert_shared(original, release, 2)
+
+    from noren.data.arrays import people
+    from noren.engines.blocks import map_blocks
+    from noren.kernels.pair_bounds import PairTable, pair_tariff
+
+    table = PairTable(
+        method._laid(original, people(original.frame["customer"])[0]).rows, pair_tariff(2, suppress=True), map_blocks
+    )
+    pairs = np.argwhere(np.triu(np.ones_like(table.bound, dtype=bool), 1))
+    assert table.ask(pairs, np.full(len(pairs), 1e200)).all()
+    graph = rustworkx.PyGraph()
+    graph.add_nodes_from(range(200))
+    costs = np.rint(table.bound[pairs[:, 0], pairs[:, 1]] * 1e6).astype(int)
+    graph.add_edges_from([(u, v, c) for (u, v), c in zip(pairs.tolist(), costs.tolist(), strict=True)])
+    best = rustworkx.max_weight_matching(graph, max_cardinality=True, weight_fn=lambda c: 10**11 - c)
+    total = sum(float(table.bound[u, v]) for u, v in best)
+    assert total / (4 * len(original)) == pytest.approx(notes["U"], abs=1e-8)
+
+
+def test_the_official_checker_accepts_it(shared: Path, tmp_path: Path) -> None:
+    whole = read(shared / "data" / "pwscup2018_preliminary_T.csv", "pwscup2018").data
+    assert isinstance(whole, History)
+    original = History(whole.frame.filter(pl.col("customer").is_in(whole.customers[-60:].implode())), whole.schema)
+    write_rows(original, tmp_path / "T.csv")
+    for k in (2, 4):
+        aligned = Generalize(k=k, effort="quick").protect(original, seed=1).aligned()
+        assert isinstance(aligned, History)
+        write_rows(aligned, tmp_path / "A.csv")
+        report = check_release("pwscup2018", tmp_path / "T.csv", tmp_path / "A.csv")
+        assert report.valid, report
+
+
+# --- the promise -----------------------------------------------------------------------------------------------------
+
+ROWS = st.lists(
+    st.tuples(
+        st.sampled_from("abcdefg"),
+        st.integers(1, 28).map(lambda d: f"2011/3/{d}"),
+        st.sampled_from("uvwxyz"),
+        st.integers(1, 9).map(float),
+        st.integers(1, 5),
+    ),
+    min_size=2,
+    max_size=40,
+).filter(lambda rows: len({r[0] for r in rows}) > 1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(ROWS, st.integers(2, 7), st.booleans())
+def test_any_history_is_shared_by_k_at_the_stated_error(rows: list[Any], k: int, suppress: bool) -> None:
+    original = of_rows(rows)
+    k = min(k, len(original.customers))
+    release = Generalize(k=k, effort="quick", suppress_cells=suppress).protect(original, seed=3)
+    assert_shared(original, release, k)
+    notes = release.statement.notes
+    assert value(original, release) == pytest.approx(notes["U"], abs=1e-9)
+    assert 0 <= notes["lower_bound"] <= notes["U"] + 1e-9
+    by_count = GeneralizeByCount(k=k, suppress_cells=suppress).protect(original, seed=3)
+    if k == 2 and len(original.customers) % 2 == 0:
+        assert notes["proved_optimal"]
+        assert notes["U"] <= value(original, by_count) + 1e-9
+
+
+@settings(max_examples=25, deadline=None)
+@given(ROWS, st.data())
+def test_missing_values_cost_what_is_measured(rows: list[Any], data: st.DataObject) -> None:
+    original = of_rows(rows)
+    frame = original.frame
+    for name in ("date", "item", "price", "quantity", "customer"):
+        gone = data.draw(st.lists(st.booleans(), min_size=len(frame), max_size=len(frame)), label=name)
+        hide = pl.Series(gone) & (pl.Series(range(len(frame))) % (7 if name == "customer" else 2) == 1)
+        frame = frame.with_columns(frame[name].set(hide, None))
+    original = History(frame, SCHEMA)
+    if len(original.customers) < 2:
+        return
+    release = Generalize(k=2, effort="quick").protect(original, seed=3)
+    assert_shared(original, release, 2)
+    assert value(original, release) == pytest.approx(release.statement.notes["U"], abs=1e-9)
+
+
+def test_it_beats_groups_by_count() -> None:
+    original = some_history(90, 1)
+    for k in (2, 3, 5, 8):
+        ours = Generalize(k=k, effort="quick").protect(original, seed=1)
+        assert_shared(original, ours, k)
+        theirs = GeneralizeByCount(k=k, suppress_cells=True).protect(original, seed=1)
+        assert value(original, ours) < 0.9 * value(original, theirs)
+        assert ours.statement.notes["lower_bound"] > 0.6 * value(original, ours)
+
+
+def test_the_same_seed_gives_the_same_bytes() -> None:
+    original = some_history(40, 2)
+    one, two = (Generalize(k=3, effort="quick").protect(original, seed=5) for _ in range(2))
+    other = Generalize(k=3, effort="quick").protect(original, seed=6)
+    assert one.public.lines().to_list() == two.public.lines().to_list()
+    assert one.statement == two.statement
+    assert one.public.lines().to_list() != other.public.lines().to_list()
+
+
+def test_blocks() -> None:
+    original = some_history(90, 3)
+    whole = Generalize(k=3, effort="quick").protect(original, seed=1)
+    cut = Generalize(k=3, effort="quick", block=30).protect(original, seed=1)
+    assert cut.statement.notes["blocks"] == 3
+    assert "lower_bound" not in cut.statement.notes
+    assert_shared(original, cut, 3)
+    assert value(original, cut) == pytest.approx(cut.statement.notes["U"], abs=1e-9)
+    assert 0.98 * value(original, whole) < value(original, cut) < 1.2 * value(original, whole)
+
+
+def test_many_customers_are_cut_into_blocks_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_WHOLE_UP_TO", 40)
+    release = Generalize(k=2).protect(some_history(61, 4), seed=1)
+    assert release.statement.notes["blocks"] == 6
+
+
+# --- effort ----------------------------------------------------------------------------------------------------------
+
+
+def test_seconds_by_the_clock() -> None:
+    original = some_history(40, 5)
+    release = Generalize(k=3, effort=0.5).protect(original, seed=1)
+    assert_shared(original, release, 3)
+    assert release.statement.notes["by_the_clock"] is True
+
+
+def test_progress_tells_the_current_error_and_an_interruption_keeps_the_best() -> None:
+    original = some_history(40, 6)
+    said: list[tuple[float, str]] = []
+
+    def progress(done: float, words: str = "") -> None:
+        said.append((done, words))
+        if words.startswith("U = ") and sum(w.startswith("U = ") for _d, w in said) == 4:
+            raise KeyboardInterrupt
+
+    release = Generalize(k=3).protect(original, seed=1, progress=progress)
+    assert release.statement.notes["interrupted"] is True
+    assert_shared(original, release, 3)
+    assert [done for done, _w in said] == sorted(done for done, _w in said)
+    last = [w for _d, w in said if w.startswith("U = ")][-1]
+    assert float(last.removeprefix("U = ")) == pytest.approx(release.statement.notes["U"], abs=1e-4)
+
+
+# --- bad and odd input -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"k": 1}, "k=1 protects nobody; use k >= 2"),
+        ({"k": 2, "effort": 0.0}, "effort=0.0 leaves no time to search"),
+        ({"k": 2, "effort": "endless"}, "effort"),
+        ({"k": 2, "block": 1}, "block=1 holds no group"),
+    ],
+)
+def test_parameters_out_of_range(parameters: dict[str, Any], words: str) -> None:
+    with pytest.raises(ParameterError, match=words):
+        methods.create("generalize", **parameters)
+
+
+def test_more_than_the_customers_there_are() -> None:
+    with pytest.raises(ParameterError, match="k=5 is more than the 3 customers"):
+        Generalize(k=5).protect(some_history(3, 1), seed=1)
+
+
+def test_a_seed_out_of_range() -> None:
+    with pytest.raises(ParameterError, match="seed = -1 is not a whole number"):
+        Generalize(k=2).protect(some_history(4, 1), seed=-1)
+
+
+def test_equal_rows_of_one_item_cost_nothing() -> None:
+    original = of_rows([(c, "2011/1/1", "x", 1.0, 2) for c in "aabbccddee"])
+    for k in (2, 3, 5):
+        release = Generalize(k=k).protect(original, seed=1)
+        assert release.statement.notes["U"] == 0.0
+        assert release.deleted_rows == 0
+        assert release.statement.notes["proved_optimal"] is True
+
+
+def test_constant_columns() -> None:
+    original = of_rows(
+        [(c, "2011/1/1", "x", 1.0, q) for c, q in zip("aabbccdd", [1, 9, 1, 8, 5, 5, 6, 5], strict=True)]
+    )
+    release = Generalize(k=2).protect(original, seed=1)
+    sd = float(np.std([1, 9, 1, 8, 5, 5, 6, 5]))
+    assert release.statement.notes["U"] == pytest.approx(2 / sd / 32, abs=1e-12)
+
+
+def test_a_very_long_history_beside_short_ones() -> None:
+    rows = [("long", "2011/1/1", f"i{i % 50}", 1.0 + i % 7, 1) for i in range(100_000)]
+    rows += [(f"short{u}", "2011/1/2", "i1", 2.0, 1) for u in range(5)]
+    original = of_rows(rows)
+    release = Generalize(k=2).protect(original, seed=1)
+    assert release.deleted_rows == 99_999
+    assert release.statement.notes["proved_optimal"] is True
+
+
+def test_two_histories_too_long_for_each_other() -> None:
+    rows = [(c, "2011/1/1", "x", 1.0, 1) for c in "ab" for _ in range(13_000)]
+    with pytest.raises(ParameterError, match="13,000 and 13,000 rows, too many"):
+        Generalize(k=2).protect(of_rows(rows), seed=1)
+
+
+def test_a_schema_with_names_where_numbers_should_be() -> None:
+    schema = Schema.model_validate(
+        {
+            "columns": {
+                "who": {"role": "customer"},
+                "day": {"role": "date", "type": "text"},
+                "what": {"role": "item"},
+            }
+        }
+    )
+    with pytest.raises(SchemaError, match="one column of names"):
+        Generalize(k=2).protect(of_rows([("a", "x", "y"), ("b", "x", "y")], schema), seed=1)
+
+
+def test_other_columns_are_suppressed_and_price_may_be_absent() -> None:
+    schema = Schema.model_validate(
+        {
+            "columns": {
+                "who": {"role": "customer"},
+                "day": {"role": "date"},
+                "what": {"role": "item"},
+                "where": {"role": "other"},
+            }
+        }
+    )
+    rows = [("a", "2011-01-01", "x", "Kobe"), ("b", "2011-01-03", "y", "Nara")]
+    original = of_rows(rows, schema)
+    release = Generalize(k=2).protect(original, seed=1)
+    assert release.statement.notes["suppressed_columns"] == ["where"]
+    # two days apart at a deviation of 1: 2, which is no more than the ceiling; different items 1
+    assert release.statement.notes["U"] == pytest.approx(3 / 4, abs=1e-12)
+    assert value(original, release) == pytest.approx(3 / 4, abs=1e-12)
+
+
+def test_other_codes_for_items() -> None:
+    original = of_rows(
+        [(who, "2011/1/1", what, 1.0, 1) for who, what in (("a", "x1"), ("b", "x2"), ("c", "x1"), ("d", "y"))]
+    )
+    method = Generalize(k=2)
+    method._item_codes = original.frame["item"].str.slice(0, 1)
+    aligned = method.protect(original, seed=1).aligned()
+    assert sorted(aligned.texts()["item"].to_list()) in (["x", "x", "{x;y}", "{x;y}"], ["{x;y}", "{x;y}", "x", "x"])
