@@ -13,7 +13,7 @@ from noren.kernels.joining import aligned_histories, join, join_costs, settled, 
 from noren.kernels.pair_bounds import PairTable, pair_tariff
 from noren.kernels.shared_histories import Budget, Effort, blocks_by_count, share_histories
 
-SHORT = Effort(rounds=6, starts=2, tries=6, heat=0.02)
+SHORT = Effort(rounds=6, starts=2, tries=6, heat=0.06)
 
 
 def table_cost(rows: LaidRows, members: np.ndarray, table: np.ndarray, *, suppress: bool) -> float:
@@ -146,7 +146,7 @@ def test_the_same_seed_gives_the_same_groups_on_one_core_and_on_many() -> None:
 def test_more_rounds_lower_the_cost() -> None:
     rows = histories(np.random.default_rng(9).geometric(0.1, 60).tolist(), 9, items=20)
     none = found(rows, 3, Effort(0, 1, 6, 0.0))
-    some = found(rows, 3, Effort(12, 1, 6, 0.02))
+    some = found(rows, 3, Effort(12, 1, 6, 0.06))
     assert none.rounds == 0
     assert some.rounds == 36
     assert none.bound == some.bound <= some.cost < none.cost

@@ -46,7 +46,7 @@ class Effort:
     tries
         How many combinations are tried for each part in a round.
     heat
-        How much dearer, as a share, groups may get in the first rounds.
+        How much dearer, as a share of a member's cost, groups may get in the first rounds.
     seconds
         The time there is; None for as many rounds as said.
     """
@@ -191,7 +191,7 @@ def _bounded(table: PairTable, k: int, budget: Budget, report: Report, *, matchi
 def _improved(search: GroupSearch, k: int, effort: Effort, budget: Budget, report: Report) -> int:
     """Recombine groups until the budget is spent; the search holds the best found. Returns the number of rounds."""
     # one member at a time finds most; halves, now and then, what one at a time cannot
-    sizes = [1] * 9 + [k // 2] if k > 3 else [1]
+    sizes = [1, 1, 1, k // 2] if k > 3 else [1]
     best, cheapest = search.groups, search.cost
     wanted = effort.rounds * k
     done = 0
@@ -200,7 +200,8 @@ def _improved(search: GroupSearch, k: int, effort: Effort, budget: Budget, repor
             share = budget.spent() if effort.seconds is not None else done / wanted if wanted else 1.0
             if share >= 1:
                 break
-            heat = effort.heat * max(0.0, 1 - share / _COOLING) ** 2
+            # a member is a k-th of a group's cost, and so is what its change may cost more
+            heat = effort.heat / k * max(0.0, 1 - share / _COOLING) ** 2
             search.round(sizes[done % len(sizes)], effort.tries, 0.15, heat)
             done += 1
             if search.cost < cheapest:

@@ -31,9 +31,9 @@ __all__ = ["Generalize"]
 Whole = NDArray[np.int64]
 
 EFFORTS = {
-    "quick": Effort(rounds=6, starts=4, tries=6, heat=0.01),
-    "normal": Effort(rounds=30, starts=8, tries=8, heat=0.025),
-    "thorough": Effort(rounds=100, starts=16, tries=12, heat=0.04),
+    "quick": Effort(rounds=6, starts=4, tries=6, heat=0.03),
+    "normal": Effort(rounds=30, starts=8, tries=8, heat=0.08),
+    "thorough": Effort(rounds=100, starts=16, tries=12, heat=0.12),
 }
 _WHOLE_UP_TO = 4000
 """Customers searched in one block where the user does not say; beyond, blocks of a quarter of that."""
