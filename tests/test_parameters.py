@@ -25,6 +25,7 @@ class Blur(Method):
     columns: tuple[str, ...] = Field(default=(), description="Which columns.")
     bound: Literal["paper", "sharp"] = Field(default="paper", description="Which bound.")
     limit: int | None = Field(default=None, description="At most.")
+    effort: Literal["quick", "slow"] | float = Field(default="quick", description="How long.")
 
     def protect(self, original, *, seed, progress=silent):
         raise NotImplementedError
@@ -53,9 +54,11 @@ def test_flags_mirror_the_model() -> None:
         ("--columns", False, ()),
         ("--bound", False, "paper"),
         ("--limit", False, None),
+        ("--effort", False, "quick"),
     ]
     assert [f.type for f in flags(Blur)] == [
         "whole number", "number", "yes or no", "list, separated by commas", "paper | sharp", "whole number | none",
+        "quick | slow | number",
     ]  # fmt: skip
 
 

@@ -76,6 +76,9 @@ def _type_name(annotation: Any, choices: tuple[str, ...], *, is_list: bool) -> s
         return " | ".join(choices)
     if is_list:
         return _("list, separated by commas")
+    if get_origin(annotation) in (Union, types.UnionType):
+        kinds = (get_args(a) if str(get_origin(a)) == "typing.Literal" else (a,) for a in get_args(annotation))
+        return " | ".join(k if isinstance(k, str) else _type_name(k, (), is_list=False) for some in kinds for k in some)
     names = {int: _("whole number"), float: _("number"), bool: _("yes or no"), str: _("text")}
     return names.get(annotation, getattr(annotation, "__name__", str(annotation)))
 
