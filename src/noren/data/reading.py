@@ -23,6 +23,7 @@ from noren.data.formats.scan import scan_text
 from noren.data.formats.text_files import BLOCK_BYTES, read_csv, stop_at_other_columns, typed_blocks
 from noren.data.frames import History, Records, Table
 from noren.data.guess import guess_schema
+from noren.data.periods import periods_of
 from noren.data.release import Release, Statement
 from noren.data.schema import Column, Kind, Role, Schema
 from noren.errors import FileError, OutputError, ParameterError, shown
@@ -107,7 +108,10 @@ def read_release(path: str | Path, original: Records) -> Release:
             _("give the release in the original's row order (A, AT), or a release folder"),
             file=path,
         )
-    return Release.of_aligned(original, aligned, statement)
+    # the contest of 2017 gives a pseudonym for each month, the month being the original's
+    monthly = original.schema.official == "pwscup2017"
+    periods = periods_of(original[Role.DATE]) if monthly else None
+    return Release.of_aligned(original, aligned, statement, periods=periods)
 
 
 def read_public(path: str | Path, original: Records) -> Records:

@@ -96,11 +96,25 @@ class Release:
 
     @classmethod
     def of_aligned(
-        cls, original: Records, aligned: Records, statement: Statement, *, seed: int | None = None
+        cls,
+        original: Records,
+        aligned: Records,
+        statement: Statement,
+        *,
+        seed: int | None = None,
+        periods: pl.Series | None = None,
+        inserted: Records | None = None,
     ) -> Release:
         """Make a release of rows that stand in the original's order, deleted rows being rows of nulls.
 
         The public part drops deleted rows and is sorted by its own text, so its order tells nothing.
+
+        Parameters
+        ----------
+        periods
+            The period of every original row, where pseudonyms change with time.
+        inserted
+            Rows without an original, under pseudonyms of ``aligned``; the secret part alone tells them from others.
         """
         if len(original) != len(aligned):
             raise ParameterError(
@@ -109,16 +123,19 @@ class Release:
                 ),
                 _("a release in the original's order has one line for each original row, deleted rows included"),
             )
-        rows = pl.DataFrame({"line": aligned.lines()}).with_row_index("row")
-        live = ~aligned.frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
-        order = rows.filter(live).sort("line", maintain_order=True)["row"]
         pseudonyms = pl.DataFrame(schema={"pseudonym": pl.String, "customer": pl.String})
         if isinstance(aligned, History):
             column = aligned.schema.role(Role.CUSTOMER).name
             both = pl.DataFrame({"pseudonym": aligned.frame[column], "customer": original[Role.CUSTOMER]})
+            both = both if periods is None else both.with_columns(periods.alias("period"))
             pseudonyms = both.drop_nulls("pseudonym").unique(maintain_order=True)
-        secret = Secret(pseudonyms, order.alias("row"), len(original), seed, original.digest())
-        kept = aligned.take(order)
+        every = aligned if inserted is None else _followed_by(aligned, inserted)
+        rows = pl.DataFrame({"line": every.lines()}).with_row_index("row")
+        live = ~every.frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
+        order = rows.filter(live).sort("line", maintain_order=True)["row"]
+        origin = order.set(order >= len(original), None).alias("row")
+        secret = Secret(pseudonyms, origin, len(original), seed, original.digest())
+        kept = every.take(order)
         unspelled = replace(kept, spelling=replace(kept.spelling, newline="\n", final_newline=True))
         return cls(unspelled, secret, statement)
 
@@ -126,6 +143,11 @@ class Release:
     def deleted_rows(self) -> int:
         """How many original rows have no public row."""
         return self.secret.original_rows - self.secret.origin.drop_nulls().n_unique()
+
+    @property
+    def inserted_rows(self) -> int:
+        """How many public rows stand for no original row."""
+        return self.secret.origin.null_count()
 
     def aligned(self) -> Records:
         """Return the released rows in the original's order, deleted rows as rows of nulls; for the steward alone."""
@@ -198,6 +220,12 @@ class Release:
     def has_secret(self) -> bool:
         """Whether the secret part is at hand."""
         return self.secret.original_rows > 0
+
+
+def _followed_by(rows: Records, more: Records) -> Records:
+    """Return rows and more rows of the same columns; the spelling of the first ones stays."""
+    names = rows.schema.names
+    return replace(rows, frame=pl.concat([rows.frame.select(names), more.frame.select(names)]))
 
 
 def _no_more_than_shown(values: pl.Series) -> pl.Series:
