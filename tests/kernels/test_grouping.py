@@ -8,7 +8,7 @@ from tests.kernels.laid_examples import cheapest_group, histories, partitions, r
 
 from noren.engines.blocks import map_blocks
 from noren.kernels.alignment import LaidRows
-from noren.kernels.grouping import GroupSearch, groups_by_pairs
+from noren.kernels.grouping import GroupSearch, group_sizes, groups_by_pairs
 from noren.kernels.joining import aligned_histories, join, join_costs, settled, without_members, worth_keeping
 from noren.kernels.pair_bounds import PairTable, pair_tariff
 from noren.kernels.shared_histories import Budget, Effort, blocks_by_count, share_histories
@@ -125,7 +125,7 @@ def test_rounds_without_heat_never_lose_and_mostly_win() -> None:
     rows = histories(np.random.default_rng(5).geometric(0.1, 60).tolist(), 5, items=20)
     table = PairTable(rows, pair_tariff(4, suppress=True))
     generator = np.random.default_rng(1)
-    groups = groups_by_pairs(np.where(np.isinf(table.bound), 0.0, table.bound), rows.counts, 4, 1, generator)
+    groups = groups_by_pairs(np.where(np.isinf(table.bound), 0.0, table.bound), rows.counts, group_sizes(len(rows.counts), 4), 1, generator)
     search = GroupSearch(rows, groups, suppress=True, affinity=table.bound, generator=generator)
     costs = [search.cost]
     for at in range(12):
@@ -196,7 +196,7 @@ def test_groups_by_pairs_beat_the_order_they_start_from() -> None:
     generator = np.random.default_rng(2)
     place = generator.random(31)
     cost = np.abs(np.subtract.outer(place, place))
-    groups = groups_by_pairs(cost, generator.integers(1, 9, 31), 3, 4, generator)
+    groups = groups_by_pairs(cost, generator.integers(1, 9, 31), group_sizes(31, 3), 4, generator)
     assert sorted(len(g) for g in groups) == [3] * 9 + [4]
     inside = sum(cost[np.ix_(g, g)].sum() / 2 for g in groups)
     in_order = np.array_split(np.argsort(place), 10)

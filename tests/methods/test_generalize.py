@@ -19,6 +19,7 @@ from noren.data.reading import read
 from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.errors import ParameterError, SchemaError
+from noren.measures.safety.survival import Survival
 from noren.measures.utility.cell_error import CellError
 from noren.methods import generalize as module
 from noren.methods import methods
@@ -111,10 +112,10 @@ def test_pairs_of_the_final_data_are_optimal(shared: Path) -> None:
     from noren.data.arrays import people
     from noren.engines.blocks import map_blocks
     from noren.kernels.pair_bounds import PairTable, pair_tariff
+    from noren.methods.alike import in_words
 
-    table = PairTable(
-        method._laid(original, people(original.frame["customer"])[0]).rows, pair_tariff(2, suppress=True), map_blocks
-    )
+    laid = method._laid(original, in_words(original, None)[0], people(original.frame["customer"])[0])
+    table = PairTable(laid.rows, pair_tariff(2, suppress=True), map_blocks)
     pairs = np.argwhere(np.triu(np.ones_like(table.bound, dtype=bool), 1))
     assert table.ask(pairs, np.full(len(pairs), 1e200)).all()
     graph = rustworkx.PyGraph()
@@ -344,11 +345,57 @@ def test_other_columns_are_suppressed_and_price_may_be_absent() -> None:
     assert value(original, release) == pytest.approx(3 / 4, abs=1e-12)
 
 
-def test_other_codes_for_items() -> None:
+def test_rows_of_one_category_are_alike(tmp_path: Path) -> None:
     original = of_rows(
         [(who, "2011/1/1", what, 1.0, 1) for who, what in (("a", "x1"), ("b", "x2"), ("c", "x1"), ("d", "y"))]
     )
-    method = Generalize(k=2)
-    method._item_codes = original.frame["item"].str.slice(0, 1)
-    aligned = method.protect(original, seed=1).aligned()
-    assert sorted(aligned.texts()["item"].to_list()) in (["x", "x", "{x;y}", "{x;y}"], ["{x;y}", "{x;y}", "x", "x"])
+    shelves = tmp_path / "shelves.csv"
+    shelves.write_text("item,category\nx1,x\nx2,x\ny,y\n")
+    release = Generalize(k=2, categories=shelves).protect(original, seed=1)
+    assert sorted(release.aligned().texts()["item"].to_list()) == ["x", "x", "{x;y}", "{x;y}"]
+    assert release.statement.notes["categories"] == {"x": ["x1", "x2"], "y": ["y"]}
+    assert release.statement.parameters["categories"] == "shelves.csv"
+    assert value(original, release) == release.statement.notes["U"] == pytest.approx(1 / 16)
+
+
+# --- mixed class sizes ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("survival", "min_class"), [(0.9, 2), (0.9, 3), (0.5, 2), (0.99, 2)])
+def test_classes_as_small_as_survival_allows(survival: float, min_class: int) -> None:
+    original = some_history(60, 3)
+    release = Generalize(survival=survival, min_class=min_class, effort="quick").protect(original, seed=1)
+    assert_shared(original, release, min_class)
+    score = Survival(bound="sharp").measure(Evidence(original, release))
+    assert score.value >= survival
+    assert score.value == pytest.approx(release.statement.notes["survival"], abs=1e-12)
+    assert score.notes["classes"] == release.statement.notes["classes"]
+    assert value(original, release) == pytest.approx(release.statement.notes["U"], abs=1e-12)
+    smaller = min(score.notes["classes"], key=int)
+    usual = max(score.notes["classes"], key=lambda size: score.notes["classes"][size])
+    # a class more of the usual size less one would be one too many for a larger k
+    assert int(smaller) >= min_class
+    uniform = Generalize(k=int(usual), effort="quick").protect(original, seed=1)
+    assert release.statement.notes["U"] <= uniform.statement.notes["U"] + 0.02
+
+
+def test_the_longest_histories_are_in_the_smallest_classes() -> None:
+    original = some_history(60, 5)
+    release = Generalize(survival=0.9, effort="quick").protect(original, seed=1)
+    of = dict(release.secret.pseudonyms.select("pseudonym", "customer").iter_rows())
+    rows = Counter(original.frame["customer"].to_list())
+    public = release.public.frame
+    histories: dict[str, list[str]] = {}
+    for pseudonym in public["customer"].unique():
+        mine = str(sorted(public.filter(pl.col("customer") == pseudonym).drop("customer").rows(), key=str))
+        histories.setdefault(mine, []).append(of[pseudonym])
+    sizes = {who: len(members) for members in histories.values() for who in members}
+    small, large = min(sizes.values()), max(sizes.values())
+    assert small < large
+    mean = {s: float(np.mean([rows[w] for w in sizes if sizes[w] == s])) for s in (small, large)}
+    assert mean[small] > mean[large]
+
+
+def test_survival_that_no_classes_give() -> None:
+    with pytest.raises(ParameterError, match="no class sizes"):
+        Generalize(survival=0.999999).protect(some_history(8, 1), seed=1)

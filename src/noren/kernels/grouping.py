@@ -22,7 +22,7 @@ from noren.kernels.alignment import LaidRows
 from noren.kernels.joining import aligned_histories, join, join_costs, settled, without_members
 from noren.kernels.pair_bounds import Spread, in_turn, work_blocks
 
-__all__ = ["Group", "GroupSearch", "groups_by_pairs"]
+__all__ = ["Group", "GroupSearch", "group_sizes", "groups_by_pairs"]
 
 Numbers = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -54,10 +54,13 @@ class _Split:
 
 
 @njit(cache=True, nogil=True)
-def _swapped(cost: Numbers, group: Whole, order: Whole, groups: int) -> float:
-    """Swap customers between groups, in place, while the pair costs inside groups fall; return their sum."""
+def _swapped(cost: Numbers, group: Whole, order: Whole, weight: Numbers) -> float:
+    """Swap customers between groups, in place, while the pair costs inside groups fall; return their sum.
+
+    ``weight`` says what a pair counts in each group.
+    """
     count = len(group)
-    ties = np.zeros((count, groups))
+    ties = np.zeros((count, len(weight)))
     for u in range(count):
         for v in range(count):
             if v != u:
@@ -68,48 +71,66 @@ def _swapped(cost: Numbers, group: Whole, order: Whole, groups: int) -> float:
         for u in order:
             best, with_whom = -1e-7, -1
             here = group[u]
+            mine = weight[here]
             for v in range(count):
                 there = group[v]
                 if there != here:
-                    change = ties[u, there] - ties[u, here] + ties[v, here] - ties[v, there] - 2 * cost[u, v]
+                    theirs = weight[there]
+                    change = theirs * (ties[u, there] - ties[v, there] - cost[u, v])
+                    change += mine * (ties[v, here] - ties[u, here] - cost[u, v])
                     if change < best:
                         best, with_whom = change, v
             if with_whom >= 0:
                 v, there = with_whom, group[with_whom]
                 for x in range(count):
-                    mine = cost[x, u] if x != u else 0.0
-                    other = cost[x, v] if x != v else 0.0
-                    ties[x, here] += other - mine
-                    ties[x, there] += mine - other
+                    leaves = cost[x, u] if x != u else 0.0
+                    comes = cost[x, v] if x != v else 0.0
+                    ties[x, here] += comes - leaves
+                    ties[x, there] += leaves - comes
                 group[u], group[v] = there, here
                 moved = True
     total = 0.0
     for u in range(count):
-        total += ties[u, group[u]]
+        total += weight[group[u]] * ties[u, group[u]]
     return total / 2
 
 
-def groups_by_pairs(cost: Numbers, counts: Whole, k: int, starts: int, generator: np.random.Generator) -> list[Whole]:
-    """Return groups of k (the leftover one each to the last groups) whose pair costs no swap lowers; best of some.
+def group_sizes(count: int, k: int, head: Sequence[int] = ()) -> Whole:
+    """Return the sizes of groups: those of the head, then k each, the leftover one each to the last.
 
-    Starts stand by row count, all but the first with some noise.
+    >>> group_sizes(11, 3).tolist(), group_sizes(11, 4, (2,)).tolist()
+    ([3, 4, 4], [2, 4, 5])
+    """
+    rest = count - sum(head)
+    groups = rest // k
+    # leftover customers one each to as many groups as there are of them, never more than k - 1
+    return np.append(np.array(head, dtype=np.int64), k + (rest - k * groups + np.arange(groups)) // max(groups, 1))
+
+
+def groups_by_pairs(
+    cost: Numbers, counts: Whole, sizes: Whole, starts: int, generator: np.random.Generator
+) -> list[Whole]:
+    """Return groups of the given sizes whose pair costs no swap lowers; best of some starts.
+
+    Starts stand by row count, the longest in the first group, all but the first start with some noise. A pair counts
+    less in a larger group, as a member of s has s - 1 of them.
 
     >>> apart = np.abs(np.subtract.outer([1.0, 9.0, 2.0, 8.0], [1.0, 9.0, 2.0, 8.0]))
-    >>> sorted(g.tolist() for g in groups_by_pairs(apart, np.array([5, 5, 5, 5]), 2, 1, np.random.default_rng(1)))
+    >>> pairs = groups_by_pairs(apart, np.full(4, 5), np.array([2, 2]), 1, np.random.default_rng(1))
+    >>> sorted(g.tolist() for g in pairs)
     [[0, 2], [1, 3]]
     """
-    count = len(counts)
-    groups = count // k
+    count, groups = len(counts), len(sizes)
     near = np.where(np.eye(count, dtype=np.bool_), 0.0, cost)
     best, found = np.inf, np.zeros(count, dtype=np.int64)
-    # leftover customers one each to as many groups as there are of them, never more than k - 1
-    sizes = k + (count - k * groups + np.arange(groups)) // groups
     places = np.repeat(np.arange(groups), sizes)
+    usual = int(np.bincount(sizes).argmax())
+    weight = np.maximum((usual - 1) / np.maximum(sizes - 1, 1), 1.0)
     for start in range(starts):
         noise = generator.normal(0.0, 0.2, count) if start else np.zeros(count)
         group = np.empty(count, dtype=np.int64)
         group[np.argsort(-counts * np.exp(noise), kind="stable")] = places
-        total = _swapped(near, group, generator.permutation(count), groups)
+        total = _swapped(near, group, generator.permutation(count), weight)
         if total < best - 1e-9:
             best, found = total, group.copy()
     return [np.flatnonzero(found == g) for g in range(groups)]
@@ -242,6 +263,8 @@ class GroupSearch:
         for order, near in ((np.argsort(score, axis=1), wanted), (np.argsort(score.T, axis=1), wanted.T)):
             np.put_along_axis(near, order[:, :tries], values=True, axis=1)
         np.fill_diagonal(wanted, val=False)
+        taken = np.array([len(s.out) for s in splits])
+        wanted &= taken[:, None] == taken[None, :]  # so that sizes stay
         pairs = np.argwhere(wanted)
         i, j = pairs[:, 0], pairs[:, 1]
         share = np.array([len(s.out) / (len(s.out) + len(s.rest)) for s in splits]) * now

@@ -7,7 +7,7 @@ by round for as long as the budget lasts, beside a lower bound of what any group
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from noren.kernels.alignment import LaidRows, aligned_pair
 from noren.kernels.count_groups import groups_by_count
-from noren.kernels.grouping import Group, GroupSearch, groups_by_pairs
+from noren.kernels.grouping import Group, GroupSearch, group_sizes, groups_by_pairs
 from noren.kernels.pair_bounds import PairTable, Spread, in_turn, pair_tariff
 from noren.kernels.pairing import Factor, cheapest_factor
 
@@ -58,6 +58,9 @@ class Effort:
     seconds: float | None = None
 
 
+_GLANCE = Effort(rounds=3, starts=1, tries=6, heat=0.0)  # enough to see which of several mixtures is the cheapest
+
+
 @dataclass
 class Budget:
     """What is left to spend: seconds, if they are limited, or nothing once somebody said stop."""
@@ -77,11 +80,11 @@ class Budget:
 
 @dataclass(frozen=True)
 class Found:
-    """Groups, what they cost, and a lower bound of what any groups of at least k would."""
+    """Groups, what they cost, and a lower bound of what any groups of at least k would; None where sizes are mixed."""
 
     groups: list[Group]
     cost: float
-    bound: float
+    bound: float | None
     proved: bool
     rounds: int
 
@@ -113,36 +116,60 @@ def share_histories(
     suppress: bool,
     generator: np.random.Generator,
     budget: Budget,
+    heads: Sequence[Sequence[int]] = ((),),
     spread: Spread = in_turn,
     report: Report | None = None,
 ) -> Found:
     """Return groups of at least k customers that share one history each, as cheaply as the effort finds.
 
-    An interruption from the keyboard stops the budget, and the best groups so far are returned.
+    Each of ``heads`` holds the sizes of groups that are not of k; of several the one that looks cheapest after a few
+    rounds is searched to the end. An interruption from the keyboard stops the budget, and the best groups so far are
+    returned.
     """
     report = report or (lambda done, cost: None)
     table = PairTable(rows, pair_tariff(k, suppress=suppress), spread)
     count = len(rows.counts)
-    matching = k == 2 and count % 2 == 0
+    mixed = any(heads)
+    matching = k == 2 and count % 2 == 0 and not mixed
     factor = _bounded(table, k, budget, report, matching=matching)
     value = factor.value if factor else np.zeros(count)
     estimate = np.where(table.exact, table.bound, _LOOSE * table.bound)
     affinity = estimate - value[:, None] - value[None, :]
     proved = factor is not None and factor.whole and matching
-    if factor is None:
-        at = groups_by_count(rows.counts, k)
-        members = [np.flatnonzero(at == g) for g in range(at.max() + 1)]
-    elif proved:
+    if proved and factor is not None:
         return _optimal_pairs(rows, table, factor, spread)
+
+    def search_from(members: list[Whole]) -> GroupSearch:
+        return GroupSearch(rows, members, suppress=suppress, affinity=affinity, generator=generator, spread=spread)
+
+    if mixed:
+        starts = [group_sizes(count, k, head) for head in heads[: 1 if factor is None else None]]
+        searches = []
+        for sizes in starts:
+            together = _by_length(rows, sizes) if factor is None else None
+            search = search_from(together or groups_by_pairs(estimate, rows.counts, sizes, effort.starts, generator))
+            searches.append(search)
+            if len(starts) > 1:
+                _improved(search, k, _GLANCE, budget, lambda _done, cost: report(_BOUNDING, cost))
+        search = min(searches, key=lambda one: one.cost)
+    elif factor is None:
+        at = groups_by_count(rows.counts, k)
+        search = search_from([np.flatnonzero(at == g) for g in range(at.max() + 1)])
     elif k == 2:
-        members = _nearly_pairs(table, estimate)
+        search = search_from(_nearly_pairs(table, estimate))
     else:
-        members = groups_by_pairs(estimate, rows.counts, k, effort.starts, generator)
-    search = GroupSearch(rows, members, suppress=suppress, affinity=affinity, generator=generator, spread=spread)
+        search = search_from(groups_by_pairs(estimate, rows.counts, group_sizes(count, k), effort.starts, generator))
     report(_BOUNDING, search.cost)
     rounds = _improved(search, k, effort, budget, report)
+    if mixed:
+        return Found(search.groups, search.cost, None, proved=False, rounds=rounds)
     bound = max(factor.bound if factor else 0.0, 0.0)
     return Found(search.groups, search.cost, bound, _meets(search.cost, bound), rounds)
+
+
+def _by_length(rows: LaidRows, sizes: Whole) -> list[Whole]:
+    """Return groups of the given sizes, the longest histories in the first."""
+    return np.split(np.argsort(-rows.counts, kind="stable"), np.cumsum(sizes)[:-1])
 
 
 def _meets(cost: float, bound: float) -> bool:

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from pydantic import Field, PrivateAttr, field_validator
+from pydantic import Field, field_validator, model_validator
 
-from noren.data.arrays import exact_values, numbers, people
+from noren.data.arrays import numbers, people
+from noren.data.categories import public_name
 from noren.data.frames import History
 from noren.data.release import Release, Statement
-from noren.data.schema import Column, Role, Scale
+from noren.data.schema import Role, Scale
 from noren.engines.blocks import map_blocks
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import N_, _
 from noren.kernels.alignment import COLUMNS, LaidRows, laid_rows
-from noren.kernels.cell_error import interval_error, population_sd
+from noren.kernels.cell_error import population_sd
+from noren.kernels.class_mixtures import Mixture, mixtures
 from noren.kernels.count_groups import DELETED
 from noren.kernels.joining import worth_keeping
 from noren.kernels.shared_histories import Budget, Effort, Found, blocks_by_count, share_histories
+from noren.kernels.survival import best_plan
+from noren.kernels.threshold import Bound
+from noren.methods.alike import CategoryFile, Sharing, alike, in_words, stop_if_too_few
 from noren.methods.pseudonymize import pseudonymous
 from noren.progress import Progress, silent
 from noren.protocols import Method
@@ -39,6 +45,8 @@ _WHOLE_UP_TO = 4000
 """Customers searched in one block where the user does not say; beyond, blocks of a quarter of that."""
 _MOST_CELLS = 150_000_000
 """The largest matrix of rows by rows: 1.2 GB on each of two cores."""
+_MIXTURES = 3
+"""How many mixtures of class sizes are tried."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +68,10 @@ class Generalize(Method):
     For k = 2 and an even number of customers the result is the optimum, and proved to be: no release by pairs has a
     lower U. For larger k the problem is NP-hard; the search goes on for as long as ``effort`` says, Ctrl-C ends it with
     the best so far, and a lower bound beside U says how much better any other could be at most.
+
+    With ``survival`` in place of k, class sizes are chosen: as small as they may be for a number of the best attackers
+    to fail with that probability (see the measure of that name). The longest histories, which lose most, go into the
+    smallest classes, never below ``min_class``; all others into classes of one larger size.
 
     Whoever knows everything about a person is left with k customers whose public histories are equal, so a guess is
     right one time in k. What all k have in common stays visible. Columns that are neither date, item, price nor
@@ -92,9 +104,9 @@ class Generalize(Method):
     summary: ClassVar[str] = N_("Each public history is shared by at least k customers, chosen for the least error.")
     source: ClassVar[str] = "S0"
 
-    k: int = Field(
-        description=N_("how many customers share each public history, at least; 2 or more"),
-        json_schema_extra={"minimum": 2},
+    k: Sharing | None = Field(
+        default=None,
+        description=N_("how many customers share each public history, at least; 2 or more; or give survival"),
     )
     effort: Literal["quick", "normal", "thorough"] | float = Field(
         default="normal",
@@ -104,19 +116,30 @@ class Generalize(Method):
         default=True,
         description=N_("suppress an interval where it costs more than a suppressed cell; the error falls, k stays"),
     )
+    categories: CategoryFile = None
     block: int | None = Field(
         default=None,
         description=N_("customers searched together; by default all up to 4000, beyond that 1000 at a time"),
     )
-    _item_codes: pl.Series | None = PrivateAttr(default=None)
-    """Other codes for the items of the original's rows, such as categories, to be made alike in their stead."""
+    survival: float | None = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        description=N_("in place of k: the least error such that the release outlives the best attackers so surely"),
+    )
+    min_class: Sharing = Field(
+        default=2, description=N_("with survival: no public history is shared by fewer customers than these")
+    )
+    attackers: int = Field(default=13, ge=1, description=N_("with survival: how many attackers try"))
+    bound: Bound = Field(
+        default="sharp", description=N_("with survival: how many hits make an attack effective, by which rule")
+    )
 
-    @field_validator("k")
-    @classmethod
-    def _hides_somebody(cls, k: int) -> int:
-        if k < 2:
-            raise ValueError(_("k={k} protects nobody; use k >= 2").format(k=k))
-        return k
+    @model_validator(mode="after")
+    def _one_aim(self) -> Generalize:
+        if (self.k is None) == (self.survival is None):
+            raise ValueError(_("give k, or survival in its place: one of the two"))
+        return self
 
     @field_validator("effort")
     @classmethod
@@ -135,15 +158,11 @@ class Generalize(Method):
     def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
         """Make the histories of ``original`` alike; the seed decides the pseudonyms and the way of the search."""
         progress(0.0, _("laying histories side by side"))
-        customer = original[Role.CUSTOMER]
-        codes, customers = people(customer)
-        if self.k > len(customers):
-            raise ParameterError(
-                _("k={k} is more than the {count:,} customers there are").format(k=self.k, count=len(customers)),
-                _("use a smaller k, or a history of at least {k} customers").format(k=self.k),
-            )
-        names = pseudonymous(customer, seed)
-        laid = self._laid(original, codes)
+        codes, customers = people(original[Role.CUSTOMER])
+        names = pseudonymous(original[Role.CUSTOMER], seed)
+        stop_if_too_few(self.k or self.min_class, len(customers))
+        words, notes = in_words(original, self.categories)
+        laid = self._laid(original, words, codes)
         found, budget = self._found(laid.rows, seed, progress)
 
         progress(0.95, _("generalising rows"))
@@ -156,20 +175,14 @@ class Generalize(Method):
                     table = table[:, worth_keeping(laid.rows, self.suppress_cells, table)]
                 row[laid.place[table]] = first + np.arange(table.shape[1])
                 first += table.shape[1]
-        columns = {customer.name: names.set(pl.Series(row == DELETED), None)}
-        for column in original.measured():
-            columns[column.name] = self._generalised(self._values(original, column), column, row)
-        suppressed = [c for c in original.schema.columns if c.name not in columns]
-        columns |= {c.name: pl.Series(c.name, [None], dtype=c.dtype).new_from_index(0, len(row)) for c in suppressed}
-        aligned = History(pl.DataFrame([columns[name] for name in original.schema.names]), original.schema)
-
-        notes = self._notes(original, laid, [groups for groups, _of in found], budget)
-        if suppressed:
-            notes["suppressed_columns"] = [c.name for c in suppressed]
+        aligned, left_out = alike(original, words, row, names, suppress_cells=self.suppress_cells)
+        notes |= self._notes(original, laid, [groups for groups, _of in found], budget) | left_out
+        shared = N_("each public history is shared by at least k customers")
+        mixed = N_("each public history is shared by at least min_class customers, enough to outlive the attackers")
         statement = Statement(
             method=self.name,
-            parameters=self.parameters(),
-            promise=N_("each public history is shared by at least k customers"),
+            parameters=self.parameters() | public_name(self.categories),
+            promise=mixed if self.k is None else shared,
             notes=notes,
         )
         progress(0.98, _("putting the rows in an order that tells nothing"))
@@ -177,13 +190,7 @@ class Generalize(Method):
 
     # --- the search ------------------------------------------------------------------------------------------------
 
-    def _values(self, original: History, column: Column) -> pl.Series:
-        values = exact_values(original, column)
-        if column.role == Role.ITEM and self._item_codes is not None:
-            return self._item_codes.alias(column.name)
-        return values
-
-    def _laid(self, original: History, codes: Whole) -> _Laid:
+    def _laid(self, original: History, words: dict[str, pl.Series], codes: Whole) -> _Laid:
         """Return the rows that have a customer, sorted by customer, in units of the whole columns' deviations."""
         measured = original.measured()
         ordered = [c for c in measured if c.scale != Scale.NOMINAL]
@@ -196,8 +203,8 @@ class Generalize(Method):
         place = np.argsort(codes, kind="stable")
         place = place[codes[place] >= 0]
         start = np.concatenate([[0], np.cumsum(np.bincount(codes[place]))])
-        values = [numbers(exact_values(original, c)) for c in ordered]
-        item = self._values(original, nominal[0]).rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1
+        values = [numbers(words[c.name]) for c in ordered]
+        item = words[nominal[0].name].rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1
         rows = laid_rows(
             start,
             [v[place] for v in values],
@@ -224,14 +231,18 @@ class Generalize(Method):
     def _found(self, rows: LaidRows, seed: int, progress: Progress) -> tuple[list[tuple[Found, Whole]], Budget]:
         """Return the groups of every block, and for each block which rows its rows are."""
         count = len(rows.counts)
+        tried = [Mixture((), self.k)] if self.k else self._mixtures(rows, progress)
+        k, heads = tried[0].k, [mixture.head for mixture in tried]
         size = self.block or (count if count <= _WHOLE_UP_TO else _WHOLE_UP_TO // 4)
         effort = self._effort()
         whole = Budget(effort.seconds)
         found = []
         done = 0.0
         cells = max(float(rows.worth.sum()), 1.0)
-        for at, block in enumerate(blocks_by_count(rows, self.k, size) if size < count else [np.arange(count)]):
+        blocks = blocks_by_count(rows, k, size) if size < count else [np.arange(count)]
+        for at, block in enumerate(blocks):
             mine = rows.of(block)
+            longest = at == len(blocks) - 1  # where the small classes are worth most
             share = mine.worth.sum() / cells
             rest = None if effort.seconds is None else max(effort.seconds * (1 - whole.spent()), 0.0)
             budget = Budget(None if rest is None else rest * share / max(1 - done, share), whole.stopped)
@@ -245,8 +256,9 @@ class Generalize(Method):
             generator = np.random.Generator(np.random.Philox(np.random.SeedSequence([seed, at])))
             groups = share_histories(
                 mine,
-                self.k,
+                k,
                 effort,
+                heads=heads if longest else ((),),
                 suppress=self.suppress_cells,
                 generator=generator,
                 budget=budget,
@@ -260,6 +272,25 @@ class Generalize(Method):
             done += share
         return found, whole
 
+    def _mixtures(self, rows: LaidRows, progress: Progress) -> list[Mixture]:
+        """Return class sizes that outlive the attackers: a few mixtures of one common size, the likeliest first."""
+        progress(0.01, _("looking for class sizes that survive"))
+        allowed = 1 - float(self.survival or 0) ** (1 / self.attackers)
+        worth = np.add.reduceat(rows.worth, rows.start[:-1])
+
+        def chance(sizes: tuple[int, ...]) -> float:
+            return best_plan(sizes, self.bound).chance
+
+        found = list(islice(mixtures(worth, self.min_class, allowed, chance), 2 * _MIXTURES))
+        if not found:
+            raise ParameterError(
+                _("no class sizes of these {count:,} customers outlive {attackers} attackers with {survival}").format(
+                    count=len(rows.counts), attackers=self.attackers, survival=self.survival
+                ),
+                _("ask for a lower survival, or protect more customers at once"),
+            )
+        return [mixture for mixture in found if mixture.k == found[0].k][:_MIXTURES]
+
     def _notes(self, original: History, laid: _Laid, found: list[Found], budget: Budget) -> dict[str, Any]:
         """Return what the statement says of the search: U, a lower bound of U for any groups, and how far they are."""
         columns = original.measured()
@@ -267,48 +298,19 @@ class Generalize(Method):
         cells = max(len(original) * len(columns), 1)
         nobody = known - laid.rows.worth.sum()  # rows without a customer are deleted, whatever the groups
         u = float(sum(f.cost for f in found) + nobody) / cells
-        one = len(found) == 1
-        bound = float(found[0].bound + nobody) / cells if one else 0.0
-        notes: dict[str, Any] = {"U": u}
-        if one:
+        notes: dict[str, Any] = {"U": u, "proved_optimal": False}
+        if len(found) > 1:
+            notes["blocks"] = len(found)
+        elif found[0].bound is not None:
+            bound = float(found[0].bound + nobody) / cells
             notes |= {"lower_bound": bound, "gap": max(u - bound, 0.0), "proved_optimal": found[0].proved}
-        else:
-            notes |= {"blocks": len(found), "proved_optimal": False}
+        if self.survival is not None:
+            sizes = [len(group.members) for one in found for group in one.groups]
+            alive = (1 - best_plan(sizes, self.bound).chance) ** self.attackers
+            kinds = sorted(set(sizes))
+            notes |= {"survival": alive, "classes": {str(size): sizes.count(size) for size in kinds}}
         if budget.stopped:
             notes["interrupted"] = True
         if not isinstance(self.effort, str):
             notes["by_the_clock"] = True
         return notes
-
-    # --- the cells -------------------------------------------------------------------------------------------------
-
-    def _generalised(self, values: pl.Series, column: Column, row: Whole) -> pl.Series:
-        """Return what every row's generalised row says; null where the row is deleted or nothing is known."""
-        nominal = column.scale == Scale.NOMINAL
-        if nominal:
-            values = values.cast(pl.Enum(values.drop_nulls().unique().sort()))
-        value = pl.col("value")
-        said = value.unique().sort() if nominal else pl.struct(lo=value.min(), hi=value.max())
-        every = pl.DataFrame({"row": row, "value": values}).filter(pl.col("row") != DELETED)
-        known = every.drop_nulls("value")
-        cells = known.group_by("row", maintain_order=True).agg(said.alias(column.name))
-        if self.suppress_cells:
-            error = self._errors(known, cells, column, values)
-            at = known["row"].to_numpy()
-            size = int(row.max(initial=-1)) + 1
-            count = np.bincount(at, minlength=size)
-            blank = np.bincount(every["row"].to_numpy(), minlength=size) - count
-            # at a tie, which rounding must not decide, a cell says more than nothing
-            costly = np.bincount(at, weights=error, minlength=size) + blank > count * (1 + 1e-12)
-            cells = cells.filter(~pl.Series(costly).gather(cells["row"]))
-        placed = pl.DataFrame({"row": row}).join(cells, on="row", how="left", maintain_order="left")
-        return placed[column.name]
-
-    @staticmethod
-    def _errors(known: pl.DataFrame, cells: pl.DataFrame, column: Column, values: pl.Series) -> NDArray[np.float64]:
-        both = known.join(cells, on="row", how="left", maintain_order="left")
-        if column.scale == Scale.NOMINAL:
-            return 1 - 1 / both[column.name].list.len().cast(pl.Float64).to_numpy()
-        lo, hi = (numbers(both[column.name].struct.field(end)) for end in ("lo", "hi"))
-        sd = population_sd(numbers(values))
-        return interval_error(numbers(both["value"]), lo, hi, width=column.grid, sd=sd)

@@ -115,7 +115,7 @@ def _one_to_one(found: Consistent) -> np.ndarray[tuple[int], np.dtype[np.int64]]
 
 
 def _claimed(statement: Statement) -> int | None:
-    k = statement.parameters.get("k")
+    k = statement.parameters.get("k") or statement.parameters.get("min_class")
     return k if isinstance(k, int) and not isinstance(k, bool) and k > 0 else None
 
 

@@ -1,0 +1,125 @@
+"""What methods that make histories alike have in common: k, the words for items, the cells of rows laid together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from pydantic import AfterValidator, Field
+
+from noren.data.arrays import exact_values, numbers
+from noren.data.categories import in_categories, read_categories
+from noren.data.frames import History
+from noren.data.schema import Column, Role, Scale
+from noren.errors import ParameterError
+from noren.i18n import N_, _
+from noren.kernels.cell_error import interval_error, population_sd
+from noren.kernels.count_groups import DELETED
+
+__all__ = ["CategoryFile", "Sharing", "alike", "in_words", "stop_if_too_few"]
+
+Whole = NDArray[np.int64]
+
+
+def _hides_somebody(k: int) -> int:
+    if k < 2:
+        raise ValueError(_("k={k} protects nobody; use k >= 2").format(k=k))
+    return k
+
+
+Sharing = Annotated[int, AfterValidator(_hides_somebody), Field(json_schema_extra={"minimum": 2})]
+"""How many share a history: 2 or more."""
+
+CategoryFile = Annotated[
+    Path | None,
+    Field(
+        description=N_("a CSV file item,category (noren categorize writes one): item sets become sets of categories")
+    ),
+]
+
+
+def stop_if_too_few(k: int, customers: int) -> None:
+    """Raise where there are fewer than k customers."""
+    if k > customers:
+        raise ParameterError(
+            _("k={k} is more than the {count:,} customers there are").format(k=k, count=customers),
+            _("use a smaller k, or a history of at least {k} customers").format(k=k),
+        )
+
+
+def in_words(original: History, categories: Path | None) -> tuple[dict[str, pl.Series], dict[str, Any]]:
+    """Return the measured columns' exact values, items as categories where a file says so, and what a statement notes.
+
+    The note lists the items of every category that occurs: the release speaks of categories, and whoever reads it must
+    know what they mean.
+    """
+    words = {c.name: exact_values(original, c) for c in original.measured()}
+    if categories is None:
+        return words, {}
+    known = read_categories(categories)
+    item = original.schema.role(Role.ITEM).name
+    notes = {"categories": known.groups_of(words[item])}
+    return words | {item: in_categories(words[item], known.of_item)}, notes
+
+
+def alike(
+    original: History, words: dict[str, pl.Series], row: Whole, names: pl.Series, *, suppress_cells: bool
+) -> tuple[History, dict[str, Any]]:
+    """Return the history in which rows of one number say the same, and what a statement notes.
+
+    Parameters
+    ----------
+    words
+        The values of the measured columns.
+    row
+        The generalised row that every row becomes; :data:`DELETED` for none.
+    names
+        The pseudonym of every row's customer.
+    suppress_cells
+        Whether a cell that costs its rows more than a suppressed one is suppressed.
+
+    Columns that are not measured would tell the members of a group apart and are suppressed.
+    """
+    columns = {names.name: names.set(pl.Series(row == DELETED), None)}
+    for column in original.measured():
+        columns[column.name] = _generalised(words[column.name], column, row, suppress_cells=suppress_cells)
+    suppressed = [c for c in original.schema.columns if c.name not in columns]
+    columns |= {c.name: pl.Series(c.name, [None], dtype=c.dtype).new_from_index(0, len(row)) for c in suppressed}
+    notes = {"suppressed_columns": [c.name for c in suppressed]} if suppressed else {}
+    return History(pl.DataFrame([columns[name] for name in original.schema.names]), original.schema), notes
+
+
+def _generalised(values: pl.Series, column: Column, row: Whole, *, suppress_cells: bool) -> pl.Series:
+    """Return what every row's generalised row says; null where the row is deleted or nothing is known."""
+    nominal = column.scale == Scale.NOMINAL
+    if nominal:
+        values = values.cast(pl.Enum(values.drop_nulls().unique().sort()))
+    value = pl.col("value")
+    said = value.unique().sort() if nominal else pl.struct(lo=value.min(), hi=value.max())
+    every = pl.DataFrame({"row": row, "value": values}).filter(pl.col("row") != DELETED)
+    known = every.drop_nulls("value")
+    cells = known.group_by("row", maintain_order=True).agg(said.alias(column.name))
+    if suppress_cells:
+        error = _errors(known, cells, column, values)
+        at = known["row"].to_numpy()
+        size = int(row.max(initial=-1)) + 1
+        count = np.bincount(at, minlength=size)
+        blank = np.bincount(every["row"].to_numpy(), minlength=size) - count
+        # at a tie, which rounding must not decide, a cell says more than nothing
+        costly = np.bincount(at, weights=error, minlength=size) + blank > count * (1 + 1e-12)
+        cells = cells.filter(~pl.Series(costly).gather(cells["row"]))
+    placed = pl.DataFrame({"row": row}).join(cells, on="row", how="left", maintain_order="left")
+    return placed[column.name]
+
+
+def _errors(known: pl.DataFrame, cells: pl.DataFrame, column: Column, values: pl.Series) -> NDArray[np.float64]:
+    """Return what each known value's cell costs it; an interval's error has no ceiling (S0)."""
+    both = known.join(cells, on="row", how="left", maintain_order="left")
+    if column.scale == Scale.NOMINAL:
+        return 1 - 1 / both[column.name].list.len().cast(pl.Float64).to_numpy()
+    lo, hi = (numbers(both[column.name].struct.field(end)) for end in ("lo", "hi"))
+    sd = population_sd(numbers(values))
+    return interval_error(numbers(both["value"]), lo, hi, width=column.grid, sd=sd)
