@@ -31,6 +31,7 @@ from noren.kernels.threshold import Bound, thresholds
 from noren.measures.safety.classes import Classes
 from noren.measures.safety.hits import hits_by_rank
 from noren.measures.safety.survival import Survival
+from noren.methods.generalize import Generalize
 from noren.methods.generalize_by_count import GeneralizeByCount
 from noren.protocols import Evidence, Guess
 
@@ -124,6 +125,7 @@ def main() -> None:
     releases = {
         "The official pair release": pair,
         **{f"generalize-by-count, k = {k}": GeneralizeByCount(k=k).protect(original, seed=1) for k in (2, 3)},
+        **{f"generalize, k = {k}": Generalize(k=k, effort="quick").protect(original, seed=1) for k in (2, 3)},
     }
     # what is compiled on first use is no part of an attack's time
     attackers(original, pair.public, {})  # type: ignore[arg-type]

@@ -23,6 +23,7 @@ ORDER = (
     ("attacks",),
     ("measures",),
     ("api",),
+    ("ledger",),
     ("explore",),
     ("reproduce",),
     ("contest",),

@@ -136,8 +136,9 @@ class TestEveryComponent:
 
     def test_parameters_survive_as_plain_data(self, room: Registry[Component]) -> None:
         for name in room:
-            required = {f: 3 for f, about in room[name].model_fields.items() if about.is_required()}
-            component = room.create(name, **required)
+            # k, too, where something else may be given in its place
+            needed = {f: about for f, about in room[name].model_fields.items() if about.is_required() or f == "k"}
+            component = room.create(name, **{f: (about.examples or [3])[0] for f, about in needed.items()})
             assert build(room[name], component.parameters()) == component
 
 
@@ -146,7 +147,7 @@ def test_every_measure_declares_itself() -> None:
         measure = measures[name]
         assert issubclass(measure, Measure)
         assert measure.goal in ("lower", "higher")
-        assert measure.needs <= {"original", "public", "secret", "guess"}
+        assert measure.needs <= {"original", "public", "secret", "guess", "exact"}
         low, high = measure.bounds
         assert high is None or low < high
         assert isinstance(measure.unit, str)

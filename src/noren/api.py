@@ -7,7 +7,7 @@ frame with the schema that explains it.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +15,17 @@ from noren.attacks import attacks
 from noren.data.categories import as_released
 from noren.data.frames import History, Records, Table
 from noren.data.guess import guess_columns
-from noren.data.release import Release
+from noren.data.knowledge import partial
+from noren.data.release import Release, Statement
 from noren.data.schema import Kind, Schema
 from noren.errors import ParameterError
 from noren.i18n import _
 from noren.measures import measures
 from noren.methods import methods
+from noren.methods.chain import Chain
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Component, Evidence, Guess, Measure, Method, Score
+from noren.registry import build
 
 if TYPE_CHECKING:
     from noren.data.checks.report import Report
@@ -55,7 +58,7 @@ def as_records(data: Any, schema: Schema | str | None = None) -> Records:
 
 def protect(
     original: Any,
-    method: str | Method,
+    method: str | Method | Sequence[str | Method | Mapping[str, Any]],
     *,
     schema: Schema | str | None = None,
     seed: int | None = None,
@@ -63,21 +66,37 @@ def protect(
     progress: Progress = silent,
     **parameters: Any,
 ) -> Release:
-    """Protect ``original`` by ``method`` (a name and its parameters, or a ready one).
+    """Protect ``original`` by ``method``: a name and its parameters, a ready one, or a list of them for a chain.
 
     A release that claims k is audited before it is returned: from the original and the public part alone, how many
-    customers fit each pseudonym? A claim that does not hold raises
-    :class:`~noren.errors.CheckFailedError`.
+    customers fit each pseudonym, how many rows of a table are alike? A claim that does not hold raises
+    :class:`~noren.errors.CheckFailedError`. A chain claims what its last step claims, of what the steps before it left:
+    its audit knows those data, each row under its customer's name.
     """
     data = as_records(original, schema)
-    chosen = methods.create(method, **parameters) if isinstance(method, str) else method
+    chosen = _method(method, parameters)
     _must_accept(chosen, data)
-    release = chosen.protect(data, seed=draw_seed() if seed is None else seed, progress=progress)
-    if audit and data.schema.kind == Kind.HISTORY and "k" in release.statement.parameters:
+    seed = draw_seed() if seed is None else seed
+    steps = chosen.stages(data, seed=seed, progress=progress) if isinstance(chosen, Chain) else []
+    release = Chain.whole(steps, seed=seed) if steps else chosen.protect(data, seed=seed, progress=progress)
+    last = steps[-1] if steps else release
+    if audit and {"k", "min_class"} & last.statement.parameters.keys():
         from noren.measures.safety.classes import audit as count_candidates
 
-        count_candidates(data, release)
+        known = Chain.whole(steps[:-1], seed=seed).by_name() if len(steps) > 1 else data
+        count_candidates(known, last)
     return release
+
+
+def _method(method: str | Method | Sequence[str | Method | Mapping[str, Any]], parameters: Mapping[str, Any]) -> Method:
+    if isinstance(method, str):
+        return methods.create(method, **parameters)
+    if parameters:
+        raise ParameterError(
+            _("{name} has no method to go to").format(name=next(iter(parameters))),
+            _("give each method its parameters where it is named"),
+        )
+    return method if isinstance(method, Method) else Chain(steps=method)
 
 
 def attack(
@@ -86,18 +105,61 @@ def attack(
     attack: str | Attack,
     *,
     schema: Schema | str | None = None,
+    known: Any = None,
+    knowledge: float = 1.0,
+    item_prefix: int | None = None,
     seed: int = 0,
     progress: Progress = silent,
     **parameters: Any,
 ) -> Guess:
-    """Attack the public part of ``release``, knowing ``original``; the secret part is not handed over."""
+    """Attack the public part of ``release``, knowing ``original``; the secret part is not handed over.
+
+    Parameters
+    ----------
+    known
+        What the attacker knows in place of all of ``original``: rows of the same customers and columns, such as the
+        partial knowledge of PWS Cup 2017. Rows without a customer are not known.
+    knowledge, item_prefix
+        Let the attacker know a random share of these rows, the seed choosing which, and of items the first characters.
+    """
     data = as_records(original, schema)
     public = release.public if isinstance(release, Release) else release
+    if known is not None:
+        data = _knowledge_of(data, as_records(known, data.schema))
     if isinstance(release, Release) and isinstance(data, History):
         data = as_released(data, release.statement)  # what categories mean is public
+    if isinstance(data, History) and (known is not None or knowledge != 1 or item_prefix is not None):
+        data = partial(data, knowledge, seed, item_prefix=item_prefix)
     chosen = attacks.create(attack, **parameters) if isinstance(attack, str) else attack
     _must_accept(chosen, data)
+    if isinstance(release, Release):
+        chosen = _told_periods(chosen, release.statement)
     return chosen.attack(data, public, seed=seed, progress=progress)
+
+
+def _knowledge_of(original: Records, known: Records) -> Records:
+    """Return ``known``; stop where it is not about the original's customers."""
+    if isinstance(original, History) and isinstance(known, History):
+        people = original.customers
+        strangers = known.customers.filter(~known.customers.is_in(people.implode()))
+        if len(strangers):
+            raise ParameterError(
+                _(
+                    "the knowledge is about {count:,} customers who are not in the original, the first is {customer}"
+                ).format(count=len(strangers), customer=strangers[0]),
+                _("give knowledge of this original"),
+            )
+    return known
+
+
+def _told_periods(attack: Attack, statement: Statement) -> Attack:
+    """Tell the attack when pseudonyms change, which is public, unless it was told already."""
+    period = {"period", "starts"}
+    told = [step.parameters for step in statement.steps if step.method == "monthly-pseudonyms"]
+    if not told or not period <= set(type(attack).model_fields) or period & attack.model_fields_set:
+        return attack
+    said = {name: value for name, value in told[-1].items() if name in period}
+    return build(type(attack), attack.parameters() | said)
 
 
 def measure(
@@ -124,6 +186,11 @@ def measure(
         raise ParameterError(
             _("{measure} needs the secret part of the release").format(measure=chosen.name),
             _("name the folder that noren protect wrote, not the published one"),
+        )
+    if "exact" in chosen.needs and release.public.generalised:
+        raise ParameterError(
+            _("{measure} compares exact values, and the release has sets or intervals").format(measure=chosen.name),
+            _("use cell-error or item-similarity, or draw exact data from it (noren draw)"),
         )
     if "secret" in chosen.needs and release.secret.original_rows != len(data):
         raise ParameterError(

@@ -17,12 +17,13 @@ from pydantic import BaseModel, ConfigDict
 
 from noren.data.frames import Records
 from noren.data.release import Release
-from noren.data.schema import Kind
+from noren.data.schema import Kind, Schema
 from noren.progress import Progress, silent
 
 __all__ = ["Attack", "Component", "Evidence", "Guess", "Measure", "Method", "Need", "Score"]
 
-Need = Literal["original", "public", "secret", "guess"]
+Need = Literal["original", "public", "secret", "guess", "exact"]
+"""``exact``: a release without sets and intervals."""
 
 
 class Component(BaseModel, ABC):
@@ -38,6 +39,11 @@ class Component(BaseModel, ABC):
     """The document it comes from (S0 … S4, or a citation)."""
     accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.HISTORY})
     """Which data it works on."""
+
+    @classmethod
+    def fits(cls, schema: Schema) -> bool:
+        """Tell whether it works on data of this schema; one that needs certain columns asks for them too."""
+        return schema.kind in cls.accepts
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters as plain data."""

@@ -67,23 +67,29 @@ def test_attack_and_measure(noren, small_csv, release, tmp_path) -> None:
     assert found.code == 0, found.err
     results = found.json["results"]
     assert results["unique-rows"]["named"] == 0
+    worst = results[found.json["most_damaging"]]
+    assert worst["right"] == worst["hits"][-1] > 0
+    assert worst["best"]["paper"]["effective"] is worst["best"]["sharp"]["effective"] is False
     assert (tmp_path / "g/unique-rows.csv").read_text() == ""
     judged = noren("measure", small_csv, release, *SCHEMA, "--guess", tmp_path / "g", "--json")
     assert judged.code == 0, judged.err
     scores = judged.json["results"]
-    assert set(scores) == set(measures)
+    assert set(scores) == {name for name in measures if "exact" not in measures[name].needs}
     assert 0 < scores["cell-error"]["value"] < 1.5
     assert set(scores["cell-error"]["parts"]) == {"date", "item", "price", "quantity"}
     assert scores["cell-error"]["value"] == pytest.approx(sum(scores["cell-error"]["parts"].values()) / 4, rel=1e-12)
     assert scores["effective"]["value"] == 0
     shown = noren("measure", small_csv, release, *SCHEMA, "--guess", tmp_path / "g")
     assert "lower is better" in shown.out
-    assert "unique-rows" in noren("attack", small_csv, release, *SCHEMA, "--out", tmp_path / "g2").out
+    shown = noren("attack", small_csv, release, *SCHEMA, "--out", tmp_path / "g2")
+    assert "unique-rows" in shown.out
+    assert f"most damaging: {found.json['most_damaging']}; the release is not refuted by either rule" in shown.err
 
 
 def test_pseudonyms_alone_are_broken(noren, small_csv, tmp_path) -> None:
     noren("protect", small_csv, *SCHEMA, "--method", "pseudonymize", "--seed", 1, "--out", tmp_path / "p", "--official")
-    noren("attack", small_csv, tmp_path / "p", *SCHEMA, "--with", "unique-rows", "--out", tmp_path / "g")
+    broken = noren("attack", small_csv, tmp_path / "p", *SCHEMA, "--with", "unique-rows", "--out", tmp_path / "g")
+    assert "most damaging: unique-rows; the release is unsafe by the paper's rule and the sharp one" in broken.err
     scores = noren("measure", small_csv, tmp_path / "p", *SCHEMA, "--guess", tmp_path / "g", "--json").json["results"]
     assert scores["cell-error"]["value"] == 0
     assert scores["reid-rate"]["value"] > 0.9
@@ -101,12 +107,14 @@ def test_pseudonyms_alone_are_broken(noren, small_csv, tmp_path) -> None:
 
 def test_attacks_need_no_secret_and_measures_say_when_they_do(noren, small_csv, release, tmp_path) -> None:
     assert noren("publish", release, "--out", tmp_path / "public").code == 0
-    assert noren("attack", small_csv, tmp_path / "public", *SCHEMA, "--json").code == 0
+    found = noren("attack", small_csv, tmp_path / "public", *SCHEMA, "--json")
+    assert (found.code, found.json["most_damaging"]) == (0, None)
+    assert all("right" not in about for about in found.json["results"].values())
     refused = noren("measure", small_csv, tmp_path / "public", *SCHEMA, "--with", "cell-error")
     assert (refused.code, refused.out) == (2, "")
     assert "needs the secret part" in refused.err
     left = noren("measure", small_csv, tmp_path / "public", *SCHEMA, "--json")
-    assert set(left.json["results"]) == {n for n in measures if not measures[n].needs & {"secret", "guess"}}
+    assert set(left.json["results"]) == {n for n in measures if not measures[n].needs & {"secret", "guess", "exact"}}
     assert "left out" in left.err
     no_guess = noren("measure", small_csv, release, *SCHEMA, "--with", "effective")
     assert no_guess.code == 2

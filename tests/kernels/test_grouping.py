@@ -125,7 +125,8 @@ def test_rounds_without_heat_never_lose_and_mostly_win() -> None:
     rows = histories(np.random.default_rng(5).geometric(0.1, 60).tolist(), 5, items=20)
     table = PairTable(rows, pair_tariff(4, suppress=True))
     generator = np.random.default_rng(1)
-    groups = groups_by_pairs(np.where(np.isinf(table.bound), 0.0, table.bound), rows.counts, group_sizes(len(rows.counts), 4), 1, generator)
+    near = np.where(np.isinf(table.bound), 0.0, table.bound)
+    groups = groups_by_pairs(near, rows.counts, group_sizes(len(rows.counts), 4), 1, generator)
     search = GroupSearch(rows, groups, suppress=True, affinity=table.bound, generator=generator)
     costs = [search.cost]
     for at in range(12):

@@ -46,6 +46,19 @@ def test_pseudonyms_that_change_with_time() -> None:
     assert hits(guess(("7", "bob"), ("8", "bob")), true) == Hits(2, 1, 1)
 
 
+def test_pseudonyms_that_stay_are_counted_once_however_many_periods_name_them() -> None:
+    true = secret(("7", "ann"), ("8", "bob"))
+    found = guess(("7", "ann", "1"), ("8", "ann", "1"), ("7", "bob", "2"), ("8", "bob", "2"), width=3)
+    # the surest answer for 7 is right, that for 8 is not
+    assert hits(found, true) == Hits(2, 1, 1)
+    assert hits_by_rank(found, true) == [1, 1]
+
+
+def test_months_against_pseudonyms_that_change_every_week() -> None:
+    true = secret(("7", "ann", "2010/W48"), ("8", "ann", "2010/W49"))
+    assert hits(guess(("7", "ann", "2010/12"), ("8", "bob", "2010/12"), width=3), true) == Hits(2, 1, 1)
+
+
 def test_hits_in_the_order_of_the_answers() -> None:
     true = secret(("7", "ann"), ("8", "bob"), ("9", "cem"))
     found = guess(("9", "bob"), ("7", "ann"), ("7", "bob"), ("8", "bob"), ("1", "ann"))

@@ -11,7 +11,16 @@ attacks: Registry[Attack] = Registry(
     {
         "consistency": "noren.attacks.consistency:Consistency",
         "item-candidates": "noren.attacks.item_candidates:ItemCandidates",
+        "jaccard": "noren.attacks.jaccard:Jaccard",
         "nearest": "noren.attacks.nearest:Nearest",
+        "s1": "noren.attacks.signatures:S1",
+        "s2": "noren.attacks.signatures:S2",
+        "s3": "noren.attacks.signatures:S3",
+        "s4": "noren.attacks.signatures:S4",
+        "s5": "noren.attacks.signatures:S5",
+        "s6": "noren.attacks.signatures:S6",
+        "s7": "noren.attacks.monthly_profile:S7",
+        "s8": "noren.attacks.monthly_profile:S8",
         "unique-rows": "noren.attacks.unique_rows:UniqueRows",
     },
 )

@@ -12,6 +12,7 @@ from noren.cli import check, components, convert, datasets, measure, protect, pu
 from noren.cli import correlate as correlate_command
 from noren.cli import demo as demo_command
 from noren.cli import draw as draw_command
+from noren.cli import ledger as ledger_command
 from noren.cli import report as report_command
 from noren.cli.help_pages import App, speak
 from noren.i18n import _
@@ -67,6 +68,7 @@ app.command("publish", help=publish.HELP, epilog=publish.EXAMPLE)(publish.publis
 app.command("sample", help=sample.HELP, epilog=sample.EXAMPLE)(sample.sample)
 app.command("convert", help=convert.HELP, epilog=convert.EXAMPLE)(convert.convert)
 app.command("threshold", help=threshold.HELP, epilog=threshold.EXAMPLE)(threshold.threshold)
+app.add_typer(ledger_command.app, name="ledger", help=ledger_command.HELP)
 app.add_typer(schema.app, name="schema", help=schema.HELP)
 app.add_typer(datasets.app, name="datasets", help=datasets.HELP)
 app.command("methods", help=components.METHODS_HELP, epilog=components.METHODS_EXAMPLE)(components.methods)

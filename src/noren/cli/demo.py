@@ -69,7 +69,9 @@ def demo(
     table = [(_("deleted rows"), *(number(o.release.deleted_rows) for o in outcomes), _("lower is better"))]
     for name in outcomes[0].scores:
         better = _("lower is better") if measures[name].goal == "lower" else _("higher is better")
-        table.append((name, *(number(o.scores[name].value) for o in outcomes), better))
+        # a measure of exact values says nothing of sets and intervals
+        told = (number(o.scores[name].value) if name in o.scores else "–" for o in outcomes)
+        table.append((name, *told, better))
     show_table(_("What each release loses and leaks"), ("", *(o.label for o in outcomes), ""), table)
     print(_("report: {page}").format(page=page.as_uri()))
 

@@ -13,7 +13,6 @@ from noren.i18n import _
 
 if TYPE_CHECKING:
     from noren.data.frames import Records
-    from noren.protocols import Component
     from noren.registry import Kind, Registry
 
 __all__ = [
@@ -71,12 +70,8 @@ def schema_flag(schema: str | None) -> str:
 
 def chosen(registry: Registry[Kind], names: str, data: Records) -> list[type[Kind]]:
     """Return the components that ``names`` (separated by commas, or ``all``) means for these data."""
-
-    def fits(component: type[Component]) -> bool:
-        return data.schema.kind in component.accepts
-
     if names == "all":
-        return [registry[name] for name in registry if fits(registry[name])]
+        return [registry[name] for name in registry if registry[name].fits(data.schema)]
     picked = [registry[name.strip()] for name in names.split(",") if name.strip()]
     if not picked:
         raise ParameterError(

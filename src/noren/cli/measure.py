@@ -32,21 +32,25 @@ def measure(
     from noren.data.formats.guess_files import read_guesses
     from noren.data.reading import read_release
     from noren.measures import measures
+    from noren.measures.evidence import at_hand
+    from noren.measures.safety.matching import UNLISTED
     from noren.parameters import share_flags
     from noren.protocols import Guess
 
     data = load_original(original, schema, master, quiet=as_json)
     picked = chosen(measures, names, data)
     released = read_release(release, data)
-    guesses = {} if guess is None else {n: Guess(n, p) for n, p in read_guesses(guess, data).items()}
+    read = {} if guess is None else read_guesses(guess, data)
+    guesses = {name: Guess(name, file.pairs, {UNLISTED: file.unlisted}) for name, file in read.items()}
     if names == "all":
-        at_hand = (
-            {"original", "public"} | ({"secret"} if released.has_secret else set()) | ({"guess"} if guesses else set())
-        )
-        left = [m.name for m in picked if not m.needs <= at_hand]
-        picked = [m for m in picked if m.needs <= at_hand]
+        there = at_hand(released, guesses)
+        inexact = [m.name for m in picked if not m.needs <= there and m.needs <= there | {"exact"}]
+        left = [m.name for m in picked if not m.needs <= there | {"exact"}]
+        picked = [m for m in picked if m.needs <= there]
         if left:
             say(_("left out, for want of a guess or the secret part: {names}").format(names=", ".join(left)))
+        if inexact:
+            say(_("left out, as the release has sets or intervals: {names}").format(names=", ".join(inexact)))
     results = {}
     for one in share_flags(picked, context.args):
         with progress_bar(one.name, quiet=as_json) as progress:

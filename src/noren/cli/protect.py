@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from noren.cli.inputs import Force, Json, Master, Original, SchemaName, Seed, load_original, schema_flag
 from noren.cli.screen import number, progress_bar, say, show_json, show_table
+from noren.errors import ParameterError
 from noren.i18n import _
+
+if TYPE_CHECKING:
+    from noren.data.release import Statement
+    from noren.protocols import Method
 
 HELP = _("Protect a history or a table and write the release: public part, secret part, statement.")
 EXAMPLE = _("Example: noren protect T.csv --schema pwscup2018 --method generalize-by-count --k 3 --out release/")
@@ -18,10 +23,15 @@ EXAMPLE = _("Example: noren protect T.csv --schema pwscup2018 --method generaliz
 def protect(
     context: typer.Context,
     original: Original,
-    method: Annotated[
-        str, typer.Option("--method", help=_("Which method; noren methods lists them and their parameters (--k 3 …)."))
-    ],
     out: Annotated[Path, typer.Option("--out", help=_("The folder to write the release to."))],
+    method: Annotated[
+        str | None,
+        typer.Option("--method", help=_("Which method; noren methods lists them and their parameters (--k 3 …).")),
+    ] = None,
+    chain: Annotated[
+        Path | None,
+        typer.Option("--chain", help=_("A TOML file of [[step]] tables: several methods in turn, in place of one.")),
+    ] = None,
     schema: SchemaName = None,
     master: Master = None,
     seed: Seed = None,
@@ -38,10 +48,8 @@ def protect(
     """Protect and write a release."""
     from noren.api import protect as run
     from noren.data.formats.files import must_be_free
-    from noren.methods import methods
-    from noren.parameters import from_flags
 
-    ready = from_flags(methods[method], context.args)
+    ready = _chosen(method, chain, context.args)
     must_be_free(out, replace=force)
     data = load_original(original, schema, master, quiet=as_json)
     with progress_bar(_("Protecting"), quiet=as_json) as progress:
@@ -55,18 +63,51 @@ def protect(
         "original_rows": len(data),
         "public_rows": len(release.public),
         "deleted_rows": release.deleted_rows,
+        "added_rows": release.inserted_rows,
         "notes": release.statement.notes,
     }
     if as_json:
         show_json(answer)
         return
     facts = [
-        (_("method"), " ".join([ready.name, *(f"{k}={v}" for k, v in ready.parameters().items() if v is not None)])),
-        (_("promise"), _(release.statement.promise)),
+        *_told(release.statement),
         (_("original rows"), number(len(data))),
         (_("released rows"), number(len(release.public))),
         (_("deleted rows"), number(release.deleted_rows)),
+        (_("added rows"), number(release.inserted_rows)),
         (_("release"), str(out)),
     ]
     show_table("", (_("what"), ""), facts)
     say(_("next: {command}").format(command=f"noren measure {original} {out}{schema_flag(schema)} --with all"))
+
+
+def _chosen(method: str | None, chain: Path | None, flags: list[str]) -> Method:
+    """Return the method that ``--method`` and its parameters mean, or the chain in a file."""
+    from noren.methods import methods
+    from noren.methods.chain import read_chain
+    from noren.parameters import from_flags
+
+    if (method is None) == (chain is None):
+        raise ParameterError(
+            _("name one of --method and --chain"), _("noren methods lists the methods; a chain is a TOML file")
+        )
+    if chain is None:
+        return from_flags(methods[method or ""], flags)
+    if flags:
+        raise ParameterError(
+            _("{word!r} was not expected").format(word=flags[0]),
+            _("the parameters of a chain's steps stand in its file"),
+            file=chain,
+        )
+    return read_chain(chain)
+
+
+def _told(statement: Statement) -> list[tuple[str, str]]:
+    """Return for each method what was done and what it promises."""
+    several = len(statement.steps) > 1
+    facts = []
+    for place, step in enumerate(statement.steps, start=1):
+        label = _("step {number}").format(number=place) if several else _("method")
+        given = [f"{name}={value}" for name, value in step.parameters.items() if value not in (None, [])]
+        facts += [(label, " ".join([step.method, *given])), (_("promise"), _(step.promise))]
+    return facts

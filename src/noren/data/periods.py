@@ -17,7 +17,7 @@ import polars as pl
 from noren.errors import ParameterError
 from noren.i18n import _
 
-__all__ = ["Calendar", "in_order", "period_key", "periods_of"]
+__all__ = ["Calendar", "in_order", "of_one_kind", "period_key", "periods_of"]
 
 Calendar = Literal["month", "week", "quarter"]
 
@@ -76,6 +76,15 @@ def period_key(name: str) -> tuple[int, ...]:
     ['2010/12', '2011/2', '2011/10']
     """
     return tuple(int(number) for number in re.findall(r"\d+", name))
+
+
+def of_one_kind(names: Iterable[str], others: Iterable[str]) -> bool:
+    """Tell whether names of periods are of one kind: all months, or all weeks, quarters, or days that begin periods.
+
+    >>> of_one_kind(["2010/12"], ["2011/1", "2011/2"]), of_one_kind(["2010/12"], ["2010/W48"])
+    (True, False)
+    """
+    return len({re.sub(r"\d+", "0", name) for name in (*names, *others)}) <= 1
 
 
 def in_order(names: Iterable[str]) -> list[str]:

@@ -30,34 +30,13 @@ from noren.data.formats.official import published, write_pairs, write_rows
 from noren.data.formats.parse import in_calendar
 from noren.data.frames import History, Records, Table
 from noren.data.schema import Column, Kind, Role, Scale, Schema
+from noren.data.statement import Statement
 from noren.errors import FileError, ParameterError
 from noren.i18n import _
-from noren.version import __version__
 
 __all__ = ["Release", "Secret", "Statement"]
 
 _SCHEMA_KEY = b"noren.schema"
-
-
-@dataclass(frozen=True)
-class Statement:
-    """What was done and what it promises; safe to publish."""
-
-    method: str
-    parameters: dict[str, Any] = field(default_factory=dict)
-    promise: str = ""
-    noren: str = __version__
-    notes: dict[str, Any] = field(default_factory=dict)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the statement as plain data."""
-        return {
-            "method": self.method,
-            "parameters": self.parameters,
-            "promise": self.promise,
-            "noren": self.noren,
-            "notes": self.notes,
-        }
 
 
 @dataclass(frozen=True)
@@ -104,6 +83,7 @@ class Release:
         seed: int | None = None,
         periods: pl.Series | None = None,
         inserted: Records | None = None,
+        pseudonyms: pl.DataFrame | None = None,
     ) -> Release:
         """Make a release of rows that stand in the original's order, deleted rows being rows of nulls.
 
@@ -115,6 +95,9 @@ class Release:
             The period of every original row, where pseudonyms change with time.
         inserted
             Rows without an original, under pseudonyms of ``aligned``; the secret part alone tells them from others.
+        pseudonyms
+            Who is behind each pseudonym (``pseudonym``, ``customer`` and, where they change, ``period``), where rows
+            changed hands: left out, a pseudonym is that of the customers whose rows stand under it.
         """
         if len(original) != len(aligned):
             raise ParameterError(
@@ -123,12 +106,8 @@ class Release:
                 ),
                 _("a release in the original's order has one line for each original row, deleted rows included"),
             )
-        pseudonyms = pl.DataFrame(schema={"pseudonym": pl.String, "customer": pl.String})
-        if isinstance(aligned, History):
-            column = aligned.schema.role(Role.CUSTOMER).name
-            both = pl.DataFrame({"pseudonym": aligned.frame[column], "customer": original[Role.CUSTOMER]})
-            both = both if periods is None else both.with_columns(periods.alias("period"))
-            pseudonyms = both.drop_nulls("pseudonym").unique(maintain_order=True)
+        if pseudonyms is None:
+            pseudonyms = _behind_rows(original, aligned, periods)
         every = aligned if inserted is None else _followed_by(aligned, inserted)
         rows = pl.DataFrame({"line": every.lines()}).with_row_index("row")
         live = ~every.frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
@@ -138,6 +117,54 @@ class Release:
         kept = every.take(order)
         unspelled = replace(kept, spelling=replace(kept.spelling, newline="\n", final_newline=True))
         return cls(unspelled, secret, statement)
+
+    def then(self, second: Release) -> Release:
+        """Return the release of this one's original that ``second`` makes of it, ``second`` being of our public part.
+
+        A pseudonym stands for whomever its customer, a pseudonym of ours, stood for: ``F = F₂ ∘ F₁``. A row stands for
+        the original row that its row stood for, or for none where either was inserted: ``origin = origin₁[origin₂]``.
+        The period of a pseudonym is the one that ``second`` knows, else ours. Chaining is associative, so a chain is
+        the same however its steps are grouped.
+        """
+        if len(self.secret.origin) != len(self.public) or second.secret.digest != self.public.digest():
+            raise ParameterError(
+                _("the second release was not made of the first one's public part"),
+                _("protect the public part of the first, with its secret part at hand"),
+            )
+        ours, theirs = self._one_customer_each(), second.secret.pseudonyms
+        known = ours.select(
+            pl.col("pseudonym").cast(pl.String).alias("customer"),
+            pl.col("customer").alias("person"),
+            *(name for name in ours.columns if name == "period" and name not in theirs.columns),
+        )
+        theirs = theirs.with_columns(pl.col("customer").cast(pl.String))
+        both = theirs.join(known.unique(maintain_order=True), on="customer", how="inner", maintain_order="left_right")
+        pseudonyms = both.with_columns(customer="person").drop("person").unique(maintain_order=True)
+        origin = self.secret.origin.gather(second.secret.origin).alias("row")
+        secret = replace(self.secret, pseudonyms=pseudonyms, origin=origin)
+        return Release(second.public, secret, Statement.of_chain([self.statement, second.statement]))
+
+    def _one_customer_each(self) -> pl.DataFrame:
+        """Return the pseudonyms; stop where one stands for several customers, as it may in different periods."""
+        known = self.secret.pseudonyms
+        if known.n_unique(["pseudonym", "customer"]) > known["pseudonym"].n_unique():
+            raise ParameterError(
+                _("a pseudonym of the release stands for several customers"),
+                _("chain only releases each of whose pseudonyms stands for one"),
+            )
+        return known
+
+    def by_name(self) -> Records:
+        """Return the public rows under their customers' own names; for the steward alone."""
+        if not isinstance(self.public, History):
+            return self.public
+        column = self.public.schema.role(Role.CUSTOMER).name
+        known = self._one_customer_each().select(pl.col("pseudonym").cast(pl.String).alias(column), person="customer")
+        shown = self.public.frame.select(column).with_columns(pl.col(column).cast(pl.String))
+        names = shown.join(known.unique(), on=column, how="left", maintain_order="left")["person"]
+        odd = {name: texts for name, texts in self.public.spelling.exceptions.items() if name != column}
+        frame = self.public.frame.with_columns(names.alias(column))
+        return replace(self.public, frame=frame, spelling=replace(self.public.spelling, exceptions=odd))
 
     @property
     def deleted_rows(self) -> int:
@@ -220,6 +247,16 @@ class Release:
     def has_secret(self) -> bool:
         """Whether the secret part is at hand."""
         return self.secret.original_rows > 0
+
+
+def _behind_rows(original: Records, aligned: Records, periods: pl.Series | None) -> pl.DataFrame:
+    """Return who is behind each pseudonym: the customers whose rows stand under it."""
+    if not isinstance(aligned, History):
+        return pl.DataFrame(schema={"pseudonym": pl.String, "customer": pl.String})
+    column = aligned.schema.role(Role.CUSTOMER).name
+    both = pl.DataFrame({"pseudonym": aligned.frame[column], "customer": original[Role.CUSTOMER]})
+    both = both if periods is None else both.with_columns(periods.alias("period"))
+    return both.drop_nulls("pseudonym").unique(maintain_order=True)
 
 
 def _followed_by(rows: Records, more: Records) -> Records:

@@ -19,7 +19,7 @@ from noren.explore.histograms import Axis, Spread
 from noren.explore.label_places import LETTER, Spot, place_labels
 from noren.i18n import _
 
-__all__ = ["COLOURS", "FONT", "Place", "histogram", "printable", "risk_utility_map"]
+__all__ = ["COLOURS", "FONT", "Place", "histogram", "in_house_style", "printable", "risk_utility_map"]
 
 COLOURS: Final = {
     "paper": "#fbfaf7",
@@ -195,8 +195,17 @@ def risk_utility_map(places: Sequence[Place], *, width: int = 640, height: int =
 
 def _svg(chart: alt.Chart | alt.LayerChart | alt.FacetChart) -> str:
     """Return a chart as SVG text in the house style."""
-    styled = (
-        chart.configure(aria=False, background="transparent", font=FONT, padding=4)
+    text = io.StringIO()
+    in_house_style(chart).save(text, format="svg")
+    return text.getvalue()
+
+
+def in_house_style(
+    chart: alt.Chart | alt.LayerChart | alt.FacetChart, *, background: str = "transparent", padding: int = 4
+) -> Any:
+    """Return a chart with the house's font and colours; it lies on what is below it unless a background is given."""
+    return (
+        chart.configure(aria=False, background=background, font=FONT, padding=padding)
         .configure_view(stroke=None)
         .configure_axis(
             domainColor=COLOURS["muted"],
@@ -210,6 +219,3 @@ def _svg(chart: alt.Chart | alt.LayerChart | alt.FacetChart) -> str:
             titleFontWeight="normal",
         )
     )
-    text = io.StringIO()
-    styled.save(text, format="svg")
-    return text.getvalue()

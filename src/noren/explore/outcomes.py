@@ -6,11 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from pydantic.fields import FieldInfo
+
 from noren import api
 from noren.attacks import attacks as every_attack
 from noren.data.frames import Records
 from noren.data.release import Release, Statement
 from noren.measures import measures as every_measure
+from noren.measures.evidence import at_hand
 from noren.methods import methods as every_method
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Component, Guess, Measure, Method, Score
@@ -75,8 +78,8 @@ def judge(
 ) -> Outcome:
     """Attack and measure a release there is (see :func:`run_outcome`).
 
-    Measures that need what is not at hand (a published release has no secret part) are left out where none is asked for
-    by name.
+    Measures that need what is not at hand (a published release has no secret part, a generalised one no exact values)
+    are left out where none is asked for by name.
     """
     attackers: Sequence[Attack | str] = _fitting(every_attack, original) if attacks is None else attacks
     guesses: dict[str, Guess] = {}
@@ -84,10 +87,10 @@ def judge(
         part = _part(progress, 0.6 * i / len(attackers), 0.6 * (i + 1) / len(attackers))
         guess = api.attack(original, release, attack, progress=part)
         guesses[guess.attack] = guess
-    at_hand = {"original", "public"} | ({"secret"} if release.has_secret else set()) | ({"guess"} if guesses else set())
     judges: Sequence[Measure | str]
     if measures is None:
-        judges = [name for name in _fitting(every_measure, original) if every_measure[name].needs <= at_hand]
+        there = at_hand(release, guesses)
+        judges = [name for name in _fitting(every_measure, original) if every_measure[name].needs <= there]
     else:
         judges = measures
     scores: dict[str, Score] = {}
@@ -100,18 +103,28 @@ def judge(
 
 
 def label_of(statement: Statement) -> str:
-    """Return the method and the parameters that differ from their defaults, for a person.
+    """Return the method and the parameters that differ from their defaults, for a person; of a chain, each step's.
 
     >>> label_of(Statement("generalize-by-count", {"k": 3, "suppress_cells": True}))
     'generalize-by-count, k = 3, suppress-cells'
+    >>> label_of(Statement.of_chain([Statement("thin", {"share": 0.2}), Statement("monthly-pseudonyms")]))
+    'thin, share = 0.2 → monthly-pseudonyms'
     """
+    if statement.steps != [statement]:
+        return " → ".join(label_of(step) for step in statement.steps)
     fields = every_method[statement.method].model_fields if statement.method in every_method else {}
     telling = [
         _said(name.replace("_", "-"), value)
         for name, value in statement.parameters.items()
-        if name not in fields or fields[name].is_required() or fields[name].get_default() != value
+        if name not in fields or fields[name].is_required() or value not in _plain_default(fields[name])
     ]
     return ", ".join([statement.method, *telling])
+
+
+def _plain_default(field: FieldInfo) -> tuple[Any, ...]:
+    """Return the default of a parameter, as it is and as plain data hold it."""
+    default = field.get_default(call_default_factory=True)
+    return (default, list(default)) if isinstance(default, tuple) else (default,)
 
 
 def _said(name: str, value: Any) -> str:
@@ -126,7 +139,7 @@ def _fitting(registry: Registry[Kind], original: Records) -> list[str]:
 
 def _runs_alone(component: type[Component], original: Records) -> bool:
     needs_parameter = any(about.is_required() for about in component.model_fields.values())
-    return original.schema.kind in component.accepts and not needs_parameter
+    return component.fits(original.schema) and not needs_parameter
 
 
 def _part(progress: Progress, start: float, stop: float) -> Progress:

@@ -184,8 +184,12 @@ def reproduction(original: Records, outcome: Outcome) -> list[str]:
     statement = outcome.release.statement
     name = original.schema.name
     schema = f"--schema {name if name in PRESETS else 'schema.toml'}"
-    flags = " ".join(_flag(name, value) for name, value in statement.parameters.items() if value is not None)
-    made = ["noren protect ORIGINAL", schema, f"--method {shlex.quote(statement.method)}", flags]
+    given = {name: value for name, value in statement.parameters.items() if value not in (None, [])}
+    flags = " ".join(_flag(name, value) for name, value in given.items())
+    method = f"--method {shlex.quote(statement.method)} {flags}".rstrip()
+    if statement.steps != [statement]:
+        method = "--chain chain.toml"  # the statement beside it tells the steps
+    made = ["noren protect ORIGINAL", schema, method]
     commands = [" ".join(word for word in (*made, "--seed SEED --out release/") if word)]
     if outcome.guesses:
         names = shlex.quote(",".join(outcome.guesses))

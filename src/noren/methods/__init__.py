@@ -9,8 +9,14 @@ methods: Registry[Method] = Registry(
     Method,  # type: ignore[type-abstract]
     "noren.methods",
     {
+        "chain": "noren.methods.chain:Chain",
         "generalize": "noren.methods.generalize:Generalize",
         "generalize-by-count": "noren.methods.generalize_by_count:GeneralizeByCount",
+        "monthly-pseudonyms": "noren.methods.monthly_pseudonyms:MonthlyPseudonyms",
+        "perturb": "noren.methods.perturb:Perturb",
+        "pseudo-records": "noren.methods.pseudo_records:PseudoRecords",
         "pseudonymize": "noren.methods.pseudonymize:Pseudonymize",
+        "swap": "noren.methods.swap:Swap",
+        "thin": "noren.methods.thin:Thin",
     },
 )

@@ -135,6 +135,11 @@ class Generalize(Method):
         default="sharp", description=N_("with survival: how many hits make an attack effective, by which rule")
     )
 
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters as plain data; those of survival only where it is the aim."""
+        idle = {"survival", "min_class", "attackers", "bound"} if self.survival is None else {"k"}
+        return {name: value for name, value in super().parameters().items() if name not in idle}
+
     @model_validator(mode="after")
     def _one_aim(self) -> Generalize:
         if (self.k is None) == (self.survival is None):

@@ -1,44 +1,120 @@
 """Guesses on disk, in the contests' formats: who an attacker thinks is behind each pseudonym.
 
-2018 and other histories: ``pseudonym,customer``, surest first. 2017: F̂, one line per customer with the pseudonym it is
-thought to have in each month (``DEL`` where none).
+2018 and other histories: ``pseudonym,customer``, surest first; ``pseudonym,customer,period`` where the guess tells the
+periods. 2017: F̂, one line per customer with the pseudonym it is thought to have in each month (``DEL`` where none).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
-from noren.data.formats.official import MONTHS, read_months, read_pairs, write_months, write_pairs
+from noren.data.cells import is_interval
+from noren.data.formats.official import MONTHS, read_months, read_pairs, write_lines, write_months, write_pairs
 from noren.data.frames import History, Records
+from noren.data.periods import periods_of
 from noren.data.schema import Role
-from noren.errors import FileError
+from noren.errors import FileError, ParameterError
 from noren.i18n import _
 
-__all__ = ["read_guess", "read_guesses", "write_guess"]
+__all__ = ["GuessFile", "listed_customers", "read_guess", "read_guesses", "write_guess"]
+
+
+@dataclass(frozen=True)
+class GuessFile:
+    """A guess as a file holds it.
+
+    Attributes
+    ----------
+    pairs
+        ``pseudonym``, ``customer``, ``score`` (1: files do not tell) and, where the file tells it, ``period``.
+    unlisted
+        The customers that F̂ should have a line for and has not; the judges of 2017 refuse such a file.
+    """
+
+    pairs: pl.DataFrame
+    unlisted: tuple[str, ...] = ()
+
+
+def listed_customers(original: History) -> pl.Series:
+    """Return the customers that a guess is about, in order of text: the master's where there is one.
+
+    Whoever buys something must be in the master, or nobody could say whether he was named.
+    """
+    bought = original.customers.cast(pl.String)
+    if original.master is None:
+        return bought.sort().alias("customer")
+    listed = original.master["customer"].cast(pl.String).drop_nulls().unique().sort()
+    unknown = bought.filter(~bought.is_in(listed.implode()))
+    if len(unknown):
+        raise ParameterError(
+            _("{count:,} customers of the original are not in the master, the first is {customer}").format(
+                count=len(unknown), customer=unknown[0]
+            ),
+            _("give the master of this original, or leave --master out"),
+        )
+    return listed.alias("customer")
+
+
+# --- writing -------------------------------------------------------------------------------------------------
 
 
 def write_guess(pairs: pl.DataFrame, path: Path, original: Records, public: Records) -> Path:
     """Write a guess in the format of the original's schema and return the path."""
     if original.schema.official == "pwscup2017" and isinstance(original, History) and isinstance(public, History):
         write_months(_by_month(pairs, original, public), path)
+    elif "period" in pairs.columns:
+        write_lines(pairs.select("pseudonym", "customer", "period").drop_nulls(), path)
     else:
         write_pairs(pairs.select("pseudonym", "customer"), path)
     return path
 
 
-def read_guess(path: Path, original: Records) -> pl.DataFrame:
-    """Read a guess: ``pseudonym``, ``customer`` (2017: and ``period``), surest first."""
-    if original.schema.official == "pwscup2017":
-        months = read_months(path)[0].unpivot(MONTHS, index="customer", variable_name="period", value_name="pseudonym")
-        pairs = months.drop_nulls("pseudonym").select("pseudonym", "customer", "period")
+def _by_month(pairs: pl.DataFrame, original: History, public: History) -> pl.DataFrame:
+    """Spread pairs over the months: as the guess says, else the months in which the pseudonym bought something."""
+    if "period" not in pairs.columns:
+        dates = public[Role.DATE]
+        # of an interval, the months in which it begins and ends
+        ends = [dates.struct.field(end) for end in ("lo", "hi")] if is_interval(dates.dtype) else [dates]
+        seen = pl.concat(pl.DataFrame({"pseudonym": public[Role.CUSTOMER], "period": periods_of(e)}) for e in ends)
+        seen = seen.drop_nulls().unique().filter(pl.col("period").is_in(MONTHS))
+        pairs = pairs.join(seen, on="pseudonym", how="inner", maintain_order="left")
+    others = pairs.filter(~pl.col("period").is_in(MONTHS))
+    if len(others):
+        raise ParameterError(
+            _("the guess names the period {period}, and F̂ has the months {first} to {last}").format(
+                period=others["period"][0], first=MONTHS[0], last=MONTHS[-1]
+            ),
+            _("use another schema than pwscup2017 for other years and other periods"),
+        )
+    everyone = listed_customers(original).to_frame()
+    first = pairs.unique(["customer", "period"], keep="first", maintain_order=True)
+    wide = first.pivot("period", index="customer", values="pseudonym", aggregate_function="first")
+    spread = everyone.join(wide, on="customer", how="left", maintain_order="left")
+    missing = [pl.lit(None, dtype=pl.String).alias(m) for m in MONTHS if m not in spread.columns]
+    return spread.with_columns(missing).select("customer", *MONTHS)
+
+
+# --- reading -------------------------------------------------------------------------------------------------
+
+
+def read_guess(path: Path, original: Records) -> GuessFile:
+    """Read a guess, surest first."""
+    if original.schema.official == "pwscup2017" and isinstance(original, History):
+        months = read_months(path)[0]
+        everyone = listed_customers(original)
+        unlisted = everyone.filter(~everyone.is_in(months["customer"].implode()))
+        long = months.unpivot(MONTHS, index="customer", variable_name="period", value_name="pseudonym")
+        pairs = long.drop_nulls("pseudonym").select("pseudonym", "customer", "period")
     else:
+        unlisted = pl.Series([], dtype=pl.String)
         pairs = read_pairs(path)[0]
-    return pairs.with_columns(score=pl.lit(1.0))
+    return GuessFile(pairs.with_columns(score=pl.lit(1.0)), tuple(unlisted))
 
 
-def read_guesses(path: str | Path, original: Records) -> dict[str, pl.DataFrame]:
+def read_guesses(path: str | Path, original: Records) -> dict[str, GuessFile]:
     """Read one guess, or every ``.csv`` in a folder, by the attack's name."""
     path = Path(path)
     if not path.is_dir():
@@ -47,20 +123,3 @@ def read_guesses(path: str | Path, original: Records) -> dict[str, pl.DataFrame]
     if not files:
         raise FileError(_("the folder holds no guesses"), _("run noren attack with --out first"), file=path)
     return {p.name.split(".")[0]: read_guess(p, original) for p in files}
-
-
-def _by_month(pairs: pl.DataFrame, original: History, public: History) -> pl.DataFrame:
-    """Spread pairs over the months: as the guess says, else the months in which the pseudonym bought something."""
-    if "period" not in pairs.columns:
-        date = pl.col(public.schema.role(Role.DATE).name)
-        month = date.dt.year().cast(pl.String) + "/" + date.dt.month().cast(pl.String)
-        pseudonym = public.schema.role(Role.CUSTOMER).name
-        seen = public.frame.select(pl.col(pseudonym).alias("pseudonym"), month.alias("period")).unique()
-        pairs = pairs.join(seen, on="pseudonym", how="inner", maintain_order="left")
-    people = original.customers if original.master is None else original.master["customer"]
-    everyone = people.unique().sort().to_frame("customer")
-    first = pairs.unique(["customer", "period"], keep="first", maintain_order=True)
-    wide = first.pivot("period", index="customer", values="pseudonym", aggregate_function="first")
-    spread = everyone.join(wide, on="customer", how="left", maintain_order="left")
-    missing = [pl.lit(None, dtype=pl.String).alias(m) for m in MONTHS if m not in spread.columns]
-    return spread.with_columns(missing).select("customer", *MONTHS)

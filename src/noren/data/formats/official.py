@@ -208,10 +208,12 @@ def read_master(path: str | Path) -> tuple[pl.DataFrame, Spelling]:
 
 
 def read_pairs(path: str | Path) -> tuple[pl.DataFrame, Spelling]:
-    """Read ``F`` or ``F'`` of 2018: pseudonym, customer. An empty file names nobody."""
-    names = ("pseudonym", "customer")
+    """Read ``F`` or ``F'`` of 2018: pseudonym, customer; a third column is the period. An empty file names nobody."""
+    names: tuple[str, ...] = ("pseudonym", "customer")
     if Path(path).is_file() and Path(path).stat().st_size == 0:
         return pl.DataFrame(schema=dict.fromkeys(names, pl.String)), Spelling(final_newline=False)
+    if len(scan_text(path, _LAYOUT, quoting=False).first_line) == 3:
+        names = (*names, "period")
     text, form = _texts(path, names)
     return text, Spelling(form.newline, form.final_newline)
 

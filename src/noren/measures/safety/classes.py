@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 import numpy as np
+from pydantic import Field
 
 from noren.data.categories import as_released
 from noren.data.fits import Consistent, consistent_customers
-from noren.data.frames import History, Records
+from noren.data.frames import History, Records, Table
 from noren.data.release import Release, Statement
+from noren.data.schema import Kind
 from noren.errors import CheckFailedError, SchemaError
 from noren.i18n import N_, _
 from noren.kernels.feasibility import assignable
 from noren.measures.evidence import original_history
+from noren.measures.safety.table_classes import audit_table, judge_table
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Need, Score
 
@@ -21,7 +24,7 @@ __all__ = ["Classes", "audit"]
 
 
 class Classes(Measure):
-    """Tell how many customers of the original may be behind a pseudonym, for the pseudonym with the fewest: the real k.
+    """Tell how many people may be behind a pseudonym, or a row of a table, for the one with the fewest: the real k.
 
     A customer may be behind a pseudonym when each of its public rows fits a row of theirs, every one another row:
     values lie in the intervals, items in the sets, suppressed cells fit everything. Rows that the release deleted are
@@ -32,9 +35,15 @@ class Classes(Measure):
     of all pseudonyms leaves free for this one. The part ``one_to_one`` counts after that; a claimed k holds when both
     numbers reach it. Where there is no such assignment (a release that adds noise), it says the same as ``min``.
 
+    Rows of a table are in one class when their quasi cells are equal. The value is the smallest class; the parts tell
+    how many sensitive values each class has (ℓ), how far they are from everybody's (t), and how often a prosecutor, a
+    journalist and a marketer are right. A suppressed or missing cell equals other such cells; rows all of whose quasi
+    cells are so are no class, and are counted apart.
+
     References
     ----------
-    S0 §4 (the attacker of maximum knowledge), S1 (k-anonymous histories).
+    S0 §4 (the attacker of maximum knowledge), S1 (k-anonymous histories). Tables: Samarati (2001); Machanavajjhala et
+    al. (2006), ℓ-diversity; Li et al. (2007), t-closeness; El Emam and Dankar (2008), three risks.
 
     Examples
     --------
@@ -54,14 +63,27 @@ class Classes(Measure):
     """
 
     name: ClassVar[str] = "classes"
-    summary: ClassVar[str] = N_("The least number of customers that may be behind a pseudonym: the k that is real.")
+    summary: ClassVar[str] = N_("The fewest people who may be behind a pseudonym or a row: the k that is real.")
     source: ClassVar[str] = "S0, S1"
     goal: ClassVar[Literal["lower", "higher"]] = "higher"
-    unit: ClassVar[str] = N_("customers")
+    unit: ClassVar[str] = N_("people")
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "public"})
+    accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.HISTORY, Kind.TABLE})
+
+    sensitive: str | None = Field(
+        default=None, description=N_("tables: the column that l and t are about; every sensitive one where left out")
+    )
+    population_share: float = Field(
+        default=1.0,
+        gt=0,
+        le=1,
+        description=N_("tables: the share of a known population that the original is, for a journalist's risk"),
+    )
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
-        """Return the least number of consistent customers; see the class for the parts."""
+        """Return the least number of consistent people; see the class for the parts."""
+        if isinstance(evidence.release.public, Table):
+            return judge_table(evidence, self.sensitive, self.population_share)
         public = _public_history(evidence.release.public)
         original = as_released(original_history(evidence), evidence.release.statement)
         found = consistent_customers(original, public, progress)
@@ -94,8 +116,11 @@ def audit(original: Records, release: Release, *, progress: Progress = silent) -
 
     The message tells how many customers are left behind the worst pseudonym, never who.
     """
+    if isinstance(original, Table):
+        audit_table(original, release)
+        return
     claimed = _claimed(release.statement)
-    if claimed is None or not isinstance(original, History):
+    if claimed is None:
         return
     score = Classes().measure(Evidence(original, release), progress=progress)
     if score.notes["holds"]:

@@ -12,6 +12,7 @@ from noren.i18n import N_, _
 from noren.kernels.threshold import Bound, threshold, thresholds
 from noren.measures.evidence import guesses_of, secret_of
 from noren.measures.safety.hits import hits, hits_by_rank
+from noren.measures.safety.verdicts import best_try
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Guess, Measure, Need, Score
 
@@ -100,14 +101,12 @@ class Effective(Measure):
     def _judged(self, guess: Guess, secret: Secret) -> tuple[int, int, int]:
         """Return how many people a guess names, how many rightly, and how many would be effective.
 
-        With ``best_prefix``, those of its first n answers for the n that leaves the most hits over r(n), the least of
-        equals. The n is chosen with the truth at hand: an attacker could have been so lucky, not have known it.
+        With ``best_prefix``, those of its first n answers for the n that serves it best.
         """
         p, alpha = Fraction(self.p), Fraction(self.alpha)
         if not self.best_prefix:
             hit = hits(guess, secret)
             return hit.named, hit.right, threshold(hit.named, self.bound, p, alpha)
-        right = [0, *hits_by_rank(guess, secret)]
-        needed = thresholds(len(right) - 1, self.bound, p, alpha)
-        named = max(range(len(right)), key=lambda n: (right[n] - needed[n], -n))
-        return named, right[named], needed[named]
+        right = hits_by_rank(guess, secret)
+        best = best_try(right, thresholds(len(right), self.bound, p, alpha))
+        return best.named, best.right, best.needed

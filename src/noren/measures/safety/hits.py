@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from noren.data.periods import of_one_kind
 from noren.data.release import Secret
 from noren.protocols import Guess
 
@@ -59,6 +60,8 @@ def _answers(guess: Guess, secret: Secret) -> pl.DataFrame:
     """Return the answers that count, in the guess's order, and whether each is right."""
     true = secret.pseudonyms
     key = [name for name in ("pseudonym", "period") if name in guess.pairs.columns and name in true.columns]
+    if "period" in key and not of_one_kind(*(one["period"].drop_nulls().unique() for one in (guess.pairs, true))):
+        key = ["pseudonym"]  # months say nothing of weeks, but who is behind a pseudonym they say
     # an attack that finds nobody may leave its columns without a type
     texts = guess.pairs.with_columns(pl.col("pseudonym", "customer").cast(pl.String))
     answers = texts.drop_nulls([*key, "customer"]).unique(key, keep="first", maintain_order=True)

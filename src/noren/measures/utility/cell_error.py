@@ -14,15 +14,18 @@ from noren.data.cells import contains, is_interval, is_set
 from noren.data.schema import Column, Scale
 from noren.i18n import N_, _
 from noren.kernels.cell_error import exact_sum, interval_error, population_sd, set_error
-from noren.measures.evidence import aligned_history, original_history
+from noren.measures.evidence import original_history, sourced_rows
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Need, Score
 
 __all__ = ["CellError", "cell_errors"]
 
 
-def cell_errors(values: pl.Series, cells: pl.Series, column: Column) -> NDArray[np.float64]:
-    """Return what each released cell of a column costs, given the original values in the same row order."""
+def cell_errors(values: pl.Series, cells: pl.Series, column: Column, sd: float) -> NDArray[np.float64]:
+    """Return what each released cell of a column costs, given the original values in the same row order.
+
+    ``sd`` is the standard deviation of the whole original column; names have none.
+    """
     if column.scale == Scale.NOMINAL:
         several = is_set(cells.dtype)
         size = cells.list.len().fill_null(0).cast(pl.Float64).to_numpy() if several else np.ones(len(cells))
@@ -34,8 +37,7 @@ def cell_errors(values: pl.Series, cells: pl.Series, column: Column) -> NDArray[
         )
     ends = [cells.struct.field(end) for end in ("lo", "hi")] if is_interval(cells.dtype) else [cells, cells]
     lo, hi = (numbers(end) for end in ends)
-    value = numbers(values)
-    return interval_error(value, lo, hi, width=column.grid, sd=population_sd(value))
+    return interval_error(numbers(values), lo, hi, width=column.grid, sd=sd)
 
 
 class CellError(Measure):
@@ -84,15 +86,20 @@ class CellError(Measure):
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return U, and its mean over each column as a part named by the column's role."""
-        original, aligned = original_history(evidence), aligned_history(evidence)
+        original, released = original_history(evidence), sourced_rows(evidence)
         columns = original.measured()
         said = as_released(original, evidence.release.statement)
+        deleted = np.ones(len(original), dtype=np.bool_)
+        deleted[released.origin.to_numpy()] = False
         totals: dict[str, float] = {}
         for done, column in enumerate(columns):
             progress(done / len(columns), _("comparing {column}").format(column=column.name))
-            released = aligned.frame[column.name]
-            totals[column.role] = exact_sum(cell_errors(exact_values(said, column), released, column))
+            values = exact_values(said, column)
+            sd = 0.0 if column.scale == Scale.NOMINAL else population_sd(numbers(values))
+            errors = cell_errors(values.gather(released.origin), released.frame[column.name], column, sd)
+            lost = np.count_nonzero(deleted & values.is_not_null().to_numpy())
+            totals[column.role] = exact_sum(np.append(errors, float(lost)))
         rows = max(len(original), 1)
         parts = {str(role): total / rows for role, total in totals.items()}
-        notes = {"deleted_rows": evidence.release.deleted_rows}
+        notes = {"deleted_rows": int(np.count_nonzero(deleted))}
         return Score(exact_sum(np.array([*totals.values()])) / (rows * len(columns)), parts, notes)

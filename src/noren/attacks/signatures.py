@@ -1,0 +1,269 @@
+"""Purchases recognised by two or three cells: the sample attacks S1 to S6 of PWS Cup 2017."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from noren.attacks.by_period import ByPeriod
+from noren.data.arrays import exact_values
+from noren.data.cells import is_generalised
+from noren.data.formats.render import cell_text
+from noren.data.frames import History
+from noren.data.periods import in_order
+from noren.data.schema import Column, Role, Schema, ValueType
+from noren.errors import SchemaError
+from noren.i18n import N_, _
+from noren.kernels.last_match import NO_ROW, first_letters, joint_key, last_match, numbered, settled, whole_steps
+from noren.progress import Progress, silent
+from noren.protocols import Guess
+
+__all__ = ["S1", "S2", "S3", "S4", "S5", "S6", "Signature"]
+
+ITEM_LETTERS = 2
+"""What the attackers of 2017 were told of an item: its first two characters."""
+
+Whole = NDArray[np.int64]
+_PAIRS = {"pseudonym": pl.String, "customer": pl.String, "score": pl.Float64, "period": pl.String}
+
+
+class Signature(ByPeriod):
+    """Recognise purchases by a key of two or three cells, and name a pseudonym per customer and period.
+
+    The attacker knows purchases, all or some, items perhaps by their first two characters alone. Whoever bought three
+    on the 5th is the pseudonym that bought three on the 5th: each key leads to the pseudonym of the last public row
+    that carries it, and the last known row that leads anywhere decides its customer's period. The period is that of the
+    known row; a key without a date may lead to a pseudonym of another period. Cells are compared as text, as files
+    spell them (``3.8`` is not ``3.80``), so a generalised cell matches nothing.
+
+    Each answer stands as the contest's programs give it, cell by cell. Its score is ours: the share of the customer's
+    known rows in that period that lead to the pseudonym named.
+
+    References
+    ----------
+    S3; the judges' programs of PWS Cup 2017. For S6 their sheet says price, their program quantity: as the program.
+    """
+
+    source: ClassVar[str] = "S3 (PWS Cup 2017)"
+    key: ClassVar[tuple[Role, ...]]
+    """The columns that rows are recognised by."""
+
+    @classmethod
+    def fits(cls, schema: Schema) -> bool:
+        """Tell whether the data have the columns of the key."""
+        return super().fits(schema) and all(schema.with_role(role) for role in cls.key)
+
+    def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
+        """Name a pseudonym for each customer and period of the known rows; nothing is drawn at random."""
+        progress(0.0, _("comparing rows by their key"))
+        seen, known = _keys(public, original, [original.schema.role(role) for role in self.key])
+        public, seen = _filled(public, seen, self.key)
+        original, known = _filled(original, known, (*self.key, Role.DATE))
+        if not len(public) or not len(original):
+            return Guess(self.name, pl.DataFrame(schema=_PAIRS), {"matched_rows": 0, "known_rows": len(original)})
+        found = last_match(seen, known)
+        progress(0.7, _("naming pseudonyms"))
+        answer, pseudonyms = _pseudonyms(public[Role.CUSTOMER], found)
+        whose, customers = _numbered(original[Role.CUSTOMER])
+        when, periods = self._numbered_periods(exact_values(original, original.schema.role(Role.DATE)))
+        last, agreeing, rows = settled(whose, when, answer, (len(customers), len(periods)))
+        customer, period = np.nonzero(last != NO_ROW)
+        share = agreeing[customer, period] / rows[customer, period]
+        order = np.lexsort((period, customers.rank("dense").to_numpy()[customer], -share))
+        customer, period = customer[order], period[order]
+        pairs = pl.DataFrame(
+            {
+                "pseudonym": pseudonyms.gather(last[customer, period]),
+                "customer": customers.gather(customer),
+                "score": share[order],
+                "period": periods.gather(period),
+            },
+            schema=_PAIRS,
+        )
+        notes = {"matched_rows": int(np.count_nonzero(found != NO_ROW)), "known_rows": len(found)}
+        return Guess(self.name, pairs, notes)
+
+    def _numbered_periods(self, dates: pl.Series) -> tuple[Whole, pl.Series]:
+        """Return the period of each date as a number, and the periods the numbers stand for, in order of time."""
+        days = dates.cast(pl.Date).to_physical().to_numpy()
+        first = int(days.min())
+        of_day = np.full(int(days.max()) - first + 1, NO_ROW, np.int64)
+        of_day[days - first] = 0
+        once = np.flatnonzero(of_day == 0)
+        names = self.periods(pl.Series(once + first, dtype=pl.Int32).cast(pl.Date))
+        periods = pl.Series("period", in_order(names.drop_nulls()), dtype=pl.String)
+        of_day[once] = names.cast(pl.Enum(periods)).to_physical().cast(pl.Int64).fill_null(NO_ROW).to_numpy()
+        return of_day[days - first], periods
+
+
+class S1(Signature):
+    """Recognise purchases by date and quantity.
+
+    Examples
+    --------
+    Ann is the one who bought three on 12/5. Both rows of December 6 carry Bob's key, and the last one wins.
+
+    >>> from noren.data.schema import Schema
+    >>> def history(customers, days, quantities):
+    ...     rows = {"customer": customers, "date": [f"2010/12/{day}" for day in days], "item": ["a"] * len(days),
+    ...             "price": [1.0] * len(days), "quantity": quantities}
+    ...     return History.of(rows, Schema.preset("pwscup2018"))
+    >>> known = history(["ann", "bob"], [5, 6], [3, 1])
+    >>> guess = S1().attack(known, history(["7", "8", "9"], [5, 6, 6], [3, 1, 1]), seed=1)
+    >>> guess.pairs.select("pseudonym", "customer", "period").rows()
+    [('7', 'ann', '2010/12'), ('9', 'bob', '2010/12')]
+    """
+
+    name: ClassVar[str] = "s1"
+    summary: ClassVar[str] = N_("Recognises purchases by date and quantity, month by month.")
+    key: ClassVar[tuple[Role, ...]] = (Role.DATE, Role.QUANTITY)
+
+
+class S2(Signature):
+    """Recognise purchases by the item's first two characters and the price."""
+
+    name: ClassVar[str] = "s2"
+    summary: ClassVar[str] = N_("Recognises purchases by the item's first two characters and price, month by month.")
+    key: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.PRICE)
+
+
+class S3(Signature):
+    """Recognise purchases by the item's first two characters and the quantity."""
+
+    name: ClassVar[str] = "s3"
+    summary: ClassVar[str] = N_("Recognises purchases by the item's first two characters and quantity, month by month.")
+    key: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.QUANTITY)
+
+
+class S4(Signature):
+    """Recognise purchases by the item's first two characters and the date."""
+
+    name: ClassVar[str] = "s4"
+    summary: ClassVar[str] = N_("Recognises purchases by the item's first two characters and date, month by month.")
+    key: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.DATE)
+
+
+class S5(Signature):
+    """Recognise purchases by the item's first two characters, the price and the quantity."""
+
+    name: ClassVar[str] = "s5"
+    summary: ClassVar[str] = N_(
+        "Recognises purchases by the item's first two characters, price and quantity, month by month."
+    )
+    key: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.PRICE, Role.QUANTITY)
+
+
+class S6(Signature):
+    """Recognise purchases by the item's first two characters, the date and the quantity."""
+
+    name: ClassVar[str] = "s6"
+    summary: ClassVar[str] = N_(
+        "Recognises purchases by the item's first two characters, date and quantity, month by month."
+    )
+    key: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.DATE, Role.QUANTITY)
+
+
+# --- keys as numbers ---------------------------------------------------------------------------------------
+
+
+def _keys(public: History, known: History, columns: list[Column]) -> tuple[Whole, Whole]:
+    """Return both sides' keys: numbers that are equal exactly where the cells' texts are."""
+    for column in columns:
+        if column.name not in public.frame.columns:
+            raise SchemaError(
+                _("the release has no column {name!r}").format(name=column.name), _("give a release of this original")
+            )
+    both = joint_key([part for column in columns for part in _parts(public, known, column)])
+    return both[: len(public)], both[len(public) :]
+
+
+def _parts(public: History, known: History, column: Column) -> list[Whole]:
+    """Return one column, the public rows and then the known ones, as numbers.
+
+    The text of an exact cell is canonical or one of the few that its file spells otherwise. A canonical text stands for
+    one value and an odd one is no value's canonical text, so texts are equal where value and odd text are.
+    """
+    sides = [history.frame[column.name] for history in (public, known)]
+    generalised = any(is_generalised(side.dtype) for side in sides)
+    if column.role == Role.ITEM:
+        return [np.concatenate([_letters(_text(history, column)) for history in (public, known)])]
+    if generalised or column.type == ValueType.TEXT:
+        return [_text_codes(pl.concat([_text(public, column), _text(known, column)]))]
+    plain = [side.to_physical() for side in sides]
+    values = pl.concat(plain if plain[0].dtype == plain[1].dtype else [side.cast(pl.Float64) for side in plain])
+    if values.dtype.is_float():
+        parts = [whole_steps(values.fill_null(0.0).to_numpy(), max(1, round(1 / column.grid)))]
+    else:
+        parts = [values.cast(pl.Int64).fill_null(0).to_numpy()]
+    odd = _odd_texts(public, known, column)
+    if len(odd):
+        spelled = np.full(len(values), NO_ROW, np.int64)
+        spelled[odd["row"].to_numpy()] = _text_codes(odd["text"])
+        parts.append(spelled)
+    return parts
+
+
+def _text(history: History, column: Column) -> pl.Series:
+    frame = history.frame
+    canonical = frame.select(cell_text(pl.col(column.name), column, frame.schema[column.name]).alias(column.name))
+    return history.spelling.apply(canonical)[column.name]
+
+
+def _odd_texts(public: History, known: History, column: Column) -> pl.DataFrame:
+    """Return the rows, the public ones first, whose text is not canonical."""
+    odd = [
+        texts.select(pl.col("row").cast(pl.Int64) + start, "text")
+        for history, start in ((public, 0), (known, len(public)))
+        if (texts := history.spelling.exceptions.get(column.name)) is not None
+    ]
+    return pl.concat(odd) if odd else pl.DataFrame()
+
+
+def _letters(items: pl.Series) -> Whole:
+    return first_letters(*_bytes(items), ITEM_LETTERS)
+
+
+def _bytes(texts: pl.Series) -> tuple[Whole, NDArray[np.uint8]]:
+    """Return texts as UTF-8, one behind another, and where each starts and the last one ends."""
+    laid = texts.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest())
+    _valid, starts, content = laid.buffers()
+    if not len(laid):
+        return np.zeros(1, np.int64), np.zeros(0, np.uint8)
+    places = np.frombuffer(starts, np.int64)[laid.offset : laid.offset + len(laid) + 1]
+    return places, np.frombuffer(content or b"", np.uint8)
+
+
+def _text_codes(texts: pl.Series) -> Whole:
+    """Return texts as numbers that are equal where the texts are."""
+    return texts.cast(pl.Categorical).to_physical().cast(pl.Int64).fill_null(NO_ROW).to_numpy()
+
+
+def _filled(history: History, keys: Whole, roles: tuple[Role, ...]) -> tuple[History, Whole]:
+    """Leave out rows without a customer or a part of the key: deleted rows and suppressed cells match nothing."""
+    names = [history.schema.role(role).name for role in (Role.CUSTOMER, *roles)]
+    if not any(history.frame[name].null_count() for name in names):
+        return history, keys
+    rows = history.frame.select(pl.all_horizontal(pl.col(names).is_not_null())).to_series().arg_true()
+    return history.take(rows), keys[rows.to_numpy()]
+
+
+# --- answers -----------------------------------------------------------------------------------------------
+
+
+def _pseudonyms(pseudonym: pl.Series, found: Whole) -> tuple[Whole, pl.Series]:
+    """Return the pseudonym that each known row leads to as a number, and the pseudonyms the numbers stand for."""
+    led_to = np.zeros(len(pseudonym) + 1, bool)
+    led_to[found] = True  # NO_ROW marks the place behind the last
+    rows = np.flatnonzero(led_to[:-1])
+    number = np.full(len(pseudonym) + 1, NO_ROW, np.int64)
+    number[rows], names = _numbered(pseudonym.gather(rows))
+    return number[found], names
+
+
+def _numbered(names: pl.Series) -> tuple[Whole, pl.Series]:
+    """Return each row's name as a number, and the names the numbers stand for."""
+    number, first = numbered(*_bytes(names.cast(pl.String)))
+    return number, names.gather(first)

@@ -1,0 +1,360 @@
+"""``noren ledger``: what was released period by period, and what the next release would add."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from noren.cli.help_pages import App
+from noren.cli.inputs import Json, Master, Seed
+from noren.cli.screen import number, progress_bar, say, show_json, show_table
+from noren.errors import ParameterError
+from noren.i18n import _
+
+if TYPE_CHECKING:
+    from noren.data.frames import Records
+    from noren.ledger import Entry, Ledger, Proposal, Risk
+
+HELP = _("Remember what was released period by period, and see what the next release adds to the risk.")
+
+app = App(no_args_is_help=True)
+
+Folder = Annotated[Path, typer.Argument(metavar="LEDGER", help=_("A folder that noren ledger init made."))]
+ChainFile = Annotated[
+    Path | None,
+    typer.Option("--chain", help=_("Protect this period by the steps in this TOML file, not by the ledger's.")),
+]
+
+_EASY_TO_TRY = 2**40
+_MOST_NAMED = 20
+
+
+# --- making ------------------------------------------------------------------------------------------------
+
+
+@app.command(
+    "init",
+    help=_("Make an empty ledger in a new folder."),
+    epilog=_("Example: noren ledger init ledger/ --schema pwscup2017 --chain chain.toml --budget emm=0.3"),
+)
+def init(
+    ledger: Annotated[Path, typer.Argument(metavar="LEDGER", help=_("The folder to make."))],
+    schema: Annotated[str, typer.Option("--schema", help=_("A preset's name or a TOML file."))],
+    chain: Annotated[
+        Path, typer.Option("--chain", help=_("How each period is protected: a TOML file of [[step]] tables."))
+    ],
+    period: Annotated[
+        str, typer.Option("--period", metavar="month|week|quarter", help=_("How long a period is."))
+    ] = "month",
+    budget: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--budget", metavar="NAME=SHARE", help=_("The most that um, mm or emm may come to; may be given again.")
+        ),
+    ] = None,
+    attacks: Annotated[
+        str | None,
+        typer.Option("--attacks", help=_("Attacks, separated by commas; s1 to s8 and linkage where left out.")),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Make a ledger."""
+    from noren.ledger import Ledger
+
+    named = None if attacks is None else [name.strip() for name in attacks.split(",") if name.strip()]
+    made = Ledger.create(ledger, schema=schema, chain=chain, period=period, budget=_budget(budget or []), attacks=named)
+    if as_json:
+        show_json(_about(made))
+        return
+    rows = [
+        (_("period"), made.settings.period),
+        (_("steps"), ", ".join(step.name for step in made.settings.chain.steps)),
+        (_("attacks"), ", ".join(made.settings.attacks)),
+        *((_("budget {name}").format(name=name.upper()), number(v)) for name, v in made.settings.budget.items()),
+        (_("ledger"), str(ledger)),
+    ]
+    show_table("", (_("what"), ""), rows)
+    say(_("next: {command}").format(command=f"noren ledger add {ledger} T.csv --dry-run"))
+
+
+def _budget(given: list[str]) -> dict[str, float]:
+    """Read limits like ``emm=0.2``, several in one word or in several."""
+    limits = {}
+    for part in (part for word in given for part in word.split(",")):
+        name, sign, limit = (text.strip() for text in part.partition("="))
+        try:
+            if not sign or name in limits:
+                raise ValueError(part)
+            limits[name] = float(limit)
+        except ValueError:
+            raise ParameterError(
+                _("--budget {part} is no limit").format(part=part), _("write each once, like emm=0.2")
+            ) from None
+    return limits
+
+
+# --- adding ------------------------------------------------------------------------------------------------
+
+
+@app.command(
+    "add",
+    help=_("Protect the next period, attack it together with everything released before, and keep it if it is safe."),
+    epilog=_("Example: noren ledger add ledger/ T.csv --period-name 2011/1 --dry-run"),
+)
+def add(
+    ledger: Folder,
+    original: Annotated[
+        Path,
+        typer.Argument(metavar="ORIGINAL", help=_("The new period's rows, alone or with the rest of the history.")),
+    ],
+    period_name: Annotated[
+        str | None,
+        typer.Option("--period-name", help=_("The period to release; the first that was not, where left out.")),
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help=_("Release all periods of the file, one after another."))
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help=_("Show what it would add, and write nothing."))] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help=_("Name the customers who are most exposed; for your eyes alone."))
+    ] = False,
+    chart: Annotated[
+        Path | None, typer.Option("--chart", help=_("Also draw the risk over releases to this html, svg or png file."))
+    ] = None,
+    chain: ChainFile = None,
+    allow_gap: Annotated[
+        bool, typer.Option("--allow-gap", help=_("Pass over periods in which nothing was sold."))
+    ] = False,
+    master: Master = None,
+    seed: Seed = None,
+    as_json: Json = False,
+) -> None:
+    """Add a period, or weigh it."""
+    from noren.data.reading import read
+    from noren.errors import NorenError
+    from noren.ledger import BudgetError, Ledger
+
+    if every and (period_name is not None or dry_run):
+        raise ParameterError(_("--all releases every period"), _("leave --period-name and --dry-run out"))
+    if chart is not None:
+        from noren.explore.ledger_chart import chart_ending
+
+        chart_ending(chart)  # before long work
+    book = Ledger.open(ledger)
+    data = read(original, book.settings.schema, master=master).data
+    if seed is not None and seed < _EASY_TO_TRY:
+        say(_("note: whoever has the original could try small seeds and rebuild the pseudonyms; leave --seed out."))
+    names: list[str | None] = [*book.to_come(data)] if every else [period_name]
+    done: list[dict[str, Any]] = []
+    try:
+        for name in names or [None]:
+            how: dict[str, Any] = {"period": name, "chain": chain, "seed": seed, "allow_gap": allow_gap}
+            how["source"] = original
+            proposal, entry = _weigh_or_keep(book, data, how, dry_run=dry_run, quiet=as_json)
+            done.append(_told(book, proposal, entry))
+            if explain:
+                done[-1]["exposed"] = proposal.exposed.head(_MOST_NAMED).to_dicts()
+            if not as_json:
+                _show_addition(book, proposal, entry, explain=explain)
+            if chart is not None:
+                _draw(book, chart, None if entry else proposal, quiet=as_json)
+            if proposal.broken:
+                raise BudgetError(proposal)
+    except NorenError:
+        if as_json and done:
+            show_json({"additions": done})
+        raise
+    if as_json:
+        show_json({"additions": done})
+
+
+def _weigh_or_keep(
+    book: Ledger, data: Records, how: Mapping[str, Any], *, dry_run: bool, quiet: bool
+) -> tuple[Proposal, Entry | None]:
+    from noren.ledger import BudgetError
+
+    with progress_bar(_("Weighing"), quiet=quiet) as progress:
+        try:
+            if dry_run:
+                return book.weigh(data, **how, tell=say, progress=progress), None
+            entry, proposal = book.keep_weighed(data, **how, tell=say, progress=progress)
+        except BudgetError as refused:
+            return refused.proposal, None
+    return proposal, entry
+
+
+def _told(book: Ledger, proposal: Proposal, entry: Entry | None) -> dict[str, Any]:
+    """Return what was done as plain data, without a word about single customers."""
+    periods, curves = book.curves(None if entry else proposal)
+    return {
+        "period": proposal.period,
+        "released": entry is not None,
+        "release": None if entry is None else str(book.release_folder(entry.period)),
+        "original_rows": len(proposal.rows),
+        "public_rows": len(proposal.release.public),
+        "before": None if proposal.before is None else proposal.before.model_dump(mode="json"),
+        "after": proposal.after.model_dump(mode="json"),
+        "budget": dict(proposal.budget),
+        "broken": proposal.broken,
+        "curve": {"periods": periods, "mm": curves},
+    }
+
+
+def _show_addition(book: Ledger, proposal: Proposal, entry: Entry | None, *, explain: bool) -> None:
+    from noren.ledger.risk import MEASURES
+
+    after, before, budget = proposal.after, proposal.before, proposal.budget
+    rows = [
+        (
+            name.upper(),
+            "" if before is None else _share(before.value(name)),
+            _share(after.value(name)),
+            _share(budget[name]) if name in budget else "",
+            after.best(name),
+            _share(after.chance[name]),
+        )
+        for name in MEASURES
+    ]
+    headings = (_("measure"), _("before"), _("after"), _("budget"), _("best attack"), _("by chance"))
+    print(_("The risk of everything released, with {period}").format(period=proposal.period))
+    show_table("", headings, rows)
+    _show_curves(book, None if entry else proposal)
+    if explain:
+        say(_("warning: these are customers' names; do not hand this on."))
+        listed = proposal.exposed.head(_MOST_NAMED)
+        people = [tuple(str(cell) for cell in row) for row in listed.iter_rows()]
+        told = (_("customer"), _("periods found"), _("periods with purchases"), _("attacks that find them now"))
+        show_table("", told, people)
+    if entry is not None:
+        folder = book.release_folder(entry.period)
+        print(
+            _("{period} released: {rows:,} rows in {folder}").format(
+                period=entry.period, rows=entry.public_rows, folder=folder
+            )
+        )
+        say(_("next: {command}").format(command=f"noren publish {folder} --out to-hand-out/"))
+    elif not proposal.broken:
+        say(_("nothing was written; without --dry-run {period} is released").format(period=proposal.period))
+
+
+def _show_curves(book: Ledger, proposal: Proposal | None = None) -> None:
+    """Show what each attack found after each release; the last ones where there are many."""
+    periods, curves = book.curves(proposal)
+    shown = slice(-12, None)
+    rows = [(name, *("" if v is None else _share(v) for v in curve[shown])) for name, curve in curves.items()]
+    print(_("MM of each attack after each release"))
+    show_table("", (_("attack"), *periods[shown]), rows)
+
+
+def _share(value: float) -> str:
+    return f"{value:.4f}"
+
+
+# --- looking -----------------------------------------------------------------------------------------------
+
+
+@app.command(
+    "show",
+    help=_("Show what was released, the risk after each release, and what is left of the budget."),
+    epilog=_("Example: noren ledger show ledger/"),
+)
+def show(ledger: Folder, as_json: Json = False) -> None:
+    """Show a ledger."""
+    from noren.ledger import Ledger
+
+    book = Ledger.open(ledger)
+    entries = book.entries
+    if as_json:
+        show_json(_about(book))
+        return
+    if not entries:
+        say(_("nothing was released yet; next: {command}").format(command=f"noren ledger add {ledger} T.csv --dry-run"))
+        return
+    rows = [
+        (e.period, number(e.original_rows), number(e.public_rows), *_risk_cells(e.risk), e.added[:10]) for e in entries
+    ]
+    headings = (_("period"), _("original rows"), _("released rows"), "UM", "MM", "EMM", _("added"))
+    show_table("", headings, rows)
+    _show_curves(book)
+    left = book.left()
+    for name, limit in book.settings.budget.items():
+        print(
+            _("budget for {measure}: {limit:g}, of which {left:.4f} is left").format(
+                measure=name.upper(), limit=limit, left=max(left[name], 0.0)
+            )
+        )
+
+
+def _risk_cells(risk: Risk) -> tuple[str, str, str]:
+    return _share(risk.um), _share(risk.mm), _share(risk.emm)
+
+
+def _about(book: Ledger) -> dict[str, Any]:
+    """Return a ledger as plain data."""
+    settings = book.settings
+    periods, curves = book.curves()
+    return {
+        "ledger": str(book.folder),
+        "schema": settings.schema.name,
+        "period": settings.period,
+        "steps": settings.chain.parameters()["steps"],
+        "attacks": list(settings.attacks),
+        "budget": dict(settings.budget),
+        "left": book.left(),
+        "curve": {"periods": periods, "mm": curves},
+        "entries": [
+            entry.model_dump(mode="json", exclude={"files", "previous", "schema_digest"}) for entry in book.entries
+        ],
+    }
+
+
+@app.command(
+    "check",
+    help=_("Check that every file of a ledger is what it was when it was written."),
+    epilog=_("Example: noren ledger check ledger/"),
+)
+def check(ledger: Folder, as_json: Json = False) -> None:
+    """Check a ledger; leave with 2 where something is wrong."""
+    from noren.ledger import Ledger
+
+    book = Ledger.open(ledger)
+    wrong = book.check()
+    if as_json:
+        about = [{"file": str(error.file)} | error.problem.as_dict() for error in wrong]
+        show_json({"ok": not wrong, "problems": about})
+    elif wrong:
+        for error in wrong:
+            print(error)
+    else:
+        print(_("{count} releases, and every file is as it was written").format(count=len(book.entries)))
+    if wrong:
+        raise typer.Exit(2)
+
+
+@app.command(
+    "chart",
+    help=_("Draw the risk over releases, one line per attack."),
+    epilog=_("Example: noren ledger chart ledger/ --out curve.html"),
+)
+def chart(
+    ledger: Folder,
+    out: Annotated[Path, typer.Option("--out", help=_("The file to write: html, svg or png."))],
+    as_json: Json = False,
+) -> None:
+    """Draw a ledger."""
+    from noren.ledger import Ledger
+
+    _draw(Ledger.open(ledger), out, None, quiet=as_json)
+    if as_json:
+        show_json({"out": str(out)})
+
+
+def _draw(book: Ledger, out: Path, proposal: Proposal | None, *, quiet: bool) -> None:
+    from noren.explore.ledger_chart import Curves, write_ledger_chart
+
+    write_ledger_chart(Curves.of(book, proposal), out)
+    if not quiet:
+        print(_("chart written to {out}").format(out=out))

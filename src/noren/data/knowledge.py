@@ -1,0 +1,64 @@
+"""What an attacker knows of an original: some of its rows, and items perhaps in part.
+
+The attacker of maximum knowledge holds everything. PWS Cup 2017 also handed out partial knowledge: a random quarter,
+half or three quarters of the rows, items cut to their first two characters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from noren.data.arrays import exact_values
+from noren.data.frames import History
+from noren.data.schema import Role
+from noren.errors import ParameterError
+from noren.i18n import _
+
+__all__ = ["known_rows", "partial"]
+
+
+def partial(original: History, share: float = 1.0, seed: int = 0, *, item_prefix: int | None = None) -> History:
+    """Return a random ``share`` of the rows, in their order, items cut to their first ``item_prefix`` characters.
+
+    The rows are ``share`` of all, rounded, drawn without replacement; with the same seed, who knows more knows all that
+    one who knows less knows. What is not known is left out. The master, which is public, stays.
+
+    Examples
+    --------
+    >>> from noren.data.schema import Schema
+    >>> rows = {"customer": ["a", "b", "c", "d"], "date": ["2010/12/1"] * 4, "item": ["22423", "85123A", "7", "22086"],
+    ...         "price": [1.0] * 4, "quantity": [1] * 4}
+    >>> known = partial(History.of(rows, Schema.preset("pwscup2018")), 0.5, seed=1, item_prefix=2)
+    >>> len(known), sorted(set(known["item"]) - {"22", "85", "7"})
+    (2, [])
+    """
+    if not 0 < share <= 1:
+        raise ParameterError(
+            _("knowledge = {share} is no share of the rows").format(share=share),
+            _("use a number above 0 and up to 1, such as 0.5"),
+        )
+    if item_prefix is not None and item_prefix < 1:
+        raise ParameterError(
+            _("items cut to {count} characters tell nothing").format(count=item_prefix), _("keep one or more")
+        )
+    known = known_rows(original)
+    if share < 1:
+        # the raw stream is what numpy promises to keep
+        order = np.argsort(np.random.Philox(key=seed).random_raw(len(known)), kind="stable")
+        known = known.take(pl.Series(np.sort(order[: round(share * len(known))])))
+    if item_prefix is None:
+        return known
+    column = original.schema.role(Role.ITEM)
+    cut = exact_values(known, column).cast(pl.String).str.slice(0, item_prefix)
+    odd = {name: texts for name, texts in known.spelling.exceptions.items() if name != column.name}
+    spelling = replace(known.spelling, exceptions=odd)
+    return replace(known, frame=known.frame.with_columns(cut.alias(column.name)), spelling=spelling)
+
+
+def known_rows(knowledge: History) -> History:
+    """Return knowledge without the rows that are not known (``DEL`` in the contest's files)."""
+    there = knowledge[Role.CUSTOMER].is_not_null()
+    return knowledge if there.all() else knowledge.take(there.arg_true())

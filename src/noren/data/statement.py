@@ -1,0 +1,82 @@
+"""What a release says of itself: method, parameters, promise; and what a chain of methods says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from noren.i18n import N_
+from noren.version import __version__
+
+__all__ = ["Statement"]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What was done and what it promises; safe to publish."""
+
+    method: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    promise: str = ""
+    noren: str = __version__
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the statement as plain data."""
+        return {
+            "method": self.method,
+            "parameters": self.parameters,
+            "promise": self.promise,
+            "noren": self.noren,
+            "notes": self.notes,
+        }
+
+    @classmethod
+    def of_chain(cls, statements: Iterable[Statement]) -> Statement:
+        """Return what a chain says: the parameters, the promise and the notes of each step, in order.
+
+        A promise is about the data that the step was given, so a chain has none of its own, and a k of a step is not
+        the chain's. What the released cells mean (categories) is the chain's.
+        """
+        steps = [step for statement in statements for step in statement.steps]
+        notes: dict[str, Any] = {"steps": [{"promise": s.promise, "notes": s.notes} for s in steps]}
+        for step in steps:
+            if "categories" in step.notes:
+                notes["categories"] = step.notes["categories"]
+        return cls(
+            method="chain",
+            parameters={"steps": [{"method": s.method} | s.parameters for s in steps]},
+            promise=N_("each step keeps its promise about the data that the step before it left"),
+            notes=notes,
+        )
+
+    @property
+    def steps(self) -> list[Statement]:
+        """What each step of a chain says; of a single method, what it says itself."""
+        done, said = self.parameters.get("steps"), self.notes.get("steps")
+        if self.method != "chain" or not (isinstance(done, list) and isinstance(said, list) and len(done) == len(said)):
+            return [self]
+        if not all(_is_step(parameters, told) for parameters, told in zip(done, said, strict=True)):
+            return [self]
+        return [
+            Statement(
+                method=parameters["method"],
+                parameters={name: value for name, value in parameters.items() if name != "method"},
+                promise=told["promise"],
+                noren=self.noren,
+                notes=told["notes"],
+            )
+            for parameters, told in zip(done, said, strict=True)
+        ]
+
+
+def _is_step(parameters: Any, told: Any) -> bool:
+    """Tell whether a statement, perhaps one read from a file, says of a step what a chain says."""
+    return (
+        isinstance(parameters, dict)
+        and isinstance(parameters.get("method"), str)
+        and isinstance(told, dict)
+        and isinstance(told.get("promise"), str)
+        and isinstance(told.get("notes"), dict)
+    )

@@ -1,0 +1,299 @@
+"""What a ledger remembers: one folder per release, made aside and put in its place whole.
+
+::
+
+    releases/2011-1/
+      public.parquet, statement.json      the release, to be published
+      entry.json                          what it added to the risk; the digests of the rest and of the entry before
+      secret/                             the release's own secret part, and
+        original.parquet, master.parquet  what was protected: later releases are attacked together with this one
+        exposed.parquet                   who is found
+        seal.json                         the digests of the secret files
+
+Each entry names the digest of the one before it, and ``head.json`` that of the last: a file that is changed, lost or
+put back does not go unnoticed. The digests of secret files stand in the secret part; with its salt the seal's own
+digest tells nothing about them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from noren.data.formats.binary_files import parquet_blocks, read_parquet
+from noren.data.formats.files import writing_file, writing_folder
+from noren.data.frames import History
+from noren.data.periods import period_key
+from noren.data.release import Release
+from noren.data.schema import Schema
+from noren.errors import FileError
+from noren.i18n import _
+from noren.ledger.calendar import folder_name
+from noren.ledger.incoming import Past, content_digest
+from noren.ledger.risk import Risk
+
+__all__ = [
+    "Entry",
+    "Written",
+    "load_past",
+    "load_release",
+    "load_rows",
+    "new_head",
+    "read_written",
+    "remove_unfinished",
+    "verify",
+    "write_entry",
+]
+
+_SEAL = "secret/seal.json"
+_FILES = {"public.parquet", "statement.json", _SEAL}
+
+
+class Entry(BaseModel):
+    """What is told of one release; nothing in it is about a single person."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    number: int = Field(ge=1)
+    period: str
+    added: str
+    """When, by the clock of the machine, in UTC."""
+    noren: str
+    calendar: str
+    schema_digest: str
+    original_rows: int
+    public_rows: int
+    deleted_rows: int
+    added_rows: int
+    pseudonyms: int
+    risk: Risk
+    """Of everything released until then."""
+    budget: dict[str, float]
+    previous: str | None = None
+    """The SHA-256 of the entry before."""
+    files: dict[str, str] = {}
+    """The SHA-256 of the files beside the entry."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """An entry as it lies in the ledger."""
+
+    entry: Entry
+    folder: Path
+    digest: str
+
+
+# --- writing -----------------------------------------------------------------------------------------------
+
+
+def new_head(ledger: Path, entries: int = 0, digest: str | None = None) -> None:
+    """Remember how many entries there are and what the last is."""
+    with writing_file(ledger / "head.json") as aside:
+        aside.write_bytes(_json(_Head(entries=entries, digest=digest).model_dump()))
+    _folder_to_disk(ledger)
+
+
+def write_entry(ledger: Path, entry: Entry, release: Release, rows: History, exposed: pl.DataFrame) -> Written:
+    """Put a release into the ledger, whole or not at all; it is on the disk when this returns."""
+    target = ledger / "releases" / folder_name(entry.period)
+    with writing_folder(target) as aside:
+        release.save(aside, replace_existing=True)
+        hidden = aside / "secret"
+        rows.frame.select(rows.schema.names).write_parquet(hidden / "original.parquet")
+        if rows.master is not None:
+            rows.master.write_parquet(hidden / "master.parquet")
+        exposed.write_parquet(hidden / "exposed.parquet")
+        seal = {
+            "salt": secrets.token_hex(16),
+            "original": content_digest(rows),
+            "files": {file.name: _digest(file) for file in sorted(hidden.iterdir())},
+        }
+        (aside / _SEAL).write_bytes(_json(seal))
+        sealed = entry.model_copy(update={"files": {name: _digest(aside / name) for name in sorted(_FILES)}})
+        content = _json(sealed.model_dump(mode="json"))
+        (aside / "entry.json").write_bytes(content)
+        for folder in (hidden, aside):
+            _folder_to_disk(folder)
+    _folder_to_disk(target.parent)
+    digest = hashlib.sha256(content).hexdigest()
+    new_head(ledger, entry.number, digest)
+    return Written(sealed, target, digest)
+
+
+def remove_unfinished(ledger: Path) -> None:
+    """Remove what a process left that was ended half-way; only for whoever holds the lock."""
+    for left in (ledger / "releases").glob(".*"):
+        shutil.rmtree(left, ignore_errors=True)
+
+
+# --- reading -----------------------------------------------------------------------------------------------
+
+
+def read_written(ledger: Path) -> tuple[list[Written], list[FileError]]:
+    """Return the entries in order, and what is wrong with them: unreadable ones, lost ones, ones put back."""
+    found: list[Written] = []
+    wrong: list[FileError] = []
+    place = ledger / "releases"
+    # the head first: a process that is adding just now puts its release in place before it counts it
+    try:
+        head = _Head.read(ledger)
+    except FileError as error:
+        return [], [error]
+    if not place.is_dir():
+        return [], [_damage(_("the folder of releases is missing"), place)]
+    for folder in sorted(place.iterdir()):
+        if folder.name.startswith("."):
+            continue
+        try:
+            found.append(_read_entry(folder))
+        except FileError as error:
+            wrong.append(error)
+    found.sort(key=lambda written: (written.entry.number, period_key(written.entry.period)))
+    if not wrong:  # the entries around one that cannot be read do not fit together either
+        wrong = [*_chain_problems(found), *_head_problems(ledger, head, found)]
+    return found, wrong
+
+
+def verify(written: Written) -> list[FileError]:
+    """Return what is wrong with the files of an entry."""
+    wrong = _changed(written.folder, written.entry.files)
+    if not wrong:
+        seal = _read_json(written.folder / _SEAL)
+        wrong = _changed(written.folder / "secret", seal["files"])
+    return wrong
+
+
+def load_release(written: Written) -> Release:
+    """Return the release of an entry."""
+    return Release.load(written.folder)
+
+
+def load_rows(written: Written, schema: Schema) -> History:
+    """Return the rows that were protected then."""
+    hidden = written.folder / "secret"
+    frame = read_parquet(hidden / "original.parquet", schema)
+    listed = hidden / "master.parquet"
+    master = pl.concat(parquet_blocks(listed)) if listed.exists() else None
+    return History(frame, schema, master=master)
+
+
+def load_past(written: Written) -> Past:
+    """Return what later files must agree with."""
+    return Past(written.entry.original_rows, _read_json(written.folder / _SEAL)["original"])
+
+
+def _read_entry(folder: Path) -> Written:
+    path = folder / "entry.json"
+    try:
+        content = path.read_bytes()
+        entry = Entry.model_validate_json(content)
+    except FileNotFoundError:
+        raise _damage(_("there is no such file"), path) from None
+    except (OSError, ValidationError):
+        raise _damage(_("the entry cannot be read"), path) from None
+    if folder_name(entry.period) != folder.name or set(entry.files) != _FILES:
+        raise _damage(_("the entry is not that of this folder"), path)
+    return Written(entry, folder, hashlib.sha256(content).hexdigest())
+
+
+def _chain_problems(found: list[Written]) -> list[FileError]:
+    """Return where entries do not follow one another."""
+    wrong = []
+    before: Written | None = None
+    for place, one in enumerate(found, start=1):
+        path = one.folder / "entry.json"
+        if one.entry.number != place:
+            return [_damage(_("entry {number} is missing").format(number=place), path.parent.parent)]
+        if one.entry.previous != (before.digest if before else None):
+            told = before.entry.period if before else _("the first")
+            wrong.append(_damage(_("the entry before, {period}, is not that of then").format(period=told), path))
+        if before and period_key(one.entry.period) <= period_key(before.entry.period):
+            wrong.append(_damage(_("the entries are not in order of time"), path))
+        before = one
+    return wrong
+
+
+class _Head(BaseModel):
+    """How many entries there are, and what the last is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    entries: int = Field(ge=0)
+    digest: str | None
+
+    @classmethod
+    def read(cls, ledger: Path) -> _Head:
+        path = ledger / "head.json"
+        try:
+            return cls.model_validate_json(path.read_bytes())
+        except (OSError, ValidationError):
+            raise _damage(_("it cannot be read"), path) from None
+
+
+def _head_problems(ledger: Path, head: _Head, found: list[Written]) -> list[FileError]:
+    """Return where the entries are not those that the head counts; a process ended in between leaves it one behind."""
+    if head.entries > len(found):
+        said = _("{missing} of {count} releases are missing").format(
+            missing=head.entries - len(found), count=head.entries
+        )
+        return [_damage(said, ledger / "releases")]
+    last = found[head.entries - 1].digest if head.entries else None
+    if head.entries < len(found) - 1 or head.digest != last:
+        return [_damage(_("it does not count the entries that are there"), ledger / "head.json")]
+    return []
+
+
+def _changed(folder: Path, files: dict[str, str]) -> list[FileError]:
+    wrong = []
+    for name, digest in files.items():
+        path = folder / name
+        try:
+            same = _digest(path) == digest
+        except OSError:
+            wrong.append(_damage(_("the file is missing or cannot be read"), path))
+            continue
+        if not same:
+            wrong.append(_damage(_("the file is not what it was when the period was released"), path))
+    return wrong
+
+
+def _damage(rule: str, path: Path) -> FileError:
+    return FileError(rule, _("restore the ledger from a copy; nothing else was changed"), file=path)
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        raise _damage(_("it cannot be read"), path) from None
+    if not isinstance(content, dict):
+        raise _damage(_("it cannot be read"), path)
+    return content
+
+
+def _json(content: dict[str, Any]) -> bytes:
+    return (json.dumps(content, ensure_ascii=False, indent=2, sort_keys=True, allow_nan=False) + "\n").encode()
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _folder_to_disk(path: Path) -> None:
+    """Make the names in a folder last through a power cut, as files do once they are written out."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,186 @@
+"""Which rows of a file are the next period's, and whether the past is still what was released."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import polars as pl
+
+from noren.data.arrays import exact_values
+from noren.data.formats.spelling import Spelling
+from noren.data.frames import History
+from noren.data.periods import Calendar, in_order, period_key, periods_of
+from noren.data.schema import Role, Schema
+from noren.errors import InputError, ParameterError, SchemaError
+from noren.i18n import _, ngettext
+from noren.ledger.calendar import named, next_period
+
+__all__ = ["Incoming", "Past", "content_digest", "incoming", "periods_to_come"]
+
+
+@dataclass(frozen=True)
+class Past:
+    """A period that was released: how many original rows it had, and what they were."""
+
+    rows: int
+    digest: str
+
+
+@dataclass(frozen=True)
+class Incoming:
+    """The rows of one period, and what was left out of the file."""
+
+    period: str
+    rows: History
+    said: tuple[str, ...] = ()
+
+
+def content_digest(rows: History) -> str:
+    """Return the SHA-256 of rows in whatever order they stand.
+
+    >>> cells = {"customer": ["a", "b"], "date": ["2011/1/1"] * 2, "item": ["x"] * 2, "price": [1.0] * 2,
+    ...          "quantity": [1] * 2}
+    >>> history = History.of(cells, Schema.preset("pwscup2018"))
+    >>> content_digest(history) == content_digest(history.take(pl.Series([1, 0])))
+    True
+    """
+    content = hashlib.sha256()
+    for start in range(0, len(lines := rows.lines().sort()), 1 << 18):
+        content.update(("\n".join(lines[start : start + (1 << 18)].to_list()) + "\n").encode())
+    return content.hexdigest()
+
+
+def periods_to_come(history: History, by: Calendar, past: Mapping[str, Past]) -> list[str]:
+    """Return the periods of a file that are later than all that was released, in order."""
+    last = max(past, key=period_key, default=None)
+    found = in_order(_periods(history, by))
+    return [name for name in found if last is None or period_key(name) > period_key(last)]
+
+
+def incoming(
+    history: History,
+    schema: Schema,
+    by: Calendar,
+    past: Mapping[str, Past],
+    *,
+    wanted: str | None = None,
+    allow_gap: bool = False,
+    source: str | Path | None = None,
+) -> Incoming:
+    """Return the rows of the period to add: the one ``wanted``, else the first that was not released.
+
+    ``past`` are the periods released. Rows of theirs must be those of then, all of them; a file may also leave the past
+    out. Errors name the file ``source``.
+    """
+    try:
+        return _incoming(history, schema, by, past, wanted, allow_gap=allow_gap)
+    except InputError as error:
+        said = error.problem
+        raise type(error)(said.rule, said.cure, file=source, column=said.column) from None
+
+
+def _incoming(
+    history: History, schema: Schema, by: Calendar, past: Mapping[str, Past], wanted: str | None, *, allow_gap: bool
+) -> Incoming:
+    if history.schema != schema:
+        raise SchemaError(
+            _("the data are of the schema {given}, the ledger of {schema}").format(
+                given=history.schema.name, schema=schema.name
+            ),
+            _("read them by the ledger's schema.toml"),
+        )
+    plain = replace(history, frame=history.frame.select(schema.names), spelling=Spelling())
+    periods = _periods(plain, by)
+    held = in_order(periods)
+    period = _chosen(held, by, past, None if wanted is None else named(wanted, by), allow_gap=allow_gap)
+    for name in held:
+        if name in past:
+            _must_be_as_released(plain.take((periods == name).arg_true()), name, past[name])
+    later = int(periods.is_in([name for name in held if period_key(name) > period_key(period)]).sum())
+    earlier = [name for name in held if name not in past and period_key(name) < period_key(period)]
+    never = int(periods.is_in(earlier).sum())
+    said = []
+    if later:
+        words = ngettext(
+            "left for later: {count:,} row of later periods", "left for later: {count:,} rows of later periods", later
+        )
+        said.append(words.format(count=later))
+    if never:
+        words = ngettext(
+            "left out: {count:,} row of earlier periods that were not released",
+            "left out: {count:,} rows of earlier periods that were not released",
+            never,
+        )
+        said.append(words.format(count=never))
+    return Incoming(period, plain.take((periods == period).arg_true()), tuple(said))
+
+
+def _periods(history: History, by: Calendar) -> pl.Series:
+    """Return the period of every row; stop at rows without a date or a customer."""
+    column = history.schema.role(Role.DATE)
+    dates = exact_values(history, column)
+    for part, values in ((column, dates), (history.schema.role(Role.CUSTOMER), history[Role.CUSTOMER])):
+        if missing := values.null_count():
+            raise ParameterError(
+                _("{count:,} rows have no value").format(count=missing),
+                _("leave these rows out: a row is somebody's, and of some period"),
+                column=part.name,
+            )
+    return periods_of(dates.cast(pl.Date), by)
+
+
+def _chosen(held: list[str], by: Calendar, past: Mapping[str, Past], wanted: str | None, *, allow_gap: bool) -> str:
+    """Return the period to add; stop at one that was released, has no rows, or is not the next."""
+    last = max(past, key=period_key, default=None)
+    expected = None if last is None else next_period(last, by)
+    if not held:
+        raise ParameterError(_("the file holds no rows"), _("give the rows of the period to release"))
+    if wanted in past:
+        raise ParameterError(
+            _("{period} was released already").format(period=wanted),
+            _("the next period is {expected}; what is out cannot be released again").format(expected=expected),
+        )
+    if wanted is None:
+        later = [name for name in held if last is None or period_key(name) > period_key(last)]
+        if not later:
+            raise ParameterError(
+                _("the file holds nothing new: {last} was released already, and it ends there").format(last=last)
+                if held[-1] == last
+                else _("the file ends with {period}, and {last} was released already").format(
+                    period=held[-1], last=last
+                ),
+                _("give the rows of {expected}").format(expected=expected),
+            )
+        wanted = later[0]
+    if last is not None and period_key(wanted) < period_key(last):
+        raise ParameterError(
+            _("{period} comes before {last}, which was released already").format(period=wanted, last=last),
+            _("periods are released in order; the next is {expected}").format(expected=expected),
+        )
+    if wanted not in held:
+        raise ParameterError(
+            _("the file holds no rows of {period}, but of {first} to {last}").format(
+                period=wanted, first=held[0], last=held[-1]
+            ),
+            _("name a period that it holds"),
+        )
+    if expected is not None and wanted != expected and not allow_gap:
+        raise ParameterError(
+            _("after {last} comes {expected}, not {period}").format(last=last, expected=expected, period=wanted),
+            _("add {expected} first; if nothing was sold then, add --allow-gap").format(expected=expected),
+        )
+    return wanted
+
+
+def _must_be_as_released(rows: History, period: str, past: Past) -> None:
+    if content_digest(rows) == past.digest:
+        return
+    raise ParameterError(
+        _("the rows of {period} are not those that were released ({then:,} rows then, {now:,} in this file)").format(
+            period=period, then=past.rows, now=len(rows)
+        ),
+        _("what is out cannot be changed: give the rows of then, or the new period's alone"),
+    )

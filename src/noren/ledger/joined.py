@@ -1,0 +1,156 @@
+"""Releases of single periods as one: what an attacker holds who kept them all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from noren.data.categories import category_of_item, release_categories
+from noren.data.cells import is_generalised, lift, set_dtype
+from noren.data.formats.spelling import Spelling
+from noren.data.frames import History
+from noren.data.release import Release, Secret
+from noren.data.schema import Column, Role
+from noren.data.statement import Statement
+from noren.errors import ParameterError, SchemaError
+from noren.i18n import _
+from noren.kernels.pseudonyms import pseudonyms
+
+__all__ = ["joined", "joined_rows", "of_period", "pseudonyms_of"]
+
+_LONGEST_PSEUDONYM = 10**9
+"""Pseudonyms of the contests' formats have nine digits at most."""
+
+
+def of_period(release: Release, period: str, taken: Iterable[str], seed: int) -> Release:
+    """Return a release of one period under pseudonyms that no earlier release has.
+
+    Methods count pseudonyms from the same number on every time, so the 1023 of two releases would be taken for one
+    person. Here all pseudonyms are drawn anew, from the numbers above every one ``taken``; those of a release are
+    equally long, and their order says nothing.
+
+    >>> from noren.data.schema import Schema
+    >>> from noren.methods.pseudonymize import Pseudonymize
+    >>> rows = {"customer": ["ann", "bob"], "date": ["2011/1/1"] * 2, "item": ["a", "b"], "price": [1.0] * 2,
+    ...         "quantity": [1] * 2}
+    >>> release = Pseudonymize().protect(History.of(rows, Schema.preset("pwscup2018")), seed=1)
+    >>> renamed = of_period(release, "2011/1", ["10", "11", "12"], seed=1)
+    >>> sorted(pseudonyms_of(renamed)), renamed.secret.pseudonyms["period"].unique().to_list()
+    (['13', '14'], ['2011/1'])
+    """
+    public = _history(release)
+    column = public.schema.role(Role.CUSTOMER).name
+    known = release.secret.pseudonyms.with_columns(pl.col("pseudonym").cast(pl.String))
+    shown = public.frame[column].cast(pl.String)
+    old = pl.concat([shown, known["pseudonym"]]).drop_nulls().unique().sort()
+    fresh = _fresh(len(old), taken, seed)
+    frame = public.frame.with_columns(shown.replace_strict(old, fresh, return_dtype=pl.String).alias(column))
+    renamed = replace(public, frame=frame, spelling=Spelling())
+    order = renamed.lines().arg_sort()  # rows stand in the order of their own text, which has changed
+    pairs = known.select(
+        pl.col("pseudonym").replace_strict(old, fresh, return_dtype=pl.String),
+        pl.col("customer").cast(pl.String),
+        period=pl.lit(period),
+    )
+    secret = replace(
+        release.secret, pseudonyms=pairs.unique(maintain_order=True), origin=release.secret.origin.gather(order)
+    )
+    statement = replace(release.statement, notes=release.statement.notes | {"period": period})
+    return Release(renamed.take(order), secret, statement)
+
+
+def pseudonyms_of(release: Release) -> set[str]:
+    """Return the pseudonyms that a release uses, rows of theirs left or not."""
+    return set(_history(release)[Role.CUSTOMER].cast(pl.String).drop_nulls()) | set(
+        release.secret.pseudonyms["pseudonym"].cast(pl.String)
+    )
+
+
+def joined(releases: Sequence[Release]) -> Release:
+    """Return releases of single periods, in order of time, as one release of all their rows.
+
+    Public rows stand one release after another, pseudonyms keep their periods, and a row's origin counts through the
+    originals in the same order.
+    """
+    parts = [_history(release) for release in releases]
+    schema = parts[-1].schema
+    frame = pl.DataFrame([_joined_column([part.frame[c.name] for part in parts], c) for c in schema.columns])
+    origins, rows = [], 0
+    for release in releases:
+        origins.append(release.secret.origin.cast(pl.UInt32) + rows)
+        rows += release.secret.original_rows
+    secret = Secret(pl.concat([r.secret.pseudonyms for r in releases]), pl.concat(origins).alias("row"), rows)
+    categories = _joined_categories([r.statement for r in releases])
+    statement = Statement("ledger", notes={} if categories is None else {"categories": categories})
+    return Release(History(frame, schema), secret, statement)
+
+
+def joined_rows(originals: Sequence[History]) -> History:
+    """Return the rows of single periods as one history, with the last master that is known."""
+    last = originals[-1]
+    frame = pl.concat([one.frame.select(last.schema.names) for one in originals], how="vertical_relaxed")
+    masters = [one.master for one in originals if one.master is not None]
+    return History(frame, last.schema, master=masters[-1] if masters else None)
+
+
+def _history(release: Release) -> History:
+    if not isinstance(release.public, History):
+        raise SchemaError(_("a ledger keeps purchase histories"), _("use a schema of kind history"))
+    return release.public
+
+
+def _fresh(count: int, taken: Iterable[str], seed: int) -> pl.Series:
+    """Return ``count`` numbers above all ``taken``, equally long, in random order."""
+    top = max((int(name) for name in taken if name.isdecimal()), default=0)
+    drawn = pseudonyms(count, seed)
+    least = int(drawn.min(initial=_LONGEST_PSEUDONYM))
+    first = max(least, top + 1)
+    if len(str(first)) < len(str(first + count - 1)):
+        first = 10 ** len(str(first))
+    if first + count > _LONGEST_PSEUDONYM:
+        raise ParameterError(
+            _("all pseudonyms of nine digits have been used"), _("start a new ledger, with customers named anew")
+        )
+    return pl.Series("pseudonym", drawn - least + first).cast(pl.String)
+
+
+def _joined_column(parts: list[pl.Series], column: Column) -> pl.Series:
+    """Return one column of all releases: cells where any has cells, over the values of all."""
+    if not any(is_generalised(part.dtype) for part in parts):
+        plain = [p.cast(pl.String) if isinstance(p.dtype, pl.Enum | pl.Categorical) else p for p in parts]
+        return pl.concat([p.to_frame() for p in plain], how="vertical_relaxed").to_series()
+    cells = [lift(part, column) for part in parts]
+    if isinstance(cells[0].dtype, pl.List):
+        texts = pl.concat([cell.cast(pl.List(pl.String)) for cell in cells])
+        return texts.cast(set_dtype(texts.drop_nulls().explode(empty_as_null=False).unique().sort()))
+    return pl.concat([cell.to_frame() for cell in cells], how="vertical_relaxed").to_series()
+
+
+def _joined_categories(statements: Sequence[Statement]) -> dict[str, Any] | None:
+    """Return the items of each category; stop where releases do not speak of the same ones."""
+    said = [release_categories(statement) for statement in statements]
+    spoken = [groups for groups in said if groups is not None]
+    if not spoken:
+        return None
+    of_item: dict[str, str] = {}
+    for groups in spoken:
+        for item, category in category_of_item(groups).items():
+            if of_item.setdefault(item, category) != category:
+                raise ParameterError(
+                    _("the item {item} was of category {old} in an earlier release and is of {new} now").format(
+                        item=item, old=of_item[item], new=category
+                    ),
+                    _("use the categories of the earlier releases"),
+                )
+    if len(spoken) < len(said):
+        raise ParameterError(
+            _("some releases of the ledger speak of categories, others of items"),
+            _("use a chain with the categories of the earlier releases, or with none as they"),
+        )
+    return {
+        category: sorted(item for item, its in of_item.items() if its == category)
+        for category in sorted(set(of_item.values()))
+    }

@@ -1,0 +1,90 @@
+"""EMM, extended month matching: MM at the worst moment of a series of releases (S3)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from noren.i18n import N_
+from noren.kernels.period_matching import Window, matching_curve, worst_windows
+from noren.measures.safety.matching import matched
+from noren.progress import Progress, silent
+from noren.protocols import Evidence, Measure, Need, Score
+
+__all__ = ["ExtendedMonthMatching"]
+
+
+class ExtendedMonthMatching(Measure):
+    """Tell how much an attacker finds at the worst moment of a series of releases; the best attack counts.
+
+    A shop that hands out a month at a time is not judged once at the end but after every month: MM^(l) is MM over the
+    first l periods, and EMM the largest of them. EMM is never below MM, which is MM^(d). S3 does not say whose number
+    n^(l) is; here it is that of all customers, at every l. Those who did not buy yet add as much to l·n as to del, so
+    counting only those who did would divide by the same number.
+
+    The notes hold the curve MM^(1), …, MM^(d) of every attack, the worst run of consecutive releases of every length
+    (``windows``: a recipient may throw the first months away, or use two months only) and the worst of all.
+
+    References
+    ----------
+    S3, equations (4) and (5).
+
+    Examples
+    --------
+    Both pseudonyms of December are found and one of January's: 2/2 after the first release, 3/4 after the second.
+
+    >>> import polars as pl
+    >>> from noren.data.frames import History
+    >>> from noren.data.periods import periods_of
+    >>> from noren.data.release import Release, Statement
+    >>> from noren.data.schema import Schema
+    >>> from noren.protocols import Guess
+    >>> rows = {"customer": ["ann", "bob"] * 2, "date": ["2010/12/1"] * 2 + ["2011/1/1"] * 2, "item": ["x"] * 4,
+    ...         "price": [1.0] * 4, "quantity": [1] * 4}
+    >>> original = History.of(rows, Schema.preset("pwscup2018"))
+    >>> renamed = History.of(rows | {"customer": ["p", "q", "r", "s"]}, Schema.preset("pwscup2018"))
+    >>> release = Release.of_aligned(original, renamed, Statement("hand"), periods=periods_of(original["date"]))
+    >>> guess = Guess("hand", release.secret.pseudonyms[:3])
+    >>> score = ExtendedMonthMatching().measure(Evidence(original, release, {"hand": guess}))
+    >>> score.value, score.notes["at"], score.notes["curve"]["hand"]
+    (1.0, '2010/12', [1.0, 0.75])
+    """
+
+    name: ClassVar[str] = "emm"
+    summary: ClassVar[str] = N_("The share of pseudonyms that the best attack finds at the worst moment of the series.")
+    source: ClassVar[str] = "S3"
+    goal: ClassVar[Literal["lower", "higher"]] = "lower"
+    bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
+    unit: ClassVar[str] = N_("share of pseudonyms found, at the worst moment")
+    needs: ClassVar[frozenset[Need]] = frozenset({"original", "secret", "guess"})
+
+    def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
+        """Return the largest rate of all guesses and moments; the parts are each attack's."""
+        tables = matched(evidence)
+        periods = tables.periods
+        curves = {name: matching_curve(match, tables.live).tolist() for name, match in tables.match.items()}
+        parts = {name: max(curve, default=0.0) for name, curve in curves.items()}
+        best = max(parts, key=lambda attack: parts[attack])
+        windows = {
+            name: [_told(window, periods) for window in worst_windows(match, tables.live)]
+            for name, match in tables.match.items()
+        }
+        notes = {
+            "best": best,
+            "at": periods[curves[best].index(parts[best])] if periods else None,
+            "customers": len(tables.customers),
+            "periods": list(periods),
+            "curve": curves,
+            "worst_window": {name: _worst(runs) for name, runs in windows.items()},
+            "windows": windows,
+            "chance": max(tables.chance_curve(), default=0.0),
+        }
+        return Score(parts[best], parts, notes)
+
+
+def _told(window: Window, periods: tuple[str, ...]) -> dict[str, Any]:
+    return {"from": periods[window.first], "to": periods[window.last], "value": window.value}
+
+
+def _worst(runs: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the worst run, of equals the longest."""
+    return max(reversed(runs), key=lambda run: float(run["value"]), default=None)

@@ -1,0 +1,92 @@
+"""How much of a customer's set of items is still to be seen (S2, Table 2)."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import numpy as np
+import polars as pl
+
+from noren.data.categories import as_released
+from noren.data.frames import History
+from noren.data.item_sets import set_sides
+from noren.errors import SchemaError
+from noren.i18n import N_, _
+from noren.kernels.jaccard import similarities
+from noren.measures.evidence import original_history, secret_of
+from noren.progress import Progress, silent
+from noren.protocols import Evidence, Measure, Need, Score
+
+__all__ = ["JaccardMean"]
+
+
+class JaccardMean(Measure):
+    """Tell how similar a customer's items are to what their pseudonym shows, in the mean.
+
+    For every pair of a pseudonym and its true customer: the items that both have over the items that either has, 1
+    where the release shows just what was bought, 0 where nothing of it. The attack ``jaccard`` finds a customer whose
+    own similarity is higher than anybody else's, so lower is safer. Items of set cells count as they do there.
+
+    S2 prints it beside the added records, as what stays of the items: a pseudonym that shows the union of its cluster x
+    has |I(u)| / |I(x)|. A union is no larger than the sum of its parts, so for n customers in c clusters the mean is
+    c/n at least. Customers whose rows were all deleted have no pseudonym and do not count; the notes say how many.
+
+    References
+    ----------
+    S2 §4.2, Table 2.
+
+    Examples
+    --------
+    Ann's a, b are shown with a third item: 2/3. Of Bob's two items one is left: 1/2.
+
+    >>> from noren.data.release import Release, Statement
+    >>> from noren.data.schema import Schema
+    >>> def history(customers, items):
+    ...     rows = {"customer": customers, "date": ["2010/12/1"] * 5, "item": items, "price": [1.0] * 5,
+    ...             "quantity": [1] * 5}
+    ...     return History.of(rows, Schema.preset("pwscup2018"))
+    >>> original = history(["ann", "ann", "ann", "bob", "bob"], ["a", "b", "b", "c", "d"])
+    >>> public = history(["7", "7", "7", "8", "8"], ["a", "b", "c", "d", "d"])
+    >>> score = JaccardMean().measure(Evidence(original, Release.of_aligned(original, public, Statement("hand"))))
+    >>> round(score.value, 4), score.parts["least"]
+    (0.5833, 0.5)
+    """
+
+    name: ClassVar[str] = "jaccard-mean"
+    summary: ClassVar[str] = N_("How similar what a pseudonym shows is to what its customer bought, in the mean.")
+    source: ClassVar[str] = "S2"
+    goal: ClassVar[Literal["lower", "higher"]] = "lower"
+    bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
+    unit: ClassVar[str] = N_("similarity of sets of items, 1 if equal")
+    needs: ClassVar[frozenset[Need]] = frozenset({"original", "public", "secret"})
+
+    def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
+        """Return the mean; parts are the spread, notes how many pairs and how many customers without one."""
+        secret, public = secret_of(evidence), evidence.release.public
+        if not isinstance(public, History):
+            raise SchemaError(_("the release is a table"), _("this measure judges purchase histories"))
+        progress(0.0, _("listing who has which items"))
+        sides = set_sides(as_released(original_history(evidence), evidence.release.statement), public)
+        numbered = (
+            secret.pseudonyms.select(pl.col("pseudonym", "customer").cast(pl.String))
+            .unique(maintain_order=True)
+            .join(_numbers(sides.pseudonyms, "pseudonym", "left"), on="pseudonym", how="inner", maintain_order="left")
+            .join(_numbers(sides.customers, "customer", "right"), on="customer", how="inner", maintain_order="left")
+        )
+        left, right = (numbered[side].cast(pl.Int64).to_numpy() for side in ("left", "right"))
+        progress(0.5, _("comparing sets of items"))
+        similarity = similarities(sides.known, sides.released, right, left)
+        notes = {"pairs": len(numbered), "unpublished": len(sides.customers) - numbered["customer"].n_unique()}
+        if not len(similarity):
+            return Score(0.0, {}, notes)
+        parts = {
+            "least": float(similarity.min()),
+            "median": float(np.median(similarity)),
+            "greatest": float(similarity.max()),
+            "sd": float(similarity.std()),
+        }
+        return Score(float(similarity.mean()), parts, notes)
+
+
+def _numbers(names: pl.Series, name: str, number: str) -> pl.DataFrame:
+    return names.cast(pl.String).to_frame(name).with_row_index(number)

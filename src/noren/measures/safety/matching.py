@@ -1,0 +1,174 @@
+"""Guesses beside F, the true pseudonym of each customer and period: the ground of UM, MM and EMM (S3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from noren.data.arrays import exact_values
+from noren.data.formats.guess_files import listed_customers
+from noren.data.frames import History
+from noren.data.periods import in_order, of_one_kind, periods_of
+from noren.data.release import Release
+from noren.data.schema import Role
+from noren.errors import ParameterError, SchemaError
+from noren.i18n import _
+from noren.measures.evidence import guesses_of, original_history, secret_of
+from noren.protocols import Evidence, Guess
+
+__all__ = ["UNLISTED", "Matched", "matched"]
+
+UNLISTED = "unlisted"
+"""The note of a guess that was read from a file: customers it has no line for."""
+
+Cells = NDArray[np.bool_]
+_NONE, _OTHER = -1, -2
+
+
+@dataclass(frozen=True)
+class Matched:
+    """Every guess against the truth.
+
+    Attributes
+    ----------
+    customers
+        The customers, the rows of every table: the master's, else the original's.
+    periods
+        The periods, the columns of every table, in order of time.
+    live
+        Where the truth has a pseudonym. A customer without a released row in a period has none there (``DEL``).
+    match
+        Of each guess, where it agrees with the truth; no pseudonym agrees with none.
+    pseudonyms
+        How many pseudonyms each period has.
+    changing
+        Whether the release changes pseudonyms with time.
+    all_pseudonyms
+        How many pseudonyms there are.
+    """
+
+    customers: pl.Series
+    periods: tuple[str, ...]
+    live: Cells
+    match: Mapping[str, Cells]
+    pseudonyms: NDArray[np.int64]
+    changing: bool
+    all_pseudonyms: int
+
+    def chance_curve(self) -> list[float]:
+        """Return the mean MM^(1), MM^(2), … of one who knows who bought when, and draws from a period's pseudonyms."""
+        live = self.live.sum(axis=0, dtype=np.float64)
+        right = live / np.maximum(self.pseudonyms, 1)
+        cells = np.cumsum(live)
+        return [float(hits / many) if many else 0.0 for hits, many in zip(np.cumsum(right), cells, strict=True)]
+
+    def chance_of_users(self) -> float:
+        """Return UM in the mean of the same: all draws must hit; where pseudonyms stay, one draw from all of them."""
+        draws = self.pseudonyms if self.changing else np.full_like(self.pseudonyms, self.all_pseudonyms)
+        hit = np.where(self.live, 1 / np.maximum(draws, 1), 1.0)
+        each = hit.prod(axis=1) if self.changing else hit.min(axis=1, initial=1.0)
+        return float(each.mean()) if len(each) else 0.0
+
+
+def matched(evidence: Evidence) -> Matched:
+    """Lay the guesses beside the truth.
+
+    Where a customer has several pseudonyms in a period, the one that was new last counts (A, B, A gives B), as the
+    judges' program has it. A release whose pseudonyms do not change with time is judged month by month, the month being
+    that of the original's date. A guess that does not tell periods, or tells periods of another kind (months where
+    pseudonyms change every week), speaks of every period that has its pseudonym; one that names a customer twice in a
+    period is taken at its first and surest word.
+    """
+    original, secret = original_history(evidence), secret_of(evidence)
+    changing = "period" in secret.pseudonyms.columns
+    customers = listed_customers(original)
+    true = _true_pairs(original, evidence.release).filter(pl.col("customer").is_in(customers.implode()))
+    said = {name: _said(guess, name, true, customers) for name, guess in guesses_of(evidence).items()}
+    dates = exact_values(original, original.schema.role(Role.DATE))
+    named = [true["period"], *(pairs["period"] for pairs in said.values())]
+    months = periods_of(dates).drop_nulls().unique()
+    # a month whose rows were all deleted is a period too
+    known = [months] if of_one_kind(months, true["period"].unique()) else []
+    periods = in_order(name for one in (*named, *known) for name in one.unique())
+    codes = _Codes(customers, periods, true["pseudonym"].unique())
+    truth = codes.table(true.unique(["customer", "period"], keep="last", maintain_order=True))
+    tables = {name: codes.table(pairs.unique(["customer", "period"], keep="first")) for name, pairs in said.items()}
+    counts = dict(true.group_by("period").agg(pl.col("pseudonym").n_unique()).iter_rows())
+    return Matched(
+        customers,
+        tuple(periods),
+        truth != _NONE,
+        {name: table == truth for name, table in tables.items()},
+        np.array([counts.get(period, 0) for period in periods], np.int64),
+        changing,
+        true["pseudonym"].n_unique(),
+    )
+
+
+# --- the truth and the guesses as pairs --------------------------------------------------------------------
+
+
+def _true_pairs(original: History, release: Release) -> pl.DataFrame:
+    """Return pseudonym, customer and period, in order of first appearance."""
+    pseudonyms = release.secret.pseudonyms
+    if "period" not in pseudonyms.columns:
+        if not isinstance(release.public, History):
+            raise SchemaError(_("the release is a table"), _("this measure judges purchase histories"))
+        origin = release.secret.origin
+        months = periods_of(exact_values(original, original.schema.role(Role.DATE)))
+        # rows may have changed hands, so a pseudonym's months are those of the rows that stand under it
+        rows = {"pseudonym": release.public[Role.CUSTOMER], "period": months.gather(origin)}
+        shown = pl.DataFrame(rows).drop_nulls().unique(maintain_order=True)
+        pseudonyms = pseudonyms.join(shown, on="pseudonym", how="inner", maintain_order="left")
+    pairs = pseudonyms.select(pl.col("pseudonym", "customer", "period").cast(pl.String))
+    return pairs.drop_nulls().unique(maintain_order=True)
+
+
+def _said(guess: Guess, name: str, true: pl.DataFrame, customers: pl.Series) -> pl.DataFrame:
+    """Return pseudonym, customer and period of a guess, surest first."""
+    # an attack that finds nobody may leave its columns without a type
+    pairs = guess.pairs.with_columns(pl.col("pseudonym", "customer").cast(pl.String)).drop_nulls(
+        ["pseudonym", "customer"]
+    )
+    unknown = pairs.filter(~pl.col("customer").is_in(customers.implode()))
+    if len(unknown):
+        raise ParameterError(
+            _("the guess {name} names the customer {customer}, who is not in the original").format(
+                name=name, customer=unknown["customer"][0]
+            ),
+            _("give the guess about this original, and its master where it has one"),
+        )
+    if "period" in pairs.columns and not of_one_kind(*(one["period"].drop_nulls().unique() for one in (pairs, true))):
+        pairs = pairs.drop("period")
+    if "period" not in pairs.columns:
+        where = true.select("pseudonym", "period").unique(maintain_order=True)
+        pairs = pairs.join(where, on="pseudonym", how="inner", maintain_order="left")
+    return pairs.select("pseudonym", "customer", pl.col("period").cast(pl.String)).drop_nulls()
+
+
+# --- pairs as tables ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Codes:
+    """The numbers that stand for customers, periods and pseudonyms."""
+
+    customers: pl.Series
+    periods: list[str]
+    pseudonyms: pl.Series
+
+    def table(self, pairs: pl.DataFrame) -> NDArray[np.int64]:
+        """Return the pseudonym of each customer (row) and period (column); a pair per cell at most."""
+
+        def codes(column: str, names: pl.Series | list[str]) -> NDArray[np.int64]:
+            coded = pairs[column].cast(pl.Enum(names), strict=False).to_physical().cast(pl.Int64)
+            return coded.fill_null(_OTHER).to_numpy()
+
+        table = np.full((len(self.customers), len(self.periods)), _NONE, np.int64)
+        place = codes("customer", self.customers), codes("period", self.periods)
+        table[place] = codes("pseudonym", self.pseudonyms)
+        return table

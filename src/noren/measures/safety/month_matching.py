@@ -1,0 +1,74 @@
+"""MM: the share of pseudonyms, customer by customer and month by month, that are found (S3)."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from noren.i18n import N_
+from noren.kernels.period_matching import matching_rate
+from noren.measures.safety.matching import matched
+from noren.progress import Progress, silent
+from noren.protocols import Evidence, Measure, Need, Score
+
+__all__ = ["MonthMatching"]
+
+
+class MonthMatching(Measure):
+    """Tell which share of the pseudonyms, one per customer and period, an attacker finds; the best attack counts.
+
+    A cell counts where the customer has a pseudonym in the period and is given it. Naming somebody who has none costs
+    as much as a hit gains, so MM = max((match - del)/(d·n - del), 0), d periods, n customers, del the cells without a
+    pseudonym, match the cells that agree, empty with empty. Whoever uses a part of the months only is exposed at about
+    this rate, which UM does not tell.
+
+    References
+    ----------
+    S3, equation (2); the first rule of PWS Cup 2017.
+
+    Examples
+    --------
+    Three of four pseudonyms are found.
+
+    >>> import polars as pl
+    >>> from noren.data.frames import History
+    >>> from noren.data.periods import periods_of
+    >>> from noren.data.release import Release, Statement
+    >>> from noren.data.schema import Schema
+    >>> from noren.protocols import Guess
+    >>> rows = {"customer": ["ann", "bob"] * 2, "date": ["2010/12/1"] * 2 + ["2011/1/1"] * 2, "item": ["x"] * 4,
+    ...         "price": [1.0] * 4, "quantity": [1] * 4}
+    >>> original = History.of(rows, Schema.preset("pwscup2018"))
+    >>> renamed = History.of(rows | {"customer": ["p", "q", "r", "s"]}, Schema.preset("pwscup2018"))
+    >>> release = Release.of_aligned(original, renamed, Statement("hand"), periods=periods_of(original["date"]))
+    >>> guess = Guess("hand", release.secret.pseudonyms[:3])
+    >>> MonthMatching().measure(Evidence(original, release, {"hand": guess})).value
+    0.75
+    """
+
+    name: ClassVar[str] = "mm"
+    summary: ClassVar[str] = N_("The share of pseudonyms, one per customer and period, that the best attack finds.")
+    source: ClassVar[str] = "S3"
+    goal: ClassVar[Literal["lower", "higher"]] = "lower"
+    bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
+    unit: ClassVar[str] = N_("share of pseudonyms found, all periods together")
+    needs: ClassVar[frozenset[Need]] = frozenset({"original", "secret", "guess"})
+
+    def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
+        """Return the largest rate of all guesses; the parts are each attack's, the notes those of single periods."""
+        tables = matched(evidence)
+        parts = {name: matching_rate(match, tables.live) for name, match in tables.match.items()}
+        best = max(parts, key=lambda attack: parts[attack])
+        columns = range(len(tables.periods))
+        single = {
+            name: [matching_rate(match[:, [i]], tables.live[:, [i]]) for i in columns]
+            for name, match in tables.match.items()
+        }
+        notes = {
+            "best": best,
+            "customers": len(tables.customers),
+            "periods": list(tables.periods),
+            "pseudonyms": int(tables.live.sum()),
+            "by_period": single,
+            "chance": (tables.chance_curve() or [0.0])[-1],
+        }
+        return Score(parts[best], parts, notes)

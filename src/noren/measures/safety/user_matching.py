@@ -1,0 +1,70 @@
+"""UM: the share of customers whose pseudonyms are found in every period (S3)."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from noren.i18n import N_
+from noren.kernels.period_matching import user_matching
+from noren.measures.safety.matching import UNLISTED, matched
+from noren.progress import Progress, silent
+from noren.protocols import Evidence, Measure, Need, Score
+
+__all__ = ["UserMatching"]
+
+
+class UserMatching(Measure):
+    """Tell which share of the customers an attacker follows through all periods; the best attack counts.
+
+    A customer counts who is given her pseudonym in every period and none where she has none: one slip in twelve months
+    and she does not. A customer without any released row counts where nobody takes her for somebody. So UM is low as
+    soon as one month is well protected, however bare the others are; MM and EMM see those.
+
+    A guess file that leaves customers out is worth 0, as the judges of 2017 refuse it; the note ``refused`` tells how
+    many are missing. Customers whom an attack does not name, it takes for having no pseudonym.
+
+    References
+    ----------
+    S3, equation (3); the final rule of PWS Cup 2017, whose values it gives.
+
+    Examples
+    --------
+    Ann is found in both months, Bob in one of two.
+
+    >>> import polars as pl
+    >>> from noren.data.frames import History
+    >>> from noren.data.periods import periods_of
+    >>> from noren.data.release import Release, Statement
+    >>> from noren.data.schema import Schema
+    >>> from noren.protocols import Guess
+    >>> rows = {"customer": ["ann", "bob"] * 2, "date": ["2010/12/1"] * 2 + ["2011/1/1"] * 2, "item": ["x"] * 4,
+    ...         "price": [1.0] * 4, "quantity": [1] * 4}
+    >>> original = History.of(rows, Schema.preset("pwscup2018"))
+    >>> renamed = History.of(rows | {"customer": ["p", "q", "r", "s"]}, Schema.preset("pwscup2018"))
+    >>> release = Release.of_aligned(original, renamed, Statement("hand"), periods=periods_of(original["date"]))
+    >>> guess = Guess("hand", release.secret.pseudonyms[:3])
+    >>> UserMatching().measure(Evidence(original, release, {"hand": guess})).value
+    0.5
+    """
+
+    name: ClassVar[str] = "um"
+    summary: ClassVar[str] = N_("The share of customers whose pseudonyms the best attack finds in every period.")
+    source: ClassVar[str] = "S3"
+    goal: ClassVar[Literal["lower", "higher"]] = "lower"
+    bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
+    unit: ClassVar[str] = N_("share of customers found in every period")
+    needs: ClassVar[frozenset[Need]] = frozenset({"original", "secret", "guess"})
+
+    def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
+        """Return the largest share of all guesses; the parts are each attack's."""
+        tables = matched(evidence)
+        refused = {name: len(g.notes[UNLISTED]) for name, g in evidence.guesses.items() if g.notes.get(UNLISTED)}
+        parts = {name: 0.0 if name in refused else user_matching(match) for name, match in tables.match.items()}
+        best = max(parts, key=lambda attack: parts[attack])
+        notes = {
+            "best": best,
+            "customers": len(tables.customers),
+            "periods": len(tables.periods),
+            "chance": tables.chance_of_users(),
+        }
+        return Score(parts[best], parts, notes | ({"refused": refused} if refused else {}))

@@ -1,0 +1,143 @@
+"""What recommendations lose in a release of exact values: E1, E2 and E3 of PWS Cup 2017."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import ClassVar, Literal
+
+import numpy as np
+import polars as pl
+from pydantic import Field
+
+from noren.data.arrays import exact_values
+from noren.data.frames import History
+from noren.data.schema import Role, Schema
+from noren.errors import SchemaError
+from noren.i18n import N_, _
+from noren.kernels import item_similarity as kernel
+from noren.measures.evidence import original_history
+from noren.measures.utility.item_similarity import pieces_bought
+from noren.measures.utility.purchases import purchases
+from noren.progress import Progress, silent
+from noren.protocols import Evidence, Measure, Need, Score
+
+__all__ = ["E1", "E2", "E3", "Recommendations"]
+
+
+class Recommendations(Measure):
+    """Tell how much of "who bought this also bought that" a release of exact values loses.
+
+    What item-similarity tells of data drawn from a release, without the draws: the release itself is compared, every
+    pseudonym being a user. A customer who has another pseudonym each month becomes twelve users who bought little, and
+    that is most of what these errors see.
+    """
+
+    source: ClassVar[str] = "S3 (PWS Cup 2017)"
+    goal: ClassVar[Literal["lower", "higher"]] = "lower"
+    bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
+    needs: ClassVar[frozenset[Need]] = frozenset({"original", "public", "exact"})
+
+    @classmethod
+    def fits(cls, schema: Schema) -> bool:
+        """Tell whether the data have prices and quantities."""
+        return super().fits(schema) and all(schema.with_role(role) for role in (Role.PRICE, Role.QUANTITY))
+
+    @abstractmethod
+    def errors(self, original: kernel.Matrix, released: kernel.Matrix) -> dict[str, float]:
+        """Return the parts of the error, given how many pieces each user bought of each item."""
+
+    def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
+        """Return the largest part of the error."""
+        original, public = original_history(evidence), evidence.release.public
+        if not isinstance(public, History):
+            raise SchemaError(_("the release is a table"), _("this measure judges purchase histories"))
+        progress(0.0, _("counting who bought what"))
+        # one coding of all items, in the order of their text, so that ties of the top items are broken alike
+        items = pl.concat([_items(original), _items(public)]).unique().sort()
+        parts = self.errors(*(pieces_bought(purchases(side, items)) for side in (original, public)))
+        return Score(max(parts.values()), parts if len(parts) > 1 else {})
+
+
+class E1(Recommendations):
+    """Tell what wholesale recommendations lose: users score whole dozens of an item, six at most.
+
+    References
+    ----------
+    PWS Cup 2017, ``E1-ItemCF-s``, whose values it gives.
+
+    Examples
+    --------
+    Two customers bought a dozen of a and of b: the items are alike, cosine 1. Under new pseudonyms for the second rows
+    nobody bought both, and all is lost.
+
+    >>> from noren.data.release import Release, Statement
+    >>> rows = {"customer": ["1", "1", "2", "2"], "date": ["2010/12/1", "2011/1/1"] * 2, "item": ["a", "b"] * 2,
+    ...         "price": [1.0] * 4, "quantity": [12] * 4}
+    >>> original = History.of(rows, Schema.preset("pwscup2018"))
+    >>> renamed = History.of(rows | {"customer": ["p", "q", "r", "s"]}, Schema.preset("pwscup2018"))
+    >>> E1().measure(Evidence(original, Release.of_aligned(original, renamed, Statement("hand")))).value
+    1.0
+    """
+
+    name: ClassVar[str] = "e1"
+    summary: ClassVar[str] = N_("How much of the item–item similarities of wholesale is lost (E1 of PWS Cup 2017).")
+    unit: ClassVar[str] = N_("distance of the similarities, as a share of the original's sum")
+
+    def errors(self, original: kernel.Matrix, released: kernel.Matrix) -> dict[str, float]:
+        """Return the distance of the similarities by whole dozens."""
+        return {"similarity": _distance(original, released, "wholesale")}
+
+
+class E2(Recommendations):
+    """Tell what retail recommendations lose: users score their pieces of an item, where they are eleven at most.
+
+    References
+    ----------
+    PWS Cup 2017, ``E2-ItemCF-r``, whose values it gives.
+    """
+
+    name: ClassVar[str] = "e2"
+    summary: ClassVar[str] = N_("How much of the item–item similarities of retail is lost (E2 of PWS Cup 2017).")
+    unit: ClassVar[str] = N_("distance of the similarities, as a share of the original's sum")
+
+    def errors(self, original: kernel.Matrix, released: kernel.Matrix) -> dict[str, float]:
+        """Return the distance of the similarities by pieces."""
+        return {"similarity": _distance(original, released, "retail")}
+
+
+class E3(Recommendations):
+    """Tell what is lost of the items that most users bought: which they are, and how alike.
+
+    ``items`` is the share of the original's top items that are not the release's, ``similarity`` the distance of the
+    similarities among the original's top items, a user scoring 1 for what she bought. The judges print both; the value
+    is the larger. Ties for the last place go to the item whose text is larger.
+
+    References
+    ----------
+    PWS Cup 2017, ``E3-topk``, whose two values are the parts.
+    """
+
+    name: ClassVar[str] = "e3"
+    summary: ClassVar[str] = N_("How much of the top items and of their likeness is lost (E3 of PWS Cup 2017).")
+    unit: ClassVar[str] = N_("share of top items lost, or distance of their similarities, whichever is larger")
+
+    top: int = Field(default=100, ge=2, le=100_000, description=N_("how many items count as the top"))
+
+    def errors(self, original: kernel.Matrix, released: kernel.Matrix) -> dict[str, float]:
+        """Return the share of the top items that are lost and the distance of their similarities."""
+        best = np.sort(kernel.most_bought(original, self.top))
+        lost = np.setdiff1d(best, kernel.most_bought(released, self.top))
+        # a shop with fewer items than the top has still its share counted of the top, as the judges do
+        return {
+            "items": len(lost) / self.top,
+            "similarity": _distance(original[:, best], released[:, best], "presence"),
+        }
+
+
+def _distance(original: kernel.Matrix, released: kernel.Matrix, score: kernel.Score) -> float:
+    one, other = (kernel.similarities(kernel.scored(pieces, score)) for pieces in (original, released))
+    return kernel.similarity_error(one, other)
+
+
+def _items(history: History) -> pl.Series:
+    return exact_values(history, history.schema.role(Role.ITEM)).cast(pl.String).drop_nulls().unique()

@@ -1,0 +1,146 @@
+"""How far released rows moved from the original ones: E4, E5 and E6 of PWS Cup 2017."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noren.data.arrays import exact_values, numbers
+from noren.data.schema import Role, Schema
+from noren.i18n import N_
+from noren.kernels.likeness import likeness
+from noren.measures.evidence import aligned_history, original_history
+from noren.progress import Progress, silent
+from noren.protocols import Evidence, Measure, Need, Score
+
+__all__ = ["E4", "E5", "E6", "RowChange"]
+
+Numbers = NDArray[np.float64]
+MONTH = 31.0
+"""The days over which E4 divides."""
+
+
+class RowChange(Measure):
+    """Tell how far one column's values moved, row by row, on average over all rows of the original.
+
+    Deleted rows add nothing, being counted by E6. A suppressed cell in a row that stayed, which the contest does not
+    have, costs 1.
+    """
+
+    source: ClassVar[str] = "S3 (PWS Cup 2017)"
+    goal: ClassVar[Literal["lower", "higher"]] = "lower"
+    needs: ClassVar[frozenset[Need]] = frozenset({"original", "secret", "exact"})
+    role: ClassVar[Role]
+    """The column that is compared."""
+
+    @classmethod
+    def fits(cls, schema: Schema) -> bool:
+        """Tell whether the data have the column."""
+        return super().fits(schema) and bool(schema.with_role(cls.role))
+
+    @abstractmethod
+    def errors(self, values: Numbers, released: Numbers) -> Numbers:
+        """Return what each row costs."""
+
+    def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
+        """Return the mean over all rows of the original."""
+        original, aligned = original_history(evidence), aligned_history(evidence)
+        kept = aligned[Role.CUSTOMER].is_not_null()
+        column = original.schema.role(self.role)
+        values, released = (numbers(exact_values(side, column).filter(kept)) for side in (original, aligned))
+        errors = np.where(np.isnan(released), 1.0, self.errors(values, released))
+        moved = int(np.count_nonzero(errors))
+        return Score(float(errors.sum()) / max(len(original), 1), notes={"rows_changed": moved})
+
+
+class E4(RowChange):
+    """Tell how far dates moved: the mean of |days| over 31.
+
+    References
+    ----------
+    PWS Cup 2017, ``E4-diff-date``, whose values it gives (they are rounded to ten decimals there).
+
+    Examples
+    --------
+    One of two dates moved by three days: 3/(31·2).
+
+    >>> from noren.data.frames import History
+    >>> from noren.data.release import Release, Statement
+    >>> rows = {"customer": ["1", "2"], "date": ["2010/12/1"] * 2, "item": ["a", "b"], "price": [1.0, 2.0],
+    ...         "quantity": [1, 1]}
+    >>> original = History.of(rows, Schema.preset("pwscup2018"))
+    >>> moved = History.of(rows | {"date": ["2010/12/4", "2010/12/1"]}, Schema.preset("pwscup2018"))
+    >>> score = E4().measure(Evidence(original, Release.of_aligned(original, moved, Statement("hand"))))
+    >>> score.value == 3 / 62
+    True
+    """
+
+    name: ClassVar[str] = "e4"
+    summary: ClassVar[str] = N_("How far dates moved, as a share of a month (E4 of PWS Cup 2017).")
+    unit: ClassVar[str] = N_("mean number of days over 31")
+    role: ClassVar[Role] = Role.DATE
+
+    def errors(self, values: Numbers, released: Numbers) -> Numbers:
+        """Return the days between, over 31."""
+        return np.abs(values - released) / MONTH
+
+
+class E5(RowChange):
+    """Tell how far unit prices moved: the mean of 1 - min/max.
+
+    References
+    ----------
+    PWS Cup 2017, ``E5-diff-price``, whose values it gives (they are rounded to ten decimals there).
+    """
+
+    name: ClassVar[str] = "e5"
+    summary: ClassVar[str] = N_("How far unit prices moved, in proportion (E5 of PWS Cup 2017).")
+    bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
+    unit: ClassVar[str] = N_("mean of 1 - min/max")
+    role: ClassVar[Role] = Role.PRICE
+
+    def errors(self, values: Numbers, released: Numbers) -> Numbers:
+        """Return 1 less the smaller price over the larger."""
+        return 1.0 - likeness(values, released)
+
+
+class E6(Measure):
+    """Tell which share of the rows was deleted.
+
+    The value is rounded to four decimals, as the judges' program does; the part ``share`` is not. Their program looks
+    for the text ``DEL,`` and so takes rows of a pseudonym that ends in DEL for deleted; here a row is deleted if it is.
+
+    References
+    ----------
+    PWS Cup 2017, ``E6-nrow``, whose values it gives.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from noren.data.frames import History
+    >>> from noren.data.release import Release, Statement
+    >>> rows = {"customer": ["1", "2"], "date": ["2010/12/1"] * 2, "item": ["a", "b"], "price": [1.0, 2.0],
+    ...         "quantity": [1, 1]}
+    >>> original = History.of(rows, Schema.preset("pwscup2018"))
+    >>> kept = original.frame.select(pl.when(pl.col("item") == "a").then(pl.all()))
+    >>> release = Release.of_aligned(original, History(kept, original.schema), Statement("hand"))
+    >>> E6().measure(Evidence(original, release)).value
+    0.5
+    """
+
+    name: ClassVar[str] = "e6"
+    summary: ClassVar[str] = N_("The share of rows that were deleted (E6 of PWS Cup 2017).")
+    source: ClassVar[str] = "S3 (PWS Cup 2017)"
+    goal: ClassVar[Literal["lower", "higher"]] = "lower"
+    bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
+    unit: ClassVar[str] = N_("share of rows deleted")
+    needs: ClassVar[frozenset[Need]] = frozenset({"original", "secret"})
+
+    def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
+        """Return deleted rows over the original's rows."""
+        deleted = evidence.release.deleted_rows
+        share = deleted / max(len(original_history(evidence)), 1)
+        return Score(round(share, 4), {"share": share}, {"deleted_rows": deleted})

@@ -1,0 +1,89 @@
+"""Rows that nobody bought but might have: a real purchase of the item, on an invoice of the customer's own."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from noren.data.arrays import exact_values, numbers
+from noren.data.frames import History
+from noren.data.schema import Role, Scale
+from noren.kernels.draws import uniforms
+from noren.kernels.like_rows import near_in_time, one_of_each
+
+__all__ = ["believable_rows"]
+
+Numbers = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+_OF_THE_ITEM = (Role.ITEM, Role.PRICE, Role.QUANTITY, Role.DESCRIPTION)
+_OF_THE_VISIT = (Role.CUSTOMER, Role.INVOICE, Role.DATE, Role.TIME)
+
+
+def believable_rows(
+    released: History, customer: Whole, item: Whole, who: Whole, what: Whole, *, seed: int
+) -> pl.DataFrame:
+    """Return a row for each customer ``who`` and item ``what``, all columns filled.
+
+    A row of that item is drawn from the history, all alike, and gives the price, the quantity and the description: the
+    added rows then have the prices and quantities that the item's own rows have, in the same proportions and together,
+    so no value of theirs tells them. The rest (invoice, date, time, name) is that of one of the customer's rows, of the
+    nearest moment to the drawn purchase: what was sold then, at what price, is likely there. A column of another role
+    follows whichever it depends on, the item or the visit to the shop.
+
+    Parameters
+    ----------
+    released
+        The history as it is released, under pseudonyms.
+    customer, item
+        The customer and the item of each of its rows, as codes; below 0 where a row has none.
+
+    Examples
+    --------
+    Bob never bought tea. Ann's tea of 2 goes on the invoice of his that is nearest in time to hers.
+
+    >>> from noren.data.schema import Schema
+    >>> rows = {"customer": ["ann", "bob", "bob"], "date": ["2010/12/1", "2010/12/3", "2010/12/9"],
+    ...         "item": ["tea", "jam", "jam"], "price": [2.0, 5.0, 5.0], "quantity": [6, 1, 1]}
+    >>> released = History.of(rows, Schema.preset("pwscup2018"))
+    >>> codes = np.array([0, 1, 1]), np.array([1, 0, 0])
+    >>> believable_rows(released, *codes, np.array([1]), np.array([1]), seed=1).row(0)
+    ('bob', datetime.date(2010, 12, 3), 'tea', 2.0, 6)
+    """
+    # streams of their own: the pseudonyms use the first
+    like, place = (uniforms(len(who), seed=seed, draw=1, stream=stream) for stream in (0, 1))
+    bought = one_of_each(np.where(customer >= 0, item, -1), what, like)
+    moment = _moments(released)
+    visit = near_in_time(customer, moment, who, moment[bought], place)
+    from_item = {
+        c.name for c in released.schema.columns if c.role in _OF_THE_ITEM or _follows_item(released, c.name, c.role)
+    }
+    return pl.DataFrame(
+        [
+            released.frame[name].gather(pl.Series(bought if name in from_item else visit))
+            for name in released.schema.names
+        ]
+    )
+
+
+def _moments(history: History) -> Numbers:
+    """Return when each row was bought, in days; 0 where that is not known."""
+    moment = np.zeros(len(history))
+    for role, unit in ((Role.DATE, 1.0), (Role.TIME, 1.0 / 1440)):
+        for column in history.schema.with_role(role):
+            if column.scale != Scale.NOMINAL:
+                moment += np.nan_to_num(numbers(exact_values(history, column))) * unit
+    return moment
+
+
+def _follows_item(history: History, name: str, role: Role) -> bool:
+    """Tell whether a column has fewer values beside its first for an item than for a visit, as a category has."""
+    if role in _OF_THE_VISIT:
+        return False
+
+    def further(keys: list[str]) -> int:
+        return history.frame.n_unique([*keys, name]) - history.frame.n_unique(keys)
+
+    visit = [c.name for c in history.schema.with_role(*_OF_THE_VISIT)]
+    return further([history.schema.role(Role.ITEM).name]) < further(visit)

@@ -1,0 +1,106 @@
+"""What methods of repeated releases share: the parameter that says when a period begins."""
+
+from __future__ import annotations
+
+from datetime import date
+from itertools import pairwise
+from typing import Any, Literal
+
+import polars as pl
+from pydantic import Field, field_validator, model_validator
+
+from noren.data.arrays import exact_values
+from noren.data.frames import History
+from noren.data.periods import periods_of
+from noren.data.schema import Role
+from noren.errors import ParameterError
+from noren.i18n import N_, _
+from noren.protocols import Method
+
+__all__ = ["ByPeriod"]
+
+_DAY = pl.duration(days=1)
+
+
+class ByPeriod(Method):
+    """A method that works period by period: months, weeks, quarters, or periods of the steward's own."""
+
+    period: Literal["month", "week", "quarter", "custom"] = Field(
+        default="month", description=N_("the periods: calendar months, ISO weeks, quarters, or custom (see starts)")
+    )
+    starts: tuple[date, ...] = Field(
+        default=(), description=N_("the first day of each custom period, like 2010-12-01; each must hold a row")
+    )
+
+    @field_validator("starts", mode="before")
+    @classmethod
+    def _contest_spelling(cls, given: Any) -> Any:
+        """Read days as the contests write them, too: 2010/12/1."""
+        if not isinstance(given, list | tuple):
+            return given
+        return [_day(day) if isinstance(day, str) else day for day in given]
+
+    @model_validator(mode="after")
+    def _starts_are_for_custom(self) -> ByPeriod:
+        if self.period == "custom" and not self.starts:
+            raise ValueError(_("period=custom needs the first day of each period; add starts"))
+        if self.period != "custom" and self.starts:
+            raise ValueError(
+                _("period={period} has its own days; use period=custom with starts").format(period=self.period)
+            )
+        for day, next_day in pairwise(self._first_days):
+            if day == next_day:
+                raise ValueError(_("starts names {day} twice; give each period another first day").format(day=day))
+        return self
+
+    @property
+    def _first_days(self) -> list[date]:
+        return sorted(self.starts)
+
+    def days_of(self, original: History) -> pl.Series:
+        """Return the day of each row; null where the row has no date."""
+        return exact_values(original, original.schema.role(Role.DATE)).cast(pl.Date)
+
+    def periods(self, original: History) -> pl.Series:
+        """Return the name of each row's period; stop at a custom period in which nothing happens."""
+        days = self.days_of(original)
+        if self.period != "custom":
+            return periods_of(days, self.period)
+        named = periods_of(days, self._first_days)
+        used = set(named.unique())
+        for day in self._first_days:
+            if len(days) and f"{day.year}/{day.month}/{day.day}" not in used:
+                raise ParameterError(
+                    _("no row falls in the period that begins on {day}").format(day=day.isoformat()),
+                    _("leave that day out of starts"),
+                )
+        return named
+
+    def spans(self, original: History) -> tuple[pl.Series, pl.Series]:
+        """Return the first and the last day of each row's period; the last custom period ends with the data."""
+        days = self.days_of(original)
+        day = pl.col("day")
+        frame = days.to_frame("day")
+        if self.period == "custom":
+            self.periods(original)
+            begins = pl.DataFrame({"first": self._first_days}, schema={"first": pl.Date})
+            begins = begins.with_columns(last=(pl.col("first").shift(-1) - _DAY).fill_null(days.max()))
+            placed = frame.with_row_index().drop_nulls().sort("day").join_asof(begins, left_on="day", right_on="first")
+            frame = frame.with_row_index().join(placed.drop("day"), on="index", how="left", maintain_order="left")
+            return frame["first"], frame["last"]
+        every = {"month": "1mo", "week": "1w", "quarter": "1q"}[self.period]
+        first = day.dt.truncate(every)
+        frame = frame.select(first=first, last=first.dt.offset_by(every) - _DAY)
+        return frame["first"], frame["last"]
+
+
+def _day(text: str) -> str:
+    """Return a day in the spelling that pydantic reads; anything else as it is.
+
+    >>> _day("2010/12/1"), _day("soon")
+    ('2010-12-01', 'soon')
+    """
+    parts = text.strip().split("/")
+    if len(parts) == 3 and all(part.isascii() and part.isdigit() for part in parts):
+        return "{:0>4}-{:0>2}-{:0>2}".format(*parts)
+    return text

@@ -1,0 +1,162 @@
+"""Methods one after another."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from pydantic import Field, InstanceOf, WithJsonSchema, field_serializer, field_validator
+
+from noren.data.frames import Records
+from noren.data.release import Release, Statement
+from noren.data.schema import Kind
+from noren.errors import FileError, InputError, NorenError, ParameterError
+from noren.i18n import N_, _
+from noren.progress import Progress, silent
+from noren.protocols import Method
+from noren.registry import build
+
+__all__ = ["Chain", "read_chain"]
+
+_Step = Annotated[
+    InstanceOf[Method],
+    WithJsonSchema({"type": "object", "required": ["method"], "properties": {"method": {"type": "string"}}}),
+]
+
+
+class Chain(Method):
+    """Protect by several methods in turn, each working on the public part of what the one before it made.
+
+    Thin the data, move dates, then change names every month: each step is a method with its own parameters and its own
+    share of the seed. The answer is one release of the original: its secret part knows for every last pseudonym the
+    customer it began with, and for every row where it came from. Each step keeps its promise about the data it was
+    given and none about the whole: histories that k customers shared need not be alike after a later step has touched
+    them.
+
+    References
+    ----------
+    S3 (teams of PWS Cup 2017 put deletion, noise and monthly pseudonyms together).
+
+    Examples
+    --------
+    >>> from noren.data.frames import History
+    >>> from noren.data.schema import Schema
+    >>> rows = {"customer": ["ann", "ann", "bob", "bob"], "date": ["2010/12/1", "2011/1/2", "2010/12/3", "2010/12/4"],
+    ...         "item": ["a", "b", "a", "b"], "price": [1.0] * 4, "quantity": [1, 2, 3, 4]}
+    >>> chain = Chain(steps=[{"method": "thin", "share": 0.25}, "monthly-pseudonyms"])
+    >>> release = chain.protect(History.of(rows, Schema.preset("pwscup2018")), seed=1)
+    >>> release.deleted_rows, release.statement.parameters["steps"][1]["method"]
+    (1, 'monthly-pseudonyms')
+    >>> sorted(release.secret.pseudonyms["customer"].unique())
+    ['ann', 'bob']
+    """
+
+    name: ClassVar[str] = "chain"
+    summary: ClassVar[str] = N_(
+        "Protects by several methods in turn; each promises something of the data it was given."
+    )
+    source: ClassVar[str] = "S3"
+    accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.HISTORY, Kind.TABLE})
+
+    steps: tuple[_Step, ...] = Field(
+        description=N_("the methods in order, by name; with parameters in a file of [[step]] tables (protect --chain)"),
+        examples=[["thin", "monthly-pseudonyms"]],
+    )
+
+    @field_validator("steps", mode="before")
+    @classmethod
+    def _ready(cls, given: Any) -> tuple[Method, ...]:
+        """Make methods of names and of tables of parameters; a chain in a chain is its steps."""
+        if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
+            given = (given,)
+        ready = [_ready_step(number, step) for number, step in enumerate(given, start=1)]
+        if not ready:
+            raise ParameterError(_("the chain has no steps"), _("give at least one method"))
+        return tuple(method for one in ready for method in (one.steps if isinstance(one, Chain) else (one,)))
+
+    @field_serializer("steps")
+    def _plain(self, steps: Sequence[Method]) -> list[dict[str, Any]]:
+        return [{"method": step.name} | step.parameters() for step in steps]
+
+    def protect(self, original: Records, *, seed: int, progress: Progress = silent) -> Release:
+        """Run all steps; the same seed gives the same bytes."""
+        return self.whole(self.stages(original, seed=seed, progress=progress), seed=seed)
+
+    def stages(self, original: Records, *, seed: int, progress: Progress = silent) -> list[Release]:
+        """Run all steps and return each one's release, that of what the step before it made public."""
+        if seed < 0:
+            raise ParameterError(_("seed = {seed} is below 0").format(seed=seed), _("choose another seed"))
+        own = [int(s.generate_state(1, np.uint64)[0]) >> 1 for s in np.random.SeedSequence(seed).spawn(len(self.steps))]
+        made: list[Release] = []
+        data = original
+        for at, (step, one) in enumerate(zip(self.steps, own, strict=True)):
+
+            def told(done: float, words: str = "", at: int = at, name: str = step.name) -> None:
+                progress((at + done) / len(self.steps), f"{name}: {words}" if words else name)
+
+            try:
+                if data.schema.kind not in step.accepts:
+                    raise ParameterError(_("it does not work on a {kind}").format(kind=data.schema.kind))
+                made.append(step.protect(data, seed=one, progress=told))
+            except InputError as error:
+                raise ParameterError(
+                    _("step {number}, {method}: {said}").format(number=at + 1, method=step.name, said=error)
+                ) from error
+            data = made[-1].public
+        return made
+
+    @staticmethod
+    def whole(stages: Sequence[Release], *, seed: int | None) -> Release:
+        """Return the release of the first original that all stages together amount to."""
+        last = reduce(Release.then, stages)
+        secret = replace(last.secret, seed=seed)
+        return Release(last.public, secret, Statement.of_chain(stage.statement for stage in stages))
+
+
+def _ready_step(number: int, given: Any) -> Method:
+    from noren.methods import methods
+
+    if isinstance(given, Method):
+        return given
+    table = {"method": given} if isinstance(given, str) else given
+    if not isinstance(table, Mapping) or not isinstance(table.get("method"), str):
+        raise ParameterError(
+            _("step {number} names no method").format(number=number),
+            _('write method = "…", one of {names}').format(names=", ".join(methods)),
+        )
+    parameters = {str(name).replace("-", "_"): value for name, value in table.items() if name != "method"}
+    try:
+        return build(methods[table["method"]], parameters)
+    except NorenError as error:
+        raise ParameterError(_("step {number}: {said}").format(number=number, said=error)) from None
+
+
+def read_chain(path: str | Path) -> Chain:
+    """Read a chain: a TOML file of ``[[step]]`` tables, each a method's name and its parameters."""
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            content = tomllib.load(file)
+    except (OSError, ValueError, RecursionError) as error:
+        raise FileError(
+            _("the chain cannot be read ({reason})").format(reason=str(error)[:160]),
+            _("give a UTF-8 TOML file of [[step]] tables"),
+            file=path,
+        ) from None
+    steps = content.pop("step", None)
+    if content or not isinstance(steps, list) or not steps:
+        rule = (
+            _("{key} is not part of a chain").format(key=next(iter(content)))
+            if content
+            else _("the chain has no steps")
+        )
+        raise FileError(rule, _('write [[step]] tables, each with method = "…" and its parameters'), file=path)
+    try:
+        return Chain(steps=steps)
+    except ParameterError as error:
+        raise ParameterError(str(error), file=path) from None

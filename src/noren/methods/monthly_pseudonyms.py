@@ -1,0 +1,67 @@
+"""Another name in every period."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import polars as pl
+
+from noren.data.frames import History
+from noren.data.release import Release, Statement
+from noren.data.schema import Role
+from noren.i18n import N_, _
+from noren.kernels.pseudonyms import pseudonyms
+from noren.methods.by_period import ByPeriod
+from noren.methods.edited import edited
+from noren.progress import Progress, silent
+
+__all__ = ["MonthlyPseudonyms"]
+
+
+class MonthlyPseudonyms(ByPeriod):
+    """Give every customer a fresh pseudonym in each period, and change nothing else.
+
+    Data that grow month by month are released again and again. Under one pseudonym a person found once is found in all
+    months; with fresh ones each month must be attacked anew. No pseudonym is used twice, so names alone tell nothing
+    across periods. Inside a period the history stays whole: whoever knows some purchases of a month finds the
+    pseudonym and the rest of that month, and habits that last (the same items every month) link the months again.
+
+    References
+    ----------
+    S3 (PWS Cup 2017: a pseudonym per customer and month, the table F).
+
+    Examples
+    --------
+    Ann buys in December and January, Bob in December twice: three pseudonyms.
+
+    >>> from noren.data.schema import Schema
+    >>> rows = {"customer": ["ann", "bob", "ann", "bob"], "date": ["2010/12/1", "2010/12/1", "2011/1/7", "2010/12/9"],
+    ...         "item": ["a"] * 4, "price": [1.0] * 4, "quantity": [1] * 4}
+    >>> release = MonthlyPseudonyms().protect(History.of(rows, Schema.preset("pwscup2018")), seed=1)
+    >>> print(*(" ".join(row) for row in release.secret.pseudonyms.rows()), sep="\\n")
+    12 ann 2010/12
+    10 bob 2010/12
+    11 ann 2011/1
+    """
+
+    name: ClassVar[str] = "monthly-pseudonyms"
+    summary: ClassVar[str] = N_("Hides names behind a fresh pseudonym in each period: months must be found one by one.")
+    source: ClassVar[str] = "S3"
+
+    def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
+        """Replace customers by pseudonyms of their own in each period; the same seed gives the same ones."""
+        progress(0.0, _("choosing pseudonyms"))
+        customer = original[Role.CUSTOMER]
+        periods = self.periods(original)
+        rows = pl.DataFrame({"customer": customer, "period": periods})
+        known = rows.drop_nulls("customer").unique(maintain_order=True)
+        known = known.with_columns(pl.Series("name", pseudonyms(len(known), seed)).cast(pl.String))
+        names = rows.join(known, on=["customer", "period"], how="left", nulls_equal=True, maintain_order="left")["name"]
+        promise = N_(
+            "names are hidden and change with each period; inside a period histories are not hidden: whoever knows some"
+            " purchases finds the pseudonym of that period"
+        )
+        statement = Statement(method=self.name, parameters=self.parameters(), promise=promise)
+        progress(0.5, _("putting the rows in an order that tells nothing"))
+        aligned = edited(original, [names.alias(customer.name)])
+        return Release.of_aligned(original, aligned, statement, seed=seed, periods=periods)

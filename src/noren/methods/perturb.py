@@ -1,0 +1,172 @@
+"""Small noise on dates, prices and quantities."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from pydantic import Field
+
+from noren.data.arrays import exact_values, numbers
+from noren.data.frames import History
+from noren.data.release import Release, Statement
+from noren.data.schema import Column, Role
+from noren.i18n import N_, _
+from noren.kernels.draws import uniforms
+from noren.kernels.noise import day_shifts, moved_by_packs, scaled_prices
+from noren.methods.by_period import ByPeriod
+from noren.methods.edited import edited
+from noren.methods.pseudonymize import pseudonymous
+from noren.progress import Progress, silent
+
+__all__ = ["Perturb"]
+
+# draw 0 chooses the pseudonyms
+_DRAW = 1
+_DATE, _PRICE, _QUANTITY = range(3)
+
+
+class Perturb(ByPeriod):
+    """Move dates inside their period, prices by a small factor and quantities by whole packs; hide names.
+
+    Whoever looks for a purchase by its date, price or quantity no longer finds it to the letter. What the noise keeps:
+    a row never leaves its period, a price stays within a factor of 1 + ``price``, a quantity within ``packs`` packs and
+    at its mean. This is noise and no guarantee: items stay, and an attacker who asks for the nearest history instead of
+    the same row often finds it.
+
+    References
+    ----------
+    S3 (the utility of PWS Cup 2017 counts days moved and prices changed).
+
+    Examples
+    --------
+    Three days at most, and never out of December; a quantity of 24 moves by one dozen, the item's most common quantity.
+
+    >>> from noren.data.schema import Schema
+    >>> rows = {"customer": ["ann", "bob", "cho", "ann"],
+    ...         "date": ["2010/12/1", "2010/12/15", "2010/12/31", "2010/12/31"], "item": ["a"] * 4,
+    ...         "price": [1.0, 2.0, 4.0, 0.01], "quantity": [12, 12, 24, 1]}
+    >>> release = Perturb(days=3, price=0.1).protect(History.of(rows, Schema.preset("pwscup2018")), seed=1)
+    >>> print(*release.aligned().lines(), sep="\\n")
+    12,2010/12/2,a,1.04,12
+    10,2010/12/18,a,2.05,12
+    11,2010/12/30,a,3.87,36
+    12,2010/12/31,a,0.01,1
+    """
+
+    name: ClassVar[str] = "perturb"
+    summary: ClassVar[str] = N_(
+        "Moves dates inside their period, prices by a factor, quantities by packs; hides names."
+    )
+    source: ClassVar[str] = "S3"
+
+    days: int = Field(default=3, ge=0, description=N_("move dates by up to this many days, within their period"))
+    whole_baskets: bool = Field(
+        default=False, description=N_("move what a customer bought on one day (and one invoice) together")
+    )
+    price: float = Field(
+        default=0.05, ge=0, description=N_("multiply prices by a factor between 1/(1 + this) and 1 + this")
+    )
+    packs: int = Field(
+        default=1,
+        ge=0,
+        description=N_("move quantities by up to this many packs; an item's pack is its most common quantity"),
+    )
+
+    def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
+        """Perturb the rows of ``original``; the same seed gives the same noise."""
+        schema = original.schema
+        columns = [pseudonymous(original[Role.CUSTOMER], seed)]
+        progress(0.1, _("moving dates"))
+        if self.days:
+            columns.append(self._dates(original, seed))
+        progress(0.3, _("changing prices and quantities"))
+        if self.price:
+            columns += [self._prices(original, column, seed) for column in schema.with_role(Role.PRICE)]
+        if self.packs:
+            columns += [self._quantities(original, column, seed) for column in schema.with_role(Role.QUANTITY)]
+        promise = N_(
+            "names are hidden; dates moved inside their period, prices by a small factor, quantities by whole packs;"
+            " items stay, and the nearest history may still be the right one"
+        )
+        statement = Statement(method=self.name, parameters=self.parameters(), promise=promise)
+        progress(0.6, _("putting the rows in an order that tells nothing"))
+        return Release.of_aligned(original, edited(original, columns), statement, seed=seed)
+
+    def _dates(self, original: History, seed: int) -> pl.Series:
+        column = original.schema.role(Role.DATE)
+        values = original.frame[column.name]
+        days = self.days_of(original)
+        first, last = self.spans(original)
+        uniform = uniforms(len(original), seed=seed, draw=_DRAW, stream=_DATE)
+        if self.whole_baskets:
+            uniform = uniform[_first_of_basket(original, days)]
+        first, last = _within(first, last, column)
+        shift = day_shifts(_whole(days), _whole(first), _whole(last), self.days, uniform)
+        moved = pl.DataFrame({"value": values, "shift": shift}).select(
+            (pl.col("value") + pl.duration(days="shift")).alias(column.name)
+        )
+        return moved[column.name].cast(values.dtype)
+
+    def _prices(self, original: History, column: Column, seed: int) -> pl.Series:
+        values = exact_values(original, column)
+        uniform = uniforms(len(values), seed=seed, draw=_DRAW, stream=_PRICE)
+        least, most = _bounds(column)
+        return _like(values, scaled_prices(numbers(values), self.price, column.grid, least, most, uniform))
+
+    def _quantities(self, original: History, column: Column, seed: int) -> pl.Series:
+        values = exact_values(original, column)
+        pack = usual_packs(exact_values(original, original.schema.role(Role.ITEM)), values)
+        uniform = uniforms(len(values), seed=seed, draw=_DRAW, stream=_QUANTITY)
+        least, _most = _bounds(column)
+        return _like(values, moved_by_packs(numbers(values), pack, self.packs, least, uniform))
+
+
+def usual_packs(item: pl.Series, quantity: pl.Series) -> NDArray[np.float64]:
+    """Return for each row the pack of its item: its most common quantity, the smaller of two equally common ones.
+
+    >>> usual_packs(pl.Series(["a", "a", "a", "b", "b"]), pl.Series([12, 12, 24, 6, -3])).tolist()
+    [12.0, 12.0, 12.0, 3.0, 3.0]
+    """
+    rows = pl.DataFrame({"item": item, "size": quantity.abs()})
+    counted = rows.filter(pl.col("size") > 0).group_by("item", "size").len()
+    usual = counted.sort("item", "len", "size", descending=[False, True, False]).unique("item", keep="first")
+    placed = rows.select("item").join(
+        usual.select("item", pack="size"), on="item", how="left", nulls_equal=True, maintain_order="left"
+    )
+    return placed["pack"].cast(pl.Float64).fill_null(1.0).to_numpy()
+
+
+def _first_of_basket(original: History, days: pl.Series) -> NDArray[np.int64]:
+    """Return for each row the first row of its basket: same customer, same day, same invoice where there is one."""
+    invoice = [original.frame[c.name].alias("invoice") for c in original.schema.with_role(Role.INVOICE)]
+    rows = pl.DataFrame([original[Role.CUSTOMER].alias("customer"), days.alias("day"), *invoice])
+    first = pl.col("row").min().over(rows.columns)
+    return rows.with_row_index("row").select(first).to_series().cast(pl.Int64).to_numpy()
+
+
+def _bounds(column: Column) -> tuple[float, float]:
+    """Return what a column's sizes lie between: its own bounds, else from one step of its grid on."""
+    least = column.minimum if isinstance(column.minimum, float) and column.minimum > 0 else column.grid
+    return least, column.maximum if isinstance(column.maximum, float) else np.inf
+
+
+def _within(first: pl.Series, last: pl.Series, column: Column) -> tuple[pl.Series, pl.Series]:
+    """Return the days that a row may move between, cut to the column's own bounds."""
+    least, most = (b.date() if isinstance(b, dt.datetime) else b for b in (column.minimum, column.maximum))
+    ends = pl.DataFrame({"first": first, "last": last}).select(
+        first=pl.max_horizontal("first", pl.lit(least, dtype=pl.Date)),
+        last=pl.min_horizontal("last", pl.lit(most, dtype=pl.Date)),
+    )
+    return ends["first"], ends["last"]
+
+
+def _like(values: pl.Series, moved: NDArray[np.float64]) -> pl.Series:
+    return pl.Series(values.name, moved).fill_nan(None).cast(values.dtype)
+
+
+def _whole(days: pl.Series) -> NDArray[np.int64]:
+    return days.to_physical().cast(pl.Int64).fill_null(0).to_numpy()

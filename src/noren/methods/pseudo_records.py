@@ -1,0 +1,214 @@
+"""Customers of a cluster given the same items, by added rows (S2)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from pydantic import Field, field_validator, model_validator
+
+from noren.data.arrays import NOBODY, exact_values, people
+from noren.data.formats.spelling import Spelling
+from noren.data.frames import History
+from noren.data.release import Release, Statement
+from noren.data.schema import Role
+from noren.errors import ParameterError
+from noren.i18n import N_, _
+from noren.kernels.cosine_clusters import cosine_clusters, filled_up
+from noren.kernels.item_sets import ItemSets, item_sets
+from noren.kernels.item_weights import tf_idf, unit_rows
+from noren.kernels.union_clusters import missing_items, union_clusters
+from noren.methods.believable_rows import believable_rows
+from noren.methods.edited import edited
+from noren.methods.pseudonymize import pseudonymous
+from noren.progress import Progress, silent
+from noren.protocols import Method
+
+__all__ = ["PseudoRecords"]
+
+Whole = NDArray[np.int64]
+
+STEPS = {"quick": 2_500, "normal": 25_000, "thorough": 250_000}
+"""How many changes the search tries for each customer."""
+_MOST_CELLS = 250_000_000
+"""The largest table of clusters by items: 2 GB of centres for k-means, half a GB of counts for the search."""
+
+
+class PseudoRecords(Method):
+    """Give every customer of a cluster the same items, by adding rows; nothing is changed or taken away.
+
+    Customers are put into c clusters, and each member gets a pseudo record for every item that some other member bought
+    and it did not. An attacker who knows what everybody bought sees one item set for a whole cluster, so one guess in
+    the cluster's size is right: he finds c of n customers by item sets, on average and at most. Members can still be
+    told apart by what their true rows say (dates, prices, quantities, how often).
+
+    Which customers go together decides how many rows are added. ``clusters`` and ``repaired`` are the paper's methods 1
+    and 2 (k-means on TF-IDF weights, without and with a least size); ``balanced`` searches for the clusters of fewest
+    added rows, no customer alone. An added row copies price and quantity of a real purchase of the item and stands on
+    an invoice of the customer's own; only the secret part knows which rows were added.
+
+    References
+    ----------
+    S2, Algorithm 2 and §3; ``docs/theory/pseudo-records.md`` for the number of rows to expect and the best c.
+
+    Examples
+    --------
+    Ann has jam and tea, Bob tea, Cho and Dan rice. Two clusters: only Bob lacks something, jam.
+
+    >>> from noren.data.schema import Schema
+    >>> rows = {"customer": ["ann", "ann", "bob", "cho", "dan"], "date": [f"2010/12/{d}" for d in range(1, 6)],
+    ...         "item": ["jam", "tea", "tea", "rice", "rice"], "price": [3.0, 2.0, 2.0, 7.0, 7.0], "quantity": [1] * 5}
+    >>> release = PseudoRecords(clusters=2).protect(History.of(rows, Schema.preset("pwscup2018")), seed=1)
+    >>> print(*release.public.lines(), sep="\\n")
+    10,2010/12/4,rice,7,1
+    11,2010/12/5,rice,7,1
+    12,2010/12/3,jam,3,1
+    12,2010/12/3,tea,2,1
+    13,2010/12/1,jam,3,1
+    13,2010/12/2,tea,2,1
+    >>> release.inserted_rows, release.statement.notes["reid_by_items"]
+    (1, 0.5)
+    """
+
+    name: ClassVar[str] = "pseudo-records"
+    summary: ClassVar[str] = N_("Adds rows so that all customers of a cluster have bought the same items.")
+    source: ClassVar[str] = "S2"
+
+    clusters: int = Field(
+        description=N_("how many clusters: one customer of each may be found by item sets, so fewer are safer"),
+        json_schema_extra={"minimum": 1},
+    )
+    min_size: int | None = Field(
+        default=None,
+        description=N_("customers in a cluster, at least; by default 2 (balanced), as many as fit (repaired)"),
+        json_schema_extra={"minimum": 1},
+    )
+    variant: Literal["clusters", "repaired", "balanced"] = Field(
+        default="balanced",
+        description=N_("clusters by k-means, the same with a least size, or those of fewest added rows"),
+    )
+    effort: Literal["quick", "normal", "thorough"] = Field(
+        default="normal", description=N_("how long balanced searches: quick, normal or thorough")
+    )
+
+    @field_validator("clusters")
+    @classmethod
+    def _some_cluster(cls, clusters: int) -> int:
+        if clusters < 1:
+            raise ValueError(_("clusters={clusters} holds nobody; use 1 or more").format(clusters=clusters))
+        return clusters
+
+    @field_validator("min_size")
+    @classmethod
+    def _some_customer(cls, min_size: int | None) -> int | None:
+        if min_size is not None and min_size < 1:
+            raise ValueError(_("min_size={size} asks for nobody; use 2 or more").format(size=min_size))
+        return min_size
+
+    @model_validator(mode="after")
+    def _sizes_that_are_kept(self) -> PseudoRecords:
+        if self.variant == "clusters" and self.min_size is not None:
+            raise ValueError(
+                _("min_size={size}: the variant clusters keeps no least size; use repaired or balanced").format(
+                    size=self.min_size
+                )
+            )
+        return self
+
+    def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
+        """Add rows to ``original`` until clusters have equal items; the seed decides names, clusters and rows."""
+        progress(0.0, _("comparing what customers bought"))
+        customer = original[Role.CUSTOMER]
+        for column in original.measured():
+            exact_values(original, column)
+        codes, customers = people(customer)
+        least = self._least(len(customers))
+        names = pseudonymous(customer, seed)
+        item, items = _item_codes(original[Role.ITEM])
+        if self.clusters * items > _MOST_CELLS:
+            raise ParameterError(
+                _("{clusters:,} clusters of {items:,} items are too many to search at once").format(
+                    clusters=self.clusters, items=items
+                ),
+                _("use fewer clusters, or protect parts of the customers on their own"),
+            )
+        sets = item_sets(np.where(item >= 0, codes, NOBODY), item, len(customers), items)
+        cluster, interrupted = self._clusters(sets, items, least, seed, progress)
+
+        progress(0.9, _("adding rows"))
+        who, what = missing_items(sets, cluster)
+        # a spelling of the file's own would tell its rows from added ones
+        released = History(edited(original, [names]).frame, original.schema, Spelling())
+        added = believable_rows(released, codes, item, who, what, seed=seed)
+        notes = self._notes(np.bincount(cluster, minlength=self.clusters), len(added))
+        statement = Statement(
+            method=self.name,
+            parameters=self.parameters(),
+            promise=N_(
+                "customers of a cluster have equal item sets: by items, one guess in the cluster's size is right"
+            ),
+            notes=notes | ({"interrupted": True} if interrupted else {}),
+        )
+        progress(0.95, _("putting the rows in an order that tells nothing"))
+        inserted = History(added, original.schema)
+        return Release.of_aligned(original, released, statement, seed=seed, inserted=inserted)
+
+    def _least(self, customers: int) -> int:
+        """Return the least size of a cluster; stop where there are not customers enough."""
+        if self.clusters > customers:
+            raise ParameterError(
+                _("clusters={clusters} is more than the {count:,} customers there are").format(
+                    clusters=self.clusters, count=customers
+                ),
+                _("use fewer clusters"),
+            )
+        default = {"clusters": 1, "repaired": customers // self.clusters, "balanced": 2}[self.variant]
+        least = default if self.min_size is None else self.min_size
+        if least * self.clusters > customers:
+            cure = _("use at most {most} clusters").format(most=max(customers // least, 1))
+            if self.min_size is None:
+                cure = _("{cure}, or min_size=1 to leave some customers alone").format(cure=cure)
+            raise ParameterError(
+                _("{clusters:,} clusters of at least {least} customers need more than the {count:,} there are").format(
+                    clusters=self.clusters, least=least, count=customers
+                ),
+                cure,
+            )
+        return least
+
+    def _clusters(self, sets: ItemSets, items: int, least: int, seed: int, progress: Progress) -> tuple[Whole, bool]:
+        """Return the cluster of each customer, and whether the search was interrupted."""
+        if self.variant == "balanced":
+
+            def told(done: float, added: int) -> None:
+                progress(0.02 + 0.88 * done, _("{rows:,} rows to add").format(rows=added))
+
+            found = union_clusters(sets, items, self.clusters, least, steps=STEPS[self.effort], seed=seed, report=told)
+            return found.cluster, found.interrupted
+        generator = np.random.Generator(np.random.Philox(np.random.SeedSequence(seed)))
+        rows = unit_rows(tf_idf(sets, items))
+        cluster = cosine_clusters(rows, self.clusters, generator)
+        if self.variant == "repaired":
+            progress(0.5, _("filling small clusters"))
+            cluster = filled_up(rows, cluster, least)
+        return cluster, False
+
+    def _notes(self, sizes: Whole, added: int) -> dict[str, Any]:
+        """Return what the statement says: sizes and risks, and nothing of who is with whom."""
+        alone = int((sizes == 1).sum())
+        return {
+            "clusters": self.clusters,
+            "added_rows": added,
+            "smallest_cluster": int(sizes.min()),
+            "largest_cluster": int(sizes.max()),
+            "reid_by_items": self.clusters / int(sizes.sum()),
+            "largest_risk": 1 / int(sizes.min()),
+        } | ({"customers_alone": alone} if alone else {})
+
+
+def _item_codes(item: pl.Series) -> tuple[Whole, int]:
+    """Return each row's item as a code, below 0 for none, and how many items there are."""
+    codes = item.rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1
+    return codes, int(codes.max(initial=-1)) + 1

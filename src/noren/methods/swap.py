@@ -1,0 +1,137 @@
+"""Rows under a similar customer's name."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from pydantic import Field
+
+from noren.data.arrays import exact_values, numbers, people
+from noren.data.frames import History
+from noren.data.release import Release, Statement
+from noren.data.schema import Role, Scale
+from noren.i18n import N_, _
+from noren.kernels.draws import uniforms
+from noren.kernels.exchange import NO_PARTNER, like_partners, matched_rows
+from noren.methods.by_period import ByPeriod
+from noren.methods.edited import edited
+from noren.methods.pseudonymize import pseudonymous
+from noren.progress import Progress, silent
+
+__all__ = ["Swap"]
+
+# draw 0 chooses the pseudonyms
+_DRAW, _ITEMS, _ROWS = 1, 0, 1
+_ROUNDS = 8
+"""How often histories look for a partner by one of their items, before they take one of like length."""
+
+Whole = NDArray[np.int64]
+
+
+class Swap(ByPeriod):
+    """Exchange rows between similar customers of the same period, and hide names.
+
+    In each period two customers with like items are partners. Their rows go in pairs, one of each: of the same item
+    where both bought it, else of like price; a share of these pairs changes hands. Everything about the purchases
+    themselves stays: what was sold in a period, of each item, at which price and how often, is exactly the same, and
+    so is how many rows each customer has. Whoever finds a purchase is led to the partner, unless it stayed. Those that
+    stayed lead to the customer as before, so a small share protects little.
+
+    References
+    ----------
+    Dalenius and Reiss, "Data-swapping: a technique for disclosure control", 1982; partners by MinHash (Broder 1997).
+    S3 for the periods.
+
+    Examples
+    --------
+    Ann and Bob both bought a and b in December; all of it is exchanged. The secret part still knows who is who.
+
+    >>> from noren.data.schema import Schema
+    >>> rows = {"customer": ["ann", "ann", "bob", "bob"], "date": ["2010/12/1", "2010/12/2", "2010/12/3", "2010/12/4"],
+    ...         "item": ["a", "b", "a", "b"], "price": [1.0] * 4, "quantity": [1, 2, 3, 4]}
+    >>> release = Swap(share=1).protect(History.of(rows, Schema.preset("pwscup2018")), seed=1)
+    >>> release.secret.pseudonyms.rows()
+    [('10', 'ann'), ('11', 'bob')]
+    >>> print(*release.public.lines(), sep="\\n")
+    10,2010/12/3,a,1,3
+    10,2010/12/4,b,1,4
+    11,2010/12/1,a,1,1
+    11,2010/12/2,b,1,2
+    """
+
+    name: ClassVar[str] = "swap"
+    summary: ClassVar[str] = N_("Exchanges rows between similar customers of a period; totals stay exact; hides names.")
+    source: ClassVar[str] = "Dalenius and Reiss 1982"
+
+    share: float = Field(default=0.1, ge=0, le=1, description=N_("which share of all rows changes hands, from 0 to 1"))
+
+    def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
+        """Exchange rows of ``original``; the same seed exchanges the same ones."""
+        progress(0.0, _("finding similar customers"))
+        one, other = self._pairs_of_rows(original, seed)
+        wanted = int(np.floor(self.share * len(original) / 2 + 1e-9))
+        picked = np.argsort(uniforms(len(one), seed=seed, draw=_DRAW, stream=_ROWS), kind="stable")[:wanted]
+        owner = np.arange(len(original))
+        owner[one[picked]], owner[other[picked]] = other[picked], one[picked]
+
+        progress(0.5, _("exchanging rows"))
+        customer = original[Role.CUSTOMER]
+        names = pseudonymous(customer, seed)
+        # an invoice, or the customer's country, goes with the customer
+        with_owner = [original.frame[c.name] for c in original.schema.with_role(Role.INVOICE, Role.OTHER)]
+        changed = [column.gather(owner) for column in (names, *with_owner)]
+        behind = pl.DataFrame({"pseudonym": names, "customer": customer}).drop_nulls().unique(maintain_order=True)
+        promise = N_(
+            "names are hidden, and some rows stand under a similar customer's name; what was sold in each period stays"
+            " exact, and rows that did not change hands lead to their customer"
+        )
+        notes = {"changed_hands": 2 * len(picked) / max(len(original), 1)}
+        statement = Statement(method=self.name, parameters=self.parameters(), promise=promise, notes=notes)
+        progress(0.6, _("putting the rows in an order that tells nothing"))
+        return Release.of_aligned(original, edited(original, changed), statement, seed=seed, pseudonyms=behind)
+
+    def _pairs_of_rows(self, original: History, seed: int) -> tuple[Whole, Whole]:
+        """Return rows of one partner and rows of the other that may be exchanged, as many of each."""
+        item = exact_values(original, original.schema.role(Role.ITEM)).rank("dense").cast(pl.Int64).fill_null(0)
+        codes, _customers = people(original[Role.CUSTOMER])
+        rows = pl.DataFrame(
+            [
+                pl.Series("who", codes).replace(-1, None),
+                self.periods(original).rank("dense").cast(pl.Int64).alias("period"),
+                item.alias("item"),
+                *(pl.Series(str(at), values) for at, values in enumerate(_ordering(original))),
+            ]
+        ).with_row_index("row")
+        rows = rows.drop_nulls(["who", "period"]).sort("period", "who", maintain_order=True)
+        if rows.is_empty():
+            nothing = np.empty(0, dtype=np.int64)
+            return nothing, nothing
+        unit = rows.select(pl.struct("period", "who").rle_id().cast(pl.Int64)).to_series().to_numpy()
+        start = np.concatenate([[0], np.cumsum(np.bincount(unit))])
+        items = int(rows["item"].max()) + 1  # type: ignore[arg-type]
+        ranks = uniforms(_ROUNDS * items, seed=seed, draw=_DRAW, stream=_ITEMS).reshape(_ROUNDS, items)
+        period = rows["period"].to_numpy()[start[:-1]]
+        partner = like_partners(start, rows["item"].to_numpy(), period, ranks)[unit]
+        rows = rows.with_columns(unit=pl.Series(unit), partner=pl.Series(partner))
+        rows = rows.filter(pl.col("partner") != NO_PARTNER).sort(
+            *(name for name in rows.columns if name.isdigit()), maintain_order=True
+        )
+        pair = rows.select(pl.min_horizontal("unit", "partner")).to_series().to_numpy()
+        side = (rows["unit"].to_numpy() != pair).astype(np.int64)
+        place, item_code = rows["row"].cast(pl.Int64).to_numpy(), rows["item"].to_numpy()
+        one, other = matched_rows(pair * items + item_code, side)
+        left = np.ones(len(rows), dtype=np.bool_)
+        left[one] = left[other] = False
+        rest = np.flatnonzero(left)
+        first, second = matched_rows(pair[rest], side[rest])
+        return place[np.concatenate([one, rest[first]])], place[np.concatenate([other, rest[second]])]
+
+
+def _ordering(original: History) -> list[NDArray[np.float64]]:
+    """Return what rows of a customer are ordered by: price, then quantity, then date, as far as there are any."""
+    roles = (Role.PRICE, Role.QUANTITY, Role.DATE)
+    columns = [c for role in roles for c in original.schema.with_role(role) if c.scale != Scale.NOMINAL]
+    return [numbers(exact_values(original, column)) for column in columns]

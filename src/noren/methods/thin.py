@@ -1,0 +1,125 @@
+"""Fewer rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from pydantic import Field
+
+from noren.data.arrays import people
+from noren.data.frames import History
+from noren.data.release import Release, Statement
+from noren.data.schema import Role
+from noren.i18n import N_, _
+from noren.kernels.draws import uniforms
+from noren.methods.edited import edited
+from noren.methods.pseudonymize import pseudonymous
+from noren.progress import Progress, silent
+from noren.protocols import Method
+
+__all__ = ["Thin", "giveaway"]
+
+# draw 0 chooses the pseudonyms
+_DRAW, _ORDER = 1, 0
+
+
+class Thin(Method):
+    """Delete a share of the rows, at random or those first that give people away; hide names.
+
+    An attacker who knows a purchase that is no longer there looks in vain, or finds another's. Rows are deleted until
+    the share is met; every customer keeps at least one row, unless ``allow_vanish`` says otherwise. With ``rarest`` the
+    rows go first that lead to their customer most surely: by the chance that somebody who knows two facts of the row
+    (its date and item, its item and price, …) and picks one of the customers with such a row picks the right one. What
+    is left is exact, so this protects the rows that are gone and no others.
+
+    References
+    ----------
+    S3 (PWS Cup 2017 lets rows be deleted and counts them, E6; its attacks S1 to S6 look rows up by two or three facts).
+
+    Examples
+    --------
+    Half of four rows are deleted, and both customers stay.
+
+    >>> from noren.data.schema import Schema
+    >>> rows = {"customer": ["ann", "ann", "ann", "bob"], "date": ["2010/12/1"] * 4, "item": ["a", "b", "c", "a"],
+    ...         "price": [1.0] * 4, "quantity": [1] * 4}
+    >>> release = Thin(share=0.5, rarest=True).protect(History.of(rows, Schema.preset("pwscup2018")), seed=1)
+    >>> release.deleted_rows, release.public.frame["item"].to_list()
+    (2, ['a', 'a'])
+    """
+
+    name: ClassVar[str] = "thin"
+    summary: ClassVar[str] = N_("Deletes a share of the rows, at random or the most telling first; hides names.")
+    source: ClassVar[str] = "S3"
+
+    share: float = Field(default=0.1, ge=0, le=1, description=N_("which share of all rows to delete, from 0 to 1"))
+    rarest: bool = Field(
+        default=False,
+        description=N_("delete those rows first whose date, item, price and quantity few customers share"),
+    )
+    allow_vanish: bool = Field(default=False, description=N_("a customer may lose every row"))
+
+    def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
+        """Delete rows of ``original``; the same seed deletes the same ones."""
+        progress(0.0, _("choosing rows to delete"))
+        uniform = uniforms(len(original), seed=seed, draw=_DRAW, stream=_ORDER)
+        first = -giveaway(original) if self.rarest else np.zeros(len(original))
+        order = np.lexsort((uniform, first))
+        wanted = int(np.floor(self.share * len(original) + 1e-9))
+        if not self.allow_vanish:
+            order = order[~_last_of_customer(people(original[Role.CUSTOMER])[0][order])]
+        gone = np.zeros(len(original), dtype=np.bool_)
+        gone[order[:wanted]] = True
+        notes: dict[str, Any] = {}
+        if wanted > len(order):
+            notes["rows_kept_so_that_nobody_vanishes"] = wanted - len(order)
+        promise = N_(
+            "names are hidden, some rows are gone; the others are exact: whoever knows one of them finds the customer"
+        )
+        statement = Statement(method=self.name, parameters=self.parameters(), promise=promise, notes=notes)
+        progress(0.5, _("putting the rows in an order that tells nothing"))
+        named = edited(original, [pseudonymous(original[Role.CUSTOMER], seed)])
+        kept = pl.when(pl.lit(pl.Series(~gone)))
+        frame = named.frame.select(kept.then(pl.col(name)).alias(name) for name in named.frame.columns)
+        return Release.of_aligned(original, replace(named, frame=frame), statement, seed=seed)
+
+
+def giveaway(history: History) -> NDArray[np.float64]:
+    """Return how surely each row leads to its customer: the mean, over all pairs of date, item, price and quantity, of
+    1 over the number of customers who have a row with the same two values.
+
+    >>> from noren.data.schema import Schema
+    >>> rows = {"customer": ["ann", "bob", "bob"], "date": ["2010/12/1", "2010/12/1", "2010/12/2"], "item": ["a"] * 3,
+    ...         "price": [1.0] * 3, "quantity": [1] * 3}
+    >>> giveaway(History.of(rows, Schema.preset("pwscup2018"))).tolist()
+    [0.5, 0.5, 0.75]
+    """
+    names = [column.name for column in history.measured()]
+    texts = history.texts()
+    ranks = [texts[name].rank("dense").alias(str(at)) for at, name in enumerate(names)]
+    rows = pl.DataFrame([*ranks, pl.Series("who", people(history[Role.CUSTOMER])[0])])
+    chance = np.zeros(len(rows))
+    pairs = list(combinations([rank.name for rank in ranks], 2))
+    for one, other in pairs:
+        shared = rows.unique([one, other, "who"]).group_by(one, other).len()
+        count = rows.select(one, other).join(shared, on=[one, other], how="left", maintain_order="left")["len"]
+        chance += 1 / count.to_numpy()
+    return chance / len(pairs)
+
+
+def _last_of_customer(codes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which elements are the last of their customer; a row of nobody's never is.
+
+    >>> _last_of_customer(np.array([0, 1, 0, -1])).tolist()
+    [False, True, True, False]
+    """
+    last = np.full(int(codes.max(initial=-1)) + 1, -1)
+    np.maximum.at(last, codes[codes >= 0], np.flatnonzero(codes >= 0))
+    answer = np.zeros(len(codes), dtype=np.bool_)
+    answer[last] = True
+    return answer
