@@ -79,9 +79,9 @@ def attack(folder: str, candidates: int) -> dict[str, Any]:
     original, public = histories(folder)
     few = original.take(pl.Series(range(100)))
     Jaccard(candidates=candidates).attack(few, few, seed=0)
-    start = time.perf_counter()
+    start, before = time.perf_counter(), time.process_time()
     sides = set_sides(original, public)
-    laid = time.perf_counter()
+    laid, laying = time.perf_counter(), time.process_time() - before
     int(sides.known.item.sum(dtype=np.int64) + sides.released.item.sum(dtype=np.int64))
     floor = time.perf_counter() - laid
     buyers, showers = (np.bincount(side.item, minlength=sides.items) for side in (sides.known, sides.released))
@@ -89,14 +89,15 @@ def attack(folder: str, candidates: int) -> dict[str, Any]:
     del sides
     begin, processor = time.perf_counter(), time.process_time()
     guess = Jaccard(candidates=candidates).attack(original, public, seed=0)
-    total = time.perf_counter() - begin
+    total, processor = time.perf_counter() - begin, time.process_time() - processor
     truth = pl.read_parquet(Path(folder) / "truth.parquet")
     first = guess.pairs.unique("pseudonym", keep="first", maintain_order=True)
     right = len(first.join(truth, on=["pseudonym", "customer"]))
     return {
         "sets": laid - start,
         "attack": total,
-        "processor": time.process_time() - processor,
+        "processor": processor,
+        "searching": processor - laying,
         "right": right / len(truth),
         "floor": floor,
         "shared": shared,
@@ -228,10 +229,8 @@ def noises(people: int) -> str:
         with tempfile.TemporaryDirectory(prefix="noren-bench-") as folder:
             child("make", folder, people, noise)
             took = [child("attack", folder, candidates)[1] for candidates in (1, 10)]
-        rows.append(
-            [f"{noise:.0%}", *(f"{one['attack'] - one['sets']:.2f}" for one in took), f"{took[0]['right']:.1%}"]
-        )
-    return table(["items replaced", "search, s", "ten candidates, s", "found"], rows)
+        rows.append([f"{noise:.0%}", *(f"{one['searching']:.1f}" for one in took), f"{took[0]['right']:.1%}"])
+    return table(["items replaced", "processor, s", "ten candidates, processor, s", "found"], rows)
 
 
 def comparison(largest: int) -> str:
@@ -280,13 +279,13 @@ def main() -> None:
         " before the clock starts.",
         "## The whole attack",
         "20 % of the items removed, as many added. The attack starts from two histories in memory; the bar of 4 GB peak"
-        f" memory is {'kept' if peak < 4 else 'missed'}: {peak:.1f} GB, both histories included. Two floors: every set"
-        " has to be read once, which takes milliseconds; and a way that looks at all pairs counts all shared items, a"
-        " billion of which take about a second of one core.",
+        f" memory is {'kept' if peak < 4 else 'missed'}: {peak:.1f} GB, both histories included. Two floors stand"
+        " beside the times: every set has to be read once, and a way that looks at all pairs counts all shared items.",
         by_size,
         f"## By how much was changed ({3 * asked.most // 10:,} customers)",
-        "The search alone. Where nearly everything was replaced nobody stands out, the bounds give way, and the time is"
-        " that of counting all shared items.",
+        "The search alone, processor seconds of all cores. Where nearly everything was replaced nobody stands out, the"
+        " bounds give way, and the time is that of counting all shared items; so it is where ten are asked for, since"
+        " the tenth does not stand out.",
         by_noise,
         "## Next to other ways",
         "From the same sets, with the same answer, ties included (checked). scikit-learn compares dense rows of"

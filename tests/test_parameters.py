@@ -1,7 +1,7 @@
 """One parameter model gives flags, forms, sweeps and reference facts."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import pytest
 from pydantic import Field
@@ -24,7 +24,7 @@ class Blur(Method):
     keep_order: bool = Field(default=False, description="Keep the order.")
     columns: tuple[str, ...] = Field(default=(), description="Which columns.")
     bound: Literal["paper", "sharp"] = Field(default="paper", description="Which bound.")
-    limit: int | None = Field(default=None, description="At most.")
+    limit: Annotated[int, Field(ge=1)] | None = Field(default=None, description="At most.")
     effort: Literal["quick", "slow"] | float = Field(default="quick", description="How long.")
 
     def protect(self, original, *, seed, progress=silent):

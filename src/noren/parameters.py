@@ -9,7 +9,7 @@ import types
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Union, get_args, get_origin
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
@@ -67,8 +67,13 @@ def _flag(name: str, about: FieldInfo) -> Flag:
 def _without_none(annotation: Any) -> tuple[Any, bool]:
     if get_origin(annotation) in (Union, types.UnionType):
         kept = [a for a in get_args(annotation) if a is not type(None)]
-        return (kept[0] if len(kept) == 1 else annotation), len(kept) < len(get_args(annotation))
+        return (_bare(kept[0]) if len(kept) == 1 else annotation), len(kept) < len(get_args(annotation))
     return annotation, False
+
+
+def _bare(annotation: Any) -> Any:
+    """Return a type without what pydantic is told beside it."""
+    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
 
 
 def _type_name(annotation: Any, choices: tuple[str, ...], *, is_list: bool) -> str:
@@ -79,7 +84,7 @@ def _type_name(annotation: Any, choices: tuple[str, ...], *, is_list: bool) -> s
     if get_origin(annotation) in (Union, types.UnionType):
         kinds = (get_args(a) if str(get_origin(a)) == "typing.Literal" else (a,) for a in get_args(annotation))
         return " | ".join(k if isinstance(k, str) else _type_name(k, (), is_list=False) for some in kinds for k in some)
-    names = {int: _("whole number"), float: _("number"), bool: _("yes or no"), str: _("text")}
+    names = {int: _("whole number"), float: _("number"), bool: _("yes or no"), str: _("text"), Path: _("file")}
     return names.get(annotation, getattr(annotation, "__name__", str(annotation)))
 
 

@@ -63,7 +63,8 @@ class Guess:
     """Who an attacker thinks is behind each pseudonym, surest first.
 
     ``pairs`` holds ``pseudonym``, ``customer``, ``score`` (higher is surer) and, where pseudonyms change with time,
-    ``period``. Ranked, so an attacker may name as few or as many people as pays.
+    ``period``. Ranked, so an attacker may name as few or as many people as pays. An attack that gives several
+    candidates for a pseudonym tells which is which by ``rank``, from 1; the first is its answer.
     """
 
     attack: str
@@ -71,7 +72,12 @@ class Guess:
     notes: Mapping[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        return len(self.pairs)
+        return len(self.answers)
+
+    @property
+    def answers(self) -> pl.DataFrame:
+        """The pairs without further candidates."""
+        return self.pairs.filter(pl.col("rank") == 1).drop("rank") if "rank" in self.pairs.columns else self.pairs
 
 
 class Attack(Component):

@@ -124,7 +124,7 @@ def test_more_candidates_follow_and_the_first_counts(small: History) -> None:
     # a pseudonym's scores fall with the rank
     fall = three.pairs.group_by("pseudonym", maintain_order=True).agg(pl.col("score").is_sorted(descending=True))
     assert fall["score"].all()
-    assert three.pairs.n_unique(["pseudonym", "customer"]) == len(three)
+    assert three.pairs.n_unique(["pseudonym", "customer"]) == len(three.pairs)
 
 
 def test_no_more_candidates_than_share_an_item() -> None:

@@ -14,7 +14,7 @@ from noren.cli import run
 COMMANDS = [
     "protect", "attack", "measure", "report", "check", "publish", "sample", "convert", "threshold", "methods",
     "attacks", "measures", "demo", "draw", "correlate", "categorize", "schema guess", "schema show", "schema list",
-    "datasets", "datasets fetch",
+    "datasets", "datasets fetch", "ledger init", "ledger add", "ledger show", "ledger check", "ledger chart",
 ]  # fmt: skip
 
 

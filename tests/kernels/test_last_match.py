@@ -5,7 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noren.kernels.last_match import NO_ROW, first_letters, joint_key, last_match, numbered, settled, whole_steps
+from noren.kernels.last_match import (
+    NO_ROW,
+    days_seen,
+    first_letters,
+    joint_key,
+    last_match,
+    looked_up,
+    numbered,
+    settled,
+    whole_steps,
+)
 
 WIDE = st.integers(-(2**62), 2**62)
 KEYS = st.lists(st.one_of(st.integers(0, 5), WIDE), max_size=30)
@@ -42,21 +52,38 @@ def test_texts_are_numbered_in_order_of_appearance(some: list[str], more: int) -
     assert first.tolist() == [texts.index(text) for text in once]
 
 
-@given(st.lists(st.tuples(WIDE, st.integers(-3, 3), WIDE), min_size=1, max_size=20))
-def test_joint_keys_are_equal_where_all_parts_are(rows: list[tuple[int, int, int]]) -> None:
-    keys = joint_key([whole([row[part] for row in rows]) for part in range(3)]).tolist()
+SOME = st.sampled_from([0, 1, 2**19, 2**21, 2**40, 2**61 + 5, -(2**61)])
+"""Numbers whose tables are small, large, and too large for one key of two."""
+
+
+@given(st.lists(st.tuples(WIDE, SOME, st.integers(-3, 3), SOME), min_size=1, max_size=20), st.integers(0, 20))
+def test_joint_keys_are_equal_where_all_parts_are(rows: list[tuple[int, ...]], cut: int) -> None:
+    columns = [whole([row[part] for row in rows]) for part in range(4)]
+    keys = np.concatenate(joint_key([(column[:cut], column[cut:]) for column in columns])).tolist()
     assert [[a == b for b in keys] for a in keys] == [[a == b for b in rows] for a in rows]
 
 
-@given(st.lists(st.one_of(st.integers(0, 500).map(lambda n: n / 100), st.floats(-1e300, 1e300)), max_size=20))
-def test_steps_are_equal_where_the_numbers_are(values: list[float]) -> None:
-    steps = whole_steps(np.array(values, float), 100).tolist()
+PRICES = st.one_of(st.integers(0, 500).map(lambda n: n / 100), st.floats(-1e300, 1e300))
+
+
+@given(st.lists(PRICES, max_size=20), st.integers(0, 20))
+def test_steps_are_equal_where_the_numbers_are(values: list[float], cut: int) -> None:
+    numbers = np.array(values, float)
+    steps = np.concatenate(whole_steps((numbers[:cut], numbers[cut:]), 100)).tolist()
     assert [[a == b for b in steps] for a in steps] == [[a == b for b in values] for a in values]
 
 
 def test_a_price_is_counted_in_pence() -> None:
-    prices = [0.29, 1.15, 4.35, 8.41, 1.005 * 1000]
-    assert whole_steps(np.array(prices[:4]), 100).tolist() == [29, 115, 435, 841]
+    prices = np.array([0.29, 1.15, 4.35, 8.41])
+    assert [side.tolist() for side in whole_steps((prices, prices[:1]), 100)] == [[29, 115, 435, 841], [29]]
+
+
+@given(st.lists(st.integers(-9, 9), min_size=1, max_size=20))
+def test_days_are_looked_up(days: list[int]) -> None:
+    first, seen = days_seen(np.array(days, np.int32))
+    assert np.flatnonzero(seen).tolist() == sorted({day - min(days) for day in days})
+    of_day = np.arange(len(seen)) + first
+    assert looked_up(np.array(days, np.int32), first, of_day).tolist() == days
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=4), max_size=12))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -17,7 +17,18 @@ from noren.data.periods import in_order
 from noren.data.schema import Column, Role, Schema, ValueType
 from noren.errors import SchemaError
 from noren.i18n import N_, _
-from noren.kernels.last_match import NO_ROW, first_letters, joint_key, last_match, numbered, settled, whole_steps
+from noren.kernels.last_match import (
+    NO_ROW,
+    Sides,
+    days_seen,
+    first_letters,
+    joint_key,
+    last_match,
+    looked_up,
+    numbered,
+    settled,
+    whole_steps,
+)
 from noren.progress import Progress, silent
 from noren.protocols import Guess
 
@@ -89,14 +100,13 @@ class Signature(ByPeriod):
     def _numbered_periods(self, dates: pl.Series) -> tuple[Whole, pl.Series]:
         """Return the period of each date as a number, and the periods the numbers stand for, in order of time."""
         days = dates.cast(pl.Date).to_physical().to_numpy()
-        first = int(days.min())
-        of_day = np.full(int(days.max()) - first + 1, NO_ROW, np.int64)
-        of_day[days - first] = 0
-        once = np.flatnonzero(of_day == 0)
+        first, seen = days_seen(days)
+        once = np.flatnonzero(seen)
         names = self.periods(pl.Series(once + first, dtype=pl.Int32).cast(pl.Date))
         periods = pl.Series("period", in_order(names.drop_nulls()), dtype=pl.String)
+        of_day = np.full(len(seen), NO_ROW, np.int64)
         of_day[once] = names.cast(pl.Enum(periods)).to_physical().cast(pl.Int64).fill_null(NO_ROW).to_numpy()
-        return of_day[days - first], periods
+        return looked_up(days, first, of_day), periods
 
 
 class S1(Signature):
@@ -176,34 +186,41 @@ def _keys(public: History, known: History, columns: list[Column]) -> tuple[Whole
             raise SchemaError(
                 _("the release has no column {name!r}").format(name=column.name), _("give a release of this original")
             )
-    both = joint_key([part for column in columns for part in _parts(public, known, column)])
-    return both[: len(public)], both[len(public) :]
+    return joint_key([part for column in columns for part in _parts(public, known, column)])
 
 
-def _parts(public: History, known: History, column: Column) -> list[Whole]:
-    """Return one column, the public rows and then the known ones, as numbers.
+def _parts(public: History, known: History, column: Column) -> list[Sides]:
+    """Return one column of the public rows and of the known ones as numbers.
 
     The text of an exact cell is canonical or one of the few that its file spells otherwise. A canonical text stands for
     one value and an odd one is no value's canonical text, so texts are equal where value and odd text are.
     """
-    sides = [history.frame[column.name] for history in (public, known)]
-    generalised = any(is_generalised(side.dtype) for side in sides)
+    sides = public.frame[column.name], known.frame[column.name]
     if column.role == Role.ITEM:
-        return [np.concatenate([_letters(_text(history, column)) for history in (public, known)])]
-    if generalised or column.type == ValueType.TEXT:
-        return [_text_codes(pl.concat([_text(public, column), _text(known, column)]))]
-    plain = [side.to_physical() for side in sides]
-    values = pl.concat(plain if plain[0].dtype == plain[1].dtype else [side.cast(pl.Float64) for side in plain])
-    if values.dtype.is_float():
-        parts = [whole_steps(values.fill_null(0.0).to_numpy(), max(1, round(1 / column.grid)))]
+        return [(_letters(_text(public, column)), _letters(_text(known, column)))]
+    if column.type == ValueType.TEXT or any(is_generalised(side.dtype) for side in sides):
+        return [_split(_text_codes(pl.concat([_text(public, column), _text(known, column)])), len(public))]
+    one, other = (side.to_physical() for side in sides)
+    if one.dtype.is_integer() and other.dtype.is_integer():
+        parts = [(_plain(one), _plain(other))]
     else:
-        parts = [values.cast(pl.Int64).fill_null(0).to_numpy()]
+        prices = _plain(one.cast(pl.Float64)), _plain(other.cast(pl.Float64))
+        parts = [whole_steps(prices, max(1, round(1 / column.grid)))]
     odd = _odd_texts(public, known, column)
     if len(odd):
-        spelled = np.full(len(values), NO_ROW, np.int64)
+        spelled = np.full(len(public) + len(known), NO_ROW, np.int64)
         spelled[odd["row"].to_numpy()] = _text_codes(odd["text"])
-        parts.append(spelled)
+        parts.append(_split(spelled, len(public)))
     return parts
+
+
+def _plain(values: pl.Series) -> NDArray[Any]:
+    """Return numbers as they lie in memory, 0 for none; rows without a value are left out later."""
+    return (values.fill_null(0) if values.null_count() else values).to_numpy()
+
+
+def _split(both: Whole, count: int) -> Sides:
+    return both[:count], both[count:]
 
 
 def _text(history: History, column: Column) -> pl.Series:

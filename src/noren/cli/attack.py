@@ -51,7 +51,7 @@ def attack(
     """Attack a release."""
     from noren.api import attack as run
     from noren.attacks import attacks
-    from noren.data.formats.guess_files import write_guess
+    from noren.data.formats.guess_files import write_candidates, write_guess
     from noren.data.reading import read, read_public
     from noren.data.release import Release
     from noren.measures.safety.verdicts import verdicts
@@ -75,7 +75,9 @@ def attack(
         guesses[one.name] = guess
         about: dict[str, Any] = {"named": len(guess), "parameters": one.parameters()} | dict(guess.notes)
         if out is not None:
-            about["file"] = str(write_guess(guess.pairs, out / f"{one.name}.csv", data, public))
+            about["file"] = str(write_guess(guess.answers, out / f"{one.name}.csv", data, public))
+            if guess.answers is not guess.pairs:
+                about["candidates_file"] = str(write_candidates(guess.pairs, out / f"{one.name}.candidates.parquet"))
         results[one.name] = about
     judged = verdicts(guesses, truth) if truth is not None else []
     for verdict in judged:

@@ -59,7 +59,7 @@ def run_outcome(
     Examples
     --------
     >>> history = api.sample(customers=20, rows=300, items=50, seed=1)
-    >>> outcome = run_outcome(history, "generalize-by-count", k=4, seed=1)
+    >>> outcome = run_outcome(history, "generalize-by-count", k=4, seed=1, attacks=["unique-rows"])
     >>> outcome.label, outcome.scores["reid-rate"].value
     ('generalize-by-count, k = 4', 0.0)
     """

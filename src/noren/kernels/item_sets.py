@@ -56,7 +56,8 @@ def weight_of_one_in(size: Whole) -> Whole:
     >>> weight_of_one_in(np.array([1, 2, 16, 17])).tolist()
     [720720, 360360, 45045, 42395]
     """
-    return np.maximum((2 * CERTAIN + size) // (2 * size), 1)
+    units: Whole = np.maximum((2 * CERTAIN + size) // (2 * size), 1)
+    return units
 
 
 def item_sets(owner: Whole, item: Whole, sets: int, items: int, weight: Whole | None = None) -> ItemSets:

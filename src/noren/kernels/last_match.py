@@ -7,16 +7,31 @@ hashed away.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["NO_ROW", "first_letters", "joint_key", "last_match", "numbered", "settled", "whole_steps"]
+__all__ = [
+    "NO_ROW",
+    "Sides",
+    "days_seen",
+    "first_letters",
+    "joint_key",
+    "last_match",
+    "looked_up",
+    "numbered",
+    "settled",
+    "whole_steps",
+]
 
 NO_ROW = -1
 
 Whole = NDArray[np.int64]
+Numbers = NDArray[np.float64]
+Sides = tuple[Whole, Whole]
+"""One column of two tables."""
 
 _LARGEST_KEY = 2**62
 _DENSE = 8
@@ -26,34 +41,39 @@ _DENSE = 8
 # --- keys --------------------------------------------------------------------------------------------------
 
 
-def joint_key(parts: Sequence[Whole]) -> Whole:
-    """Return one number per row that is equal for two rows exactly where all parts are.
+def joint_key(parts: Sequence[Sides]) -> tuple[Whole, Whole]:
+    """Return one number per row of two tables that is equal for two rows exactly where all parts are.
 
-    >>> joint_key([np.array([5, 7, 5]), np.array([-1, 0, -1])]).tolist()
-    [0, 5, 0]
+    >>> one, other = joint_key([(np.array([5, 7]), np.array([5])), (np.array([-1, 0]), np.array([-1]))])
+    >>> one.tolist(), other.tolist()
+    ([0, 5], [0])
     """
-    key = np.zeros(len(parts[0]), np.int64)
+    keys: Sides = (np.zeros(len(parts[0][0]), np.int64), np.zeros(len(parts[0][1]), np.int64))
     size = 1
     for given in parts:
-        part, (least, most) = given, _span(given)
+        part = given
+        least, most = _span(part)
         if size * (most - least + 1) >= _LARGEST_KEY:
-            (key, size), (part, codes) = _ranks(key), _ranks(part)
+            (keys, size), (part, codes) = _ranks(keys), _ranks(part)
             least, most = 0, codes - 1
-        _append(key, part, least, most - least + 1)
+        for key, side in zip(keys, part, strict=True):
+            _append(key, side, least, most - least + 1)
         size *= most - least + 1
-    return key
+    return keys
 
 
-def whole_steps(values: NDArray[np.float64], steps: int) -> Whole:
+def whole_steps(sides: tuple[Numbers, Numbers], steps: int) -> Sides:
     """Return numbers as whole numbers that are equal exactly where they are: in steps of 1/``steps`` if all are some.
 
-    >>> whole_steps(np.array([3.8, 0.05, 3.8]), 100).tolist()
-    [380, 5, 380]
-    >>> whole_steps(np.array([3.8, 0.123, 3.8]), 100).tolist()
-    [1, 0, 1]
+    >>> [side.tolist() for side in whole_steps((np.array([3.8, 0.05]), np.array([3.8])), 100)]
+    [[380, 5], [380]]
+    >>> [side.tolist() for side in whole_steps((np.array([3.8, 0.123]), np.array([3.8])), 100)]
+    [[1, 0], [1]]
     """
-    counted = np.empty(len(values), np.int64)
-    return counted if _all_steps(values, steps, counted) else _ranks(values)[0]
+    counted = np.empty(len(sides[0]), np.int64), np.empty(len(sides[1]), np.int64)
+    if all(_all_steps(values, steps, into) for values, into in zip(sides, counted, strict=True)):
+        return counted
+    return _ranks(sides)[0]
 
 
 def first_letters(starts: Whole, text: NDArray[np.uint8], letters: int) -> Whole:
@@ -69,9 +89,10 @@ def first_letters(starts: Whole, text: NDArray[np.uint8], letters: int) -> Whole
     return _first_letters(starts, text, letters)
 
 
-def _ranks(values: NDArray[np.generic]) -> tuple[Whole, int]:
-    once, rank = np.unique(values, return_inverse=True)
-    return rank.astype(np.int64), max(len(once), 1)
+def _ranks(sides: tuple[NDArray[Any], NDArray[Any]]) -> tuple[Sides, int]:
+    once, rank = np.unique(np.concatenate(sides), return_inverse=True)
+    one, other = np.split(rank.astype(np.int64), [len(sides[0])])
+    return (one, other), max(len(once), 1)
 
 
 def numbered(starts: Whole, text: NDArray[np.uint8]) -> tuple[Whole, Whole]:
@@ -85,37 +106,75 @@ def numbered(starts: Whole, text: NDArray[np.uint8]) -> tuple[Whole, Whole]:
     return _numbered(starts, text)
 
 
-def _span(values: Whole) -> tuple[int, int]:
-    if not len(values):
-        return 0, 0
-    least, most = _ends(values)
-    return int(least), int(most)
+def days_seen(days: NDArray[np.int32]) -> tuple[int, NDArray[np.bool_]]:
+    """Return the first day, and of each day from it to the last one whether it occurs.
+
+    >>> first, seen = days_seen(np.array([14, 11, 14], np.int32))
+    >>> first, seen.tolist()
+    (11, [True, False, False, True])
+    """
+    least, most = (int(end) for end in _ends(days))
+    seen = np.zeros(most - least + 1, np.bool_)
+    _mark(days, least, seen)
+    return least, seen
 
 
 @njit(cache=True, nogil=True)
-def _ends(values: Whole) -> tuple[np.int64, np.int64]:
-    least = most = values[0]
+def _mark(values: NDArray[np.integer[Any]], least: int, seen: NDArray[np.bool_]) -> None:
     for value in values:
-        least = min(least, value)
-        most = max(most, value)
+        seen[value - least] = True
+
+
+def looked_up(days: NDArray[np.integer[Any]], first: int, of_day: Whole) -> Whole:
+    """Return what ``of_day`` says of each day, its first entry being that of the day ``first``.
+
+    >>> looked_up(np.array([14, 11], np.int32), 11, np.array([7, -1, -1, 9])).tolist()
+    [9, 7]
+    """
+    return _looked_up(days, first, of_day)
+
+
+@njit(cache=True, nogil=True)
+def _looked_up(days: NDArray[np.integer[Any]], first: int, of_day: Whole) -> Whole:
+    found = np.empty(days.size, np.int64)
+    for row in range(days.size):
+        found[row] = of_day[days[row] - first]
+    return found
+
+
+def _span(sides: Sequence[Whole]) -> tuple[int, int]:
+    """Return the least and the largest number of all."""
+    ends = [int(end) for side in sides if len(side) for end in _ends(side)]
+    return min(ends, default=0), max(ends, default=0)
+
+
+@njit(cache=True, nogil=True)
+def _ends(values: NDArray[np.integer[Any]]) -> tuple[np.int64, np.int64]:
+    least = most = np.int64(values[0])
+    for value in values:
+        least = min(least, np.int64(value))
+        most = max(most, np.int64(value))
     return least, most
 
 
 @njit(cache=True, nogil=True)
-def _append(key: Whole, part: Whole, least: int, codes: int) -> None:
+def _append(key: Whole, part: NDArray[np.integer[Any]], least: int, codes: int) -> None:
     for row in range(key.size):
         key[row] = key[row] * codes + (part[row] - least)
 
 
 @njit(cache=True, nogil=True)
-def _all_steps(values: NDArray[np.float64], steps: int, counted: Whole) -> bool:
+def _all_steps(values: Numbers, steps: int, counted: Whole) -> bool:
     """Count values in steps, as long as each is a whole number of them."""
     for row in range(values.size):
-        many = np.rint(values[row] * steps)
-        # dividing gives the float that stands for so many steps; multiplying by 0.01 would not
-        if not (abs(many) < 2.0**53 and many / steps == values[row]):
+        scaled = values[row] * steps
+        if not abs(scaled) < 2.0**53:
             return False
-        counted[row] = np.int64(many)
+        many = np.int64(scaled + 0.5) if scaled >= 0 else np.int64(scaled - 0.5)
+        # dividing gives the float that stands for so many steps; multiplying by 0.01 would not
+        if many / steps != values[row]:
+            return False
+        counted[row] = many
     return True
 
 
@@ -196,7 +255,7 @@ def last_match(table: Whole, asked: Whole) -> Whole:
     """
     if not len(table):
         return np.full(len(asked), NO_ROW, np.int64)
-    least, most = _span(table)
+    least, most = _span([table])
     if most - least < _DENSE * len(table) + 2**16:
         return _last_by_place(table, asked, least, most - least + 1)
     return _last_by_hash(table, asked)

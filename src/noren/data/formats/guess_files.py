@@ -12,6 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from noren.data.cells import is_interval
+from noren.data.formats.files import writing_file
 from noren.data.formats.official import MONTHS, read_months, read_pairs, write_lines, write_months, write_pairs
 from noren.data.frames import History, Records
 from noren.data.periods import periods_of
@@ -19,7 +20,7 @@ from noren.data.schema import Role
 from noren.errors import FileError, ParameterError
 from noren.i18n import _
 
-__all__ = ["GuessFile", "listed_customers", "read_guess", "read_guesses", "write_guess"]
+__all__ = ["GuessFile", "listed_customers", "read_guess", "read_guesses", "write_candidates", "write_guess"]
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,13 @@ def write_guess(pairs: pl.DataFrame, path: Path, original: Records, public: Reco
         write_lines(pairs.select("pseudonym", "customer", "period").drop_nulls(), path)
     else:
         write_pairs(pairs.select("pseudonym", "customer"), path)
+    return path
+
+
+def write_candidates(pairs: pl.DataFrame, path: Path) -> Path:
+    """Write all candidates of a guess with their scores and ranks, which the contests' formats have no room for."""
+    with writing_file(path) as aside:
+        pairs.write_parquet(aside)
     return path
 
 

@@ -131,7 +131,7 @@ def _true_pairs(original: History, release: Release) -> pl.DataFrame:
 def _said(guess: Guess, name: str, true: pl.DataFrame, customers: pl.Series) -> pl.DataFrame:
     """Return pseudonym, customer and period of a guess, surest first."""
     # an attack that finds nobody may leave its columns without a type
-    pairs = guess.pairs.with_columns(pl.col("pseudonym", "customer").cast(pl.String)).drop_nulls(
+    pairs = guess.answers.with_columns(pl.col("pseudonym", "customer").cast(pl.String)).drop_nulls(
         ["pseudonym", "customer"]
     )
     unknown = pairs.filter(~pl.col("customer").is_in(customers.implode()))
