@@ -29,8 +29,9 @@ from noren.registry import build
 
 if TYPE_CHECKING:
     from noren.data.checks.report import Report
+    from noren.data.reconstruction import Model, Reconstruction
 
-__all__ = ["as_records", "attack", "check", "draw_seed", "measure", "protect", "sample"]
+__all__ = ["as_records", "attack", "check", "draw_seed", "measure", "protect", "reconstruct", "sample"]
 
 
 def draw_seed() -> int:
@@ -200,6 +201,34 @@ def measure(
             _("name the original that was protected"),
         )
     return chosen.measure(Evidence(data, release, named), progress=progress)
+
+
+def reconstruct(
+    release: Release,
+    model: Model | None = None,
+    *,
+    attributes: Sequence[str] = (),
+    interactions: Sequence[Sequence[str]] = (),
+    bootstrap: int = 0,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Reconstruction:
+    """Estimate what a table perturbed by retention was before, from the public part of its release alone.
+
+    See :func:`noren.data.reconstruction.reconstruct`.
+    """
+    from noren.data.reconstruction import reconstruct as run
+
+    return run(
+        release.public,
+        release.statement,
+        model,
+        attributes=attributes,
+        interactions=interactions,
+        bootstrap=bootstrap,
+        seed=seed,
+        progress=progress,
+    )
 
 
 def check(

@@ -11,7 +11,8 @@ from noren.data.frames import History, Table
 from noren.data.release import Release, Secret, Statement
 from noren.data.schema import Schema
 from noren.errors import ParameterError
-from noren.explore.outcomes import Outcome, judge, label_of, run_outcome
+from noren.explore.outcomes import judge, label_of, run_outcome
+from noren.measures import measures
 from noren.methods.generalize_by_count import GeneralizeByCount
 from noren.methods.pseudonymize import Pseudonymize
 from noren.protocols import Attack, Guess
@@ -78,7 +79,11 @@ def test_attacks_on_histories_leave_tables_alone() -> None:
     schema = Schema.of({"kind": "table", "columns": {"age": {"role": "quasi", "type": "integer"}}})
     people = Table.of({"age": [1, 2]}, schema)
     release = Release.of_aligned(people, people, Statement("copy"))
-    assert judge(people, release) == Outcome("copy", release)
+    outcome = judge(people, release)
+    assert (outcome.label, outcome.guesses) == ("copy", {})
+    # without a column of texts there is nothing to predict
+    assert outcome.scores.keys() == {n for n in measures if measures[n].fits(schema)} - {"prediction"}
+    assert "cell-error" not in outcome.scores
 
 
 def test_progress_grows_to_the_end(history: History) -> None:

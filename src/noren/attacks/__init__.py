@@ -10,9 +10,12 @@ attacks: Registry[Attack] = Registry(
     "noren.attacks",
     {
         "consistency": "noren.attacks.consistency:Consistency",
+        "ensemble": "noren.attacks.ensemble:Ensemble",
         "item-candidates": "noren.attacks.item_candidates:ItemCandidates",
         "jaccard": "noren.attacks.jaccard:Jaccard",
+        "linkage": "noren.attacks.linkage:Linkage",
         "nearest": "noren.attacks.nearest:Nearest",
+        "profile": "noren.attacks.profile:Profile",
         "s1": "noren.attacks.signatures:S1",
         "s2": "noren.attacks.signatures:S2",
         "s3": "noren.attacks.signatures:S3",

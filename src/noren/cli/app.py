@@ -8,11 +8,14 @@ import typer
 
 from noren.cli import attack as attack_command
 from noren.cli import categorize as categorize_command
+from noren.cli import chart as chart_command
 from noren.cli import check, components, convert, datasets, measure, protect, publish, sample, schema, threshold
 from noren.cli import correlate as correlate_command
 from noren.cli import demo as demo_command
 from noren.cli import draw as draw_command
 from noren.cli import ledger as ledger_command
+from noren.cli import plan as plan_command
+from noren.cli import reconstruct as reconstruct_command
 from noren.cli import report as report_command
 from noren.cli.help_pages import App, speak
 from noren.i18n import _
@@ -67,7 +70,12 @@ app.command("check", help=check.HELP, epilog=check.EXAMPLE)(check.check)
 app.command("publish", help=publish.HELP, epilog=publish.EXAMPLE)(publish.publish)
 app.command("sample", help=sample.HELP, epilog=sample.EXAMPLE)(sample.sample)
 app.command("convert", help=convert.HELP, epilog=convert.EXAMPLE)(convert.convert)
+app.command("plan", help=plan_command.HELP, epilog=plan_command.EXAMPLE)(plan_command.plan)
+app.command("reconstruct", help=reconstruct_command.HELP, epilog=reconstruct_command.EXAMPLE)(
+    reconstruct_command.reconstruct
+)
 app.command("threshold", help=threshold.HELP, epilog=threshold.EXAMPLE)(threshold.threshold)
+app.add_typer(chart_command.app, name="chart", help=chart_command.HELP)
 app.add_typer(ledger_command.app, name="ledger", help=ledger_command.HELP)
 app.add_typer(schema.app, name="schema", help=schema.HELP)
 app.add_typer(datasets.app, name="datasets", help=datasets.HELP)

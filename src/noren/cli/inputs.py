@@ -26,6 +26,7 @@ __all__ = [
     "chosen",
     "load_original",
     "schema_flag",
+    "schema_of_release",
 ]
 
 Original = Annotated[
@@ -66,6 +67,17 @@ def load_original(path: Path, schema: str | None, master: Path | None = None, *,
 def schema_flag(schema: str | None) -> str:
     """Return the flag that names the schema again, for a command that comes next."""
     return f" --schema {schema}" if schema else ""
+
+
+def schema_of_release(path: Path) -> str | None:
+    """Return the preset that a release's table was read by, where its original needs no other schema."""
+    from noren.data.release import Release
+    from noren.data.schema import PRESETS, Kind
+
+    if not path.is_dir():
+        return None
+    schema = Release.load(path).public.schema
+    return schema.name if schema.kind == Kind.TABLE and schema.name in PRESETS else None
 
 
 def chosen(registry: Registry[Kind], names: str, data: Records) -> list[type[Kind]]:

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from noren.cli.inputs import Json, Master, Original, ReleasePath, SchemaName, chosen, load_original
+from noren.cli.inputs import Json, Master, Original, ReleasePath, SchemaName, chosen, load_original, schema_of_release
 from noren.cli.screen import number, progress_bar, say, show_json, show_table
+from noren.errors import InputError
 from noren.i18n import _
 
 HELP = _("Measure what a release leaks and what stays useful.")
@@ -37,7 +38,7 @@ def measure(
     from noren.parameters import share_flags
     from noren.protocols import Guess
 
-    data = load_original(original, schema, master, quiet=as_json)
+    data = load_original(original, schema or schema_of_release(release), master, quiet=as_json)
     picked = chosen(measures, names, data)
     released = read_release(release, data)
     read = {} if guess is None else read_guesses(guess, data)
@@ -53,8 +54,13 @@ def measure(
             say(_("left out, as the release has sets or intervals: {names}").format(names=", ".join(inexact)))
     results = {}
     for one in share_flags(picked, context.args):
-        with progress_bar(one.name, quiet=as_json) as progress:
-            results[one.name] = run(data, released, one, guesses=guesses, progress=progress)
+        try:
+            with progress_bar(one.name, quiet=as_json) as progress:
+                results[one.name] = run(data, released, one, guesses=guesses, progress=progress)
+        except InputError as error:
+            if names != "all":
+                raise
+            say(_("left out: {name}, as {reason}").format(name=one.name, reason=error))
     if as_json:
         show_json({"results": {name: score.as_dict() for name, score in results.items()}})
         return

@@ -42,6 +42,10 @@ def protect(
     no_audit: Annotated[
         bool, typer.Option("--no-audit", help=_("Do not count the customers that fit each pseudonym before writing."))
     ] = False,
+    stream: Annotated[
+        bool,
+        typer.Option("--stream", help=_("Retention alone: block by block, for files of any size; no secret part.")),
+    ] = False,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -51,6 +55,9 @@ def protect(
 
     ready = _chosen(method, chain, context.args)
     must_be_free(out, replace=force)
+    if stream:
+        _streamed(ready, original, out, schema, seed, force=force, as_json=as_json)
+        return
     data = load_original(original, schema, master, quiet=as_json)
     with progress_bar(_("Protecting"), quiet=as_json) as progress:
         release = run(data, ready, seed=seed, audit=not no_audit, progress=progress)
@@ -79,6 +86,28 @@ def protect(
     ]
     show_table("", (_("what"), ""), facts)
     say(_("next: {command}").format(command=f"noren measure {original} {out}{schema_flag(schema)} --with all"))
+
+
+def _streamed(
+    ready: Method, original: Path, out: Path, schema: str | None, seed: int | None, *, force: bool, as_json: bool
+) -> None:
+    """Protect a file block by block and say what was done."""
+    from noren.api import draw_seed
+    from noren.data.guess import guess_schema
+    from noren.data.schema import Schema
+    from noren.methods.retention import Retention
+    from noren.methods.retention_stream import protect_file
+
+    if not isinstance(ready, Retention):
+        raise ParameterError(_("only retention works on a stream"), _("leave --stream out"))
+    known = guess_schema(original).schema if schema is None else Schema.load(schema)
+    used = draw_seed() if seed is None else seed
+    with progress_bar(_("Protecting"), quiet=as_json) as progress:
+        said = protect_file(original, out, ready, known, seed=used, replace=force, progress=progress)
+    if as_json:
+        show_json({"release": str(out)} | said.as_dict())
+        return
+    show_table("", (_("what"), ""), [*_told(said), (_("original rows"), number(said.notes["rows"]))])
 
 
 def _chosen(method: str | None, chain: Path | None, flags: list[str]) -> Method:

@@ -30,7 +30,7 @@ from noren.errors import FileError, OutputError, ParameterError, shown
 from noren.i18n import _
 from noren.naming import listing
 
-__all__ = ["Read", "convert", "read", "read_public", "read_release", "write", "write_blocks"]
+__all__ = ["Read", "convert", "read", "read_blocks", "read_public", "read_release", "write", "write_blocks"]
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ def convert(
     def counted() -> Iterator[pl.DataFrame]:
         nonlocal rows
         expected = 0.0
-        for block in _blocks(source, schema):
+        for block in read_blocks(source, schema):
             # a text block is BLOCK_BYTES long but for the last, so the first tells how many rows to expect
             expected = expected or max(1.0, len(block) * source.stat().st_size / BLOCK_BYTES)
             rows += len(block)
@@ -185,7 +185,8 @@ def convert(
     return rows
 
 
-def _blocks(source: Path, schema: Schema) -> Iterator[pl.DataFrame]:
+def read_blocks(source: Path, schema: Schema) -> Iterator[pl.DataFrame]:
+    """Yield the rows of a file of any size, block by block, typed by ``schema``."""
     if is_parquet(source):
         row = 1
         for block in parquet_blocks(source):

@@ -12,6 +12,7 @@ from noren import api
 from noren.attacks import attacks as every_attack
 from noren.data.frames import Records
 from noren.data.release import Release, Statement
+from noren.errors import InputError
 from noren.measures import measures as every_measure
 from noren.measures.evidence import at_hand
 from noren.methods import methods as every_method
@@ -79,7 +80,7 @@ def judge(
     """Attack and measure a release there is (see :func:`run_outcome`).
 
     Measures that need what is not at hand (a published release has no secret part, a generalised one no exact values)
-    are left out where none is asked for by name.
+    or cannot judge this release are left out where none is asked for by name.
     """
     attackers: Sequence[Attack | str] = _fitting(every_attack, original) if attacks is None else attacks
     guesses: dict[str, Guess] = {}
@@ -97,7 +98,11 @@ def judge(
     for i, measure in enumerate(judges):
         name = measure if isinstance(measure, str) else measure.name
         part = _part(progress, 0.6 + 0.4 * i / len(judges), 0.6 + 0.4 * (i + 1) / len(judges))
-        scores[name] = api.measure(original, release, measure, guesses=guesses, progress=part)
+        try:
+            scores[name] = api.measure(original, release, measure, guesses=guesses, progress=part)
+        except InputError:  # nobody asked for this one by name, and it cannot judge this release
+            if measures is not None:
+                raise
     progress(1.0)
     return Outcome(label_of(release.statement) if label is None else label, release, guesses, scores)
 

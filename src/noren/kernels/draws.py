@@ -17,22 +17,26 @@ _NEARLY = 1e-6
 """A part of a step that rounding may have added or taken: ends of intervals are binary floating-point numbers."""
 
 
-def uniforms(rows: int, *, seed: int, draw: int, stream: int) -> Numbers:
+def uniforms(rows: int, *, seed: int, draw: int, stream: int, first: int = 0) -> Numbers:
     """Return ``rows`` numbers in [0, 1) that depend on the seed, the draw and the stream alone.
 
     The generator counts: its key is the seed, the upper half of its counter the draw and the stream (one per column),
-    so draw 7 is the same whether 8 or 100 are made, in any order, on any machine.
+    so draw 7 is the same whether 8 or 100 are made, in any order, on any machine. ``first`` leaves out so many numbers
+    without making them: rows that come in blocks get the numbers that they would get all at once.
 
     >>> one, again = (uniforms(3, seed=1, draw=7, stream=0) for _run in range(2))
     >>> bool((one == again).all()), bool((one == uniforms(3, seed=1, draw=8, stream=0)).any())
     (True, False)
+    >>> bool((uniforms(9, seed=1, draw=7, stream=0)[5:] == uniforms(4, seed=1, draw=7, stream=0, first=5)).all())
+    True
     """
     if not 0 <= seed < 1 << 128:
         raise ParameterError(
             _("seed = {seed} is not a whole number from 0 to 2^128 - 1").format(seed=seed), _("choose another seed")
         )
-    counter = np.array([0, 0, stream, draw], dtype=np.uint64)
-    raw = np.random.Philox(key=seed, counter=counter).random_raw(rows)
+    # one count makes four numbers
+    counter = np.array([first // 4, 0, stream, draw], dtype=np.uint64)
+    raw = np.random.Philox(key=seed, counter=counter).random_raw(first % 4 + rows)[first % 4 :]
     return (raw >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 

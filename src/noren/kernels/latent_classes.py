@@ -16,21 +16,24 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from noren.kernels.reconstruction import em_path, margin, total
+from noren.kernels.reconstruction import margin, total
 from noren.kernels.retention import Channel, back, mixed
 
-__all__ = ["Mixture", "latent_path", "latent_records"]
+__all__ = ["latent_path"]
 
 Numbers = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
 _LEAST = 1e-300
-_OWN_STEPS = 60
-"""Steps for the attributes' own distributions, from which classes start."""
 
 
 def latent_path(
-    y: Numbers, channels: Sequence[Channel], classes: int, marks: Sequence[int], generator: np.random.Generator
+    y: Numbers,
+    channels: Sequence[Channel],
+    classes: int,
+    marks: Sequence[int],
+    generator: np.random.Generator,
+    own: Sequence[Numbers],
 ) -> Iterator[Numbers]:
     """Yield mixtures of ``classes`` products after ``marks`` steps, from the attributes' own distributions with noise.
 
@@ -42,10 +45,8 @@ def latent_path(
     cut = _cut(cells)
     flat = y.reshape(*batch, int(np.prod(cells[:cut])), -1)
     given = []
-    for a, channel in enumerate(channels):
-        seen = margin(y, a, size)
-        own = next(em_path(seen, [channel], np.ones_like(seen), [_OWN_STEPS]))
-        noisy = own[..., None, :] * generator.gamma(2.0, 0.5, (classes, cells[a]))
+    for one, values in zip(own, cells, strict=True):
+        noisy = one[..., None, :] * generator.gamma(2.0, 0.5, (classes, values))
         given.append(noisy / total(noisy, 1))
     share = np.full((*batch, classes), 1 / classes)
     done = 0
@@ -80,7 +81,7 @@ def _cut(cells: Sequence[int]) -> int:
     """Return how many attributes make the first group: the two groups' cells together are fewest.
 
     >>> _cut((15, 9, 16)), _cut((4, 12))
-    (1, 1)
+    (2, 1)
     """
     costs = [int(np.prod(cells[:at])) + int(np.prod(cells[at:])) for at in range(1, len(cells))]
     return 1 + int(np.argmin(costs)) if costs else 1

@@ -1,0 +1,278 @@
+"""Every period solved as a whole, and the periods solved with each other's help."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from pydantic import Field
+
+from noren.attacks.by_period import ByPeriod
+from noren.attacks.copy_model import Scores, Solution, learnt_copies, periods_in, solve
+from noren.attacks.habits import habit_rows, habits
+from noren.attacks.period_sides import PeriodSides, period_sides
+from noren.attacks.profile import answer, priors
+from noren.data.frames import History
+from noren.i18n import N_, _
+from noren.kernels.copied_rows import Copies, evidence
+from noren.kernels.row_counts import Counts, first_counts, kept_share
+from noren.kernels.row_owners import OWN_SHARES, Partners, partners
+from noren.kernels.temperature import temperature
+from noren.progress import Progress, silent
+from noren.protocols import Guess
+
+__all__ = ["Linkage"]
+
+Whole = NDArray[np.int64]
+Real = NDArray[np.float64]
+
+_CANDIDATES = 6
+_OWNER_ROUNDS = 2
+_MIXED, _UNMIXED = 0.6, 0.9
+_FIRST_SHARES = np.where(OWN_SHARES == 1, 0.5, 0.5 / (len(OWN_SHARES) - 1))
+
+
+class Linkage(ByPeriod):
+    """Solve each period as one puzzle, one pseudonym per customer, and let periods help each other.
+
+    The evidence is that of :class:`~noren.attacks.profile.Profile`. Three things are added. All pseudonyms of a period
+    are given out at once, so that most are right: a pseudonym that might be Ann's or Bob's is Bob's if another is
+    surely Ann's. Rows may have changed hands: the owner of a pseudonym may hold only a part of its rows, the
+    rest being those of one partner; how large that part is, is learnt, and where rows alone do not tell the owner from
+    the partner, the number of rows does. And whoever was recognised in some periods shows habits there, which count in
+    all others, before and after; so does a pseudonym that comes back, if the data say that it stands for the same
+    customer.
+
+    Nothing but what is known and what is public is used. A customer without known rows in a period is named there only
+    if other periods point to them and there are more pseudonyms than customers known. Cells where naming does not pay
+    (the customer probably has no pseudonym) are left empty. The score is the chance of the pair.
+
+    A release under one pseudonym per customer is the case where every pseudonym comes back. One whose dates do not tell
+    periods is solved as a whole.
+
+    References
+    ----------
+    S3 (repeated releases); Fellegi and Sunter 1969; Sinkhorn 1967 for chances when nobody has two pseudonyms.
+
+    Examples
+    --------
+    Everybody bought tea and jam at about the same price. In December 7 could be Ann or Bob, but 8 is surely Ann: she
+    alone bought eggs.
+
+    >>> from noren.data.schema import Schema
+    >>> def history(customers, items):
+    ...     rows = {"customer": customers, "date": ["2010/12/1"] * len(items), "item": items,
+    ...             "price": [1.0] * len(items), "quantity": [1] * len(items)}
+    ...     return History.of(rows, Schema.preset("pwscup2018"))
+    >>> known = history(["ann", "ann", "bob"], ["tea", "egg", "tea"])
+    >>> guess = Linkage().attack(known, history(["7", "8", "8"], ["tea", "tea", "egg"]), seed=1)
+    >>> sorted(guess.pairs.select("pseudonym", "customer", "period").rows())
+    [('7', 'bob', '2010/12'), ('8', 'ann', '2010/12')]
+    """
+
+    name: ClassVar[str] = "linkage"
+    summary: ClassVar[str] = N_("Solves each period as one puzzle, sees through swapped rows, and links the periods.")
+    source: ClassVar[str] = "S3"
+
+    rounds: int = Field(
+        default=2, ge=0, description=N_("how often what was recognised is used for the other periods; 0: never")
+    )
+    shortlist: int = Field(
+        default=256, ge=1, description=N_("how many customers are kept for each pseudonym, the likeliest")
+    )
+
+    def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
+        """Name a customer for the pseudonyms of each period; nothing is drawn at random."""
+        progress(0.0, _("laying out the rows"))
+        sides = period_sides(original, public, self)
+        copies = learnt_copies(
+            sides, limit=self.shortlist, progress=lambda done, words="": progress(0.05 + 0.5 * done, words)
+        )
+        progress(0.55, _("weighing rows"))
+        puzzle = _Puzzle.of(sides, copies, self.shortlist)
+        progress(0.7, _("giving out pseudonyms"))
+        puzzle = puzzle.coming_back() if self.rounds else puzzle
+        for _round in range(_OWNER_ROUNDS):
+            puzzle = puzzle.solved().believing()
+        puzzle = puzzle.solved()
+        heat = None
+        if self.rounds and sides.by_time and len(sides.periods) > 1:
+            shown = habit_rows(public, sides)
+            for at in range(self.rounds):
+                progress(0.75 + 0.25 * at / self.rounds, _("letting periods help each other"))
+                told = habits(shown, sides, puzzle.solution, puzzle.unmixed())
+                heat = told.heat
+                puzzle = replace(puzzle, habits=told.scores).solved()
+        notes = {
+            "copied_share": copies.share,
+            "own_rows": float(puzzle.shares @ OWN_SHARES),
+            "rows_per_known_row": puzzle.counts.rate,
+            "pseudonyms_come_back": puzzle.back is not None,
+            "habit_temperature": heat,
+        }
+        return answer(self.name, sides, puzzle.solution, notes)
+
+
+@dataclass(frozen=True)
+class _Puzzle:
+    """All periods, what is believed of them, and the solution so far.
+
+    ``back`` groups pseudonyms that come back as the same customer; ``shares`` are the chances of own shares.
+    """
+
+    sides: PeriodSides
+    plain: Scores
+    pairs: Partners
+    base: Real
+    heat: float
+    shares: Real
+    counts: Counts
+    solution: Solution
+    back: Whole | None = None
+    habits: Scores | None = None
+
+    @classmethod
+    def of(cls, sides: PeriodSides, copies: Copies, limit: int) -> _Puzzle:
+        """Weigh the rows; nothing is solved yet."""
+        found = evidence(sides.known, sides.public, sides.beside, copies, limit=limit)
+        plain = Scores.of(found)
+        pairs = partners(sides.known, sides.public, sides.beside, copies, _likeliest(plain, _CANDIDATES))
+        periods = list(periods_in(sides))
+        shown, known = (
+            np.concatenate([np.zeros(0, np.int64), *(getattr(p, side) for p in periods)]) for side in ("shown", "known")
+        )
+        kept = sum(kept_share(p.shown, p.known) for p in periods) / max(len(shown), 1)
+        base = sides.public.counts * np.log(1 - copies.share)
+        units = len(sides.period)
+        # what is too sure of itself is explained by rows that changed hands; what is not sure enough is made so
+        heat = min(temperature(found.first, found.halves, *priors(sides, found)), 1.0)
+        counts = first_counts(shown, known, kept)
+        return cls(sides, plain, pairs, base, heat, _FIRST_SHARES, counts, Solution.empty(units))
+
+    def solved(self) -> _Puzzle:
+        """Return the puzzle solved by what is believed."""
+        scores = self._scores()
+        people = len(self.sides.customers)
+        solution = Solution.empty(len(self.sides.period))
+        for period in periods_in(self.sides):
+            said = self.counts.evidence(period.shown, period.known)[0]
+            missing = max(len(period.shown) - len(period.people), 0) + 0.5
+            absent = np.log(min(missing / max(people - len(period.people), 1), 1.0))
+            solve(solution, period, scores, said, float(absent), heat=self.heat)
+        return replace(self, solution=solution)
+
+    def believing(self) -> _Puzzle:
+        """Return the puzzle with what its solution says of row counts and rows that changed hands."""
+        return replace(self, counts=self._learnt_counts(), shares=self._learnt_shares())
+
+    def _scores(self) -> Scores:
+        """Return what speaks for each pair, rows that changed hands, pseudonyms that come back and habits included."""
+        plain, pairs, owned = self.plain, self.pairs, self.pairs.owned(self.shares)
+        unit = plain.unit
+        alone = np.log(max(self.shares[0], 1e-12)) + plain.value + self.base[unit]
+        value = np.logaddexp(alone, owned.others[unit])
+        key = unit * len(self.sides.customers) + plain.person
+        row, column = np.nonzero(pairs.candidates >= 0)
+        at = np.searchsorted(key, row * len(self.sides.customers) + pairs.candidates[row, column])
+        value[at] = owned.whole[row, column]
+        others = np.logaddexp(np.log(max(self.shares[0], 1e-12)) + self.base, owned.others)
+        others = np.where(np.isfinite(others), others, self.base)
+        scores = Scores(plain.first, plain.person, value, others)
+        if self.back is not None:
+            scores = _pooled(scores, self.back)
+        return scores if self.habits is None else _added(scores, self.habits)
+
+    def coming_back(self) -> _Puzzle:
+        """Return the puzzle with pseudonyms that come back taken for the same customer's, if the data say so.
+
+        Told by which is likelier: that one customer explains all periods of a pseudonym, or one of its own for each.
+        """
+        groups = self.sides.pseudonyms.rank("dense").cast(pl.Int64).to_numpy() - 1
+        many = np.bincount(groups)
+        if not (many > 1).any():
+            return self
+        scores, people = self._scores(), len(self.sides.customers)
+        apart = _explained(scores, people)[many[groups] > 1].sum()
+        first = np.unique(groups, return_index=True)[1]
+        together = _explained(_pooled(scores, groups), people)[first][many > 1].sum()
+        return replace(self, back=groups) if together > apart else self
+
+    def _learnt_counts(self) -> Counts:
+        periods = list(periods_in(self.sides))
+        if not periods:
+            return self.counts
+        usual = np.mean([self.counts.evidence(p.shown, p.known)[2] for p in periods], axis=0)
+        units = np.flatnonzero(self.solution.person >= 0)
+        shown = self.sides.public.counts[units]
+        known = np.diff(self.sides.known.rows, axis=1)[self.solution.person[units], self.sides.period[units]]
+        there = known > 0
+        units, shown, known = units[there], shown[there], known[there]
+        return self.counts.learnt(shown, known, self.counts.levels(shown, known), self.solution.trust[units], usual)
+
+    def _learnt_shares(self) -> Real:
+        tally = (self._own_shares() * self.solution.trust[:, None]).sum(axis=0) + _FIRST_SHARES
+        return np.asarray(tally / tally.sum())
+
+    def _own_shares(self) -> Real:
+        """Return for each pseudonym how likely each own share is, if it is that of the customer named."""
+        person = self.solution.person
+        hit = (self.pairs.candidates == person[:, None]) & (person >= 0)[:, None]
+        shares = self.pairs.owned(self.shares).shares_of(np.where(hit.any(axis=1), hit.argmax(axis=1), -1))
+        shares[(person >= 0) & ~hit.any(axis=1), -1] = 1.0
+        return shares
+
+    def unmixed(self) -> float:
+        """Return how far rows of a pseudonym show its owner's habits: 1 where nearly all are the owner's, else less."""
+        return float(np.clip((self.shares @ OWN_SHARES - _MIXED) / (_UNMIXED - _MIXED), 0.0, 1.0))
+
+
+# --- lists of pairs ----------------------------------------------------------------------------------------
+
+
+def _likeliest(scores: Scores, many: int) -> Whole:
+    """Return the likeliest customers of each pseudonym, below 0 where fewer are listed."""
+    unit = scores.unit
+    order = np.lexsort((scores.person, -scores.value, unit))
+    rank = np.arange(len(order)) - scores.first[unit[order]]
+    kept = order[rank < many]
+    best = np.full((len(scores.others), many), -1)
+    best[unit[kept], rank[rank < many]] = scores.person[kept]
+    return best
+
+
+def _pooled(scores: Scores, groups: Whole) -> Scores:
+    """Let all periods of a pseudonym speak for each of them."""
+    unit = scores.unit
+    people = int(scores.person.max(initial=0)) + 1
+    key, place = np.unique(groups[unit] * people + scores.person, return_inverse=True)
+    more = np.bincount(place, weights=scores.value - scores.others[unit], minlength=len(key))
+    others = np.asarray(np.bincount(groups, weights=scores.others)[groups], np.float64)
+    group_first = np.searchsorted(key // people, np.arange(int(groups.max(initial=-1)) + 2))
+    size = np.diff(group_first)[groups]
+    first = np.concatenate([[0], np.cumsum(size)])
+    at = np.arange(first[-1]) - np.repeat(first[:-1] - group_first[groups], size)
+    return Scores(first, key[at] % people, more[at] + np.repeat(others, size), others)
+
+
+def _added(scores: Scores, more: Scores) -> Scores:
+    """Return the sum of two lists; what one does not list, it has nothing to say of."""
+    people = int(max(scores.person.max(initial=0), more.person.max(initial=0))) + 1
+    unit = np.concatenate([scores.unit, more.unit])
+    key, place = np.unique(unit * people + np.concatenate([scores.person, more.person]), return_inverse=True)
+    above = np.concatenate([scores.value - scores.others[scores.unit], more.value])
+    summed = np.bincount(place, weights=above, minlength=len(key))
+    first = np.searchsorted(key // people, np.arange(len(scores.others) + 1))
+    return Scores(first, key % people, summed + scores.others[key // people], scores.others)
+
+
+def _explained(scores: Scores, people: int) -> Real:
+    """Return how well each pseudonym is explained by one customer, any of them as likely before."""
+    unit = scores.unit
+    most = scores.others.copy()
+    np.maximum.at(most, unit, scores.value)
+    listed = np.bincount(unit, weights=np.exp(scores.value - most[unit]), minlength=len(most))
+    rest = np.maximum(people - np.diff(scores.first), 0) * np.exp(scores.others - most)
+    return np.asarray(np.log((listed + rest) / max(people, 1)) + most)

@@ -1,0 +1,170 @@
+"""Everything a period's rows say of who is behind each pseudonym, weighed and added up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from pydantic import Field
+
+from noren.attacks.by_period import ByPeriod
+from noren.attacks.copy_model import Solution, learnt_copies, periods_in
+from noren.attacks.period_sides import PeriodSides, period_sides
+from noren.data.frames import History
+from noren.i18n import N_, _
+from noren.kernels.copied_rows import Evidence, evidence
+from noren.kernels.row_counts import Counts, first_counts, kept_share
+from noren.kernels.temperature import posterior, temperature
+from noren.progress import Progress, silent
+from noren.protocols import Guess
+
+__all__ = ["Profile", "answer", "priors"]
+
+Whole = NDArray[np.int64]
+Real = NDArray[np.float64]
+_PAIRS = {"pseudonym": pl.String, "customer": pl.String, "score": pl.Float64, "period": pl.String}
+_LEAST_UNKNOWN = 0.5
+
+
+class Profile(ByPeriod):
+    """Weigh every row of a pseudonym against every customer of the same period, and name the likeliest.
+
+    Nothing need fit exactly. A public row with an item that few bought speaks for the customers who bought it in that
+    period, the more the nearer its date, time, price and quantity are to theirs and the fewer rows lie as near by
+    chance; so does the number of rows. How far copies of rows move in this release, and which share of rows are copies
+    at all, is learnt from the data alone: first from rows, whosever they are, then from the pairs that fit best. Rows
+    may be moved inside their period, scaled, rounded or deleted; some may be somebody else's; the attacker may know a
+    part of the rows, and of items the first characters.
+
+    The score is the chance that the customer is the one, among all of the period and those of whom nothing is known;
+    the two halves of each pseudonym's rows tell how sure to be. Each pseudonym is judged by itself: two may be
+    given to one customer. Of a release under one pseudonym per customer, each period is judged by itself, too; one
+    whose dates do not tell periods is judged as a whole, and its answers name none.
+
+    References
+    ----------
+    Fellegi and Sunter 1969 (likelihood ratios of agreement, learnt without truth); Narayanan and Shmatikov 2008 (rare
+    items weigh most, noise hardly matters).
+
+    Examples
+    --------
+    All prices and dates moved, and everybody bought tea; 7 has jam, too, as Ann has.
+
+    >>> from noren.data.schema import Schema
+    >>> def history(customers, days, items, prices):
+    ...     rows = {"customer": customers, "date": [f"2010/12/{day}" for day in days], "item": items, "price": prices,
+    ...             "quantity": [1] * len(days)}
+    ...     return History.of(rows, Schema.preset("pwscup2018"))
+    >>> known = history(["ann", "ann", "bob", "bob"], [1, 5, 1, 9], ["tea", "jam", "tea", "egg"], [1.0, 2.0, 1.0, 3.0])
+    >>> shown = history(["7", "7", "8", "8"], [2, 6, 2, 8], ["tea", "jam", "tea", "egg"], [1.1, 2.1, 0.9, 3.2])
+    >>> guess = Profile().attack(known, shown, seed=1)
+    >>> sorted(guess.pairs.select("pseudonym", "customer", "period").rows())
+    [('7', 'ann', '2010/12'), ('8', 'bob', '2010/12')]
+    """
+
+    name: ClassVar[str] = "profile"
+    summary: ClassVar[str] = N_("Weighs all rows of a pseudonym against each customer of the period; learns the noise.")
+    source: ClassVar[str] = "Fellegi and Sunter 1969"
+
+    shortlist: int = Field(
+        default=256, ge=1, description=N_("how many customers are kept for each pseudonym, the likeliest")
+    )
+
+    def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
+        """Name the likeliest customer of each pseudonym and period; nothing is drawn at random."""
+        progress(0.0, _("laying out the rows"))
+        sides = period_sides(original, public, self)
+        copies = learnt_copies(
+            sides, limit=self.shortlist, progress=lambda done, words="": progress(0.1 + 0.6 * done, words)
+        )
+        progress(0.7, _("weighing rows"))
+        found = evidence(sides.known, sides.public, sides.beside, copies, limit=self.shortlist)
+        progress(0.9, _("asking how sure to be"))
+        prior, rest = priors(sides, found)
+        heat = temperature(found.first, found.halves, prior, rest)
+        value = found.halves.sum(axis=1) / heat
+        chance = posterior(found.first, value, prior, rest)
+        counts = _learnt_counts(sides, found, chance)
+        chance = posterior(found.first, value + _of_counts(sides, found, counts), prior, rest)
+        best = _best(found, chance)
+        notes = {
+            "temperature": heat,
+            "copied_share": copies.share,
+            "rows_per_known_row": counts.rate,
+            "exact_share": {c.name: float(copies.chance[at, 0]) for at, c in enumerate(sides.columns)},
+        }
+        return answer(self.name, sides, best, notes)
+
+
+def answer(name: str, sides: PeriodSides, best: Solution, notes: Mapping[str, Any]) -> Guess:
+    """Return a solution as a guess, surest first, equals in order of period and pseudonym."""
+    named = np.flatnonzero((best.person >= 0) & best.pays)
+    order = named[np.argsort(-best.trust[named], kind="stable")]
+    pairs = pl.DataFrame(
+        {
+            "pseudonym": sides.pseudonyms.gather(order),
+            "customer": sides.customers.gather(best.person[order]),
+            "score": best.trust[order],
+            "period": pl.Series(list(sides.periods), dtype=pl.String).gather(sides.period[order]),
+        },
+        schema=_PAIRS,
+    )
+    return Guess(name, pairs if sides.by_time else pairs.drop("period"), notes)
+
+
+def priors(sides: PeriodSides, found: Evidence) -> tuple[Real, Real]:
+    """Return what is believed of each listed customer, and of all others together, before rows are looked at.
+
+    Any customer of the period is as likely as any other. More pseudonyms than customers: some are of people of whom no
+    row is known.
+    """
+    each = np.zeros(len(sides.period))
+    for period in periods_in(sides):
+        units, people = period.stop - period.first, len(period.people)
+        unknown = max(units - people, _LEAST_UNKNOWN) / max(units, people)
+        each[period.first : period.stop] = (1 - unknown) / people
+    prior = each[found.pseudonym]
+    rest = 1 - np.bincount(found.pseudonym, weights=prior, minlength=len(each))
+    return prior, np.maximum(rest, 1e-9)
+
+
+def _best(found: Evidence, chance: Real) -> Solution:
+    """Return the likeliest customer of each pseudonym; of equals the first."""
+    best = Solution.empty(len(found.first) - 1)
+    unit = found.pseudonym
+    order = np.lexsort((found.person, -chance, unit))
+    top = order[np.flatnonzero(np.diff(unit[order], prepend=-1))]
+    best.person[unit[top]] = found.person[top]
+    best.trust[unit[top]] = chance[top]
+    best.pays[unit[top]] = True
+    return best
+
+
+def _learnt_counts(sides: PeriodSides, found: Evidence, chance: Real) -> Counts:
+    """Return how numbers of rows go together in the pairs that fit best."""
+    best = _best(found, chance)
+    periods = list(periods_in(sides))
+    if not periods:
+        return Counts(1.0, first_counts(np.zeros(0, np.int64), np.zeros(0, np.int64), 0.0).chance)
+    shown, known = (np.concatenate([getattr(p, side) for p in periods]) for side in ("shown", "known"))
+    counts = first_counts(shown, known, sum(kept_share(p.shown, p.known) for p in periods) / len(shown))
+    held = np.diff(sides.known.rows, axis=1)
+    units = np.flatnonzero(best.person >= 0)
+    theirs = held[best.person[units], sides.period[units]]
+    usual = np.mean([counts.evidence(p.shown, p.known)[2] for p in periods], axis=0)
+    mine = sides.public.counts[units]
+    return counts.learnt(mine, theirs, counts.levels(mine, theirs), best.trust[units], usual)
+
+
+def _of_counts(sides: PeriodSides, found: Evidence, counts: Counts) -> Real:
+    """Return what numbers of rows say of each listed pair."""
+    said = np.zeros(len(found.person))
+    for period in periods_in(sides):
+        a, b = found.first[period.first], found.first[period.stop]
+        table = counts.evidence(period.shown, period.known)[0]
+        column = np.searchsorted(period.people, found.person[a:b])
+        said[a:b] = table[found.pseudonym[a:b] - period.first, column]
+    return said

@@ -1,0 +1,88 @@
+"""``noren chart``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from noren.cli.help_pages import App
+from noren.cli.inputs import Json, SchemaName, load_original, schema_of_release
+from noren.cli.screen import show_json
+from noren.i18n import _
+
+HELP = _("Draw a perturbed table beside its original: histograms and cross tabulations.")
+
+app = App(no_args_is_help=True)
+
+Released = Annotated[
+    Path, typer.Argument(metavar="RELEASE", help=_("A folder that noren protect --method retention wrote."))
+]
+Out = Annotated[Path | None, typer.Option("--out", help=_("The picture to write: .html, .svg or .png."))]
+Against = Annotated[
+    Path | None, typer.Option("--original", help=_("The original, to draw beside it; left out, it is not needed."))
+]
+ModelName = Annotated[
+    Literal["stated", "none", "em", "independence", "loglinear", "ml", "auto"],
+    typer.Option("--model", help=_("How to reconstruct; stated: as the release says.")),
+]
+
+
+@app.command("histogram", help=_("One attribute as bars: original, perturbed, reconstructed."))
+def histogram(
+    release: Released,
+    attribute: Annotated[str, typer.Option("--attribute", help=_("Which attribute."))],
+    out: Out = None,
+    original: Against = None,
+    model: ModelName = "stated",
+    schema: SchemaName = None,
+    as_json: Json = False,
+) -> None:
+    """Draw a histogram."""
+    _draw([attribute], release, out, original, model, schema, as_json=as_json)
+
+
+@app.command("crosstab", help=_("Two attributes as shaded tables: original, perturbed, reconstructed."))
+def crosstab(
+    release: Released,
+    attributes: Annotated[str, typer.Option("--attributes", help=_("Two attributes, separated by a comma."))],
+    out: Out = None,
+    original: Against = None,
+    model: ModelName = "stated",
+    schema: SchemaName = None,
+    as_json: Json = False,
+) -> None:
+    """Draw a cross tabulation."""
+    names = [name.strip() for name in attributes.split(",") if name.strip()]
+    _draw(names, release, out, original, model, schema, as_json=as_json)
+
+
+def _draw(
+    names: list[str],
+    release: Path,
+    out: Path | None,
+    original: Path | None,
+    model: Literal["stated", "none", "em", "independence", "loglinear", "ml", "auto"],
+    schema: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    from noren.data.release import Release
+    from noren.errors import ParameterError
+    from noren.explore import table_charts as charts
+
+    if out is None and not as_json:
+        raise ParameterError(_("there is nowhere to draw to"), _("name a picture with --out, or take --json"))
+    if out is not None:
+        charts.chart_ending(out)
+    data = None
+    if original is not None:
+        data = load_original(original, schema or schema_of_release(release), quiet=True)
+    shown = charts.view(Release.load(release), names, original=data, model=None if model == "stated" else model)
+    if out is not None:
+        charts.write_chart(charts.histogram(shown) if len(names) == 1 else charts.crosstab(shown), out)
+    if as_json:
+        show_json(shown.as_dict() | ({"out": str(out)} if out else {}))
+    else:
+        print(_("chart written to {out}").format(out=out))

@@ -1,0 +1,106 @@
+"""``noren reconstruct``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from noren.cli.inputs import Json
+from noren.cli.screen import number, progress_bar, show_json, show_table
+from noren.i18n import _
+
+if TYPE_CHECKING:
+    from noren.data.reconstruction import Reconstruction
+
+HELP = _("Estimate what a perturbed table was before, from the public part of a release alone.")
+EXAMPLE = _("Example: noren reconstruct release/ --model auto --out table.parquet")
+
+
+def reconstruct(
+    release: Annotated[
+        Path, typer.Argument(metavar="RELEASE", help=_("A folder that noren protect --method retention wrote."))
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", help=_("The file of whole records to write: Parquet, CSV or Excel, by its ending."))
+    ],
+    model: Annotated[
+        Literal["stated", "none", "em", "independence", "loglinear", "ml", "auto"],
+        typer.Option("--model", help=_("How to estimate; stated: as the release says.")),
+    ] = "stated",
+    attributes: Annotated[
+        str, typer.Option("--attributes", help=_("Only these attributes, separated by commas; all where left out."))
+    ] = "",
+    interactions: Annotated[
+        str,
+        typer.Option("--interactions", help=_("For loglinear: race+sex,race+age …; all pairs where left out.")),
+    ] = "",
+    bootstrap: Annotated[
+        int, typer.Option("--bootstrap", min=0, help=_("How often to draw again, for standard errors."))
+    ] = 0,
+    cells: Annotated[
+        Path | None, typer.Option("--cells", help=_("Also write the cross tabulation, with errors if there are any."))
+    ] = None,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, help=_("Deals records into folds and shuffles them; it is no secret."))
+    ] = 0,
+    as_json: Json = False,
+) -> None:
+    """Reconstruct a table."""
+    from noren.api import reconstruct as run
+    from noren.data.frames import Table
+    from noren.data.reading import write
+    from noren.data.release import Release
+
+    loaded = Release.load(release)
+    with progress_bar(_("Reconstructing"), quiet=as_json) as progress:
+        found = run(
+            loaded,
+            None if model == "stated" else model,
+            attributes=_split(attributes),
+            interactions=[one.split("+") for one in _split(interactions)],
+            bootstrap=bootstrap,
+            seed=seed,
+            progress=progress,
+        )
+    records = found.records(seed)
+    write(Table(records, found.perturbation.released_schema(loaded.public.schema)), out)
+    if cells is not None:
+        _write_cells(found, cells)
+    facts: dict[str, Any] = {
+        "records": len(records),
+        "cells": int(found.table.size),
+        "model": found.model,
+        "made_of": found.made_of,
+    }
+    if found.own_errors:
+        facts["errors"] = {name: [float(e) for e in errors] for name, errors in found.own_errors.items()}
+    if as_json:
+        show_json({"out": str(out)} | facts)
+        return
+    rows = [
+        (_("records"), number(len(records))),
+        (_("cells"), number(found.table.size)),
+        (_("model"), found.model),
+        *((f"  {name}", f"{share:.2f}") for name, share in list(found.made_of.items())[:5]),
+        (_("written to"), str(out)),
+    ]
+    if found.errors is not None:
+        rows.insert(2, (_("standard error of a cell, mean"), number(float(found.errors.mean()))))
+    show_table("", (_("what"), ""), rows)
+
+
+def _split(words: str) -> list[str]:
+    return [word.strip() for word in words.split(",") if word.strip()]
+
+
+def _write_cells(found: Reconstruction, path: Path) -> None:
+    from noren.data.frames import Table
+    from noren.data.reading import write
+    from noren.data.schema import Column, Kind, Schema, ValueType
+
+    frame = found.cells()
+    counted = [Column(name=n, type=ValueType.DECIMAL, width=1e-9) for n in ("records", "error") if n in frame.columns]
+    columns = (*(a.column for a in found.perturbation.attributes), *counted)
+    write(Table(frame, Schema(kind=Kind.TABLE, columns=columns)), path)

@@ -1,0 +1,229 @@
+"""A table's columns on their hierarchies: codes, ladders and labels, ready for the search of the best levels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from noren.data.arrays import exact_values
+from noren.data.formats.render import value_text
+from noren.data.frames import Table
+from noren.data.hierarchies import SAYS_NOTHING, Hierarchy
+from noren.data.schema import Column, Scale
+from noren.errors import ParameterError
+from noren.i18n import _
+from noren.kernels.lattice import Ladder
+from noren.kernels.lattice_scores import CellCosts
+
+__all__ = ["MISSING_MARK", "Missing", "Rungs", "complete_rows", "entropy_costs", "loss_costs", "on_rungs", "texts_of"]
+
+Whole = NDArray[np.int64]
+Missing = Literal["category", "drop", "error"]
+
+MISSING_MARK = "?"
+"""A text that says a value is missing, as in UCI's files, unless a hierarchy lists it; so does an empty cell."""
+_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Rungs:
+    """A column on its hierarchy.
+
+    Attributes
+    ----------
+    codes
+        The code of each row's value.
+    ladder
+        What codes become, level by level.
+    labels
+        For each level the label of each code; null where it says nothing.
+    leaves, domain
+        For each level how many values of the hierarchy each code covers; how many values it has in all.
+    """
+
+    column: Column
+    codes: Whole
+    ladder: Ladder
+    labels: tuple[pl.Series, ...]
+    leaves: tuple[Whole, ...]
+    domain: int
+
+    def rows_by_code(self, level: int) -> Whole:
+        """Return how many rows have each code on ``level``."""
+        own = np.bincount(self.codes, minlength=self.ladder.values)
+        return np.bincount(self.ladder.maps()[level], weights=own).astype(np.int64)
+
+    def cells(self, level: int) -> pl.Series:
+        """Return each row's label on ``level``."""
+        return self.labels[level].gather(self.ladder.maps()[level][self.codes]).alias(self.column.name)
+
+
+def texts_of(table: Table, column: Column) -> pl.Series:
+    """Return a column's exact values as text, as a hierarchy lists them."""
+    values = exact_values(table, column)
+    return values.to_frame().select(value_text(pl.col(column.name), column).alias(column.name))[column.name]
+
+
+def complete_rows(table: Table, hierarchies: Mapping[str, Hierarchy]) -> pl.Series:
+    """Tell which rows have a value in every column that has a hierarchy."""
+    there = pl.repeat(True, len(table), eager=True, dtype=pl.Boolean)
+    for name, hierarchy in hierarchies.items():
+        texts = texts_of(table, table.schema[name])
+        missing = texts.is_null()
+        if MISSING_MARK not in hierarchy.values:
+            missing |= (texts == MISSING_MARK).fill_null(value=True)
+        there &= ~missing
+    return there
+
+
+class _Place(NamedTuple):
+    column: Column
+    texts: pl.Series
+    hierarchy: Hierarchy
+
+
+def on_rungs(table: Table, hierarchies: Mapping[str, Hierarchy], missing: Missing) -> list[Rungs]:
+    """Put each column that has a hierarchy on it; a value that its hierarchy does not list is an error that names it.
+
+    Missing cells (empty, or :data:`MISSING_MARK`) are a category of their own below the top, or an error.
+    """
+    places = []
+    unlisted: list[str] = []
+    for name, given in hierarchies.items():
+        column = table.schema[name]
+        place = _Place(column, texts_of(table, column), _in_canonical_text(given, column))
+        if missing == "category":
+            place = _with_missing(place)
+        unlisted += [f"{name} = {value!r}" for value in _unlisted(place)]
+        places.append(place)
+    if unlisted:
+        several = ", ".join(unlisted[:_SHOWN]) + (", …" if len(unlisted) > _SHOWN else "")
+        raise ParameterError(
+            _("{count} values of the data are not in their hierarchies: {values}").format(
+                count=len(unlisted), values=several
+            ),
+            _("add a row for each to the column's file; missing cells may be a category (--missing category)"),
+        )
+    return [_rungs(place) for place in places]
+
+
+def _in_canonical_text(hierarchy: Hierarchy, column: Column) -> Hierarchy:
+    """Return the hierarchy with its values written as ours are: 07 and 7.0 are the number 7."""
+    if column.scale != Scale.RATIO:
+        return hierarchy
+    own = hierarchy.values.cast(column.dtype, strict=False)
+    text = own.to_frame("0").select(value_text(pl.col("0"), column).alias("0"))["0"]
+    return Hierarchy(hierarchy.name, hierarchy.labels.with_columns(text.fill_null(hierarchy.values)))
+
+
+def _with_missing(place: _Place) -> _Place:
+    """Give missing cells a row of their own, alone below the top."""
+    marks = place.texts.filter(place.texts.is_null() | (place.texts == MISSING_MARK)).unique()
+    listed, labels = set(place.hierarchy.values), place.hierarchy.labels
+    top = labels.to_series(labels.width - 1).unique()
+    texts = place.texts.fill_null(MISSING_MARK) if marks.null_count() else place.texts
+    if len(marks) and MISSING_MARK not in listed:
+        own = [MISSING_MARK] * (labels.width - 1)
+        row = pl.DataFrame([[*own, top[0] if len(top) == 1 else MISSING_MARK]], schema=labels.schema, orient="row")
+        labels = pl.concat([labels, row])
+    return _Place(place.column, texts, Hierarchy(place.hierarchy.name, labels))
+
+
+def _unlisted(place: _Place) -> list[str]:
+    given = place.texts.unique()
+    other = given.filter(given.is_null() | ~given.is_in(place.hierarchy.values.implode()))
+    return ["" if value is None else value for value in other.sort().to_list()]
+
+
+def _rungs(place: _Place) -> Rungs:
+    labels, depth = place.hierarchy.labels, place.hierarchy.depth
+    occurring = place.texts.unique().to_frame("0")
+    # values by their labels from the top down: codes of a label stand together, and the order says nothing of the rows
+    present = labels.join(occurring, on="0", how="semi").sort([str(level) for level in reversed(range(depth))])
+    codes = pl.DataFrame({"0": place.texts}).join(
+        present.select("0", code=pl.int_range(pl.len())), on="0", how="left", maintain_order="left"
+    )["code"]
+    steps: list[Whole] = []
+    shown, leaves = [present["0"]], [np.ones(len(present), dtype=np.int64)]
+    below = np.arange(len(present), dtype=np.int64)
+    for level in range(1, depth):
+        its = present[str(level)]
+        names = its.unique(maintain_order=True)
+        rank = pl.DataFrame({"label": names, "code": pl.int_range(len(names), eager=True)})
+        here = its.to_frame("label").join(rank, on="label", how="left", maintain_order="left")["code"].to_numpy()
+        step = np.zeros(int(below.max(initial=-1)) + 1, dtype=np.int64)
+        step[below] = here
+        steps.append(step)
+        counts = labels.group_by(pl.col(str(level)).alias("label")).len("leaves")
+        leaves.append(
+            rank.join(counts, on="label", how="left", maintain_order="left")["leaves"].cast(pl.Int64).to_numpy()
+        )
+        shown.append(names)
+        below = here.astype(np.int64)
+    said = tuple(names.to_frame("x").select(pl.when(pl.col("x") != SAYS_NOTHING).then("x"))["x"] for names in shown)
+    return Rungs(
+        place.column,
+        codes.cast(pl.Int64).to_numpy(),
+        Ladder(len(present), tuple(steps)),
+        said,
+        tuple(leaves),
+        len(labels),
+    )
+
+
+# --- what cells cost -------------------------------------------------------------------------------------------------
+
+
+def loss_costs(columns: Sequence[Rungs]) -> CellCosts:
+    """Return ARX's loss: a cell costs the share of the hierarchy's values that its label covers, a suppressed one 1."""
+    rows = len(columns[0].codes)
+    shown, extra = [], []
+    for one in columns:
+        shares = [leaves / one.domain for leaves in one.leaves]
+        shown.append([float((one.rows_by_code(level) * share).sum()) for level, share in enumerate(shares)])
+        extra.append([1.0 - share for share in shares])
+    least = np.array([rows / one.domain for one in columns])
+    scale = np.array([1.0 / (rows - low) if rows > low else 0.0 for low in least])
+    return _laid(shown, extra, least, scale)
+
+
+def entropy_costs(columns: Sequence[Rungs]) -> CellCosts:
+    """Return the bits that cells lose of their values, as a share of all: a label tells a value apart from its others.
+
+    A cell costs log2(f(g) / f(v)), of its value's rows f(v) and its label's f(g); a suppressed one log2(n / f(v)).
+    """
+    rows = len(columns[0].codes)
+    shown, extra, most = [], [], 0.0
+    for one in columns:
+        own = one.rows_by_code(0)
+        counts = [one.rows_by_code(level) for level in range(one.ladder.levels)]
+        shown.append(
+            [float((own * np.log2(f[to] / own)).sum()) for f, to in zip(counts, one.ladder.maps(), strict=True)]
+        )
+        extra.append([np.log2(rows / f) for f in counts])
+        most += float((own * np.log2(rows / own)).sum())
+    scale = np.full(len(columns), 1.0 / most if most > 0 else 0.0)
+    return _laid(shown, extra, np.zeros(len(columns)), scale)
+
+
+def _laid(
+    shown: Sequence[Sequence[float]],
+    extra: Sequence[Sequence[NDArray[np.float64]]],
+    least: NDArray[np.float64],
+    scale: NDArray[np.float64],
+) -> CellCosts:
+    levels = max(len(its) for its in shown)
+    costs, place = np.zeros((len(shown), levels)), np.zeros((len(shown), levels), dtype=np.int64)
+    start = 0
+    for column, (its, more) in enumerate(zip(shown, extra, strict=True)):
+        costs[column, : len(its)] = its
+        for level, codes in enumerate(more):
+            place[column, level] = start
+            start += len(codes)
+    flat = np.concatenate([codes for more in extra for codes in more])
+    return CellCosts(costs, flat.astype(np.float64), place, least, scale)

@@ -1,0 +1,244 @@
+"""The classes of a released table: rows that are alike in every quasi column, counted from the public part alone.
+
+Nothing here knows how a method makes classes; the two meet in tests alone.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from noren.data.cells import is_interval, is_set
+from noren.data.frames import Records, Table
+from noren.data.release import Release
+from noren.data.schema import Column, Role
+from noren.data.statement import Statement
+from noren.errors import CheckFailedError, ParameterError, SchemaError
+from noren.i18n import _
+from noren.naming import listing
+from noren.protocols import Evidence, Score
+
+__all__ = ["TableClasses", "audit_table", "judge_table", "table_classes"]
+
+_ROUNDING = 1e-9
+_CELLS = 4_000_000
+
+
+@dataclass(frozen=True)
+class TableClasses:
+    """The classes of a table.
+
+    Attributes
+    ----------
+    sizes
+        How many rows each class has.
+    class_of
+        The class of each row; null where the row says nothing in any quasi column, which is no class.
+    """
+
+    sizes: pl.Series
+    class_of: pl.Series
+
+    @property
+    def unlinked_rows(self) -> int:
+        """How many rows say nothing in any quasi column."""
+        return self.class_of.null_count()
+
+
+def table_classes(table: Table) -> TableClasses:
+    """Return the classes of a table: rows whose quasi cells are all equal.
+
+    A suppressed or missing cell is equal to other such cells and to no value. Rows all of whose quasi cells are so are
+    not a class: nobody can be looked up among them, and to count them would let a method hide small classes there.
+
+    >>> from noren.data.schema import Schema
+    >>> schema = Schema.of({"kind": "table", "columns": {"age": {"role": "quasi"}, "city": {"role": "quasi"}}})
+    >>> found = table_classes(Table(pl.DataFrame({"age": ["20", "20", None], "city": [None, None, None]}), schema))
+    >>> found.sizes.to_list(), found.unlinked_rows
+    ([2], 1)
+    """
+    quasi = [column.name for column in table.schema.with_role(Role.QUASI)]
+    if not quasi:
+        raise SchemaError(_("no column of the release is quasi"), _("there are no classes to look at"))
+    cells = table.frame.select(_comparable(table.frame[name]) for name in quasi)
+    rows = cells.with_columns(
+        pl.all_horizontal(pl.all().is_null()).alias("\0says nothing"), pl.int_range(pl.len()).alias("\0row")
+    )
+    said = rows.filter(~pl.col("\0says nothing")).select(
+        "\0row", pl.len().over(quasi).alias("size"), pl.col("\0row").first().over(quasi).alias("first")
+    )
+    classes = said.filter(pl.col("first") == pl.col("\0row")).select("first", "size").with_row_index("class")
+    placed = said.join(classes.select("first", "class"), on="first", how="left", maintain_order="left")
+    class_of = rows.select("\0row").join(
+        placed.select("\0row", "class"), on="\0row", how="left", maintain_order="left"
+    )["class"]
+    return TableClasses(classes["size"], class_of)
+
+
+def _comparable(cells: pl.Series) -> pl.Series:
+    """Return cells in a type that can be grouped, null where suppressed."""
+    if is_set(cells.dtype):
+        listed = cells.cast(pl.List(pl.String))
+        given = pl.DataFrame({"set": listed, "text": listed.list.join("\0")})
+        # {a;b} is {b;a}; sorting lists is slow, so each list is sorted once
+        known = given.unique("text", keep="first").select("text", own=pl.col("set").list.sort().list.join("\0"))
+        return given.join(known, on="text", how="left", maintain_order="left")["own"].alias(cells.name)
+    if is_interval(cells.dtype):
+        lo, hi = cells.struct.field("lo").cast(pl.String), cells.struct.field("hi").cast(pl.String)
+        return pl.DataFrame({"lo": lo, "hi": hi}).select(pl.concat_str("lo", "hi", separator="\0").alias(cells.name))[
+            cells.name
+        ]
+    return cells
+
+
+def judge_table(evidence: Evidence, sensitive: str | None, population_share: float) -> Score:
+    """Return the least class, what its classes tell of sensitive values, and three risks; see :class:`Classes`."""
+    public = evidence.release.public
+    if not isinstance(public, Table):
+        raise SchemaError(_("the release is a history"), _("give a release of a table"))
+    found, claims = table_classes(public), _claims(evidence.release.statement)
+    notes: dict[str, Any] = {
+        "rows": len(public),
+        "classes": len(found.sizes),
+        "rows_that_say_nothing": found.unlinked_rows,
+        "deleted_rows": max(len(evidence.original) - len(public), 0),
+        "claimed": claims.get("k"),
+    }
+    if not len(found.sizes):
+        return Score(float(len(public)), {}, notes | {"holds": True if claims else None})
+    sizes = found.sizes.cast(pl.Float64).to_numpy()
+    least = float(sizes.min())
+    parts = {
+        "min": least,
+        "median": float(np.median(sizes)),
+        "mean": float(sizes.mean()),
+        "below": float(sizes[sizes < claims.get("k", 0)].sum() / sizes.sum()),
+        "prosecutor": 1.0 / least,
+        "journalist": min(1.0, population_share / least),
+        "marketer": len(sizes) * population_share / float(sizes.sum()),
+    }
+    kept = [] if "k" not in claims else [least >= claims["k"]]
+    columns = _sensitive_columns(public, sensitive)
+    told = {c.name: _told(found, public, c, evidence.original, claims.get("l") or 2) for c in columns}
+    if told:
+        several = list(told.values())
+        parts |= {name: min(one[name] for one in several) for name in ("l_distinct", "l_entropy")}
+        worst = ("recursive_c", "t_equal", "t_ordered")
+        parts |= {name: max(one[name] for one in several) for name in worst if all(name in one for one in several)}
+        notes["sensitive"] = told
+        kept += _kept(claims, told.get(str(claims.get("sensitive")), several[0]))
+    return Score(least, parts, notes | {"holds": all(kept) if claims else None})
+
+
+def _sensitive_columns(public: Table, named: str | None) -> list[Column]:
+    if named is None:
+        return list(public.schema.with_role(Role.SENSITIVE))
+    column = public.schema[named]
+    if column.role == Role.QUASI:
+        raise ParameterError(
+            _("{column} is quasi in this release").format(column=named),
+            _("name one of {columns}").format(columns=listing([c.name for c in public.schema.columns if c != column])),
+        )
+    return [column]
+
+
+def _told(found: TableClasses, public: Table, column: Column, original: Records, ell: int) -> dict[str, float]:
+    """Return what the classes tell of one sensitive column; the worst class decides each number."""
+    values = _comparable(public.frame[column.name]).alias("value")
+    rows = pl.DataFrame({"class": found.class_of, "value": values}).drop_nulls("class")
+    entries = rows.group_by("class", "value").len("rows").with_columns(size=pl.col("rows").sum().over("class"))
+    share = pl.col("rows") / pl.col("size")
+    by_class = entries.group_by("class").agg(
+        distinct=pl.len(),
+        entropy=-(share * share.log()).sum(),
+        commonest=pl.col("rows").max(),
+        rarer=pl.col("rows").sort(descending=True).slice(ell - 1).sum(),
+    )
+    ratio = by_class.select(pl.col("commonest") / pl.col("rarer")).to_series()
+    # in the release, as whoever holds it sees them; and in the original, which is what a method promises about
+    shares = {"": rows["value"]}
+    if column.name in original.frame.columns and original.frame[column.name].dtype == values.dtype:
+        shares["_to_original"] = original.frame[column.name]
+    answer = {
+        "l_distinct": float(by_class.select(pl.col("distinct").min()).item()),
+        "l_entropy": math.exp(by_class.select(pl.col("entropy").min()).item()),
+    }
+    if int(by_class.select(pl.col("rarer").min()).item()) > 0:  # else no c is large enough
+        answer["recursive_c"] = float(ratio.max())  # type: ignore[arg-type]
+    for suffix, everybody in shares.items():
+        equal, ordered = _distances(entries, everybody, column)
+        answer |= {f"t_equal{suffix}": equal, f"t_ordered{suffix}": ordered}
+    return answer
+
+
+def _distances(entries: pl.DataFrame, everybody: pl.Series, column: Column) -> tuple[float, float]:
+    """Return the greatest earth mover's distance of a class from everybody, for equal and for ordered values."""
+    known = (
+        everybody.alias("value").to_frame().group_by("value").len("all").with_columns(pl.col("all") / len(everybody))
+    )
+    place = {value: i for i, value in enumerate(column.domain or ())}
+    ordered = sorted(known["value"].to_list(), key=lambda v: (v is not None, place.get(v, -1), v or 0))
+    order = pl.DataFrame({"value": pl.Series(ordered, dtype=everybody.dtype), "place": range(len(ordered))})
+    known = known.join(order, on="value", nulls_equal=True).sort("place")
+    shares = entries.join(known, on="value", how="left", nulls_equal=True).select(
+        "class", "place", pl.col("all"), share=pl.col("rows") / pl.col("size")
+    )
+    # a value that a class lacks adds its whole share to the difference; so count what is there and take it from 1
+    there = shares.group_by("class").agg(((pl.col("share") - pl.col("all")).abs() - pl.col("all")).sum().alias("more"))
+    equal = float(there.select(((pl.col("more") + 1) / 2).max()).item())
+    if len(known) < 2:
+        return equal, 0.0
+    worst, everywhere = 0.0, known["all"].to_numpy()
+    many = max(_CELLS // len(known), 1)  # classes at a time, for a table of classes and values may be large
+    ranked = shares.with_columns(number=pl.col("class").rank("dense").cast(pl.Int64) - 1)
+    for (_block,), some in ranked.group_by(pl.col("number") // many):
+        number = some["number"].to_numpy() % many
+        table = np.zeros((int(number.max()) + 1, len(known)))
+        table[number, some["place"].to_numpy()] = some["share"].to_numpy()
+        carried = np.cumsum(table - everywhere, axis=1)
+        worst = max(worst, float(np.abs(carried).sum(axis=1).max()))
+    return equal, worst / (len(known) - 1)
+
+
+# --- claims ----------------------------------------------------------------------------------------------------------
+
+
+def _claims(statement: Statement) -> dict[str, Any]:
+    """Return what a method that makes classes says of them: k and, where it says so, l, t and how they are meant."""
+    if "classes" not in statement.notes:
+        return {}
+    return {name: value for name, value in statement.parameters.items() if value is not None}
+
+
+def _kept(claims: dict[str, Any], told: dict[str, float]) -> list[bool]:
+    kept = []
+    if "l" in claims:
+        ell, kind = claims["l"], claims.get("diversity", "distinct")
+        kept.append(told["l_distinct"] >= ell)
+        if kind == "entropy":
+            kept.append(told["l_entropy"] >= ell - _ROUNDING * ell)
+        if kind == "recursive":
+            kept.append(told.get("recursive_c", math.inf) < claims["c"])
+    if "t" in claims:
+        name = f"t_{claims.get('distance', 'equal')}"
+        kept.append(told.get(f"{name}_to_original", told[name]) <= claims["t"] + _ROUNDING)
+    return kept
+
+
+def audit_table(original: Records, release: Release) -> None:
+    """Stop with :class:`CheckFailedError` if a released table claims a k, ℓ or t that is not real."""
+    if not isinstance(release.public, Table) or not _claims(release.statement):
+        return
+    score = judge_table(Evidence(original, release), release.statement.parameters.get("sensitive"), 1.0)
+    if score.notes["holds"]:
+        return
+    raise CheckFailedError(
+        _(
+            "the release does not keep what it claims: its smallest class has {least:,} rows, and k is {claimed};"
+            " do not publish it, and report the method"
+        ).format(least=int(score.value), claimed=score.notes["claimed"])
+    )

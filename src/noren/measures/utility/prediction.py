@@ -1,0 +1,88 @@
+"""Whether a release teaches as much as the original."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import numpy as np
+import polars as pl
+from pydantic import Field
+
+from noren.data.schema import Role, Scale
+from noren.errors import ParameterError
+from noren.i18n import N_, _
+from noren.measures.utility.table_rows import OfTables, encoded, rows_of
+from noren.progress import Progress, silent
+from noren.protocols import Evidence, Need, Score
+
+__all__ = ["Prediction"]
+
+
+class Prediction(OfTables):
+    """How often a model that learnt from the release is right about original people whom it has not seen.
+
+    A part of the original's rows is held back. A logistic regression learns one column from the others: once of the
+    other original rows, once of the released rows that stand for those. A release by retention is reconstructed of
+    these rows alone. Both are then asked about the rows held back. The value is the share that the second gets right;
+    beside it stand the first one's, and that of always naming the commonest value.
+
+    References
+    ----------
+    S4 §5 (data mining on the output).
+    """
+
+    name: ClassVar[str] = "prediction"
+    summary: ClassVar[str] = N_("How often a model that learnt from the release is right about people held back.")
+    source: ClassVar[str] = "S4"
+    goal: ClassVar[Literal["lower", "higher"]] = "higher"
+    bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
+    unit: ClassVar[str] = N_("share of held-back people predicted rightly")
+    needs: ClassVar[frozenset[Need]] = frozenset({"original", "public", "secret", "exact"})
+
+    target: str = Field(
+        default="", description=N_("the column to predict; the sensitive one, else the last of texts, where left out")
+    )
+    held_back: float = Field(default=0.3, gt=0, lt=1, description=N_("the share of rows to test on"))
+
+    def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
+        """Learn twice, ask once."""
+        from sklearn.linear_model import LogisticRegression
+
+        target = self._target(evidence)
+        count = len(evidence.original)
+        draws = np.random.Generator(np.random.Philox(key=self.seed))
+        order = draws.permutation(count)
+        test = np.sort(order[: round(self.held_back * count)])
+        train = np.sort(order[round(self.held_back * count) :])
+        rows = rows_of(self, evidence, only=train)
+        if rows.original[target].dtype != pl.String:
+            raise ParameterError(_("the column to predict holds numbers"), _("choose one of texts, or make classes"))
+        features = [name for name in rows.names if name != target]
+        if not len(test) or not len(rows.released):
+            raise ParameterError(_("there is nothing to learn from"), _("give more rows, or hold back another share"))
+        one, two = encoded(rows, features) if features else (np.zeros((count, 1)), np.zeros((len(rows.released), 1)))
+        right = rows.original[target].to_numpy()
+        learnt = rows.released[target].to_numpy()
+        values, often = np.unique(right[train], return_counts=True)
+        parts = {"commonest": float((right[test] == values[often.argmax()]).mean())}
+        for done, (name, data, answers) in enumerate(
+            (("original", one[train], right[train]), ("release", two, learnt))
+        ):
+            progress(done / 2, _("learning"))
+            answered, often = np.unique(answers, return_counts=True)
+            if len(answered) < 2 or not features:
+                guessed = np.full(len(test), answered[often.argmax()], dtype=object)
+            else:
+                guessed = LogisticRegression(max_iter=1000).fit(data, answers).predict(one[test])
+            parts[name] = float((guessed == right[test]).mean())
+        return Score(parts["release"], parts, {"target": target, "held_back": len(test)})
+
+    def _target(self, evidence: Evidence) -> str:
+        there = evidence.release.public.schema
+        if self.target:
+            return there[self.target].name
+        texts = [c.name for c in there.columns if c.scale == Scale.NOMINAL]
+        sensitive = [c.name for c in there.with_role(Role.SENSITIVE) if c.name in texts]
+        if not texts:
+            raise ParameterError(_("the release has no column of texts to predict"), _("make classes of one"))
+        return (sensitive or texts[::-1])[0]

@@ -1,0 +1,262 @@
+"""What a released table lost: by the size of its classes, or by what its cells still say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from pydantic import Field
+
+from noren.data.cells import is_interval, is_set
+from noren.data.formats.render import value_text
+from noren.data.frames import Table
+from noren.data.hierarchies import read_hierarchies
+from noren.data.rungs import MISSING_MARK, Rungs, on_rungs
+from noren.data.schema import Column, Kind, Role
+from noren.errors import ParameterError, SchemaError
+from noren.i18n import N_, _
+from noren.measures.evidence import secret_of
+from noren.measures.safety.table_classes import table_classes
+from noren.progress import Progress, silent
+from noren.protocols import Evidence, Measure, Need, Score
+
+__all__ = ["ClassSize", "Discernibility", "EntropyLoss", "TableLoss"]
+
+Real = NDArray[np.float64]
+_TABLES = frozenset({Kind.TABLE})
+
+
+class _Kept(NamedTuple):
+    """The sizes of a release's classes, and what is in none: rows deleted or silent in every quasi column."""
+
+    sizes: Real
+    lost: int
+    rows: int
+
+
+def _kept(evidence: Evidence) -> _Kept:
+    public = evidence.release.public
+    if not isinstance(public, Table):
+        raise SchemaError(_("the release is a history"), _("give a release of a table"))
+    sizes = table_classes(public).sizes.cast(pl.Float64).to_numpy()
+    return _Kept(sizes, len(evidence.original) - int(sizes.sum()), len(evidence.original))
+
+
+class Discernibility(Measure):
+    """Add up, over all rows, how many rows each cannot be told from: its class, or the whole table where it is lost.
+
+    References
+    ----------
+    Bayardo and Agrawal (2005), Data privacy through optimal k-anonymization.
+
+    Examples
+    --------
+    Classes of 3 and 2 rows, and one row deleted: 9 + 4 + 6 = 19.
+
+    >>> from noren.data.release import Release, Statement
+    >>> from noren.data.schema import Schema
+    >>> schema = Schema.of({"kind": "table", "columns": {"age": {"role": "quasi"}}})
+    >>> original = Table.of({"age": ["a", "b", "c", "d", "e", "f"]}, schema)
+    >>> aligned = Table(pl.DataFrame({"age": ["x", "x", "x", "y", "y", None]}), schema)
+    >>> evidence = Evidence(original, Release.of_aligned(original, aligned, Statement("hand")))
+    >>> Discernibility().measure(evidence).value, ClassSize().measure(evidence).value
+    (19.0, 2.0)
+    """
+
+    name: ClassVar[str] = "discernibility"
+    summary: ClassVar[str] = N_("Sum over all rows of the number of rows each cannot be told from.")
+    source: ClassVar[str] = "Bayardo and Agrawal 2005"
+    accepts: ClassVar[frozenset[Kind]] = _TABLES
+    goal: ClassVar[Literal["lower", "higher"]] = "lower"
+    unit: ClassVar[str] = N_("pairs of rows")
+    needs: ClassVar[frozenset[Need]] = frozenset({"original", "public"})
+
+    def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
+        """Return the sum of squared class sizes and, for each row in none, the number of rows."""
+        kept = _kept(evidence)
+        classes, lost = float((kept.sizes**2).sum()), float(kept.lost * kept.rows)
+        return Score(classes + lost, {"classes": classes, "lost_rows": lost})
+
+
+class ClassSize(Measure):
+    """Tell the mean size of a class, all lost rows together being one class more.
+
+    References
+    ----------
+    LeFevre et al. (2006), Mondrian multidimensional k-anonymity; as ARX counts it, without dividing by k.
+    """
+
+    name: ClassVar[str] = "class-size"
+    summary: ClassVar[str] = N_("The mean number of rows in a class; all lost rows together count as one.")
+    source: ClassVar[str] = "LeFevre et al. 2006"
+    accepts: ClassVar[frozenset[Kind]] = _TABLES
+    goal: ClassVar[Literal["lower", "higher"]] = "lower"
+    unit: ClassVar[str] = N_("rows")
+    needs: ClassVar[frozenset[Need]] = frozenset({"original", "public"})
+
+    def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
+        """Return the rows of the original by the number of classes."""
+        kept = _kept(evidence)
+        classes = len(kept.sizes) + (1 if kept.lost > 0 else 0)
+        return Score(kept.rows / max(classes, 1), {"classes": float(len(kept.sizes)), "lost_rows": float(kept.lost)})
+
+
+# --- what cells still say --------------------------------------------------------------------------------------------
+
+
+class _Covered(NamedTuple):
+    """For each original row what its released cell may mean.
+
+    ``share``: of the column's values; ``rows``: original rows with such a value; ``own``: with its own.
+    """
+
+    share: Real
+    rows: Real
+    own: Real
+    values: int
+
+
+class _CellLoss(Measure):
+    """What the two measures of cells have in common."""
+
+    accepts: ClassVar[frozenset[Kind]] = _TABLES
+    goal: ClassVar[Literal["lower", "higher"]] = "lower"
+    bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
+    unit: ClassVar[str] = N_("share of what was there")
+    needs: ClassVar[frozenset[Need]] = frozenset({"original", "public", "secret"})
+
+    hierarchies: Path | None = Field(
+        default=None,
+        description=N_("the folder of hierarchies that the release was made with; left out, the data's values count"),
+    )
+
+    def _covered(self, evidence: Evidence) -> dict[str, _Covered]:
+        original, aligned = evidence.original, evidence.release.aligned()
+        secret = secret_of(evidence)
+        if not isinstance(original, Table) or not isinstance(aligned, Table):
+            raise SchemaError(_("the release is a history"), _("give a release of a table"))
+        if secret.original_rows != len(original):
+            raise ParameterError(
+                _("the release was made of {released:,} rows, the original has {original:,}").format(
+                    released=secret.original_rows, original=len(original)
+                ),
+                _("give the original that was protected"),
+            )
+        deleted = np.ones(len(original), dtype=np.bool_)
+        deleted[secret.origin.drop_nulls().to_numpy()] = False
+        quasi = [c.name for c in aligned.schema.with_role(Role.QUASI) if c.name in original.schema.names]
+        known = {} if self.hierarchies is None else read_hierarchies(self.hierarchies, quasi)
+        climbed = {one.column.name: one for one in on_rungs(original, known, "category")} if known else {}
+        found = {}
+        for name in quasi:
+            cells = aligned.frame[name]
+            if name in climbed:
+                found[name] = _by_hierarchy(climbed[name], cells, aligned.schema[name], deleted)
+            else:
+                found[name] = _by_values(original, original.schema[name], cells, deleted)
+        return found
+
+
+class TableLoss(_CellLoss):
+    """Tell how much less the cells say: of each, which share of the column's values it may mean.
+
+    An exact cell costs nothing, a suppressed one and every cell of a deleted row 1. Columns are put together by the
+    geometric mean of what is left and lost, as ARX does. With the hierarchies that the release was made with the value
+    is the score that the method made small.
+
+    References
+    ----------
+    Iyengar (2002), Transforming data to satisfy privacy constraints; Prasser et al. (2020), ARX.
+    """
+
+    name: ClassVar[str] = "table-loss"
+    summary: ClassVar[str] = N_("How large a share of a column's values a released cell may mean.")
+    source: ClassVar[str] = "Iyengar 2002; ARX"
+
+    def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
+        """Return the geometric mean over quasi columns; the parts tell each column's loss."""
+        parts = {}
+        for name, one in self._covered(evidence).items():
+            rows, least = len(one.share), len(one.share) / max(one.values, 1)
+            parts[name] = (float(one.share.sum()) - least) / (rows - least) if rows > least else 0.0
+        losses = np.array(list(parts.values()))
+        value = float(np.prod(1.0 + losses) ** (1.0 / max(len(losses), 1)) - 1.0)
+        return Score(value, parts)
+
+
+class EntropyLoss(_CellLoss):
+    """Tell how many of the bits that tell values apart are gone: of each cell log2(f(g) / f(v)), over all of them.
+
+    f(v) is the number of original rows with the cell's value, f(g) of those with any value that the released cell may
+    mean; for a suppressed cell and in deleted rows, of all rows.
+
+    References
+    ----------
+    Gionis and Tassa (2009), k-anonymization with minimal loss of information (non-uniform entropy).
+    """
+
+    name: ClassVar[str] = "entropy-loss"
+    summary: ClassVar[str] = N_("The share of the bits that tell values apart which released cells no longer hold.")
+    source: ClassVar[str] = "Gionis and Tassa 2009"
+
+    def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
+        """Return bits lost over bits there were, in all quasi columns; the parts tell each column's share."""
+        gone = there = 0.0
+        parts = {}
+        for name, one in self._covered(evidence).items():
+            lost, had = float(np.log2(one.rows / one.own).sum()), float(np.log2(len(one.own) / one.own).sum())
+            parts[name] = lost / had if had > 0 else 0.0
+            gone, there = gone + lost, there + had
+        return Score(gone / there if there > 0 else 0.0, parts)
+
+
+def _by_hierarchy(one: Rungs, cells: pl.Series, column: Column, deleted: NDArray[np.bool_]) -> _Covered:
+    """Find the level that the column was raised to, and what its labels cover."""
+    shown = cells.to_frame("x").select(value_text(pl.col("x"), column))["x"]
+    kept = pl.Series(~deleted)
+    for level in range(one.ladder.levels):
+        own = one.cells(level)
+        # an empty cell is a category of its own below the top, and stays empty where values stay as they are
+        same = own.eq_missing(shown) | (shown.is_null() & (own == MISSING_MARK))
+        if same.filter(kept).all():
+            codes = one.ladder.maps()[level][one.codes]
+            share = np.where(deleted, 1.0, one.leaves[level][codes] / one.domain)
+            rows = np.where(deleted, float(len(one.codes)), one.rows_by_code(level)[codes])
+            return _Covered(share, rows, one.rows_by_code(0)[one.codes].astype(np.float64), one.domain)
+    raise ParameterError(
+        _("the released cells are on no level of the column's hierarchy"),
+        _("name the hierarchies that the release was made with"),
+        column=column.name,
+    )
+
+
+def _by_values(original: Table, column: Column, cells: pl.Series, deleted: NDArray[np.bool_]) -> _Covered:
+    """Find what cells cover among the values that occur in the original."""
+    values = original.frame[column.name]
+    counts = values.alias("value").to_frame().group_by("value").len("own").with_columns(pl.col("own").cast(pl.Int64))
+    both = pl.DataFrame({"value": values, "cell": cells}).with_columns(gone=pl.Series(deleted))
+    both = both.join(counts, on="value", how="left", maintain_order="left", nulls_equal=True)
+    total, distinct = len(values), len(counts)
+    if is_interval(cells.dtype):
+        known = counts.drop_nulls().sort("value")
+        upto = np.concatenate(([0], np.cumsum(known["own"].to_numpy())))
+        lo = known["value"].search_sorted(cells.struct.field("lo"), side="left").to_numpy()
+        hi = known["value"].search_sorted(cells.struct.field("hi"), side="right").to_numpy()
+        covered = pl.DataFrame({"values": hi - lo, "rows": upto[hi] - upto[lo]})
+    elif is_set(cells.dtype):
+        texts = both.select(pl.int_range(pl.len()).alias("row"), pl.col("cell").cast(pl.List(pl.String)))
+        members = texts.explode("cell", empty_as_null=False).join(counts, left_on="cell", right_on="value", how="left")
+        per = members.group_by("row").agg(values=pl.len(), rows=pl.col("own").sum())
+        covered = texts.select("row").join(per, on="row", how="left", maintain_order="left").select("values", "rows")
+    else:
+        # a label means the values that were seen under it
+        seen = both.filter(~pl.col("gone")).unique(["cell", "value"])
+        per = seen.group_by("cell").agg(values=pl.len(), rows=pl.col("own").sum())
+        covered = both.join(per, on="cell", how="left", maintain_order="left").select("values", "rows")
+    nothing = (cells.is_null() | pl.Series(deleted)).to_numpy()
+    share = np.where(nothing, 1.0, covered["values"].cast(pl.Float64).fill_null(distinct).to_numpy() / distinct)
+    rows = np.where(nothing, float(total), covered["rows"].cast(pl.Float64).fill_null(total).to_numpy())
+    return _Covered(share, rows, both["own"].cast(pl.Float64).to_numpy(), distinct)

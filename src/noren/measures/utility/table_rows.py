@@ -1,0 +1,116 @@
+"""Rows of a released table as an analyst would use them, beside the original's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from pydantic import Field
+
+from noren.data.attributes import Attribute
+from noren.data.frames import Table
+from noren.data.perturbation import LARGEST_TABLE, perturbation_of
+from noren.data.reconstruction import reconstruct
+from noren.data.schema import Kind
+from noren.errors import SchemaError
+from noren.i18n import N_, _
+from noren.protocols import Evidence, Measure
+
+__all__ = ["OfTables", "Rows", "encoded", "rows_of"]
+
+Whole = NDArray[np.int64]
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Original and released rows of the same columns; nominal columns hold texts, others numbers."""
+
+    original: pl.DataFrame
+    released: pl.DataFrame
+
+    @property
+    def names(self) -> list[str]:
+        """The columns that both have."""
+        return self.original.columns
+
+
+class OfTables(Measure):
+    """A measure that analyses the rows of a released table; those of retention are reconstructed first."""
+
+    accepts = frozenset({Kind.TABLE})
+
+    model: Literal["stated", "none", "em", "independence", "loglinear", "ml", "auto"] = Field(
+        default="stated", description=N_("how to reconstruct a release by retention; none: as it stands")
+    )
+    seed: int = Field(default=0, ge=0, description=N_("decides every random choice of the analysis"))
+
+
+def rows_of(measure: OfTables, evidence: Evidence, only: Whole | None = None) -> Rows:
+    """Return the rows to analyse: reconstructed records of a release by retention, else the released rows.
+
+    Parameters
+    ----------
+    only
+        Use the released rows that stand for these original rows alone.
+    """
+    original, release = evidence.original, evidence.release
+    if not (isinstance(original, Table) and isinstance(release.public, Table)):
+        raise SchemaError(_("the data are a history"), _("this measure judges tables"))
+    public = release.public
+    if only is not None:
+        kept = release.secret.origin.is_in(pl.Series(only, dtype=pl.UInt32).implode())
+        public = Table(public.frame.filter(kept), public.schema)
+    if release.statement.method != "retention":
+        names = [n for n in public.schema.names if n in original.frame.columns]
+        if not names:
+            raise SchemaError(_("the release has no column of the original"), _("give the original that was protected"))
+        same = [n for n in names if original.frame[n].dtype == public.frame[n].dtype]
+        return Rows(_plain(original.frame.select(same)), _plain(public.frame.select(same)))
+    made = perturbation_of(public, release.statement)
+    before = made.frame(made.codes(original.frame))
+    after = public.frame.select(made.names)
+    # a table of all attributes that does not fit memory cannot be reconstructed: its rows as they stand
+    if made.cells <= LARGEST_TABLE:
+        chosen = None if measure.model == "stated" else measure.model
+        found = reconstruct(public, release.statement, chosen, seed=measure.seed)
+        after = found.records(measure.seed) if found.model != "none" else after
+    ordered = [a.name for a in made.attributes if _is_ordered(a)]
+    return Rows(_plain(before, ordered), _plain(after, ordered))
+
+
+def _is_ordered(attribute: Attribute) -> bool:
+    return attribute.numeric
+
+
+def _plain(frame: pl.DataFrame, ordered: list[str] | None = None) -> pl.DataFrame:
+    """Return texts and numbers, dates as days."""
+    columns = []
+    for column in frame.iter_columns():
+        numeric = column.dtype.is_numeric() or column.dtype.is_temporal()
+        if numeric and (ordered is None or column.name in ordered):
+            columns.append(column.to_physical().cast(pl.Float64))
+        else:
+            columns.append(column.cast(pl.String).fill_null(""))
+    return pl.DataFrame(columns)
+
+
+def encoded(rows: Rows, names: list[str]) -> tuple[Numbers, Numbers]:
+    """Return both tables as numbers on the same scale: a column for each text, numbers by the original's spread."""
+    one, two = [], []
+    for name in names:
+        before, after = rows.original[name], rows.released[name]
+        if before.dtype == pl.String:
+            values = pl.concat([before, after]).unique().sort().to_list()
+            for value in values:
+                one.append((before == value).cast(pl.Float64).to_numpy())
+                two.append((after == value).cast(pl.Float64).to_numpy())
+        else:
+            numbers = before.fill_null(0.0).to_numpy()
+            middle, spread = float(numbers.mean()), float(numbers.std()) or 1.0
+            one.append((numbers - middle) / spread)
+            two.append((after.fill_null(0.0).to_numpy() - middle) / spread)
+    return np.stack(one, axis=1), np.stack(two, axis=1)

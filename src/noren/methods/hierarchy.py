@@ -1,0 +1,251 @@
+"""Whole columns generalised by hierarchies, as little as k allows."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from pydantic import Field
+
+from noren.data.frames import Table
+from noren.data.hierarchies import Hierarchy, read_hierarchies
+from noren.data.release import Release, Statement
+from noren.data.rungs import Missing, Rungs, complete_rows, entropy_costs, loss_costs, on_rungs, texts_of
+from noren.data.schema import Column, Kind, Role
+from noren.engines.blocks import cores
+from noren.errors import ParameterError
+from noren.i18n import N_, _
+from noren.kernels.lattice import Optimum, search, suppressed
+from noren.kernels.lattice_keys import distinct
+from noren.kernels.lattice_scores import CLASS_SIZE, DISCERNIBILITY, GEOMETRIC, SUM
+from noren.methods.table_parts import (
+    Diversity,
+    Ell,
+    Identifiers,
+    Promise,
+    Quasi,
+    Share,
+    TableK,
+    quasi_columns,
+    released,
+    rule_of,
+    sensitive_codes,
+    stop_if_too_few_rows,
+)
+from noren.progress import Progress, silent
+from noren.protocols import Method
+
+__all__ = ["HierarchyMethod"]
+
+Whole = NDArray[np.int64]
+_MOST_NODES = 20_000_000
+_GOALS = {"loss": GEOMETRIC, "discernibility": DISCERNIBILITY, "class-size": CLASS_SIZE, "entropy": SUM}
+
+
+class HierarchyMethod(Method):
+    """Make every row alike, in all columns that could link it to a person, to at least k - 1 others.
+
+    Each quasi column is raised as a whole to one level of its hierarchy; rows that are still alike to too few are
+    deleted, up to the share ``suppression``. Of all combinations of levels that keep k (and, where asked, ℓ-diversity
+    and t-closeness) within that share it chooses one of least loss, and it is the least of all: the search leaves out
+    only what provably cannot be better (see the page on the lattice).
+
+    What it does not promise: a class whose sensitive values are all the same tells them (ask for ``l`` or ``t``), and
+    columns called *other* or *sensitive* are released as they are.
+
+    References
+    ----------
+    Samarati (2001), Protecting respondents' identities in microdata release; LeFevre et al. (2005), Incognito;
+    Kohlmayer et al. (2012), Flash; Machanavajjhala et al. (2006), ℓ-diversity; Li et al. (2007), t-closeness.
+
+    Examples
+    --------
+    Four people by age and city. Decades are enough to make pairs of them:
+
+    >>> import tempfile
+    >>> from noren.data.hierarchies import interval_hierarchy, write_hierarchy
+    >>> from noren.data.schema import Schema
+    >>> schema = Schema.of({"kind": "table", "columns": {"age": {"role": "quasi", "type": "integer"},
+    ...                                                  "illness": {"role": "sensitive"}}})
+    >>> people = Table.of({"age": [20, 27, 31, 38], "illness": ["flu", "cold", "flu", "flu"]}, schema)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _written = write_hierarchy(interval_hierarchy("age", range(20, 40), [10, 20]), Path(folder) / "age.csv")
+    ...     release = HierarchyMethod(k=2, hierarchies=folder).protect(people, seed=1)
+    >>> release.public.lines().to_list()
+    ['20-29,cold', '20-29,flu', '30-39,flu', '30-39,flu']
+    """
+
+    name: ClassVar[str] = "hierarchy"
+    summary: ClassVar[str] = N_(
+        "Each row is alike to k - 1 others, whole columns generalised as little as that allows."
+    )
+    source: ClassVar[str] = "Samarati 2001; LeFevre et al. 2005; Kohlmayer et al. 2012"
+    accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.TABLE})
+
+    k: TableK
+    hierarchies: Path = Field(
+        description=N_(
+            "a folder with a hierarchy value;label;…;* for each quasi column, in a file COLUMN.csv or …_COLUMN.csv; a"
+            " column without one is shown as it is or not at all"
+        ),
+        examples=["hierarchies"],
+    )
+    suppression: Share = Field(default=0.0, description=N_("the share of rows that may be deleted, from 0 to 1"))
+    loss: Literal["loss", "discernibility", "class-size", "entropy"] = Field(
+        default="loss",
+        description=N_("what is made small; the measures table-loss, discernibility, class-size, entropy-loss tell it"),
+    )
+    quasi: Quasi = ()
+    l: Ell = None  # noqa: E741 - the name it has everywhere
+    diversity: Diversity = Field(
+        default="distinct", description=N_("how sensitive values count for l: their number, entropy, or recursively")
+    )
+    c: float = Field(
+        default=3.0,
+        gt=0,
+        description=N_(
+            "recursive diversity: the commonest value has fewer than c times the rows of the l-th and rarer"
+        ),
+    )
+    t: Share | None = Field(
+        default=None, description=N_("how far a class's sensitive values may be from everybody's, from 0 to 1")
+    )
+    distance: Literal["equal", "ordered"] = Field(
+        default="equal", description=N_("how far values are from each other for t: all the same, or by their order")
+    )
+    sensitive: str | None = Field(
+        default=None, description=N_("the column that l and t look at, where several are sensitive")
+    )
+    missing: Missing = Field(
+        default="category",
+        description=N_(
+            "missing cells (empty, or ? where no hierarchy lists it): a category, deleted rows, or an error"
+        ),
+    )
+    identifiers: Identifiers = Field(
+        default="drop", description=N_("what becomes of columns that identify: dropped, or replaced by pseudonyms")
+    )
+
+    @property
+    def _promise(self) -> Promise:
+        return Promise(self.k, self.l, self.diversity, self.c, self.t, self.distance)
+
+    def protect(self, original: Table, *, seed: int, progress: Progress = silent) -> Release:
+        """Generalise ``original``; the seed decides the pseudonyms alone."""
+        quasi = quasi_columns(original, self.quasi)
+        stop_if_too_few_rows(self.k, len(original))
+        progress(0.0, _("reading hierarchies"))
+        hierarchies, without = self._hierarchies(original, quasi)
+        there = pl.repeat(True, len(original), eager=True, dtype=pl.Boolean)
+        if self.missing == "drop":
+            there = complete_rows(original, hierarchies)
+            stop_if_too_few_rows(self.k, int(there.sum()))
+        table = original if there.all() else original.take(there.arg_true())
+        progress(0.1, _("counting combinations"))
+        rungs = on_rungs(table, hierarchies, self.missing)
+        values = sensitive_codes(original, self._promise, self.sensitive, quasi)
+        best, lost = self._best(rungs, values, there, progress)
+        deleted = np.ones(len(original), dtype=np.bool_)
+        deleted[there.arg_true().to_numpy()] = lost
+        progress(0.6, _("writing labels"))
+        cells = {
+            one.column.name: self._cells(original, one, level, there)
+            for one, level in zip(rungs, best.levels, strict=True)
+        }
+        statement = Statement(
+            method=self.name,
+            parameters=self.parameters() | {"hierarchies": self.hierarchies.name},
+            promise=self._promise.words(),
+            notes=self._notes(original, rungs, best, without, int((~there).sum())),
+        )
+        progress(0.7, _("putting the rows in an order that tells nothing"))
+        return released(original, cells, pl.Series(deleted), statement, seed=seed, identifiers=self.identifiers)
+
+    def _hierarchies(self, table: Table, quasi: list[Column]) -> tuple[dict[str, Hierarchy], list[str]]:
+        """Return each quasi column's hierarchy, and the columns that have no file."""
+        read = read_hierarchies(self.hierarchies, [column.name for column in quasi])
+        without = [column.name for column in quasi if column.name not in read]
+        own = {
+            c.name: read.get(c.name) or Hierarchy.of_values(c.name, texts_of(table, c).drop_nulls().to_list())
+            for c in quasi
+        }
+        nodes = math.prod(hierarchy.depth for hierarchy in own.values())
+        if nodes > _MOST_NODES:
+            raise ParameterError(
+                _("the hierarchies have {nodes:,} combinations of levels, more than {most:,}").format(
+                    nodes=nodes, most=_MOST_NODES
+                ),
+                _("name fewer columns with --quasi, or leave levels out of the files"),
+            )
+        return own, without
+
+    def _best(
+        self, rungs: list[Rungs], everybody: Whole | None, there: pl.Series, progress: Progress
+    ) -> tuple[Optimum, NDArray[np.bool_]]:
+        """Return the best node, and which rows it deletes of those that are there."""
+        values = None if everybody is None else everybody[there.to_numpy()]
+        shares = None if everybody is None else np.bincount(everybody) / len(everybody)
+        codes, sizes = [one.codes for one in rungs], [one.ladder.values for one in rungs]
+        if values is None:
+            which, first = distinct(codes, sizes)
+        else:
+            which, first = distinct([*codes, values], [*sizes, int(values.max()) + 1])
+        combinations = np.column_stack([its[first] for its in codes])
+        counts, ladders = np.bincount(which), [one.ladder for one in rungs]
+        own = None if values is None else values[first]
+        rule = rule_of(self._promise, math.floor(self.suppression * len(which) + 1e-9))
+        costs = {"loss": loss_costs, "entropy": entropy_costs}.get(self.loss)
+        progress(0.2, _("searching the levels"))
+        best = search(
+            combinations,
+            counts,
+            ladders,
+            rule,
+            _GOALS[self.loss],
+            costs=None if costs is None else costs(rungs),
+            sensitive=own,
+            everybody=shares,
+            workers=cores(),
+        )
+        if best is None:
+            raise ParameterError(
+                _("no combination of levels keeps what is asked and deletes {share:.1%} of the rows at most").format(
+                    share=self.suppression
+                ),
+                _("allow more --suppression, ask for less, or let every hierarchy end in *"),
+            )
+        lost = suppressed(combinations, counts, ladders, best.levels, rule, own, shares)
+        return best, lost[which]
+
+    def _cells(self, original: Table, one: Rungs, level: int, there: pl.Series) -> pl.Series:
+        if level == 0:
+            return original.frame[one.column.name]
+        cells = one.cells(level)
+        if len(cells) == len(original):
+            return cells
+        place = there.cum_sum().cast(pl.Int64) - 1
+        return cells.gather(
+            pl.DataFrame({"place": place, "there": there}).select(pl.when("there").then("place"))["place"]
+        )
+
+    def _notes(
+        self, original: Table, rungs: list[Rungs], best: Optimum, without: list[str], incomplete: int
+    ) -> dict[str, Any]:
+        own = {one.column.name for one in rungs}
+        left = [c.name for c in original.schema.with_role(Role.QUASI) if c.name not in own]
+        dropped = [c.name for c in original.schema.with_role(Role.IDENTIFIER)] if self.identifiers == "drop" else []
+        return {
+            "levels": {one.column.name: level for one, level in zip(rungs, best.levels, strict=True)},
+            "highest_levels": {one.column.name: one.ladder.levels - 1 for one in rungs},
+            "score": best.score,
+            "classes": best.classes,
+            "suppressed_rows": best.suppressed,
+            "incomplete_rows": incomplete,
+            "nodes": best.nodes,
+            "columns_without_hierarchy": without,
+            "columns_not_released": left + dropped,
+        }

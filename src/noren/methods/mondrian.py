@@ -1,0 +1,187 @@
+"""Rows made alike class by class, each as little as its neighbours ask."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from pydantic import Field
+
+from noren.data.arrays import exact_values, numbers
+from noren.data.cells import set_dtype
+from noren.data.frames import Table
+from noren.data.hierarchies import Hierarchy, read_hierarchies
+from noren.data.release import Release, Statement
+from noren.data.schema import Column, Kind, Role, Scale
+from noren.errors import ParameterError
+from noren.i18n import N_, _
+from noren.kernels.mondrian import classes_by_cuts
+from noren.methods.table_parts import (
+    Diversity,
+    Ell,
+    Identifiers,
+    Promise,
+    Quasi,
+    Share,
+    TableK,
+    quasi_columns,
+    released,
+    rule_of,
+    sensitive_codes,
+    stop_if_too_few_rows,
+)
+from noren.progress import Progress, silent
+from noren.protocols import Method
+
+__all__ = ["Mondrian"]
+
+Whole = NDArray[np.int64]
+Real = NDArray[np.float64]
+
+
+class Mondrian(Method):
+    """Make every row alike, in all columns that could link it to a person, to at least k - 1 others.
+
+    Rows are cut in two along the column in which they differ most, and the parts again, as long as both parts have k
+    rows (and, where asked, ℓ sensitive values, or values no further from everybody's than t). Each class then shows the
+    interval of its numbers and days and the set of its texts. Unlike ``hierarchy``, which raises whole columns, each
+    class is generalised by itself: far less is lost, no row is deleted, and the same value may be shown differently in
+    different classes. It is quick and not the best there is, which is NP-hard to find.
+
+    Texts have no order of their own. They are cut in the order of their hierarchy where there is one, so that its
+    groups stay together, else by frequency. A class that lacks a value somewhere shows nothing in that column.
+
+    References
+    ----------
+    LeFevre, DeWitt and Ramakrishnan (2006), Mondrian multidimensional k-anonymity.
+
+    Examples
+    --------
+    >>> from noren.data.schema import Schema
+    >>> schema = Schema.of({"kind": "table", "columns": {"age": {"role": "quasi", "type": "integer"},
+    ...                                                  "city": {"role": "quasi"}, "illness": {"role": "sensitive"}}})
+    >>> people = Table.of({"age": [20, 27, 61, 68], "city": ["Bern", "Bern", "Basel", "Genf"],
+    ...                    "illness": ["flu", "cold", "flu", "flu"]}, schema)
+    >>> Mondrian(k=2).protect(people, seed=1).public.lines().to_list()
+    ['[20;27],Bern,cold', '[20;27],Bern,flu', '[61;68],{Basel;Genf},flu', '[61;68],{Basel;Genf},flu']
+    """
+
+    name: ClassVar[str] = "mondrian"
+    summary: ClassVar[str] = N_("Each row is alike to k - 1 others, each class generalised by itself.")
+    source: ClassVar[str] = "LeFevre et al. 2006"
+    accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.TABLE})
+
+    k: TableK
+    relaxed: bool = Field(
+        default=False, description=N_("also part rows of equal value: smaller classes, whose cells may overlap")
+    )
+    hierarchies: Path | None = Field(
+        default=None, description=N_("a folder of hierarchies, as for the method hierarchy, that put texts in order")
+    )
+    quasi: Quasi = ()
+    l: Ell = None  # noqa: E741 - the name it has everywhere
+    diversity: Diversity = Field(
+        default="distinct", description=N_("how sensitive values count for l: their number, entropy, or recursively")
+    )
+    c: float = Field(
+        default=3.0,
+        gt=0,
+        description=N_(
+            "recursive diversity: the commonest value has fewer than c times the rows of the l-th and rarer"
+        ),
+    )
+    t: Share | None = Field(
+        default=None, description=N_("how far a class's sensitive values may be from everybody's, from 0 to 1")
+    )
+    distance: Literal["equal", "ordered"] = Field(
+        default="equal", description=N_("how far values are from each other for t: all the same, or by their order")
+    )
+    sensitive: str | None = Field(
+        default=None, description=N_("the column that l and t look at, where several are sensitive")
+    )
+    identifiers: Identifiers = Field(
+        default="drop", description=N_("what becomes of columns that identify: dropped, or replaced by pseudonyms")
+    )
+
+    def protect(self, original: Table, *, seed: int, progress: Progress = silent) -> Release:
+        """Make the rows of ``original`` alike, class by class; the seed decides the pseudonyms alone."""
+        quasi = quasi_columns(original, self.quasi)
+        stop_if_too_few_rows(self.k, len(original))
+        promise = Promise(self.k, self.l, self.diversity, self.c, self.t, self.distance)
+        values = sensitive_codes(original, promise, self.sensitive, quasi)
+        progress(0.0, _("putting values in order"))
+        names = [column.name for column in quasi]
+        orders = {} if self.hierarchies is None else read_hierarchies(self.hierarchies, names)
+        placed = [_placed(exact_values(original, column), column, orders.get(column.name)) for column in quasi]
+        progress(0.2, _("cutting rows into classes"))
+        class_of = classes_by_cuts(
+            np.stack([codes for codes, _places in placed]),
+            [places for _codes, places in placed],
+            rule_of(promise, 0),
+            relaxed=self.relaxed,
+            sensitive=values,
+        )
+        if class_of is None:
+            raise ParameterError(
+                _("even all rows together do not keep what is asked of sensitive values"),
+                _("ask for a smaller l or a larger t"),
+            )
+        progress(0.5, _("generalising rows"))
+        classes = pl.Series("class", class_of)
+        cells = {column.name: _cells(exact_values(original, column), column, classes) for column in quasi}
+        nobody = pl.repeat(False, len(original), eager=True, dtype=pl.Boolean)
+        statement = Statement(
+            method=self.name,
+            parameters=self.parameters() | {"hierarchies": self.hierarchies and self.hierarchies.name},
+            promise=promise.words(),
+            notes=self._notes(original, names, int(class_of.max()) + 1),
+        )
+        progress(0.7, _("putting the rows in an order that tells nothing"))
+        return released(original, cells, nobody, statement, seed=seed, identifiers=self.identifiers)
+
+    def _notes(self, original: Table, quasi: list[str], classes: int) -> dict[str, Any]:
+        left = [c.name for c in original.schema.with_role(Role.QUASI) if c.name not in quasi]
+        dropped = [c.name for c in original.schema.with_role(Role.IDENTIFIER)] if self.identifiers == "drop" else []
+        return {"classes": classes, "columns_not_released": left + dropped}
+
+
+def _placed(values: pl.Series, column: Column, hierarchy: Hierarchy | None) -> tuple[Whole, Real]:
+    """Return the code of each value in the column's order, missing ones first, and where codes lie from 0 to 1."""
+    if column.scale != Scale.NOMINAL:
+        ordered = values.unique().sort(nulls_last=False)
+        places = numbers(ordered)
+        known = places[~np.isnan(places)]
+        low, span = (known.min(), max(known.max() - known.min(), 1e-300)) if len(known) else (0.0, 1.0)
+        places = np.nan_to_num((places - low) / span)
+    else:
+        counts = values.value_counts(name="count").rename({values.name: "value"})
+        by = [pl.col("value").is_null().not_(), -pl.col("count").cast(pl.Int64), pl.col("value")]
+        if hierarchy is not None:
+            labels = hierarchy.labels.rename({"0": "value"})
+            counts = counts.join(labels, on="value", how="left", maintain_order="left")
+            by[1:1] = [pl.col(str(level)) for level in reversed(range(1, hierarchy.depth))]
+        ordered = counts.sort(by)["value"]
+        places = np.arange(len(ordered)) / max(len(ordered) - 1, 1)
+    codes = pl.DataFrame({"value": ordered, "code": pl.int_range(len(ordered), eager=True)})
+    both = values.to_frame("value").join(codes, on="value", how="left", maintain_order="left", nulls_equal=True)
+    return both["code"].cast(pl.Int64).to_numpy(), places
+
+
+def _cells(values: pl.Series, column: Column, classes: pl.Series) -> pl.Series:
+    """Return for each row what its class shows: an interval or a set; nothing where a member has no value."""
+    value = pl.col("value")
+    if column.scale == Scale.NOMINAL:
+        shown = value.cast(set_dtype(values.drop_nulls().unique().sort()).inner).unique().sort()
+    else:
+        shown = pl.struct(lo=value.min(), hi=value.max())
+    by_class = (
+        pl.DataFrame({"class": classes, "value": values})
+        .group_by("class")
+        .agg(shown.alias("cell"), value.is_null().any().alias("lacking"))
+        .select("class", pl.when(~pl.col("lacking")).then("cell").alias("cell"))
+        .sort("class")
+    )
+    return by_class["cell"].gather(classes).alias(values.name)

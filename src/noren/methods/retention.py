@@ -1,0 +1,153 @@
+"""Pk-anonymity: every value is kept by chance, else drawn anew."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+import polars as pl
+from pydantic import Field, field_validator, model_validator
+
+from noren.data.attributes import Attribute, attribute_of, class_ends
+from noren.data.frames import Table
+from noren.data.perturbation import Perturbation
+from noren.data.reconstruction import Model
+from noren.data.release import Release, Statement
+from noren.data.schema import Kind, Role, Schema
+from noren.errors import ParameterError
+from noren.i18n import N_, _
+from noren.kernels.retention import keep_probabilities
+from noren.progress import Progress, silent
+from noren.protocols import Method
+
+__all__ = ["Retention"]
+
+
+class Retention(Method):
+    """Keep each value with probability ρ, else draw one from its domain; numbers and days move by bounded noise.
+
+    Whoever knows the whole original, but not which row is whose, and sees the perturbed rows, can say of no row with a
+    probability above 1/k whose it is (Pk-anonymity). ρ follows from k, the number of rows and the domains. What the
+    table was like before can be estimated from the perturbed rows and ρ alone: ``noren reconstruct``.
+
+    References
+    ----------
+    S4; for bounded Laplace noise, Ikarashi, Chida, Takahashi (2011). Proofs: docs/theory/retention.md.
+
+    Examples
+    --------
+    Five people, two values, k = 2: b² must be 1/4, so ρ is 1/3.
+
+    >>> from noren.data.schema import Column
+    >>> schema = Schema(kind="table", columns=[Column(name="sex", role="quasi", domain=("f", "m"))])
+    >>> table = Table.of({"sex": ["f", "f", "m", "f", "m"]}, schema)
+    >>> release = Retention(k=2).protect(table, seed=1)
+    >>> release.statement.notes["attributes"][0]["rho"].__round__(4), release.statement.notes["k"]
+    (0.3333, 2.0)
+    """
+
+    name: ClassVar[str] = "retention"
+    summary: ClassVar[str] = N_(
+        "Keeps each value by chance, else draws it anew: nobody's row can be told with a probability above 1/k."
+    )
+    source: ClassVar[str] = "S4"
+    accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.TABLE})
+
+    attributes: tuple[str, ...] = Field(
+        default=(), description=N_("the columns to release; all quasi-identifiers where left out")
+    )
+    k: float | None = Field(
+        default=None, gt=1, description=N_("nobody's row can be told with a probability above 1/k; or give rho")
+    )
+    rho: float | None = Field(default=None, ge=0, lt=1, description=N_("the probability that a value is kept"))
+    weights: tuple[float, ...] = Field(
+        default=(),
+        description=N_("how much of what k allows each attribute gets; the same rho for all where left out"),
+    )
+    classes: tuple[str, ...] = Field(
+        default=(), description=N_("put numbers into classes first: age=20..90:5 for up to 20, 25, … 90")
+    )
+    missing: Literal["error", "category"] = Field(
+        default="error", description=N_("a missing value in an optional column: an error, or a category of its own")
+    )
+    domains: Literal["declared", "data"] = Field(
+        default="declared",
+        description=N_("where texts without a declared domain get one: nowhere, or from the data, which tells it"),
+    )
+    reconstruct: Model = Field(default="auto", description=N_("how to estimate the table before perturbation"))
+
+    @field_validator("classes")
+    @classmethod
+    def _understood(cls, classes: tuple[str, ...]) -> tuple[str, ...]:
+        for said in classes:
+            class_ends(said)
+        return classes
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Retention:
+        if (self.k is None) == (self.rho is None):
+            raise ValueError(_("give one of k and rho"))
+        if self.weights and self.rho is not None:
+            raise ValueError(_("weights share out what k allows; give k in place of rho"))
+        return self
+
+    def protect(self, original: Table, *, seed: int, progress: Progress = silent) -> Release:
+        """Perturb the chosen columns of ``original``; the others are left out."""
+        plan = self.plan(original.schema, len(original), original.frame)
+        progress(0.1, _("perturbing"))
+        codes = plan.perturbed(plan.codes(original.frame), seed=seed)
+        aligned = Table(plan.frame(codes), plan.released_schema(original.schema))
+        progress(0.6, _("putting the rows in an order that tells nothing"))
+        return Release.of_aligned(original, aligned, self.statement(plan, len(original)), seed=seed)
+
+    def plan(self, schema: Schema, rows: int, frame: pl.DataFrame | None = None) -> Perturbation:
+        """Return the attributes and their ρ for a table of so many rows.
+
+        Parameters
+        ----------
+        frame
+            The data, looked at only where domains are to be taken from them.
+        """
+        if rows < 2:
+            raise ParameterError(
+                _("a table of {rows} rows hides nobody").format(rows=rows), _("give a table of at least 2 rows")
+            )
+        attributes = self._attributes(schema, frame)
+        sizes = [a.size for a in attributes]
+        rhos = (
+            keep_probabilities(self.k, sizes, rows, self.weights or None)
+            if self.k is not None
+            else [self.rho or 0.0] * len(sizes)
+        )
+        return Perturbation(tuple(attributes), tuple(rhos))
+
+    def _attributes(self, schema: Schema, frame: pl.DataFrame | None) -> list[Attribute]:
+        names = self.attributes or tuple(c.name for c in schema.with_role(Role.QUASI))
+        if not names:
+            raise ParameterError(
+                _("there is no attribute to release"), _("name some (--attributes), or give columns the role quasi")
+            )
+        if len(set(names)) < len(names):
+            raise ParameterError(_("an attribute is named twice"), _("name each once"))
+        ends = dict(class_ends(said) for said in self.classes)
+        for name in ends:
+            if name not in names:
+                raise ParameterError(
+                    _("there are classes for {name!r}, which is not released").format(name=name),
+                    _("leave them out, or add it to --attributes"),
+                )
+        made = []
+        for name in names:
+            seen = frame[name] if frame is not None and self.domains == "data" else None
+            missing = self.missing == "category"
+            made.append(attribute_of(schema[name], ends=ends.get(name, ()), missing=missing, seen=seen))
+        return made
+
+    def statement(self, plan: Perturbation, rows: int) -> Statement:
+        """Return what a release says of itself: enough to reconstruct, and nothing of the data."""
+        notes: dict[str, Any] = {"rows": rows, "k": round(plan.k(rows), 9), "cells": plan.cells} | plan.notes()
+        return Statement(
+            method=self.name,
+            parameters=self.parameters(),
+            promise=N_("nobody's row can be told with a probability above 1/k, whatever is known of the original"),
+            notes=notes,
+        )

@@ -1,0 +1,229 @@
+"""What methods that make classes of a table have in common: k, quasi and sensitive columns, the public part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from pydantic import AfterValidator, Field
+
+from noren.data.arrays import exact_values
+from noren.data.formats.spelling import Spelling
+from noren.data.frames import Table
+from noren.data.release import Release, Statement
+from noren.data.roles import stop_at_unclassified
+from noren.data.schema import Column, Role, Scale, ValueType
+from noren.errors import ParameterError
+from noren.i18n import N_, _
+from noren.kernels.class_rules import DISTINCT, ENTROPY, NO_DIVERSITY, RECURSIVE, Rule
+from noren.methods.pseudonymize import pseudonymous
+from noren.naming import listing
+
+__all__ = [
+    "Diversity",
+    "Identifiers",
+    "Promise",
+    "Quasi",
+    "Share",
+    "TableK",
+    "quasi_columns",
+    "released",
+    "rule_of",
+    "sensitive_codes",
+    "stop_if_too_few_rows",
+]
+
+Whole = NDArray[np.int64]
+
+
+def _hides_somebody(k: int) -> int:
+    if k < 2:
+        raise ValueError(_("k={k} protects nobody; use k >= 2").format(k=k))
+    return k
+
+
+def _is_share(value: float) -> float:
+    if 1 < value <= 100:
+        raise ValueError(
+            _("{value:g} is more than all rows; did you mean {share:g}, {value:g} percent of them?").format(
+                value=value, share=value / 100
+            )
+        )
+    if not 0 <= value <= 1:
+        raise ValueError(_("a share lies between 0 and 1"))
+    return value
+
+
+def _tells_apart(value: int | None) -> int | None:
+    if value is not None and value < 2:
+        raise ValueError(_("l={l} asks for nothing; use l >= 2").format(l=value))
+    return value
+
+
+TableK = Annotated[
+    int,
+    AfterValidator(_hides_somebody),
+    Field(json_schema_extra={"minimum": 2}, description=N_("how many rows are alike in all quasi columns, at least")),
+]
+Share = Annotated[float, AfterValidator(_is_share), Field(json_schema_extra={"minimum": 0, "maximum": 1})]
+Ell = Annotated[
+    int | None,
+    AfterValidator(_tells_apart),
+    Field(description=N_("how many sensitive values each class has, at least; see --diversity")),
+]
+Diversity = Literal["distinct", "entropy", "recursive"]
+Identifiers = Literal["drop", "pseudonyms"]
+Quasi = Annotated[
+    tuple[str, ...],
+    Field(
+        description=N_(
+            "the columns to make alike, in place of those the schema calls quasi; others that it calls so are left out"
+        )
+    ),
+]
+_KINDS = {"distinct": DISTINCT, "entropy": ENTROPY, "recursive": RECURSIVE}
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What classes must keep, as a person gives it."""
+
+    k: int
+    ell: int | None = None
+    diversity: Diversity = "distinct"
+    c: float = 3.0
+    t: float | None = None
+    distance: Literal["equal", "ordered"] = "equal"
+
+    @property
+    def looks_at_sensitive(self) -> bool:
+        """Whether sensitive values matter."""
+        return self.ell is not None or self.t is not None
+
+    def words(self) -> str:
+        """Return the promise in one sentence, for the statement."""
+        if self.looks_at_sensitive:
+            return N_("each row is alike in all quasi columns to k - 1 others, whose sensitive values differ as stated")
+        return N_("each row is alike in all quasi columns to at least k - 1 others")
+
+
+def rule_of(promise: Promise, most_suppressed: int) -> Rule:
+    """Return the promise as kernels take it."""
+    kind = NO_DIVERSITY if promise.ell is None else _KINDS[promise.diversity]
+    t = -1.0 if promise.t is None else float(promise.t)
+    return Rule(promise.k, most_suppressed, kind, promise.ell or 1, float(promise.c), t, promise.distance == "ordered")
+
+
+def quasi_columns(table: Table, named: Sequence[str]) -> list[Column]:
+    """Return the quasi columns: those named, else those of the schema; every column must have been given a role."""
+    stop_at_unclassified(table.schema)
+    chosen = [table.schema[name] for name in named] if named else list(table.schema.with_role(Role.QUASI))
+    twice = {name for name in named if list(named).count(name) > 1}
+    if twice:
+        raise ParameterError(_("{column} is named twice").format(column=min(twice)), _("name each column once"))
+    for column in chosen:
+        if column.role == Role.IDENTIFIER:
+            raise ParameterError(
+                _("{column} identifies people").format(column=column.name),
+                _("leave it out of --quasi, or call it quasi in the schema"),
+            )
+    if not chosen:
+        raise ParameterError(
+            _("no column is quasi"), _('give columns role = "quasi" in the schema, or name them with --quasi')
+        )
+    return chosen
+
+
+def sensitive_codes(table: Table, promise: Promise, named: str | None, quasi: Sequence[Column]) -> Whole | None:
+    """Return the code of each row's sensitive value, in the values' order, where the promise looks at them."""
+    if not promise.looks_at_sensitive:
+        return None
+    own = {column.name for column in quasi}
+    known = [c for c in table.schema.with_role(Role.SENSITIVE) if c.name not in own]
+    if named is not None:
+        known = [table.schema[named]]
+        if named in own:
+            raise ParameterError(
+                _("{column} is quasi, and cannot be the sensitive one too").format(column=named),
+                _("choose one of the two"),
+            )
+    if len(known) != 1:
+        raise ParameterError(
+            _("which column is the sensitive one?")
+            if not known
+            else _("which of {columns} is the sensitive one?").format(columns=listing([c.name for c in known])),
+            _("name it: --sensitive COLUMN"),
+        )
+    column = known[0]
+    values = exact_values(table, column)
+    ordered = values.unique().sort()
+    if column.domain is not None:
+        place = {value: i for i, value in enumerate(column.domain)}
+        ordered = pl.Series(sorted(ordered.to_list(), key=lambda v: place.get(v, -1)), dtype=values.dtype)
+    codes = pl.DataFrame({"value": ordered, "code": pl.int_range(len(ordered), eager=True)})
+    both = values.to_frame("value").join(codes, on="value", how="left", maintain_order="left", nulls_equal=True)
+    return both["code"].cast(pl.Int64).to_numpy()
+
+
+def stop_if_too_few_rows(k: int, rows: int) -> None:
+    """Raise where there are fewer than k rows."""
+    if k > rows:
+        raise ParameterError(
+            _("k={k} is more than the {count:,} rows there are").format(k=k, count=rows),
+            _("use a smaller k, or a table of at least {k} rows").format(k=k),
+        )
+
+
+def released(
+    original: Table,
+    cells: Mapping[str, pl.Series],
+    deleted: pl.Series,
+    statement: Statement,
+    *,
+    seed: int,
+    identifiers: Identifiers,
+) -> Release:
+    """Return the release of a table: new quasi cells, identifiers dropped or replaced, the rest as it is.
+
+    Parameters
+    ----------
+    cells
+        The quasi columns' cells, in the original's row order.
+    deleted
+        Which rows are not released: all of their cells go, the sensitive ones too. Kept apart they would be a class of
+        their own, and perhaps of one.
+    """
+    frame, columns, pseudonyms = original.frame, [], []
+    for column in original.schema.columns:
+        if column.name in cells:
+            shown = cells[column.name]
+            columns.append((_public_column(column, shown.dtype), shown))
+        elif column.role == Role.IDENTIFIER and identifiers == "pseudonyms":
+            texts = exact_values(original, column).cast(pl.String).alias(column.name)
+            hidden = pseudonymous(texts, seed)
+            pseudonyms.append(pl.DataFrame({"pseudonym": hidden, "customer": texts}).filter(~deleted))
+            columns.append((Column(name=column.name, role=Role.IDENTIFIER), hidden))
+        elif column.role not in (Role.IDENTIFIER, Role.QUASI):
+            columns.append((column, frame[column.name]))
+    kept = pl.DataFrame([values.alias(column.name) for column, values in columns])
+    kept = kept.with_columns(pl.when(~deleted).then(pl.col(name)).alias(name) for name in kept.columns)
+    schema = original.schema.model_copy(update={"columns": tuple(column for column, _values in columns)})
+    aligned = replace(original, frame=kept, schema=schema, spelling=Spelling())
+    known = pl.concat(pseudonyms).drop_nulls().unique(maintain_order=True) if pseudonyms else None
+    return Release.of_aligned(original, aligned, statement, seed=seed, pseudonyms=known)
+
+
+def _public_column(column: Column, dtype: pl.DataType) -> Column:
+    """Return what a generalised column is: quasi; text where it holds labels of values that were none."""
+    update: dict[str, Any] = {"role": Role.QUASI}
+    if dtype == pl.String:
+        # labels are no values: a domain, bounds or a grid of the values do not hold of them
+        update |= {"type": ValueType.TEXT, "domain": None, "minimum": None, "maximum": None, "width": None}
+        update |= {"format": None}
+    elif column.scale == Scale.NOMINAL:
+        update |= {"domain": None}
+    return column.model_copy(update=update)

@@ -1,0 +1,110 @@
+"""Ensemble: who votes, what a vote weighs, and what is elected."""
+
+from typing import Any
+
+import polars as pl
+import pytest
+from tests.attacks.period_releases import best_simple, history, noisy, nothing, score, shop
+
+from noren.api import attack
+from noren.attacks import attacks
+from noren.attacks.ensemble import Ensemble
+from noren.data.frames import History
+from noren.errors import ParameterError, UnknownNameError
+from noren.methods.generalize_by_count import GeneralizeByCount
+
+MEMBERS = ("linkage", "profile", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8")
+
+
+def test_the_skilled_are_found_without_the_truth() -> None:
+    data, release = shop(), noisy()
+    guess = attack(data, release, "ensemble", members=MEMBERS)
+    skill = {name: about["skill"] for name, about in guess.notes["members"].items()}
+    assert list(skill) == list(MEMBERS)
+    assert {name for name, value in skill.items() if value > 0.6} == {"linkage", "profile"}
+    truth = {name: score(data, release, attack(data, release, name), "mm") for name in MEMBERS}
+    assert skill["s6"] == pytest.approx(truth["s6"], abs=0.15)
+    linkage = score(data, release, attack(data, release, "linkage"))
+    assert score(data, release, guess) > max(best_simple(data, release), linkage - 0.05)
+
+
+def test_no_customer_and_no_pseudonym_is_named_twice() -> None:
+    data, release = shop(), noisy()
+    guess = attack(data, release, "ensemble", members=["s1", "s4", "s6", "s7", "s8", "jaccard"])
+    assert guess.pairs["score"].is_between(0.2, 1).all()
+    assert guess.pairs["score"].is_sorted(descending=True)
+    assert guess.pairs.select("customer", "period").is_duplicated().sum() == 0
+    assert guess.pairs.select("pseudonym", "period").is_duplicated().sum() == 0
+
+
+def test_all_that_fit_vote(small: History) -> None:
+    release = GeneralizeByCount(k=2).protect(small, seed=1)
+    guess = attack(small, release, "ensemble")
+    everybody = set(guess.notes["members"]) | set(guess.notes["left_out"])
+    assert everybody == set(attacks) - {"ensemble"}
+    assert "period" not in guess.pairs.columns
+    # a date that is an interval matches none
+    assert guess.notes["members"]["s1"] == {"skill": 0.0, "weight": 0.0, "answers": 0}
+
+
+def test_who_refuses_is_left_out_and_who_was_asked_for_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("noren.attacks.nearest._MOST_PAIRS", 0)
+    known, shown = history("ann 2010/12/1 tea 1 1"), history("7 2010/12/1 tea 1 1")
+    guess = Ensemble().attack(known, shown, seed=1)
+    assert "too many" in guess.notes["left_out"]["nearest"]
+    with pytest.raises(ParameterError, match="too many"):
+        Ensemble(members=("nearest",)).attack(known, shown, seed=1)
+
+
+def test_members_without_periods_speak_of_all_months_of_a_pseudonym() -> None:
+    known = history("ann 2010/12/1 tea 1 1", "ann 2011/1/1 jam 1 1", "bob 2010/12/1 egg 1 1", "bob 2011/1/1 nut 1 1")
+    names = {"ann": "7", "bob": "8"}
+    shown = History(known.frame.with_columns(pl.col("customer").replace_strict(names)), known.schema)
+    guess = Ensemble(members=("unique-rows", "consistency")).attack(known, shown, seed=1)
+    found = sorted(guess.pairs.select("pseudonym", "customer", "period").rows())
+    assert found == [(names[who], who, month) for who in ("ann", "bob") for month in ("2010/12", "2011/1")]
+
+
+def test_a_pseudonym_of_another_month_does_not_count() -> None:
+    # by item and price (s2) ann's december leads to a pseudonym of january
+    known = history("ann 2010/12/1 tea 1 1", "bob 2010/12/1 egg 2 1")
+    shown = history("7 2011/1/1 tea 1 1", "8 2010/12/1 egg 2 1")
+    guess = Ensemble(members=("s2", "s1", "linkage")).attack(known, shown, seed=1)
+    assert "7" not in guess.pairs["pseudonym"].to_list()
+    assert guess.notes["members"]["s2"]["answers"] == 1
+
+
+def test_periods_are_handed_on() -> None:
+    known = history("ann 2010/12/1 tea 1 1", "bob 2010/12/8 tea 1 1")
+    shown = history("7 2010/12/1 tea 1 1", "8 2010/12/8 tea 1 1")
+    guess = Ensemble(members=("s1", "s8", "linkage"), period="week").attack(known, shown, seed=1)
+    assert sorted(guess.pairs.select("pseudonym", "customer", "period").rows()) == [
+        ("7", "ann", "2010/W48"),
+        ("8", "bob", "2010/W49"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("members", "words"),
+    [(["ensemble"], "cannot vote in itself; name other attacks"), (["s1", "s1"], "named twice")],
+)
+def test_wrong_members(members: list[str], words: str) -> None:
+    with pytest.raises(ParameterError, match=words):
+        attacks.create("ensemble", members=members)
+    with pytest.raises(UnknownNameError, match="no 's9'"):
+        attacks.create("ensemble", members=["s9"])
+
+
+def test_nobody_to_vote_on() -> None:
+    guess = Ensemble(members=("s1", "linkage")).attack(history("ann 2010/12/1 tea 1 1"), nothing(), seed=1)
+    assert len(guess) == 0
+    assert set(guess.notes["members"]) == {"s1", "linkage"}
+
+
+def test_the_same_answer_every_time_and_progress() -> None:
+    told: list[Any] = []
+    options: dict[str, Any] = {"members": ["s6", "s8", "linkage"], "progress": lambda done, words="": told.append(done)}
+    one, again = (attack(shop(), noisy(), "ensemble", seed=3, **options) for _run in range(2))
+    assert one.pairs.equals(again.pairs)
+    half = told[: len(told) // 2]
+    assert half == sorted(half)

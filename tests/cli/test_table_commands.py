@@ -1,0 +1,104 @@
+"""Retention from the command line: plan, protect, reconstruct, measure, chart."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from noren.cli import run
+
+SCHEMA = """
+kind = "table"
+[columns]
+sex = { role = "quasi", domain = ["f", "m"] }
+town = { role = "quasi", domain = ["a", "b", "c"] }
+age = { role = "quasi", type = "integer", minimum = 0, maximum = 99 }
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    draws = np.random.default_rng(1)
+    rows = 500
+    frame = pl.DataFrame(
+        {
+            "sex": [("f", "m")[i] for i in draws.integers(0, 2, rows)],
+            "town": [("a", "b", "c")[i] for i in draws.choice(3, rows, p=[0.7, 0.2, 0.1])],
+            "age": draws.integers(0, 100, rows),
+        }
+    )
+    frame.write_csv(tmp_path / "t.csv")
+    (tmp_path / "t.toml").write_text(SCHEMA.replace("= 99 }", "= 99.0 }").replace("= 0,", "= 0.0,"))
+    return tmp_path
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]:
+    assert run([*words, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert isinstance(answer, dict)
+    return answer
+
+
+def test_plan(capsys: pytest.CaptureFixture[str]) -> None:
+    plans = said(capsys, "plan", "--domains", "5,2,42", "--rows", "32561", "--k", "2,5,10")["plans"]
+    assert [round(p["rho"][0], 2) for p in plans] == [0.35, 0.28, 0.24]  # type: ignore[attr-defined]
+    found = said(capsys, "plan", "--domains", "5,2,42", "--rows", "32561", "--rho", "0.35")["plans"]
+    assert found[0]["k"] == pytest.approx(2, abs=0.01)  # type: ignore[index]
+    needed = said(capsys, "plan", "--domains", "5,2,42", "--rho", "0.5", "--k", "2")["plans"]
+    assert needed[0]["rows"] == 599_077  # type: ignore[index]
+    assert run(["plan", "--domains", "4,12", "--rows", "1000"]) == 0
+    assert "0.3936" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--domains", "5,2"], "give --rows, --rho or both"),
+        (["--domains", "5,x", "--rows", "9"], "--domains '5,x' is not understood"),
+        (["--domains", "1", "--rows", "9"], "give numbers from 2 on"),
+        (["--domains", "5", "--rows", "9", "--k", "10"], "k=10 cannot hold for 9 rows"),
+        (["--domains", "5", "--rho", "1"], "no probability below 1"),
+    ],
+)
+def test_plans_that_cannot_be(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["plan", *words]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_from_table_to_chart(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    t, schema, out = str(files / "t.csv"), str(files / "t.toml"), str(files / "r")
+    method = ["--schema", schema, "--method", "retention", "--attributes", "sex,town", "--k", "2", "--seed", "1"]
+    answer = said(capsys, "protect", t, *method, "--out", out)
+    assert answer["notes"]["k"] == pytest.approx(2)  # type: ignore[index]
+    score = said(capsys, "measure", t, out, "--schema", schema, "--with", "l1-precision")["results"]
+    assert 0.8 < score["l1-precision"]["value"] <= 1  # type: ignore[index]
+    rebuilt = said(
+        capsys, "reconstruct", out, "--out", str(files / "x.csv"), "--bootstrap", "2", "--model", "em",
+        "--cells", str(files / "cells.csv"),
+    )  # fmt: skip
+    assert rebuilt["records"] == 500
+    assert len(rebuilt["errors"]["town"]) == 3  # type: ignore[index]
+    assert len(pl.read_csv(files / "x.csv")) == 500
+    assert pl.read_csv(files / "cells.csv")["records"].sum() == pytest.approx(500)
+    assert run(["reconstruct", out, "--out", str(files / "y.csv"), "--model", "independence"]) == 0
+    assert "independence" in capsys.readouterr().out
+    chart = ["chart", "crosstab", out, "--attributes", "sex,town", "--original", t, "--schema", schema]
+    shown = said(capsys, *chart, "--out", str(files / "c.svg"), "--model", "em")
+    assert shown["attributes"] == ["sex", "town"]
+    assert (files / "c.svg").read_text().startswith("<svg")
+    assert run(["chart", "histogram", out, "--attribute", "sex", "--out", str(files / "h.html"), "--model", "em"]) == 0
+    assert run(["chart", "histogram", out, "--attribute", "sex"]) == 2
+    assert "nowhere to draw to" in capsys.readouterr().err
+
+
+def test_a_stream_writes_what_may_be_published(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    common = ["protect", str(files / "t.csv"), "--schema", str(files / "t.toml"), "--stream", "--out", str(files / "s")]
+    answer = said(capsys, *common, "--method", "retention", "--k", "2", "--seed", "1")
+    assert answer["notes"]["rows"] == 500  # type: ignore[index]
+    assert sorted(p.name for p in (files / "s").iterdir()) == ["public.parquet", "statement.json"]
+    assert run([*common, "--force", "--method", "pseudonymize"]) == 2
+    assert "only retention works on a stream" in capsys.readouterr().err
+    assert run([*common, "--force", "--method", "retention", "--rho", "0.3"]) == 0
+    assert "retention" in capsys.readouterr().out

@@ -1,0 +1,60 @@
+"""Which classes may be shown, by hand."""
+
+import math
+
+import numpy as np
+import pytest
+
+from noren.kernels.class_rules import DISTINCT, ENTROPY, NO_DIVERSITY, RECURSIVE, Rule, class_passes
+
+
+def passes(rule: Rule, counts: list[int], everybody: list[float] | None = None) -> bool:
+    """Judge a class that has ``counts[v]`` rows of sensitive value v."""
+    there = [value for value, count in enumerate(counts) if count]
+    shares = np.array(everybody or [1 / len(counts)] * len(counts))
+    room = np.zeros(len(counts))
+    answer = class_passes(rule, np.array([counts[v] for v in there]), np.array(there), shares, room)
+    assert room.tolist() == [0.0] * len(counts)
+    return bool(answer)
+
+
+@pytest.mark.parametrize(("size", "shown"), [(4, False), (5, True), (6, True)])
+def test_k_counts_rows(size: int, shown: bool) -> None:
+    assert passes(Rule(5, 0, NO_DIVERSITY, 1, 1.0, -1.0, False), [size]) is shown
+
+
+def test_distinct_counts_values() -> None:
+    assert passes(Rule(2, 0, DISTINCT, 2), [1, 4, 0])
+    assert not passes(Rule(2, 0, DISTINCT, 3), [1, 4, 0])
+
+
+def test_entropy_of_equal_shares_is_their_number() -> None:
+    # log 3 is reached by three equal shares and by nothing less even
+    assert passes(Rule(2, 0, ENTROPY, 3), [2, 2, 2])
+    assert not passes(Rule(2, 0, ENTROPY, 3), [2, 2, 3])
+    assert math.isclose(-sum(p * math.log(p) for p in (2 / 7, 2 / 7, 3 / 7)), 1.0790, abs_tol=1e-4)
+
+
+def test_recursive_by_hand() -> None:
+    # counts 5, 3, 2: (c, 2) asks 5 < c (3 + 2), so c = 1 is not enough and 1.01 is
+    assert not passes(Rule(2, 0, RECURSIVE, 2, 1.0), [3, 5, 2])
+    assert passes(Rule(2, 0, RECURSIVE, 2, 1.01), [3, 5, 2])
+    # (c, 3) asks 5 < 2 c
+    assert not passes(Rule(2, 0, RECURSIVE, 3, 2.5), [3, 5, 2])
+    assert passes(Rule(2, 0, RECURSIVE, 3, 2.6), [3, 5, 2])
+
+
+def test_equal_distance_by_hand() -> None:
+    # shares 1, 0 against 0.5, 0.5: half the rows must move
+    assert passes(Rule(2, 0, t=0.5), [4, 0])
+    assert not passes(Rule(2, 0, t=0.49), [4, 0])
+
+
+def test_ordered_distance_is_the_salaries_example() -> None:
+    """Li et al. (2007), §4: salaries 3k … 11k; {3k, 4k, 5k} lies 0.375 from everybody, {6k, 8k, 11k} 0.167."""
+    everybody = [1 / 9] * 9
+    low, mixed = [1, 1, 1, 0, 0, 0, 0, 0, 0], [0, 0, 0, 1, 0, 1, 0, 0, 1]
+    assert passes(Rule(2, 0, t=0.375, ordered=True), low, everybody)
+    assert not passes(Rule(2, 0, t=0.374, ordered=True), low, everybody)
+    assert passes(Rule(2, 0, t=0.167, ordered=True), mixed, everybody)
+    assert not passes(Rule(2, 0, t=0.166, ordered=True), mixed, everybody)

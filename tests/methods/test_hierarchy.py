@@ -1,0 +1,343 @@
+"""Whole columns by hierarchies: the best levels, and what a person hears when something is amiss."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from tests.conftest import Command
+
+from noren import api
+from noren.data.frames import Table
+from noren.data.hierarchies import interval_hierarchy, mask_hierarchy, read_hierarchy, write_hierarchy
+from noren.data.reading import read
+from noren.data.release import Release
+from noren.data.schema import Schema
+from noren.errors import CheckFailedError, ParameterError, SchemaError
+from noren.methods import methods
+
+SCHEMA = Schema.of(
+    {
+        "name": "patients",
+        "kind": "table",
+        "columns": {
+            "name": {"role": "identifier"},
+            "age": {"role": "quasi", "type": "integer", "minimum": 0},
+            "zip": {"role": "quasi"},
+            "sex": {"role": "quasi"},
+            "illness": {"role": "sensitive"},
+            "visits": {"role": "other", "type": "integer"},
+        },
+    }
+)
+PEOPLE = {
+    "name": ["Ann", "Bob", "Cem", "Dan", "Eve", "Fay", "Gil", "Hal"],
+    "age": [21, 23, 27, 29, 41, 44, 46, 90],
+    "zip": ["8053", "8053", "8037", "8037", "4001", "4001", "4002", "1201"],
+    "sex": ["f", "m", "m", "m", "f", "f", "m", "m"],
+    "illness": ["flu", "cold", "flu", "flu", "cold", "flu", "cold", "rare"],
+    "visits": [1, 2, 3, 4, 5, 6, 7, 8],
+}
+
+
+@pytest.fixture
+def people() -> Table:
+    return Table.of(PEOPLE, SCHEMA)
+
+
+@pytest.fixture
+def ladders(tmp_path: Path) -> Path:
+    folder = tmp_path / "hierarchies"
+    folder.mkdir()
+    write_hierarchy(interval_hierarchy("age", range(100), [10, 20]), folder / "age.csv")
+    write_hierarchy(mask_hierarchy("zip", PEOPLE["zip"]), folder / "patients_zip.csv")  # type: ignore[arg-type]
+    return folder
+
+
+def naive(people: Table, ladders: Path, k: int, share: float, loss: str) -> float:
+    """Return the least loss of all nodes, each by a group-by of all rows."""
+    columns = {"age": ladders / "age.csv", "zip": ladders / "patients_zip.csv"}
+    labels = {name: read_hierarchy(file).labels for name, file in columns.items()}
+    labels["sex"] = pl.DataFrame({"0": ["f", "m"], "1": ["*", "*"]})
+    rows, best = len(people), math.inf
+    for levels in itertools.product(*(range(one.width) for one in labels.values())):
+        frame = people.frame.select(
+            pl.col(name).cast(pl.String).replace_strict(dict(zip(one["0"], one[str(level)], strict=True)))
+            for (name, one), level in zip(labels.items(), levels, strict=True)
+        )
+        size = frame.select(pl.len().over(list(labels)))["len"]
+        lost = int((size < k).sum())
+        if lost > share * rows:
+            continue
+        kept = size.filter(size >= k)
+        if loss == "discernibility":
+            best = min(best, float(kept.sum()) + lost * rows)
+        elif loss == "class-size":
+            classes = sum(1.0 / n for n in kept.to_list())
+            best = min(best, rows / max(round(classes) + (lost > 0), 1))
+        else:
+            best = min(best, cells_loss(people, labels, levels, size >= k, loss))
+    return best
+
+
+def cells_loss(
+    people: Table, labels: dict[str, pl.DataFrame], levels: tuple[int, ...], kept: pl.Series, loss: str
+) -> float:
+    rows, shares, gone, there = len(people), [], 0.0, 0.0
+    for (name, one), level in zip(labels.items(), levels, strict=True):
+        label = dict(zip(one["0"], one[str(level)], strict=True))
+        values = people.frame[name].cast(pl.String).to_list()
+        leaves = [list(label.values()).count(label[v]) / len(label) for v in values]
+        total = sum(share if k else 1.0 for share, k in zip(leaves, kept, strict=True))
+        shares.append((total - rows / len(label)) / (rows - rows / len(label)))
+        for value, k in zip(values, kept, strict=True):
+            own = values.count(value)
+            alike = sum(label[v] == label[value] for v in values) if k else rows
+            gone += math.log2(alike / own)
+            there += math.log2(rows / own)
+    return gone / there if loss == "entropy" else math.prod(1 + s for s in shares) ** (1 / len(shares)) - 1
+
+
+@pytest.mark.parametrize("loss", ["loss", "discernibility", "class-size", "entropy"])
+@pytest.mark.parametrize(("k", "share"), [(2, 0.0), (2, 0.2), (3, 0.5), (2, 1.0)])
+def test_no_combination_of_levels_is_better(people: Table, ladders: Path, k: int, share: float, loss: str) -> None:
+    release = api.protect(people, "hierarchy", k=k, suppression=share, hierarchies=ladders, loss=loss, seed=1)
+    assert release.statement.notes["score"] == pytest.approx(naive(people, ladders, k, share, loss), rel=1e-9)
+    assert release.statement.notes["nodes"] == 4 * 5 * 2
+    measure = {"loss": "table-loss", "entropy": "entropy-loss"}.get(loss, loss)
+    given: dict[str, Any] = {"hierarchies": ladders} if measure.endswith("-loss") else {}
+    assert api.measure(people, release, measure, **given).value == pytest.approx(release.statement.notes["score"])
+
+
+def test_cells_by_hand(people: Table, ladders: Path) -> None:
+    """Hal alone is old and far away: with one row to spare, the others keep decades and the first digit."""
+    release = api.protect(
+        people, "hierarchy", k=2, suppression=0.125, hierarchies=ladders, loss="discernibility", quasi=["age"], seed=1
+    )
+    assert release.statement.notes["levels"] == {"age": 1}
+    assert release.deleted_rows == 1
+    assert release.aligned().frame["age"].to_list() == ["20-29"] * 4 + ["40-49"] * 3 + [None]
+    assert release.aligned().frame["visits"].to_list() == [1, 2, 3, 4, 5, 6, 7, None]
+    # left out of --quasi, the other linking columns are not shown; nor is the name
+    assert release.public.schema.names == ("age", "illness", "visits")
+    assert release.statement.notes["columns_not_released"] == ["zip", "sex", "name"]
+
+
+def test_values_at_level_0_stay_typed_and_stars_say_nothing(people: Table, ladders: Path) -> None:
+    release = api.protect(people, "hierarchy", k=8, hierarchies=ladders, seed=1)
+    assert release.public.frame["age"].null_count() == 8
+    alike = Table.of({**PEOPLE, "age": [30] * 8, "zip": ["1201"] * 8, "sex": ["f"] * 8}, SCHEMA)
+    release = api.protect(alike, "hierarchy", k=8, hierarchies=ladders, seed=1)
+    assert release.public.frame["age"].to_list() == [30] * 8
+    assert release.public.frame["age"].dtype == pl.Int64
+
+
+def test_a_release_comes_back_from_its_folder(people: Table, ladders: Path, tmp_path: Path) -> None:
+    release = api.protect(people, "hierarchy", k=2, hierarchies=ladders, suppression=0.2, seed=1)
+    release.save(tmp_path / "h")
+    again = Release.load(tmp_path / "h")
+    assert again.public.lines().to_list() == release.public.lines().to_list()
+    assert again.statement.parameters["hierarchies"] == "hierarchies"
+    assert str(tmp_path) not in (tmp_path / "h" / "statement.json").read_text(encoding="utf-8")
+
+
+def test_identifiers_may_become_pseudonyms(people: Table, ladders: Path) -> None:
+    release = api.protect(people, "hierarchy", k=2, hierarchies=ladders, identifiers="pseudonyms", seed=1)
+    known = dict(release.secret.pseudonyms.select("pseudonym", "customer").iter_rows())
+    shown = release.aligned().frame["name"].to_list()
+    assert [known[name] for name in shown] == PEOPLE["name"]
+    assert not set(shown) & set(PEOPLE["name"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "part", "least"),
+    [
+        ({"l": 2}, "l_distinct", 2.0),
+        ({"l": 2, "diversity": "entropy"}, "l_entropy", 2.0),
+    ],
+)
+def test_diversity_is_kept(people: Table, ladders: Path, asked: dict[str, Any], part: str, least: float) -> None:
+    release = api.protect(people, "hierarchy", k=2, hierarchies=ladders, suppression=0.5, seed=1, **asked)
+    score = api.measure(people, release, "classes")
+    assert score.parts[part] >= least - 1e-9
+    assert score.notes["holds"] is True
+    without = api.protect(people, "hierarchy", k=2, hierarchies=ladders, suppression=0.5, seed=1)
+    assert api.measure(people, without, "classes").parts[part] < least
+
+
+def test_closeness_is_to_the_original(people: Table, ladders: Path) -> None:
+    release = api.protect(people, "hierarchy", k=2, hierarchies=ladders, suppression=0.3, t=0.3, seed=1)
+    score = api.measure(people, release, "classes")
+    assert score.notes["sensitive"]["illness"]["t_equal_to_original"] <= 0.3 + 1e-9
+    assert score.notes["holds"] is True
+
+
+class TestMissing:
+    """Empty cells and question marks."""
+
+    @pytest.fixture
+    def gaps(self) -> Table:
+        columns = SCHEMA.columns
+        open_ = SCHEMA.model_copy(update={"columns": tuple(c.model_copy(update={"optional": True}) for c in columns)})
+        return Table.of({**PEOPLE, "zip": ["8053", "8053", "?", "?", "4001", "4001", None, "1201"]}, open_)
+
+    def test_are_a_category(self, gaps: Table, ladders: Path) -> None:
+        release = api.protect(gaps, "hierarchy", k=2, quasi=["zip"], hierarchies=ladders, suppression=0.2, seed=1)
+        # the three that say nothing are alike, and only 1201 is alone
+        assert release.deleted_rows == 1
+        assert release.statement.notes["levels"] == {"zip": 0}
+
+    def test_are_deleted_before_all_else(self, gaps: Table, ladders: Path) -> None:
+        release = api.protect(
+            gaps, "hierarchy", k=2, quasi=["zip"], hierarchies=ladders, suppression=0.2, missing="drop", seed=1
+        )
+        assert release.statement.notes["incomplete_rows"] == 3
+        assert release.deleted_rows == 3 + release.statement.notes["suppressed_rows"]
+        assert release.statement.notes["suppressed_rows"] == 1
+
+    def test_are_an_error_that_lists_them(self, gaps: Table, ladders: Path) -> None:
+        with pytest.raises(
+            ParameterError, match=r"2 values of the data are not in their hierarchies: zip = '', zip = '\?'"
+        ):
+            api.protect(gaps, "hierarchy", k=2, hierarchies=ladders, missing="error", seed=1)
+
+
+def test_a_value_without_a_row_is_an_error_that_lists_it(people: Table, ladders: Path) -> None:
+    write_hierarchy(mask_hierarchy("zip", ["8053", "8037", "4001"]), ladders / "patients_zip.csv")
+    with pytest.raises(ParameterError, match=r"2 values .* zip = '1201', zip = '4002'; add a row for each"):
+        api.protect(people, "hierarchy", k=2, hierarchies=ladders, seed=1)
+
+
+def test_a_number_may_be_spelled_otherwise(ladders: Path) -> None:
+    (ladders / "age.csv").write_text("07;x;*\n8;x;*\n", encoding="utf-8")
+    schema = Schema.of({"kind": "table", "columns": {"age": {"role": "quasi", "type": "integer"}}})
+    release = api.protect(Table.of({"age": [7, 8]}, schema), "hierarchy", k=2, hierarchies=ladders, seed=1)
+    assert release.public.frame["age"].to_list() == ["x", "x"]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"k": 1}, "k=1 protects nobody; use k >= 2"),
+        ({"k": 2, "suppression": 5}, r"5 is more than all rows; did you mean 0\.05, 5 percent of them\?"),
+        ({"k": 2, "suppression": -0.1}, "between 0 and 1"),
+        ({"k": 2, "t": 20}, r"did you mean 0\.2"),
+        ({"k": 2, "l": 1}, "l=1 asks for nothing"),
+        ({"k": 9}, "k=9 is more than the 8 rows there are"),
+        ({"k": 2, "quasi": ["age", "age"]}, "age is named twice"),
+        ({"k": 2, "quasi": ["name"]}, "name identifies people"),
+        ({"k": 2, "quasi": ["agee"]}, "did you mean age"),
+        ({"k": 2, "l": 2, "sensitive": "sex"}, "sex is quasi"),
+        ({"k": 2, "l": 2, "quasi": ["age", "illness"]}, r"which column is the sensitive one\?"),
+        ({"k": 2, "l": 4}, "no combination of levels keeps what is asked"),
+    ],
+)
+def test_what_cannot_be_done_is_said(people: Table, ladders: Path, parameters: dict[str, Any], words: str) -> None:
+    with pytest.raises((ParameterError, SchemaError), match=words):
+        api.protect(people, "hierarchy", hierarchies=ladders, seed=1, **parameters)
+
+
+def test_several_sensitive_columns_are_a_question(people: Table, ladders: Path) -> None:
+    both = SCHEMA.model_copy(
+        update={
+            "columns": tuple(
+                c.model_copy(update={"role": "sensitive"}) if c.name == "visits" else c for c in SCHEMA.columns
+            )
+        }
+    )
+    with pytest.raises(ParameterError, match="which of illness, visits is the sensitive one"):
+        api.protect(Table(people.frame, both), "hierarchy", k=2, l=2, hierarchies=ladders, seed=1)
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_tables_of_no_and_one_row(people: Table, ladders: Path, rows: int) -> None:
+    with pytest.raises(ParameterError, match=f"k=2 is more than the {rows} rows there are"):
+        api.protect(Table(people.frame[:rows], SCHEMA), "hierarchy", k=2, hierarchies=ladders, seed=1)
+
+
+def test_a_column_nobody_classified_stops_the_run(people: Table, ladders: Path) -> None:
+    schema = Schema.of({"kind": "table", "columns": {"age": {"role": "quasi", "type": "integer"}, "zip": {}}})
+    with pytest.raises(SchemaError, match="nobody said what zip is for"):
+        api.protect(Table(people.frame, schema), "hierarchy", k=2, hierarchies=ladders, seed=1)
+
+
+def test_a_history_is_refused(ladders: Path) -> None:
+    with pytest.raises(ParameterError, match="hierarchy works on a table, and this is a history"):
+        api.protect(api.sample(customers=3, rows=20, items=5), "hierarchy", k=2, hierarchies=ladders)
+
+
+def test_a_claim_that_is_not_real_is_found_out(people: Table, ladders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import noren.methods.hierarchy as module
+
+    monkeypatch.setattr(module, "suppressed", lambda codes, *_rest: codes[:, 0] < 0)
+    with pytest.raises(
+        CheckFailedError, match="does not keep what it claims: its smallest class has 1 rows, and k is 2"
+    ):
+        api.protect(people, "hierarchy", k=2, suppression=0.9, hierarchies=ladders, loss="class-size", seed=1)
+
+
+def test_the_same_seed_gives_the_same_bytes(people: Table, ladders: Path, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        api.protect(people, "hierarchy", k=2, hierarchies=ladders, identifiers="pseudonyms", seed=5).save(
+            tmp_path / name
+        )
+    assert (tmp_path / "a" / "public.parquet").read_bytes() == (tmp_path / "b" / "public.parquet").read_bytes()
+
+
+# --- ARX -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def adult(shared: Path) -> Table:
+    """Adult's 30,162 complete rows."""
+    table = read(shared / "data" / "adult.data", "adult").data
+    complete = ~pl.any_horizontal(pl.col(pl.String) == "?")
+    assert isinstance(table, Table)
+    rows = table.take(table.frame.select(complete).to_series().arg_true())
+    assert len(rows) == 30_162
+    return rows
+
+
+def test_every_optimum_of_arx_is_met(shared: Path, adult: Table) -> None:
+    entries = json.loads((shared / "oracles" / "arx" / "adult.json").read_text(encoding="utf-8"))["results"]
+    losses = {"dm": "discernibility", "aecs": "class-size", "loss": "loss"}
+    assert len(entries) == 20
+    for entry in entries:
+        method = methods.create(
+            "hierarchy",
+            k=entry["k"],
+            suppression=entry["suppression"],
+            loss=losses[entry["metric"]],
+            quasi=list(entry["levels"]),
+            hierarchies=shared / "data" / "adult_hierarchies",
+            l=entry["l"] or None,
+            sensitive=entry.get("sensitive"),
+        )
+        notes = method.protect(adult, seed=1).statement.notes
+        assert notes["score"] == pytest.approx(float(entry["score"]), rel=1e-9), entry
+        assert (notes["levels"], notes["suppressed_rows"], notes["classes"]) == (
+            entry["levels"],
+            entry["suppressed"],
+            entry["classes"],
+        )
+
+
+def test_adult_from_the_command_line(shared: Path, noren: Command, tmp_path: Path) -> None:
+    words = ["protect", shared / "data" / "adult.data", "--schema", "adult", "--method", "hierarchy", "--k", 5]
+    words += ["--hierarchies", shared / "data" / "adult_hierarchies"]
+    done = noren(*words, "--suppression", 0.05, "--out", tmp_path / "h", "--json")
+    assert done.code == 0
+    assert done.json["notes"]["columns_without_hierarchy"] == ["relationship"]
+    assert done.json["deleted_rows"] == done.json["notes"]["suppressed_rows"] <= 0.05 * 32_561
+    measured = noren("measure", shared / "data" / "adult.data", tmp_path / "h", "--schema", "adult", "--json")
+    assert measured.json["results"]["classes"]["value"] >= 5
+    asked = noren(*words, "--suppression", 5, "--out", tmp_path / "i")
+    assert (asked.code, asked.err) == (2, "noren: 5 is more than all rows; did you mean 0.05, 5 percent of them?\n")
+    listed = noren(*words, "--missing", "error", "--out", tmp_path / "i")
+    assert listed.code == 2
+    assert "workclass = '?', occupation = '?', native-country = '?'" in listed.err
