@@ -1,6 +1,7 @@
 """Profile: noise, partial knowledge, and how sure it is."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -146,7 +147,7 @@ def test_weeks_and_periods_of_ones_own() -> None:
     assert ("9", "ann", "2010/12/6") in named(own.attack(known, shown, seed=1).pairs)
 
 
-def test_the_contest_of_2017(shared) -> None:  # type: ignore[no-untyped-def]
+def test_the_contest_of_2017(shared: Path) -> None:
     data, half, release = contest(shared, "noise_strong")
     guess = attack(data, release, "profile")
     assert score(data, release, guess) > 0.99

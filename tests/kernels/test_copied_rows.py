@@ -109,7 +109,7 @@ def test_ratios_fall(chance: list[float], data: st.DataObject) -> None:
     assert (np.diff(ratio) <= 1e-9 * max(ratio[0], 1)).all()
     if sum(chance) > 1e-3:
         assert (ratio * usual).sum() == pytest.approx(1)
-        already = sorted(chance, reverse=True) * usual
+        already = np.array(sorted(chance, reverse=True)) * usual
         assert falling(already, usual) == pytest.approx(already / already.sum())
 
 
