@@ -29,7 +29,11 @@ ModelName = Annotated[
 ]
 
 
-@app.command("histogram", help=_("One attribute as bars: original, perturbed, reconstructed."))
+@app.command(
+    "histogram",
+    help=_("One attribute as bars: original, perturbed, reconstructed."),
+    epilog=_("Example: noren chart histogram release/ --attribute race --original T.csv --out race.html"),
+)
 def histogram(
     release: Released,
     attribute: Annotated[str, typer.Option("--attribute", help=_("Which attribute."))],
@@ -43,7 +47,11 @@ def histogram(
     _draw([attribute], release, out, original, model, schema, as_json=as_json)
 
 
-@app.command("crosstab", help=_("Two attributes as shaded tables: original, perturbed, reconstructed."))
+@app.command(
+    "crosstab",
+    help=_("Two attributes as shaded tables: original, perturbed, reconstructed."),
+    epilog=_("Example: noren chart crosstab release/ --attributes race,sex --original T.csv --out race-sex.html"),
+)
 def crosstab(
     release: Released,
     attributes: Annotated[str, typer.Option("--attributes", help=_("Two attributes, separated by a comma."))],
