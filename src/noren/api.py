@@ -109,6 +109,7 @@ def attack(
     known: Any = None,
     knowledge: float = 1.0,
     item_prefix: int | None = None,
+    heard: Mapping[str, Guess] | None = None,
     seed: int = 0,
     progress: Progress = silent,
     **parameters: Any,
@@ -122,6 +123,8 @@ def attack(
         partial knowledge of PWS Cup 2017. Rows without a customer are not known.
     knowledge, item_prefix
         Let the attacker know a random share of these rows, the seed choosing which, and of items the first characters.
+    heard
+        What other attacks found with the same knowledge; the ensemble need not run those again.
     """
     data = as_records(original, schema)
     public = release.public if isinstance(release, Release) else release
@@ -135,7 +138,7 @@ def attack(
     _must_accept(chosen, data)
     if isinstance(release, Release):
         chosen = _told_periods(chosen, release.statement)
-    return chosen.attack(data, public, seed=seed, progress=progress)
+    return chosen.after(heard or {}).attack(data, public, seed=seed, progress=progress)
 
 
 def _knowledge_of(original: Records, known: Records) -> Records:

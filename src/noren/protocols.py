@@ -83,6 +83,13 @@ class Guess:
 class Attack(Component):
     """Links the public part of a release to the people of an original. It never sees the secret part."""
 
+    listens: ClassVar[bool] = False
+    """Whether it makes use of what other attacks found, and so comes after them."""
+
+    def after(self, guesses: Mapping[str, Guess]) -> Attack:
+        """Return the attack, told what others found on the same release; one that does not listen stays as it is."""
+        return self
+
     @abstractmethod
     def attack(self, original: Any, public: Any, *, seed: int, progress: Progress = silent) -> Guess:
         """Guess who is behind each pseudonym of ``public``, knowing ``original``."""

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from tests.attacks.period_releases import best_simple, history, noisy, nothing, score, shop
 
-from noren.api import attack
+from noren.api import attack, protect
 from noren.attacks import attacks
 from noren.attacks.ensemble import Ensemble
 from noren.data.frames import History
@@ -108,3 +108,15 @@ def test_the_same_answer_every_time_and_progress() -> None:
     assert one.pairs.equals(again.pairs)
     half = told[: len(told) // 2]
     assert half == sorted(half)
+
+
+def test_what_others_found_is_heard_and_not_found_again(small: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    release = protect(small, "monthly-pseudonyms", seed=1)
+    members = ("s1", "s6", "s8")
+    alone = attack(small, release, "ensemble", members=members)
+    heard = {name: attack(small, release, name) for name in members}
+    for name in members:
+        monkeypatch.setattr(attacks[name], "attack", None)
+    told = attack(small, release, "ensemble", members=members, heard=heard)
+    assert told.pairs.equals(alone.pairs)
+    assert told.notes == alone.notes

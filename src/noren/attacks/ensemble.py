@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from pydantic import Field, field_validator
+from pydantic import Field, PrivateAttr, field_validator
 
 from noren.attacks.by_period import ByPeriod
 from noren.attacks.period_sides import ALWAYS, shown_periods
@@ -68,10 +69,19 @@ class Ensemble(ByPeriod):
     name: ClassVar[str] = "ensemble"
     summary: ClassVar[str] = N_("Lets all attacks vote on each customer and period, weighed by what others confirm.")
     source: ClassVar[str] = "Dawid and Skene 1979"
+    listens: ClassVar[bool] = True
 
     members: tuple[str, ...] = Field(
         default=(), description=N_("the attacks that vote, by name; left out: all that fit the data")
     )
+
+    _heard: Mapping[str, Guess] = PrivateAttr(default_factory=dict)
+
+    def after(self, guesses: Mapping[str, Guess]) -> Ensemble:
+        """Return the ensemble that takes these guesses for its members' and does not run those again."""
+        told = self.model_copy()
+        told._heard = guesses
+        return told
 
     @field_validator("members")
     @classmethod
@@ -110,6 +120,9 @@ class Ensemble(ByPeriod):
                 progress(0.95 * (at + done) / len(names), f"{name}: {words}" if words else name)
 
             told(0.0)
+            if name in self._heard:
+                guesses[name] = self._heard[name]
+                continue
             try:
                 if not attacks[name].fits(original.schema):
                     raise ParameterError(_("{name} does not fit the data").format(name=name))
@@ -132,7 +145,7 @@ def _as_a_whole(shown: pl.DataFrame) -> bool:
 
 def _by_period(guess: Guess, shown: pl.DataFrame) -> pl.DataFrame:
     """Return pseudonym, customer and period of the answers that count: the first for each customer and period."""
-    pairs = guess.pairs.with_columns(pl.col("pseudonym", "customer").cast(pl.String))
+    pairs = guess.answers.with_columns(pl.col("pseudonym", "customer").cast(pl.String))
     if _as_a_whole(shown):
         pairs = pairs.drop("period", strict=False)
     key = [name for name in ("pseudonym", "period") if name in pairs.columns]

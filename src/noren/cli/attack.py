@@ -69,9 +69,9 @@ def attack(
     truth = _truth(release, data) if not isinstance(target, Release) else target.secret if target.has_secret else None
     results: dict[str, Any] = {}
     guesses: dict[str, Guess] = {}
-    for one in ready:
+    for one in sorted(ready, key=lambda attack: attack.listens):
         with progress_bar(one.name, quiet=as_json) as progress:
-            guess = run(data, target, one, **limits, seed=seed, progress=progress)
+            guess = run(data, target, one, **limits, heard=guesses, seed=seed, progress=progress)
         guesses[one.name] = guess
         about: dict[str, Any] = {"named": len(guess), "parameters": one.parameters()} | dict(guess.notes)
         if out is not None:

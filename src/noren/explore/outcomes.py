@@ -84,9 +84,9 @@ def judge(
     """
     attackers: Sequence[Attack | str] = _fitting(every_attack, original) if attacks is None else attacks
     guesses: dict[str, Guess] = {}
-    for i, attack in enumerate(attackers):
+    for i, attack in enumerate(sorted(attackers, key=_listens)):
         part = _part(progress, 0.6 * i / len(attackers), 0.6 * (i + 1) / len(attackers))
-        guess = api.attack(original, release, attack, progress=part)
+        guess = api.attack(original, release, attack, heard=guesses, progress=part)
         guesses[guess.attack] = guess
     judges: Sequence[Measure | str]
     if measures is None:
@@ -136,6 +136,10 @@ def _said(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return name if value else f"no-{name}"
     return f"{name} = {value}"
+
+
+def _listens(attack: Attack | str) -> bool:
+    return every_attack[attack].listens if isinstance(attack, str) else attack.listens
 
 
 def _fitting(registry: Registry[Kind], original: Records) -> list[str]:
