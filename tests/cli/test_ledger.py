@@ -172,7 +172,7 @@ def test_a_chart_of_what_would_come(noren, folder, original, tmp_path) -> None:
         (("add", "ledger", "T.csv", "--all", "--dry-run"), "--all releases every period"),
         (("add", "ledger", "T.csv", "--period-name", "2013/1"), "T.csv: the file holds no rows of 2013/1"),
         (("add", "ledger", "T.csv", "--chart", "c.pdf"), "no chart ends in '.pdf'"),
-        (("add", "ledger", "T.csv", "--chain", "nowhere.toml"), "nowhere.toml: the chain cannot be read"),
+        (("add", "ledger", "T.csv", "--chain", "nowhere.toml"), "nowhere.toml: there is no such file"),
         (("init", "ledger", "--schema", "pwscup2018", "--chain", "chain.toml"), "already holds something"),
         (("init", "l", "--schema", "pwscup2018", "--chain", "chain.toml", "--budget", "emm"), "emm is no limit"),
         (("init", "l", "--schema", "pwscup2018", "--chain", "chain.toml", "--budget", "u=1"), "no budget for u"),

@@ -74,7 +74,7 @@ def test_periods_on_the_command_line(noren, small_csv, tmp_path) -> None:
         ((), "name one of --method and --chain"),
         (("--method", "thin", "--chain", "CHAIN"), "name one of --method and --chain"),
         (("--chain", "CHAIN", "--share", "0.5"), "'--share' was not expected; the parameters of a chain's steps stand"),
-        (("--chain", "nowhere.toml"), "nowhere.toml: the chain cannot be read"),
+        (("--chain", "nowhere.toml"), "nowhere.toml: there is no such file"),
         (("--method", "thin", "--share", "1.5"), "share = 1.5 does not fit thin"),
         (("--method", "perturb", "--days", "-1"), "days = -1 does not fit perturb"),
         (("--method", "chain"), "chain needs the parameter steps"),

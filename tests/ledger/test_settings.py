@@ -60,7 +60,7 @@ def test_a_file_that_a_step_reads_is_found_from_anywhere(tmp_path: Path, monkeyp
         ({"attacks": []}, "a ledger without attacks sees no risk"),
         ({"attacks": ["s9"]}, "there is no 's9'"),
         ({"chain": []}, "the chain has no steps"),
-        ({"chain": "nowhere.toml"}, "nowhere.toml: the chain cannot be read"),
+        ({"chain": "nowhere.toml"}, "nowhere.toml: there is no such file"),
         ({"schema": "adult"}, "a ledger keeps purchase histories"),
     ],
 )

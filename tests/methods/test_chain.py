@@ -217,8 +217,12 @@ def test_a_damaged_file(tmp_path: Path, text: str, said: str) -> None:
 
 def test_a_file_that_is_not_text_or_not_there(tmp_path: Path) -> None:
     (tmp_path / "chain.toml").write_bytes(b"\xff\xfe[[step]]")
-    for path in (tmp_path / "chain.toml", tmp_path / "absent.toml", tmp_path):
-        with pytest.raises(FileError, match="the chain cannot be read"):
+    for path, said in (
+        (tmp_path / "chain.toml", "the chain cannot be read"),
+        (tmp_path / "absent.toml", "there is no such file"),
+        (tmp_path, "this is a folder"),
+    ):
+        with pytest.raises(FileError, match=said):
             read_chain(path)
 
 

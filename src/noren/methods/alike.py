@@ -19,18 +19,19 @@ from noren.i18n import N_, _
 from noren.kernels.cell_error import interval_error, population_sd
 from noren.kernels.count_groups import DELETED
 
-__all__ = ["CategoryFile", "Sharing", "alike", "in_words", "stop_if_too_few"]
+__all__ = ["CategoryFile", "Sharing", "alike", "hides_somebody", "in_words", "stop_if_too_few"]
 
 Whole = NDArray[np.int64]
 
 
-def _hides_somebody(k: int) -> int:
+def hides_somebody(k: int) -> int:
+    """Return k; stop where it is too small to hide anybody."""
     if k < 2:
         raise ValueError(_("k={k} protects nobody; use k >= 2").format(k=k))
     return k
 
 
-Sharing = Annotated[int, AfterValidator(_hides_somebody), Field(json_schema_extra={"minimum": 2})]
+Sharing = Annotated[int, AfterValidator(hides_somebody), Field(json_schema_extra={"minimum": 2})]
 """How many share a history: 2 or more."""
 
 CategoryFile = Annotated[

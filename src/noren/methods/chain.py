@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import Field, InstanceOf, WithJsonSchema, field_serializer, field_validator
 
+from noren.data.formats.files import readable
 from noren.data.frames import Records
 from noren.data.release import Release, Statement
 from noren.data.schema import Kind
@@ -138,7 +139,7 @@ def _ready_step(number: int, given: Any) -> Method:
 
 def read_chain(path: str | Path) -> Chain:
     """Read a chain: a TOML file of ``[[step]]`` tables, each a method's name and its parameters."""
-    path = Path(path)
+    path = readable(path)
     try:
         with path.open("rb") as file:
             content = tomllib.load(file)

@@ -23,13 +23,8 @@ from noren.kernels.lattice import Optimum, search, suppressed
 from noren.kernels.lattice_keys import distinct
 from noren.kernels.lattice_scores import CLASS_SIZE, DISCERNIBILITY, GEOMETRIC, SUM
 from noren.methods.table_parts import (
-    Diversity,
-    Ell,
-    Identifiers,
-    Promise,
-    Quasi,
+    AlikeRows,
     Share,
-    TableK,
     quasi_columns,
     released,
     rule_of,
@@ -37,7 +32,6 @@ from noren.methods.table_parts import (
     stop_if_too_few_rows,
 )
 from noren.progress import Progress, silent
-from noren.protocols import Method
 
 __all__ = ["HierarchyMethod"]
 
@@ -46,7 +40,7 @@ _MOST_NODES = 20_000_000
 _GOALS = {"loss": GEOMETRIC, "discernibility": DISCERNIBILITY, "class-size": CLASS_SIZE, "entropy": SUM}
 
 
-class HierarchyMethod(Method):
+class HierarchyMethod(AlikeRows):
     """Make every row alike, in all columns that could link it to a person, to at least k - 1 others.
 
     Each quasi column is raised as a whole to one level of its hierarchy; rows that are still alike to too few are
@@ -86,7 +80,6 @@ class HierarchyMethod(Method):
     source: ClassVar[str] = "Samarati 2001; LeFevre et al. 2005; Kohlmayer et al. 2012"
     accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.TABLE})
 
-    k: TableK
     hierarchies: Path = Field(
         description=N_(
             "a folder with a hierarchy value;label;…;* for each quasi column, in a file COLUMN.csv or …_COLUMN.csv; a"
@@ -99,40 +92,12 @@ class HierarchyMethod(Method):
         default="loss",
         description=N_("what is made small; the measures table-loss, discernibility, class-size, entropy-loss tell it"),
     )
-    quasi: Quasi = ()
-    l: Ell = None  # noqa: E741 - the name it has everywhere
-    diversity: Diversity = Field(
-        default="distinct", description=N_("how sensitive values count for l: their number, entropy, or recursively")
-    )
-    c: float = Field(
-        default=3.0,
-        gt=0,
-        description=N_(
-            "recursive diversity: the commonest value has fewer than c times the rows of the l-th and rarer"
-        ),
-    )
-    t: Share | None = Field(
-        default=None, description=N_("how far a class's sensitive values may be from everybody's, from 0 to 1")
-    )
-    distance: Literal["equal", "ordered"] = Field(
-        default="equal", description=N_("how far values are from each other for t: all the same, or by their order")
-    )
-    sensitive: str | None = Field(
-        default=None, description=N_("the column that l and t look at, where several are sensitive")
-    )
     missing: Missing = Field(
         default="category",
         description=N_(
             "missing cells (empty, or ? where no hierarchy lists it): a category, deleted rows, or an error"
         ),
     )
-    identifiers: Identifiers = Field(
-        default="drop", description=N_("what becomes of columns that identify: dropped, or replaced by pseudonyms")
-    )
-
-    @property
-    def _promise(self) -> Promise:
-        return Promise(self.k, self.l, self.diversity, self.c, self.t, self.distance)
 
     def protect(self, original: Table, *, seed: int, progress: Progress = silent) -> Release:
         """Generalise ``original``; the seed decides the pseudonyms alone."""

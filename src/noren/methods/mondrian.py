@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -20,13 +20,7 @@ from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.mondrian import classes_by_cuts
 from noren.methods.table_parts import (
-    Diversity,
-    Ell,
-    Identifiers,
-    Promise,
-    Quasi,
-    Share,
-    TableK,
+    AlikeRows,
     quasi_columns,
     released,
     rule_of,
@@ -34,7 +28,6 @@ from noren.methods.table_parts import (
     stop_if_too_few_rows,
 )
 from noren.progress import Progress, silent
-from noren.protocols import Method
 
 __all__ = ["Mondrian"]
 
@@ -42,7 +35,7 @@ Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
 
 
-class Mondrian(Method):
+class Mondrian(AlikeRows):
     """Make every row alike, in all columns that could link it to a person, to at least k - 1 others.
 
     Rows are cut in two along the column in which they differ most, and the parts again, as long as both parts have k
@@ -74,44 +67,18 @@ class Mondrian(Method):
     source: ClassVar[str] = "LeFevre et al. 2006"
     accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.TABLE})
 
-    k: TableK
     relaxed: bool = Field(
         default=False, description=N_("also part rows of equal value: smaller classes, whose cells may overlap")
     )
     hierarchies: Path | None = Field(
         default=None, description=N_("a folder of hierarchies, as for the method hierarchy, that put texts in order")
     )
-    quasi: Quasi = ()
-    l: Ell = None  # noqa: E741 - the name it has everywhere
-    diversity: Diversity = Field(
-        default="distinct", description=N_("how sensitive values count for l: their number, entropy, or recursively")
-    )
-    c: float = Field(
-        default=3.0,
-        gt=0,
-        description=N_(
-            "recursive diversity: the commonest value has fewer than c times the rows of the l-th and rarer"
-        ),
-    )
-    t: Share | None = Field(
-        default=None, description=N_("how far a class's sensitive values may be from everybody's, from 0 to 1")
-    )
-    distance: Literal["equal", "ordered"] = Field(
-        default="equal", description=N_("how far values are from each other for t: all the same, or by their order")
-    )
-    sensitive: str | None = Field(
-        default=None, description=N_("the column that l and t look at, where several are sensitive")
-    )
-    identifiers: Identifiers = Field(
-        default="drop", description=N_("what becomes of columns that identify: dropped, or replaced by pseudonyms")
-    )
 
     def protect(self, original: Table, *, seed: int, progress: Progress = silent) -> Release:
         """Make the rows of ``original`` alike, class by class; the seed decides the pseudonyms alone."""
         quasi = quasi_columns(original, self.quasi)
         stop_if_too_few_rows(self.k, len(original))
-        promise = Promise(self.k, self.l, self.diversity, self.c, self.t, self.distance)
-        values = sensitive_codes(original, promise, self.sensitive, quasi)
+        values = sensitive_codes(original, self._promise, self.sensitive, quasi)
         progress(0.0, _("putting values in order"))
         names = [column.name for column in quasi]
         orders = {} if self.hierarchies is None else read_hierarchies(self.hierarchies, names)
@@ -120,7 +87,7 @@ class Mondrian(Method):
         class_of = classes_by_cuts(
             np.stack([codes for codes, _places in placed]),
             [places for _codes, places in placed],
-            rule_of(promise, 0),
+            rule_of(self._promise, 0),
             relaxed=self.relaxed,
             sensitive=values,
         )
@@ -136,7 +103,7 @@ class Mondrian(Method):
         statement = Statement(
             method=self.name,
             parameters=self.parameters() | {"hierarchies": self.hierarchies and self.hierarchies.name},
-            promise=promise.words(),
+            promise=self._promise.words(),
             notes=self._notes(original, names, int(class_of.max()) + 1),
         )
         progress(0.7, _("putting the rows in an order that tells nothing"))

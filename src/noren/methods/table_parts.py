@@ -20,10 +20,13 @@ from noren.data.schema import Column, Role, Scale, ValueType
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.class_rules import DISTINCT, ENTROPY, NO_DIVERSITY, RECURSIVE, Rule
+from noren.methods.alike import hides_somebody
 from noren.methods.pseudonymize import pseudonymous
 from noren.naming import listing
+from noren.protocols import Method
 
 __all__ = [
+    "AlikeRows",
     "Diversity",
     "Identifiers",
     "Promise",
@@ -38,12 +41,6 @@ __all__ = [
 ]
 
 Whole = NDArray[np.int64]
-
-
-def _hides_somebody(k: int) -> int:
-    if k < 2:
-        raise ValueError(_("k={k} protects nobody; use k >= 2").format(k=k))
-    return k
 
 
 def _is_share(value: float) -> float:
@@ -66,7 +63,7 @@ def _tells_apart(value: int | None) -> int | None:
 
 TableK = Annotated[
     int,
-    AfterValidator(_hides_somebody),
+    AfterValidator(hides_somebody),
     Field(json_schema_extra={"minimum": 2}, description=N_("how many rows are alike in all quasi columns, at least")),
 ]
 Share = Annotated[float, AfterValidator(_is_share), Field(json_schema_extra={"minimum": 0, "maximum": 1})]
@@ -227,3 +224,37 @@ def _public_column(column: Column, dtype: pl.DataType) -> Column:
     elif column.scale == Scale.NOMINAL:
         update |= {"domain": None}
     return column.model_copy(update=update)
+
+
+class AlikeRows(Method):
+    """A method that makes the rows of a table alike: what it promises of every class, and of which columns."""
+
+    k: TableK
+    quasi: Quasi = ()
+    l: Ell = None  # noqa: E741 - the name it has everywhere
+    diversity: Diversity = Field(
+        default="distinct", description=N_("how sensitive values count for l: their number, entropy, or recursively")
+    )
+    c: float = Field(
+        default=3.0,
+        gt=0,
+        description=N_(
+            "recursive diversity: the commonest value has fewer than c times the rows of the l-th and rarer"
+        ),
+    )
+    t: Share | None = Field(
+        default=None, description=N_("how far a class's sensitive values may be from everybody's, from 0 to 1")
+    )
+    distance: Literal["equal", "ordered"] = Field(
+        default="equal", description=N_("how far values are from each other for t: all the same, or by their order")
+    )
+    sensitive: str | None = Field(
+        default=None, description=N_("the column that l and t look at, where several are sensitive")
+    )
+    identifiers: Identifiers = Field(
+        default="drop", description=N_("what becomes of columns that identify: dropped, or replaced by pseudonyms")
+    )
+
+    @property
+    def _promise(self) -> Promise:
+        return Promise(self.k, self.l, self.diversity, self.c, self.t, self.distance)
