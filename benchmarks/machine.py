@@ -6,10 +6,7 @@ peak; so a script that measures peaks must stay small itself and do all work in 
 
 from __future__ import annotations
 
-import datetime as dt
-import importlib.metadata
 import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -18,31 +15,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from noren.reproduce import machine
+
 RESULTS = Path(__file__).parent / "results"
 REPEATS = 3
 LOAD = os.getloadavg()[0]  # before we add our own
 
 
-def cpu() -> str:
-    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-        if line.startswith("model name"):
-            return " ".join(line.split(":", 1)[1].split())
-    return platform.machine()
-
-
-def memory_gb() -> float:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-
-
 def facts(*packages: str) -> str:
-    """Return the line that goes under every table: date, processor, memory, versions; no names, no paths."""
-    versions = ", ".join(f"{package} {importlib.metadata.version(package)}" for package in packages)
-    return (
-        f"Measured on {dt.datetime.now(dt.UTC):%Y-%m-%d}: {cpu()}, {len(os.sched_getaffinity(0))} cores, "
-        f"{memory_gb():.0f} GB memory, {platform.system()}, Python {platform.python_version()}"
-        + (f", {versions}" if versions else "")
-        + f". Load of the machine before: {LOAD:.1f}."
-    )
+    """Return the line that goes under every table: date, processor, memory, versions, load; no names, no paths."""
+    return f"Measured on {machine.facts(*packages)}. Load of the machine before: {LOAD:.1f}."
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

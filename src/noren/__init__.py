@@ -11,7 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from noren.api import attack, check, measure, protect, sample
+    from noren.api import attack, check, measure, protect, reconstruct, sample
     from noren.data.frames import History, Table
     from noren.data.reading import read
     from noren.data.release import Release
@@ -37,6 +37,7 @@ __all__ = [
     "measure",
     "protect",
     "read",
+    "reconstruct",
     "sample",
 ]
 
@@ -57,6 +58,7 @@ _PLACES = {
     "measure": "noren.api",
     "protect": "noren.api",
     "read": "noren.data.reading",
+    "reconstruct": "noren.api",
     "sample": "noren.api",
 }
 

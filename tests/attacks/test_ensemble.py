@@ -103,7 +103,10 @@ def test_nobody_to_vote_on() -> None:
 
 def test_the_same_answer_every_time_and_progress() -> None:
     told: list[Any] = []
-    options: dict[str, Any] = {"members": ["s6", "s8", "linkage"], "progress": lambda done, words="": told.append(done)}
+    options: dict[str, Any] = {
+        "members": ["s6", "s8", "linkage"],
+        "progress": lambda done, words="", best=None: told.append(done),
+    }
     one, again = (attack(shop(), noisy(), "ensemble", seed=3, **options) for _run in range(2))
     assert one.pairs.equals(again.pairs)
     half = told[: len(told) // 2]

@@ -167,7 +167,7 @@ def test_by_name() -> None:
 
 def test_progress_ends_at_one(small: History) -> None:
     told: list[float] = []
-    Jaccard().attack(small, small, seed=1, progress=lambda done, _words="": told.append(done))
+    Jaccard().attack(small, small, seed=1, progress=lambda done, words="", best=None: told.append(done))
     assert told == sorted(told)
     assert told[-1] == 1.0
 

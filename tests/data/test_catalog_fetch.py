@@ -180,7 +180,7 @@ def test_a_table_is_fetched_and_found(archive: tuple[str, Path], bare_machine: P
     address, folder = archive
     pack(folder / "2" / "adult.zip", {"Index": "", "adult.data": DATA, "adult.names": "", "adult.test": TEST})
     told: list[float] = []
-    located = fetch("adult", lambda done, words="": told.append(done), archive=address)
+    located = fetch("adult", lambda done, words="", best=None: told.append(done), archive=address)
     assert located == find("adult")
     assert {p.name: p.read_text() for p in (bare_machine / "noren").iterdir()} == {
         "adult.data": DATA,

@@ -8,6 +8,7 @@ import pytest
 from noren.data.hierarchies import (
     Hierarchy,
     date_hierarchy,
+    hierarchy_file_name,
     interval_hierarchy,
     mask_hierarchy,
     read_hierarchies,
@@ -89,6 +90,31 @@ def test_a_folder_gives_each_column_its_file(tmp_path: Path) -> None:
         read_hierarchies(tmp_path, ["race"])
     with pytest.raises(FileError, match="no such folder"):
         read_hierarchies(tmp_path / "nowhere", ["age"])
+
+
+@pytest.mark.parametrize(
+    "column", ["../../x", "..", "a/b", "a\\b", "a\0b", ".hidden", " a ", "x%2Fy", "a.b", "<b>", "年齢", "*"]
+)
+def test_every_name_has_a_file_inside_the_folder(tmp_path: Path, column: str) -> None:
+    name = hierarchy_file_name(column, ["x", "age"])
+    assert name is not None
+    assert (tmp_path / name).resolve().parent == tmp_path.resolve()
+    write_hierarchy(Hierarchy.of_values(column, ["v"]), tmp_path / name)
+    assert list(read_hierarchies(tmp_path, [column])) == [column]
+
+
+def test_a_name_that_ends_as_another_is_not_taken_for_it(tmp_path: Path) -> None:
+    columns = ["age", "my_age"]
+    for column in columns:
+        name = hierarchy_file_name(column, columns)
+        assert name is not None
+        write_hierarchy(Hierarchy.of_values(column, [column]), tmp_path / name)
+    assert {c: h.values.to_list() for c, h in read_hierarchies(tmp_path, columns).items()} == {c: [c] for c in columns}
+
+
+def test_a_name_too_long_for_a_file_has_none() -> None:
+    assert hierarchy_file_name("a" * 196) == "a" * 196 + ".csv"
+    assert hierarchy_file_name("a" * 197) is None
 
 
 def test_intervals() -> None:

@@ -39,7 +39,7 @@ class Marked(gettext.NullTranslations):
 @pytest.fixture
 def marked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(i18n, "_language", "ja")
-    monkeypatch.setattr(i18n, "_catalogue", Marked())
+    monkeypatch.setattr(i18n, "_catalogue", lambda language: Marked())
 
 
 @pytest.fixture

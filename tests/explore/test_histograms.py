@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from noren.data.cells import set_dtype
 from noren.data.frames import History, Table
 from noren.data.schema import Column, Schema
-from noren.explore.histograms import MOST_BARS, Spread, axis_of, charted_columns, net_shift, spread
+from noren.explore.histograms import MOST_BARS, Spread, axis_of, charted_columns, net_shift, shares, spread
 
 QUANTITY = Column(name="quantity", role="quantity")
 PRICE = Column(name="price", role="price")
@@ -172,3 +172,33 @@ def test_prices_agree_with_counting_point_by_point(original: list[int], low: int
     np.add.at(expected, np.searchsorted(cuts, points, side="right"), 1 / len(points))
     cells = pl.Series([{"lo": low / 100, "hi": (low + more) / 100}])
     np.testing.assert_allclose(spread(cells, made, rows=1).weights, expected, atol=1e-9)
+
+
+def test_clock_times_have_a_bar_for_each_hour() -> None:
+    column = Column(name="time", role="time")
+    made = axis([dt.time(8, 30), dt.time(8, 59, 59), dt.time(10, 0)], column)
+    assert (made.labels, made.title) == (("8:00", "9:00", "10:00"), "time, per hour")
+    counted = spread(pl.Series([dt.time(8, 30), dt.time(8, 59, 59), dt.time(10, 0)]), made, rows=3)
+    assert counted.weights.tolist() == [2, 0, 1]
+
+
+@pytest.mark.parametrize("most", [12, 20, 40])
+def test_fewer_bars_on_demand(most: int) -> None:
+    for values, column in (
+        ([*range(1000), -9, 90_000], QUANTITY),
+        ([dt.date(1990 + i, 1, 1) for i in range(30)], DATE),
+    ):
+        made = axis_of(pl.Series("x", values, dtype=column.dtype), column, most)
+        assert made is not None
+        assert most / 4 <= len(made.labels) <= most
+
+
+@given(st.lists(st.none() | ends, min_size=1, max_size=12))
+def test_shares_of_cells_add_up_to_the_spread(cells: list[tuple[int, int] | None]) -> None:
+    made = axis(list(range(1, 60)), QUANTITY)
+    dtype = pl.Struct({"lo": pl.Int64, "hi": pl.Int64})
+    series = pl.Series([None if c is None else {"lo": c[0], "hi": c[1]} for c in cells], dtype=dtype)
+    number, of_bars = shares(series, made)
+    assert [n < 0 for n in number] == [c is None for c in cells]
+    total = of_bars[number[number >= 0]].sum(axis=0)
+    np.testing.assert_allclose(total, spread(series, made, rows=len(cells)).weights, atol=1e-9)

@@ -88,7 +88,9 @@ def test_attacks_on_histories_leave_tables_alone() -> None:
 
 def test_progress_grows_to_the_end(history: History) -> None:
     told: list[float] = []
-    run_outcome(history, "generalize-by-count", k=2, seed=1, progress=lambda done, words="": told.append(done))
+    run_outcome(
+        history, "generalize-by-count", k=2, seed=1, progress=lambda done, words="", best=None: told.append(done)
+    )
     assert told == sorted(told)
     assert (told[0], told[-1]) == (0.0, 1.0)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from noren.kernels.held_out import candidates, deal, held_out_choice, kept_share
+from noren.kernels.held_out import candidates, deal, dealt, held_out_choice, kept_share
 from noren.kernels.reconstruction import expectation_maximisation, maximum_likelihood
 from noren.kernels.retention import laplace, mixed
 
@@ -25,7 +25,7 @@ def drawn(truth: np.ndarray, rhos: list[float], rows: int, seed: int) -> tuple[n
 
 
 def precision(x: np.ndarray, y: np.ndarray) -> float:
-    return 1 - float(np.abs(x - y).sum()) / (2 * x.sum())
+    return 1 - float(np.abs(x - y).sum()) / (2 * float(x.sum()))
 
 
 def test_every_record_is_dealt_once() -> None:
@@ -88,5 +88,6 @@ def test_noise_on_a_grid_is_reconstructed_too() -> None:
 def test_three_attributes_have_log_linear_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("noren.kernels.held_out._LATENT_STEPS", (5, 20))
     _x, y = drawn(np.full((2, 2, 3), 1 / 12), [0.5] * 3, 500, 1)
-    names = {one.name.rpartition(",")[0] for one in candidates(y, [0.5] * 3, np.random.default_rng(1), folds=3)}
+    parts = dealt(y, np.random.default_rng(1), 3)
+    names = {one.name.rpartition(",")[0] for one in candidates(parts, [0.5] * 3, np.random.default_rng(1))}
     assert {"em", "two-way", "two-way about 2", "4 latent classes, start 1"} <= names

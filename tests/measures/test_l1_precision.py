@@ -92,14 +92,19 @@ def test_a_table_too_large_is_judged_by_its_pairs(monkeypatch: pytest.MonkeyPatc
     original = people()
     release = protect(original, "retention", attributes=["sex", "town", "age"], k=2, classes=["age=49..99:50"], seed=3)
     whole = measure(original, release, "l1-precision", model="independence")
-    monkeypatch.setattr("noren.measures.utility.l1_precision.LARGEST_TABLE", 8)
+    for room in ("measures.utility.l1_precision", "data.reconstruction"):
+        monkeypatch.setattr(f"noren.{room}.LARGEST_TABLE", 8)
     parts = measure(original, release, "l1-precision", model="independence")
     names = ("sex × town", "sex × age", "town × age")
     for what in ("perturbed", "reconstructed"):
         for name in names:
             assert parts.parts[f"{name}, {what}"] == pytest.approx(whole.parts[f"{name}, {what}"])
     assert parts.value == pytest.approx(sum(whole.parts[f"{n}, reconstructed"] for n in names) / 3)
-    assert parts.notes == {"tables": "pairs", "cells": 12}
+    assert parts.notes == {"tables": "pairs", "cells": 12, "model": "independence"}
+    # a model of whole tables is asked of each pair by itself
+    em = measure(original, release, "l1-precision", model="em")
+    assert em.parts["sex × town, perturbed"] == parts.parts["sex × town, perturbed"]
+    assert em.value != parts.value
     assert measure(original, release, "l1-precision", model="none").value == pytest.approx(
         sum(whole.parts[f"{n}, perturbed"] for n in names) / 3
     )

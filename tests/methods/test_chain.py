@@ -107,7 +107,7 @@ def test_same_seed_same_bytes(small: History, tmp_path: Path) -> None:
 def test_progress_never_falls(small: History) -> None:
     told: list[tuple[float, str]] = []
     Chain(steps=["thin", "swap", "perturb"]).protect(
-        small, seed=1, progress=lambda done, words="": told.append((done, words))
+        small, seed=1, progress=lambda done, words="", best=None: told.append((done, words))
     )
     done = [part for part, _words in told]
     assert done == sorted(done)

@@ -357,13 +357,13 @@ def test_an_interruption_keeps_the_best_so_far() -> None:
     original = some_history(60, 6)
     heard: list[tuple[float, str]] = []
 
-    def progress(done: float, words: str = "") -> None:
+    def progress(done: float, words: str = "", best: float | None = None) -> None:
         heard.append((done, words))
         if sum("rows to add" in w for _d, w in heard) == 2 and "rows to add" in words:
             raise KeyboardInterrupt
 
     release = PseudoRecords(clusters=15).protect(original, seed=6, progress=progress)
-    assert release.statement.notes["interrupted"] is True
+    assert release.statement.notes["stopped"] is True
     assert_promise(original, release, 15, 2)
     assert [done for done, _w in heard] == sorted(done for done, _w in heard)
     last = [words for _d, words in heard if "rows to add" in words][-1]

@@ -1,16 +1,25 @@
 """Retention on tables: what is released, what it claims, and what it refuses."""
 
 import datetime as dt
+import os
+import random
+import subprocess
+import sys
+from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 import noren
 from noren.api import measure, protect, reconstruct
 from noren.data.frames import Table
-from noren.data.perturbation import joint_k, perturbation_of
+from noren.data.perturbation import Perturbation, perturbation_of
 from noren.data.reading import read
 from noren.data.release import Release, Statement
 from noren.data.schema import Schema
@@ -152,6 +161,45 @@ def test_what_cannot_be_is_refused(parameters: dict[str, object], words: str) ->
         protect(people(), "retention", **parameters)  # type: ignore[arg-type]
 
 
+UNSAID = Schema.of(
+    {
+        "kind": "table",
+        "columns": {
+            "sex": {"role": "quasi", "domain": ["f", "m"]},
+            "town": {"domain": ["a", "b"]},
+            "name": {"role": "identifier", "domain": ["x", "y"]},
+        },
+    }
+)
+
+
+def unsaid(rows: int = 40) -> Table:
+    return Table.of({"sex": ["f", "m"] * (rows // 2), "town": ["a"] * rows, "name": ["x"] * rows}, UNSAID)
+
+
+def test_a_column_nobody_classified_stops_the_run_with_a_question(tmp_path: Path) -> None:
+    question = r"column town: nobody said what town is for: identifier, quasi, sensitive or other\?"
+    with pytest.raises(SchemaError, match=question):
+        protect(unsaid(), "retention", k=2, seed=1)
+    source = tmp_path / "t.parquet"
+    unsaid().frame.write_parquet(source)
+    with pytest.raises(SchemaError, match=question):
+        protect_file(source, tmp_path / "r", Retention(k=2), UNSAID, seed=1)
+
+
+def test_who_names_the_columns_has_answered(tmp_path: Path) -> None:
+    release = protect(unsaid(), "retention", attributes=["sex"], k=2, seed=1)
+    assert release.public.frame.columns == ["sex"]
+    named = protect(unsaid(), "retention", attributes=["town"], k=2, seed=1)
+    assert named.public.schema["town"].role == "quasi"  # and not other, which nobody said
+    assert Release.load(named.publish(tmp_path / "p")).public.schema["town"].role == "quasi"
+
+
+def test_an_identifier_is_not_released_even_perturbed() -> None:
+    with pytest.raises(ParameterError, match="name identifies people, and is not released; leave it out"):
+        protect(unsaid(), "retention", attributes=["sex", "name"], k=2, seed=1)
+
+
 def test_a_value_outside_its_domain_is_named_with_its_row() -> None:
     frame = people(5).frame.with_columns(sex=pl.Series(["f", "m", "z", "f", "f"]))
     with pytest.raises(ValueInCellError, match=r"row 3, column sex, 'z': the value is not in the declared domain"):
@@ -187,19 +235,6 @@ def test_the_same_seed_gives_the_same_rows_and_sets_of_attributes_their_own_nois
     assert float((more.aligned().frame["sex"] == one.aligned().frame["sex"]).mean()) < 0.95  # type: ignore[arg-type]
 
 
-def test_several_releases_have_a_joint_k() -> None:
-    original = people(400)
-    said = [
-        protect(original, "retention", attributes=names, k=k, seed=s).statement
-        for s, (names, k) in enumerate([(["sex", "town"], 50), (["sex", "age"], 40)])
-    ]
-    assert joint_k(said[:1]) == pytest.approx(50)
-    assert joint_k(said) == pytest.approx(1 + 399 * (49 / 399) * (39 / 399))
-    other = protect(people(300), "retention", attributes=["sex"], k=2, seed=1).statement
-    with pytest.raises(ParameterError, match="not of one table"):
-        joint_k([said[0], other])
-
-
 # --- reconstruction ----------------------------------------------------------------------------------------
 
 
@@ -209,7 +244,7 @@ def test_reconstruction_uses_the_published_part_alone(tmp_path: Path) -> None:
     published = Release.load(release.publish(tmp_path / "p"))
     assert not published.has_secret
     for model in ("none", "em", "independence", "loglinear", "ml", "auto"):
-        found = reconstruct(published, model)  # type: ignore[arg-type]
+        found = reconstruct(published, model)
         assert found.table.shape == (3, 4)
         assert found.table.sum() == pytest.approx(3000)
         records = found.records(seed=3)
@@ -273,20 +308,73 @@ def test_a_stream_releases_the_same_rows_in_blocks_of_any_size(
     at_once = method.protect(original, seed=7)
     monkeypatch.setattr("noren.methods.retention_stream.LARGEST_TABLE", 1000)  # the second set is sorted on disk
     found = []
-    for rows in (1000, 37):
+    for rows, workers in ((1000, 1), (1000, 7), (37, 1), (37, 2), (11, 5)):
         source = tmp_path / f"{rows}.parquet"
         original.frame.write_parquet(source, row_group_size=rows)
         monkeypatch.setattr("noren.data.formats.binary_files._BLOCK_ROWS", rows)
-        for workers in (1, 2):
-            target = tmp_path / f"{rows}-{workers}"
-            said = protect_file(source, target, method, SCHEMA, seed=7, workers=workers)
-            assert said == at_once.statement
-            found.append((target / "public.parquet").read_bytes())
+        target = tmp_path / f"{rows}-{workers}"
+        said = protect_file(source, target, method, SCHEMA, seed=7, workers=workers)
+        assert said == at_once.statement
+        found.append((target / "public.parquet").read_bytes())
     assert len(set(found)) == 1
     streamed = Release.load(tmp_path / "37-2")
     assert not streamed.has_secret
     assert not (tmp_path / "37-2" / "secret").exists()
     assert streamed.public.frame.sort(names).equals(at_once.public.frame.sort(names))
+
+
+@cache
+def coded() -> tuple[Perturbation, list[NDArray[np.int64]]]:
+    plan = Retention(attributes=("age", "born", "pay", "sex", "town"), k=2).plan(SCHEMA, 300)
+    return plan, plan.codes(people(300).frame)
+
+
+@settings(max_examples=40)
+@given(st.lists(st.integers(0, 300), max_size=6), st.integers(0, 2**62), st.randoms(use_true_random=False))
+def test_rows_are_perturbed_by_their_place_alone(cuts: list[int], seed: int, order: random.Random) -> None:
+    # whatever the blocks are, and in whatever order they are worked on
+    plan, codes = coded()
+    at_once = plan.perturbed(codes, seed=seed)
+    ends = sorted({0, 300, *cuts})
+    blocks = list(pairwise(ends))
+    order.shuffle(blocks)
+    found = [np.full(300, -1) for _column in codes]
+    for start, stop in blocks:
+        part = plan.perturbed([column[start:stop] for column in codes], seed=seed, first=start)
+        for whole, column in zip(found, part, strict=True):
+            whole[start:stop] = column
+    for one, two in zip(at_once, found, strict=True):
+        assert (one == two).all()
+
+
+_CHILD = """
+import sys
+from pathlib import Path
+from noren.data.schema import Schema
+from noren.methods.retention import Retention
+from noren.methods.retention_stream import protect_file
+source, target, schema, workers = sys.argv[1:]
+method = Retention(attributes=("sex", "town", "age"), k=2)
+protect_file(source, target, method, Schema.load(schema), seed=7, workers=int(workers))
+"""
+
+
+def test_a_stream_gives_the_same_bytes_in_any_process_on_any_number_of_threads_from_any_format(tmp_path: Path) -> None:
+    original = people(2000)
+    (tmp_path / "t.toml").write_text(SCHEMA.to_toml())
+    original.frame.write_parquet(tmp_path / "t.parquet", row_group_size=611)
+    original.frame.write_csv(tmp_path / "t.csv")
+    method = Retention(attributes=("sex", "town", "age"), k=2)
+    found = []
+    for at, name in enumerate(("t.parquet", "t.csv")):
+        protect_file(tmp_path / name, tmp_path / f"own-{at}", method, SCHEMA, seed=7)
+        found.append((tmp_path / f"own-{at}" / "public.parquet").read_bytes())
+        threads = str(1 + 2 * at)
+        words = [str(tmp_path / name), str(tmp_path / f"child-{at}"), str(tmp_path / "t.toml"), threads]
+        limits = {"POLARS_MAX_THREADS": threads, "OMP_NUM_THREADS": threads, "RAYON_NUM_THREADS": threads}
+        subprocess.run([sys.executable, "-c", _CHILD, *words], env=os.environ | limits, check=True)
+        found.append((tmp_path / f"child-{at}" / "public.parquet").read_bytes())
+    assert len(set(found)) == 1
 
 
 def test_a_stream_needs_declared_domains_and_a_table(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from noren.errors import InputError, ParameterError
 from noren.i18n import N_, _
 from noren.kernels.one_to_one import greedy_pairs
 from noren.kernels.votes import SILENT, chances, reliability
-from noren.progress import Progress, silent
+from noren.progress import Progress, part_of, silent
 from noren.protocols import Attack, Guess
 from noren.registry import build
 
@@ -115,10 +115,7 @@ class Ensemble(ByPeriod):
         guesses: dict[str, Guess] = {}
         left_out: dict[str, str] = {}
         for at, name in enumerate(names):
-
-            def told(done: float, words: str = "", at: int = at, name: str = name) -> None:
-                progress(0.95 * (at + done) / len(names), f"{name}: {words}" if words else name)
-
+            told = part_of(progress, 0.95 * at / len(names), 0.95 * (at + 1) / len(names), name)
             told(0.0)
             if name in self._heard:
                 guesses[name] = self._heard[name]

@@ -21,7 +21,7 @@ from noren.kernels.copied_rows import Copies, evidence
 from noren.kernels.row_counts import Counts, first_counts, kept_share
 from noren.kernels.row_owners import OWN_SHARES, Partners, partners
 from noren.kernels.temperature import temperature
-from noren.progress import Progress, silent
+from noren.progress import Progress, part_of, silent
 from noren.protocols import Guess
 
 __all__ = ["Linkage"]
@@ -88,9 +88,7 @@ class Linkage(ByPeriod):
         """Name a customer for the pseudonyms of each period; nothing is drawn at random."""
         progress(0.0, _("laying out the rows"))
         sides = period_sides(original, public, self)
-        copies = learnt_copies(
-            sides, limit=self.shortlist, progress=lambda done, words="": progress(0.05 + 0.5 * done, words)
-        )
+        copies = learnt_copies(sides, limit=self.shortlist, progress=part_of(progress, 0.05, 0.55))
         progress(0.55, _("weighing rows"))
         puzzle = _Puzzle.of(sides, copies, self.shortlist)
         progress(0.7, _("giving out pseudonyms"))

@@ -18,7 +18,7 @@ from noren.i18n import N_, _
 from noren.kernels.copied_rows import Evidence, evidence
 from noren.kernels.row_counts import Counts, first_counts, kept_share
 from noren.kernels.temperature import posterior, temperature
-from noren.progress import Progress, silent
+from noren.progress import Progress, part_of, silent
 from noren.protocols import Guess
 
 __all__ = ["Profile", "answer", "priors"]
@@ -77,9 +77,7 @@ class Profile(ByPeriod):
         """Name the likeliest customer of each pseudonym and period; nothing is drawn at random."""
         progress(0.0, _("laying out the rows"))
         sides = period_sides(original, public, self)
-        copies = learnt_copies(
-            sides, limit=self.shortlist, progress=lambda done, words="": progress(0.1 + 0.6 * done, words)
-        )
+        copies = learnt_copies(sides, limit=self.shortlist, progress=part_of(progress, 0.1, 0.7))
         progress(0.7, _("weighing rows"))
         found = evidence(sides.known, sides.public, sides.beside, copies, limit=self.shortlist)
         progress(0.9, _("asking how sure to be"))

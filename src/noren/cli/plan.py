@@ -1,26 +1,35 @@
-"""``noren plan``."""
+"""``noren plan``: what retention can keep, and what several releases promise together."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from noren.cli.help_pages import App
 from noren.cli.inputs import Json
-from noren.cli.screen import number, show_json, show_table
+from noren.cli.screen import number, say, show_json, show_table
 from noren.errors import ParameterError
 from noren.i18n import _
 
+if TYPE_CHECKING:
+    from noren.data.joint_release import Joint, Part
+
 HELP = _("What retention can keep: rho for a wanted k, k for a wanted rho, the rows that both need.")
-EXAMPLE = _("Example: noren plan --domains 5,2,42 --rows 32561 --k 2,5,10")
+
+app = App(invoke_without_command=True)
 
 _USUAL = "2,3,5,10,20,50"
 
 
+@app.callback(epilog=_("Example: noren plan --domains 5,2,42 --rows 32561 --k 2,5,10"))
 def plan(
+    context: typer.Context,
     domains: Annotated[
         str, typer.Option("--domains", help=_("How many values each attribute has, separated by commas."))
-    ],
+    ] = "",
     rows: Annotated[int | None, typer.Option("--rows", min=2, help=_("How many rows the table has."))] = None,
     k: Annotated[str, typer.Option("--k", help=_("The k to look at, separated by commas."))] = "",
     rho: Annotated[
@@ -32,8 +41,15 @@ def plan(
     as_json: Json = False,
 ) -> None:
     """Plan a release by retention."""
+    if context.invoked_subcommand is not None:
+        return
     from noren.kernels.retention import k_of, keep_probabilities, rows_needed
 
+    if not domains:
+        raise ParameterError(
+            _("there is nothing to plan"),
+            _("say how many values each attribute has (--domains 5,2,42), or see noren plan joint --help"),
+        )
     sizes = [round(n) for n in _numbers(domains, "--domains", least=2)]
     ks = _numbers(k or _USUAL, "--k", least=1)
     shares = _numbers(weights, "--weights", least=0) if weights else None
@@ -58,8 +74,157 @@ def plan(
     show_table("", ("k", "rho", _("rows")), lines)
 
 
-def _few(rhos: list[float]) -> str:
+@app.command(
+    "joint",
+    help=_("What several releases of one table promise together, to whoever holds all of them and links their rows."),
+    epilog=_("Example: noren plan joint r1/ r2/ --planned race,sex:500 --schema adult --keep 2"),
+)
+def joint(
+    releases: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="RELEASE…",
+            help=_("Folders that noren protect --method retention or noren publish wrote, or statement.json files."),
+        ),
+    ] = None,
+    planned: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--planned",
+            metavar="ATTRIBUTES:K",
+            help=_("A release that is not made yet, such as race,sex:500 or by domains 5,2:500; may be given again."),
+        ),
+    ] = None,
+    rows: Annotated[
+        int | None, typer.Option("--rows", min=2, help=_("How many rows the table has, where no release says it."))
+    ] = None,
+    schema: Annotated[
+        str | None,
+        typer.Option("--schema", help=_("A preset's name or a TOML file: works out rho of what is planned.")),
+    ] = None,
+    keep: Annotated[
+        float | None,
+        typer.Option("--keep", min=1, help=_("Also say the least k of one more release, if all are to keep this k.")),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Say what releases promise together."""
+    from noren.data.joint_release import joint as together
+    from noren.data.joint_release import part_in
+
+    paths = releases or []
+    twice = [path for at, path in enumerate(paths) if path.resolve() in {p.resolve() for p in paths[:at]}]
+    if twice:
+        raise ParameterError(_("{path} is named twice").format(path=twice[0]), _("name each release once"))
+    parts = [part_in(path) for path in paths]
+    if rows is None and parts:
+        rows = parts[0].rows
+    if planned and rows is None:
+        raise ParameterError(_("nothing says how many rows the table has"), _("give --rows"))
+    parts += [_planned(said, rows or 0, schema) for said in planned or []]
+    found = together(parts)
+    if rows is not None and rows != found.rows:
+        raise ParameterError(
+            _("the releases are of {made:,} rows, and --rows says {rows:,}").format(made=found.rows, rows=rows),
+            _("leave --rows out"),
+        )
+    room = found.room(keep) if keep is not None else None
+    if as_json:
+        show_json(_as_dict(found) | ({} if keep is None else {"keep": keep, "one_more_needs_k": room}))
+        return
+    lines = [
+        (part.name, ", ".join(part.attributes), _few(part.rhos), number(round(part.k, 6)), f"{part.odds:.3g}")
+        for part in found.parts
+    ]
+    whole = (_("all together"), ", ".join(found.attributes), "", number(round(found.k, 6)), f"{found.odds:.3g}")
+    show_table("", (_("release"), _("attributes"), "rho", "k", "Π b²"), [*lines, whole])
+    say(*_reasons(found))
+    if keep is not None:
+        say(_room_said(found, keep, room))
+
+
+def _planned(said: str, rows: int, schema: str | None) -> Part:
+    """Return the release that ``race,sex:500`` plans."""
+    from noren.data.joint_release import planned_part
+    from noren.kernels.retention import keep_probabilities
+
+    words, _colon, k = said.rpartition(":")
+    names = [name.strip() for name in words.split(",") if name.strip()]
+    try:
+        wanted = float(k)
+    except ValueError:
+        names = []
+    if not names:
+        raise ParameterError(
+            _("--planned {said!r} is not understood").format(said=said),
+            _("name attributes and a k, such as race,sex:500, or sizes of domains, such as 5,2:500"),
+        )
+    name = _("planned {words}").format(words=said)
+    if all(word.isdigit() for word in names):
+        sizes = [round(n) for n in _numbers(words, "--planned", least=2)]
+        return planned_part(name, (), rows, wanted, keep_probabilities(wanted, sizes, rows))
+    if schema is None:
+        return planned_part(name, names, rows, wanted)
+    from noren.data.schema import Schema
+    from noren.methods.retention import Retention
+    from noren.registry import build
+
+    made = build(Retention, {"attributes": names, "k": wanted}).plan(Schema.load(schema), rows)
+    return planned_part(name, made.names, rows, wanted, made.rhos)
+
+
+def _as_dict(found: Joint) -> dict[str, Any]:
+    return {
+        "rows": found.rows,
+        "releases": [
+            {
+                "release": part.name,
+                "attributes": list(part.attributes),
+                "rho": list(part.rhos),
+                "k": part.k,
+                "odds": part.odds,
+            }
+            for part in found.parts
+        ],
+        "attributes": list(found.attributes),
+        "repeated": list(found.repeated),
+        "k": found.k,
+        "odds": found.odds,
+        "same_table": found.same_table,
+        "reasons": _reasons(found),
+    }
+
+
+def _reasons(found: Joint) -> list[str]:
+    """Return why the joint k is what it is, and what it rests on."""
+    lines = [
+        _(
+            "Who holds all of them and knows which rows belong together can say of no row with a probability above 1/k "
+            "whose it is: the noise of each is drawn anew, so what they tell multiplies, and k = 1 + (rows - 1)·Π b²."
+        ),
+        _("Who cannot link their rows, whose order tells nothing, learns of each no more than its own k says."),
+    ]
+    if found.repeated:
+        lines.append(
+            _("Released more than once, so told more than once: {names}.").format(names=", ".join(found.repeated))
+        )
+    if found.same_table is None:
+        lines.append(
+            _("That all are of one table is taken for granted: statements tell no more than the number of rows.")
+        )
+    return lines
+
+
+def _room_said(found: Joint, keep: float, room: float | None) -> str:
+    if room is None:
+        return _("k = {keep:g} does not hold any more: together they have {k:.4g}.").format(keep=keep, k=found.k)
+    return _("One more release keeps k = {keep:g} if its own k is {room:,.2f} or more.").format(keep=keep, room=room)
+
+
+def _few(rhos: Sequence[float]) -> str:
     """Return ρ once where it is common, else one for each attribute."""
+    if not rhos:
+        return ""
     return f"{rhos[0]:.4f}" if len(set(rhos)) == 1 else " ".join(f"{rho:.4f}" for rho in rhos)
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from noren.cli.inputs import Force, Json, Master, Original, SchemaName, Seed, load_original, schema_flag
-from noren.cli.screen import number, progress_bar, say, show_json, show_table
+from noren.cli.screen import number, progress_bar, say, show_json, show_table, stoppable_bar
 from noren.errors import ParameterError
 from noren.i18n import _
 
 if TYPE_CHECKING:
+    from noren.data.frames import Records
     from noren.data.release import Statement
     from noren.protocols import Method
 
@@ -46,6 +47,9 @@ def protect(
         bool,
         typer.Option("--stream", help=_("Retention alone: block by block, for files of any size; no secret part.")),
     ] = False,
+    only_estimate: Annotated[
+        bool, typer.Option("--estimate", help=_("Say how long it will take and how much memory, and stop."))
+    ] = False,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -54,12 +58,15 @@ def protect(
     from noren.data.formats.files import must_be_free
 
     ready = _chosen(method, chain, context.args)
+    if only_estimate:
+        _estimated(ready, load_original(original, schema, master, quiet=as_json), as_json=as_json)
+        return
     must_be_free(out, replace=force)
     if stream:
         _streamed(ready, original, out, schema, seed, force=force, as_json=as_json)
         return
     data = load_original(original, schema, master, quiet=as_json)
-    with progress_bar(_("Protecting"), quiet=as_json) as progress:
+    with stoppable_bar(_("Protecting"), quiet=as_json) as progress:
         release = run(data, ready, seed=seed, audit=not no_audit, progress=progress)
     release.save(out, official=official, replace_existing=force)
     answer = {
@@ -86,6 +93,22 @@ def protect(
     ]
     show_table("", (_("what"), ""), facts)
     say(_("next: {command}").format(command=f"noren measure {original} {out}{schema_flag(schema)} --with all"))
+
+
+def _estimated(ready: Method, data: Records, *, as_json: bool) -> None:
+    """Say what protecting these data will take, and what that rests on."""
+    from noren.explore.cost import Shape, estimate_run
+
+    cost = estimate_run(ready, Shape.of(data), data.schema, attacks=[], measures=[])
+    facts: dict[str, Any] = {name: getattr(cost, name) for name in ("seconds", "low", "high", "memory_bytes")}
+    if as_json:
+        show_json(facts | {"confidence": cost.confidence, "reasons": cost.reasons})
+        return
+    unknown = _("unknown")
+    span = unknown if cost.high is None else f"{cost.low:,.1f} … {cost.high:,.1f}"
+    memory = unknown if cost.memory_bytes is None else number(round(cost.memory_bytes / 1e6))
+    show_table("", (_("what"), ""), [(_("seconds"), span), (_("memory, MB"), memory)])
+    say(*cost.reasons)
 
 
 def _streamed(
@@ -139,4 +162,6 @@ def _told(statement: Statement) -> list[tuple[str, str]]:
         label = _("step {number}").format(number=place) if several else _("method")
         given = [f"{name}={value}" for name, value in step.parameters.items() if value not in (None, [])]
         facts += [(label, " ".join([step.method, *given])), (_("promise"), _(step.promise))]
+        if step.notes.get("stopped"):
+            facts.append((_("stopped"), _("after {share:.0%} of the search").format(share=step.notes["searched"])))
     return facts

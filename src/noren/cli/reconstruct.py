@@ -40,7 +40,14 @@ def reconstruct(
         int, typer.Option("--bootstrap", min=0, help=_("How often to draw again, for standard errors."))
     ] = 0,
     cells: Annotated[
-        Path | None, typer.Option("--cells", help=_("Also write the cross tabulation, with errors if there are any."))
+        Path | None,
+        typer.Option(
+            "--cells",
+            help=_(
+                "Also write the cross tabulation, with errors if there are any; of a table too large for that, those "
+                "of one and of two attributes."
+            ),
+        ),
     ] = None,
     seed: Annotated[
         int, typer.Option("--seed", min=0, help=_("Deals records into folds and shuffles them; it is no secret."))
@@ -51,6 +58,7 @@ def reconstruct(
     from noren.api import reconstruct as run
     from noren.data.frames import Table
     from noren.data.reading import write
+    from noren.data.reconstruction import WideReconstruction
     from noren.data.release import Release
 
     loaded = Release.load(release)
@@ -68,11 +76,13 @@ def reconstruct(
     write(Table(records, found.perturbation.released_schema(loaded.public.schema)), out)
     if cells is not None:
         _write_cells(found, cells)
+    wide = isinstance(found, WideReconstruction)
     facts: dict[str, Any] = {
         "records": len(records),
-        "cells": int(found.table.size),
+        "cells": found.perturbation.cells,
         "model": found.model,
         "made_of": found.made_of,
+        "tables": "pairs" if wide else "whole",
     }
     if found.own_errors:
         facts["errors"] = {name: [float(e) for e in errors] for name, errors in found.own_errors.items()}
@@ -81,11 +91,13 @@ def reconstruct(
         return
     rows = [
         (_("records"), number(len(records))),
-        (_("cells"), number(found.table.size)),
+        (_("cells"), number(found.perturbation.cells)),
         (_("model"), found.model),
         *((f"  {name}", f"{share:.2f}") for name, share in list(found.made_of.items())[:5]),
         (_("written to"), str(out)),
     ]
+    if wide:
+        rows.insert(2, (_("too many for one table"), _("reconstructed: all tables of one and of two attributes")))
     if found.errors is not None:
         rows.insert(2, (_("standard error of a cell, mean"), number(float(found.errors.mean()))))
     show_table("", (_("what"), ""), rows)
@@ -96,11 +108,18 @@ def _split(words: str) -> list[str]:
 
 
 def _write_cells(found: Reconstruction, path: Path) -> None:
+    import polars as pl
+
     from noren.data.frames import Table
     from noren.data.reading import write
+    from noren.data.reconstruction import WideReconstruction
     from noren.data.schema import Column, Kind, Schema, ValueType
 
     frame = found.cells()
     counted = [Column(name=n, type=ValueType.DECIMAL, width=1e-9) for n in ("records", "error") if n in frame.columns]
-    columns = (*(a.column for a in found.perturbation.attributes), *counted)
+    if isinstance(found, WideReconstruction):
+        texts = [Column(name=n, optional=True) for n in frame.columns if frame[n].dtype == pl.String]
+        columns = (*texts, *counted)
+    else:
+        columns = (*(a.column for a in found.perturbation.attributes), *counted)
     write(Table(frame, Schema(kind=Kind.TABLE, columns=columns)), path)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import json
+import signal
 import sys
+import threading
 from collections.abc import Iterable, Iterator, Sequence
+from types import FrameType
 from typing import Any
 
-from noren.progress import Progress, silent
+from noren.i18n import _
+from noren.progress import Progress, Stoppable, silent
 
-__all__ = ["number", "progress_bar", "say", "show_json", "show_table"]
+__all__ = ["number", "progress_bar", "say", "show_json", "show_table", "stoppable_bar"]
 
 
 def show_json(content: Any) -> None:
@@ -61,10 +65,58 @@ def progress_bar(title: str, *, quiet: bool = False) -> Iterator[Progress]:
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=1.0, words="")
 
-        def report(done: float, words: str = "") -> None:
-            bar.update(task, completed=done, words=words)
+        def report(done: float, words: str = "", best: float | None = None) -> None:
+            bar.update(task, completed=done, words=_with_best(words, best))
 
         yield report
+
+
+@contextlib.contextmanager
+def stoppable_bar(title: str, *, quiet: bool = False) -> Iterator[Progress]:
+    """Show how far long work has come; Ctrl-C keeps the best so far where there is one, a second one leaves."""
+    with progress_bar(title, quiet=quiet) as shown:
+
+        def report(done: float, words: str = "", best: float | None = None) -> None:
+            shown(done, words, best)
+            if told.wanted and not told.said and best is not None:
+                say(_("stopping with the best so far ({best}); Ctrl-C again leaves without").format(best=number(best)))
+
+        told = Stoppable(report)
+        with _stopped_by_ctrl_c(told):
+            yield told
+
+
+@contextlib.contextmanager
+def _stopped_by_ctrl_c(told: Stoppable) -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def pressed(which: int, frame: FrameType | None) -> None:
+        if told.best is not None and not told.wanted:
+            told.stop()  # heard at the next report: no work is torn apart
+            return
+        try:
+            before(which, frame) if callable(before) else signal.default_int_handler(which, frame)
+        except KeyboardInterrupt:  # which a search would take for a wish to keep the best
+            raise SystemExit(130) from None
+
+    before = signal.signal(signal.SIGINT, pressed)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _with_best(words: str, best: float | None) -> str:
+    """Return the words with the best so far, unless they tell it.
+
+    >>> _with_best("searching", 0.25), _with_best("U = 0.2500", 0.25)
+    ('searching, best 0.2500', 'U = 0.2500')
+    """
+    if best is None or number(best) in words:
+        return words
+    return _("{words}, best {best}").format(words=words, best=number(best))
 
 
 def number(value: float) -> str:

@@ -29,7 +29,7 @@ from noren.data.schema import ValueType
 from noren.errors import FileError, InputError, OutputError, UnknownNameError
 from noren.i18n import _
 from noren.naming import suggestion
-from noren.progress import Progress, silent
+from noren.progress import Progress, part_of, silent
 
 __all__ = [
     "ARCHIVE",
@@ -246,10 +246,6 @@ def fetch(name: str, progress: Progress = silent, *, archive: str = ARCHIVE, tim
         raise FileError(_("the data set {name} cannot be downloaded").format(name=name), _how_to_get(dataset))
     folder = cache_folder()
     address = f"{archive.rstrip('/')}/{dataset.archive}"
-
-    def of_download(done: float, words: str = "") -> None:
-        progress(0.9 * done, words)
-
     packed = folder / f"{name}.zip"
     if not packed.exists():  # it is where an earlier call was stopped between its download and its end
         download(
@@ -257,7 +253,7 @@ def fetch(name: str, progress: Progress = silent, *, archive: str = ARCHIVE, tim
             packed,
             what=_("the data set {name}").format(name=name),
             cure=_("check the network and try again, or {by_hand}").format(by_hand=_by_hand(dataset, archive)),
-            progress=of_download,
+            progress=part_of(progress, 0.0, 0.9),
             timeout=timeout,
         )
     progress(0.9, _("checking"))

@@ -116,7 +116,7 @@ def history_classes(public: History) -> pl.DataFrame:
     """
     column = public.schema.role(Role.CUSTOMER).name
     sets = [name for name, dtype in public.frame.schema.items() if is_set(dtype)]
-    frame = public.frame.with_columns(pl.col(sets).list.unique().list.sort()) if sets else public.frame
+    frame = public.frame.with_columns(_in_order(public.frame[name]) for name in sets)
     texts = replace(public, frame=frame, spelling=Spelling()).texts().drop(column)
     row = (
         texts.select(pl.struct(pl.all()).rank("dense").alias("row")).to_series()
@@ -129,6 +129,17 @@ def history_classes(public: History) -> pl.DataFrame:
     )
     kinds = whole.select(pl.col("history").unique(maintain_order=True)).with_row_index("class")
     return whole.join(kinds, on="history", how="left", maintain_order="left").select("pseudonym", "class")
+
+
+def _in_order(cells: pl.Series) -> pl.Series:
+    """Return sets with each value once, in order; sorting lists is slow, so equal ones are sorted once."""
+    name, inner = cells.name, getattr(cells.dtype, "inner", None)
+    if not isinstance(inner, pl.Enum):
+        return cells.to_frame().select(pl.col(name).list.unique().list.sort())[name]
+    # numbers of the domain, for texts could hold whatever is put between them
+    given = pl.DataFrame({"own": cells, "key": cells.to_physical().cast(pl.List(pl.String)).list.join(" ")})
+    known = given.unique("key", keep="first").select("key", pl.col("own").list.unique().list.sort())
+    return given.select("key").join(known, on="key", how="left", maintain_order="left")["own"].alias(name)
 
 
 def class_sizes(public: History) -> list[int]:

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 import polars as pl
 
@@ -30,6 +31,7 @@ __all__ = [
     "SAYS_NOTHING",
     "Hierarchy",
     "date_hierarchy",
+    "hierarchy_file_name",
     "interval_hierarchy",
     "mask_hierarchy",
     "read_hierarchies",
@@ -40,6 +42,7 @@ __all__ = [
 SAYS_NOTHING = "*"
 _DELIMITER = ";"
 _LARGEST_FILE = 2**28
+_LONGEST_FILE_NAME = 200
 
 
 @dataclass(frozen=True)
@@ -181,7 +184,8 @@ def read_hierarchy(path: str | Path, name: str | None = None) -> Hierarchy:
 def read_hierarchies(folder: str | Path, columns: Sequence[str]) -> dict[str, Hierarchy]:
     """Read the hierarchies of ``columns`` that a folder has: ``age.csv``, or any name ending in ``_age.csv``.
 
-    A column without a file is left out; a folder without any is an error.
+    What a file's name cannot hold may be written as in an address: ``debit%2Fcredit.csv``. A column without a file is
+    left out; a folder without any is an error.
     """
     folder = Path(folder)
     if not folder.is_dir():
@@ -191,7 +195,7 @@ def read_hierarchies(folder: str | Path, columns: Sequence[str]) -> dict[str, Hi
     files = sorted(folder.glob("*.csv"))
     found: dict[str, Hierarchy] = {}
     for column in columns:
-        own = [file for file in files if file.stem == column or file.stem.endswith(f"_{column}")]
+        own = [file for file in files if unquote(file.stem) == column or _is_named_after(file, column)]
         if len(own) > 1:
             raise FileError(
                 _("the column {column} has two hierarchies: {files}").format(
@@ -209,6 +213,27 @@ def read_hierarchies(folder: str | Path, columns: Sequence[str]) -> dict[str, Hi
             file=folder,
         )
     return found
+
+
+def _is_named_after(file: Path, column: str) -> bool:
+    return file.stem == column or file.stem.endswith(f"_{column}")
+
+
+def hierarchy_file_name(column: str, others: Iterable[str] = ()) -> str | None:
+    """Return a name for a column's file that :func:`read_hierarchies` finds, and no other column's.
+
+    Nothing in a column's name can lead out of a folder. None where the name is too long for a file.
+
+    >>> hierarchy_file_name("marital-status"), hierarchy_file_name("../age"), hierarchy_file_name("my_age", ["age"])
+    ('marital-status.csv', '%2E%2E%2Fage.csv', 'my%5Fage.csv')
+    """
+    plain = "".join(c if c.isalnum() or c in " -_." else quote(c, safe="") for c in column)
+    if plain[:1] == ".":
+        plain = plain.replace(".", "%2E")  # neither hidden nor a way up
+    if any(column.endswith(f"_{other}") for other in others):
+        plain = plain.replace("_", "%5F")
+    name = f"{plain.replace(' ', '%20') if plain != plain.strip() else plain}.csv"
+    return name if len(name.encode()) <= _LONGEST_FILE_NAME else None
 
 
 def write_hierarchy(hierarchy: Hierarchy, path: str | Path) -> Path:

@@ -22,7 +22,7 @@ from noren.i18n import _
 from noren.kernels.draws import uniforms
 from noren.kernels.retention import Channel, decay_of, k_of_ratios, laplace, least_ratio, moved, replaced
 
-__all__ = ["LARGEST_TABLE", "Perturbation", "joint_k", "perturbation_of"]
+__all__ = ["LARGEST_TABLE", "Perturbation", "perturbation_of"]
 
 Whole = NDArray[np.int64]
 Numbers = NDArray[np.float64]
@@ -184,29 +184,3 @@ def perturbation_of(public: Table, statement: Statement) -> Perturbation:
         attributes.append(attribute)
         rhos.append(float(rho))
     return Perturbation(tuple(attributes), tuple(rhos))
-
-
-def joint_k(statements: Sequence[Statement]) -> float:
-    """Return the k that several releases of one table have together.
-
-    Each release was drawn on its own, so the likelihoods multiply: swapping two people changes what is seen in all
-    releases by ``Π b²`` over all attributes of all of them, and ``k = 1 + (R-1)·Π b²``. An attribute that is released
-    twice counts twice. This assumes the worst, that somebody knows which rows of the releases belong together; who does
-    not knows less.
-
-    >>> one = Statement("retention", notes={"rows": 5, "attributes": [{"name": "a", "values": 2, "rho": 1 / 3}]})
-    >>> round(joint_k([one]), 6), round(joint_k([one, one]), 6)
-    (2.0, 1.25)
-    """
-    counts = {s.notes.get("rows") if s.method == "retention" else None for s in statements}
-    rows = counts.pop() if len(counts) == 1 else None
-    if not isinstance(rows, int):
-        raise ParameterError(
-            _("the releases are not of one table perturbed by retention"), _("name releases of one table")
-        )
-    ratios = [
-        least_ratio(float(about["rho"]), int(about["values"]))
-        for statement in statements
-        for about in statement.notes["attributes"]
-    ]
-    return k_of_ratios(ratios, rows)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from noren.data.frames import Records, Table
-from noren.data.perturbation import LARGEST_TABLE, Perturbation, perturbation_of
+from noren.data.perturbation import LARGEST_TABLE, perturbation_of
+from noren.data.reconstructed import Model, Reconstruction, WholeReconstruction, WideReconstruction
 from noren.data.statement import Statement
+from noren.data.wide_reconstruction import reconstruct_widely
 from noren.errors import ParameterError
 from noren.i18n import _
-from noren.kernels.held_out import held_out_choice
 from noren.kernels.reconstruction import (
     expectation_maximisation,
     independent,
@@ -23,62 +22,31 @@ from noren.kernels.reconstruction import (
     maximum_likelihood,
     pairs,
 )
+from noren.kernels.reconstruction_auto import TREE, automatic
+from noren.kernels.reconstruction_pairs import FOLDS, margins
+from noren.kernels.reconstruction_tree import tree_table
 from noren.kernels.retention import Channel, mixed
-from noren.kernels.rounding import whole_cells
 from noren.progress import Progress, silent
 
-__all__ = ["EPSILON", "MODELS", "Model", "Reconstruction", "estimated", "reconstruct"]
+__all__ = [
+    "EPSILON",
+    "MODELS",
+    "Model",
+    "Reconstruction",
+    "WholeReconstruction",
+    "WideReconstruction",
+    "estimated",
+    "reconstruct",
+    "stated_model",
+]
 
 Numbers = NDArray[np.float64]
-Model = Literal["none", "em", "independence", "loglinear", "ml", "auto"]
 MODELS: tuple[Model, ...] = ("none", "em", "independence", "loglinear", "ml", "auto")
 EPSILON = 2e-3
 """Where the paper's iteration stops, as records moved per record; with it the paper's figures come out."""
+LARGEST_AUTO = 1 << 18
+"""Cells up to which ``auto`` tries models of the whole table; beyond, it works out pairs and makes a tree of them."""
 _LOG_LINEAR_STEPS = 128
-
-
-@dataclass(frozen=True)
-class Reconstruction:
-    """An estimate of the table before perturbation.
-
-    Attributes
-    ----------
-    table
-        Records per cell, an axis for each attribute; parts of records too.
-    model, made_of
-        Which model, and for ``auto`` what its answer is a mean of.
-    errors
-        The standard error of each cell, and of each attribute's own table by name; empty without a bootstrap.
-    """
-
-    perturbation: Perturbation
-    table: Numbers
-    model: Model
-    made_of: dict[str, float] = field(default_factory=dict)
-    errors: Numbers | None = None
-    own_errors: dict[str, Numbers] = field(default_factory=dict)
-
-    def margin(self, names: Sequence[str]) -> Numbers:
-        """Return the table of some attributes, in the order of ``names``."""
-        places = [self.perturbation.names.index(name) for name in names]
-        left = [a for a in range(self.table.ndim) if a not in places]
-        kept: Numbers = self.table.sum(axis=tuple(left))
-        order = sorted(places)
-        return np.transpose(kept, [order.index(p) for p in places])
-
-    def records(self, seed: int = 0) -> pl.DataFrame:
-        """Return whole records: cells rounded so that they add up, in an order that the seed shuffles."""
-        counts = whole_cells(self.table)
-        cells = np.repeat(np.arange(counts.size), counts.ravel())
-        np.random.Generator(np.random.Philox(key=seed)).shuffle(cells)
-        return self.perturbation.frame([np.asarray(c) for c in np.unravel_index(cells, self.table.shape)])
-
-    def cells(self) -> pl.DataFrame:
-        """Return the cross tabulation as rows: the attributes' values, records, and their standard error if known."""
-        grid = np.unravel_index(np.arange(self.table.size), self.table.shape)
-        frame = self.perturbation.frame([np.asarray(c) for c in grid])
-        frame = frame.with_columns(pl.Series("records", self.table.ravel()))
-        return frame if self.errors is None else frame.with_columns(pl.Series("error", self.errors.ravel()))
 
 
 def reconstruct(
@@ -101,8 +69,8 @@ def reconstruct(
         ``none`` (the perturbed table), ``em`` (the paper), ``independence``, ``loglinear``, ``ml`` (maximum likelihood)
         or ``auto``; left out, the one that the statement names.
     attributes
-        Only these attributes, in this order; all of them where left out. A table of all may be too large, its margins
-        are not: each is perturbed by its own channel, whatever the others are.
+        Only these attributes, in this order; all of them where left out. Of a table with too many cells, the tables
+        of one and of two attributes are estimated (:class:`~noren.data.reconstructed.WideReconstruction`).
     interactions
         Sets of attributes for ``loglinear``; all pairs where left out.
     epsilon
@@ -119,14 +87,13 @@ def reconstruct(
             _("the release has no attribute {name!r}").format(name=unknown[0]),
             _("its attributes are {names}").format(names=", ".join(whole.names)),
         )
-    told = statement.parameters.get("reconstruct", "auto")
-    chosen: Model = model or (told if told in MODELS else "auto")
+    if len(set(attributes)) < len(attributes):
+        raise ParameterError(_("an attribute is named twice"), _("name each once"))
+    chosen = stated_model(statement, model)
     made = whole.only([whole.names.index(name) for name in attributes or whole.names])
     if made.cells > LARGEST_TABLE:
-        raise ParameterError(
-            _("the cross tabulation would have {cells:,} cells").format(cells=made.cells),
-            _("name some of the attributes (--attributes), at most {most:,} cells").format(most=LARGEST_TABLE),
-        )
+        codes = made.places(public.frame)
+        return reconstruct_widely(made, codes, chosen, bootstrap=bootstrap, seed=seed, progress=progress)
     kept = [tuple(made.names.index(name) for name in some) for some in interactions] or pairs(len(made.names))
     y = made.table(made.places(public.frame))
 
@@ -137,7 +104,7 @@ def reconstruct(
     rounds = bootstrap + 1
     table, made_of = estimate(y, 0, lambda done: progress(done / rounds, _("reconstructing")))
     if not bootstrap:
-        return Reconstruction(made, table, chosen, made_of)
+        return WholeReconstruction(made, chosen, table, made_of=made_of)
     draws = []
     for draw in range(1, rounds):
         generator = np.random.Generator(np.random.Philox(key=[seed, draw + (1 << 32)]))
@@ -149,7 +116,17 @@ def reconstruct(
         name: spread.sum(axis=tuple(b + 1 for b in range(table.ndim) if b != a)).std(axis=0)
         for a, name in enumerate(made.names)
     }
-    return Reconstruction(made, table, chosen, made_of, spread.std(axis=0), own)
+    return WholeReconstruction(made, chosen, table, spread.std(axis=0), made_of=made_of, own_errors=own)
+
+
+def stated_model(statement: Statement, model: Model | None = None) -> Model:
+    """Return the model that was asked for, else the one that a release says.
+
+    >>> stated_model(Statement("retention", {"reconstruct": "em"})), stated_model(Statement("retention"), "ml")
+    ('em', 'ml')
+    """
+    told = statement.parameters.get("reconstruct", "auto")
+    return model or (told if told in MODELS else "auto")
 
 
 def estimated(
@@ -177,8 +154,29 @@ def estimated(
             kept = list(interactions) or pairs(y.ndim)
             return next(log_linear_path(y, channels, start, [_LOG_LINEAR_STEPS], kept)) if kept else start, {}
         case "auto":
-            chosen = held_out_choice(y, channels, generator, report=report)
+            if y.size > LARGEST_AUTO:
+                return _by_pairs(y, channels, generator, report)
+            chosen = automatic(y, channels, generator, report)
             return chosen.table, chosen.weights
+
+
+def _by_pairs(
+    y: Numbers, channels: Sequence[Channel], generator: np.random.Generator, report: Callable[[float], None]
+) -> tuple[Numbers, dict[str, float]]:
+    """Return the table that a tree of pairs stands for: the models of whole tables take hours from here on."""
+    cells = np.flatnonzero(y)
+    dealt = generator.multinomial(np.rint(y.ravel()[cells]).astype(np.int64), np.full(FOLDS, 1 / FOLDS))
+    codes = np.unravel_index(cells, y.shape)
+
+    def tabulated(some: tuple[int, ...]) -> Numbers:
+        shape = [y.shape[a] for a in some]
+        flat = np.ravel_multi_index([codes[a] for a in some], shape)
+        counted = [np.bincount(flat, one, minlength=int(np.prod(shape))) for one in dealt.T.astype(np.float64)]
+        return np.stack(counted).reshape(FOLDS, *shape).astype(np.float64)
+
+    found = margins(tabulated, channels, y.shape, report)
+    table = tree_table([one[-1] for one in found.own], {pair: found.pairs[pair][-1] for pair in found.links})
+    return table * float(y.sum()), {TREE: 1.0}
 
 
 def _seen_again(table: Numbers, channels: Sequence[Channel], generator: np.random.Generator) -> Numbers:

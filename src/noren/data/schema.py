@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 LONGEST_NAME = 200
-PRESETS = ("pwscup2016", "pwscup2017", "pwscup2018", "online-retail", "adult", "sample")
+PRESETS = ("pwscup2016", "pwscup2017", "pwscup2018", "online-retail", "adult", "sample", "people")
 
 
 class Scale(StrEnum):

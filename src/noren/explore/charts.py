@@ -17,6 +17,7 @@ import altair as alt
 from noren.explore.findings import Verdict, frontier
 from noren.explore.histograms import Axis, Spread
 from noren.explore.label_places import LETTER, Spot, place_labels
+from noren.explore.page_text import printable
 from noren.i18n import _
 
 __all__ = ["COLOURS", "FONT", "Place", "histogram", "in_house_style", "printable", "risk_utility_map"]
@@ -43,16 +44,6 @@ _MARKS = {
     Verdict.BROKEN: ("triangle-up", COLOURS["persimmon"]),
     Verdict.UNTRIED: ("square", COLOURS["muted"]),
 }
-
-
-def printable(text: str, longest: int = 200) -> str:
-    """Return ``text`` fit for a page: no control or direction marks, cut to ``longest`` characters.
-
-    >>> printable("a\\x00b" + "c" * 9, 8)
-    'a�bcccc…'
-    """
-    cut = text if len(text) <= longest else text[: longest - 1] + "…"
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in cut)
 
 
 # --- histograms --------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from noren.data.cells import kind
 from noren.data.frames import History, Records
 from noren.data.release import Release
 from noren.data.schema import Role
-from noren.explore.charts import printable
+from noren.explore.page_text import printable
 
 __all__ = ["Cell", "RowPair", "example_columns", "example_rows"]
 
@@ -44,17 +44,22 @@ class RowPair:
     released: Sequence[Cell] | None
 
 
-def example_columns(original: Records) -> list[str]:
+def example_columns(original: Records, most: int | None = _MOST_COLUMNS) -> list[str]:
     """Return the columns to show: who, what a release generalises, then the rest, as far as they fit."""
     names = list(original.schema.names)
     if isinstance(original, History):
         first = [original.schema.role(Role.CUSTOMER).name, *(c.name for c in original.measured())]
         names = first + [n for n in names if n not in first]
-    return names[:_MOST_COLUMNS]
+    return names[:most]
 
 
-def example_rows(original: Records, release: Release, rows: int = EXAMPLES) -> list[RowPair]:
-    """Return ``rows`` pairs, evenly chosen over the original, the same for every release; none without its secret."""
+def example_rows(
+    original: Records, release: Release, rows: int = EXAMPLES, *, pseudonyms: bool = True
+) -> list[RowPair]:
+    """Return ``rows`` pairs, evenly chosen over the original, the same for every release; none without its secret.
+
+    Without ``pseudonyms`` a dash stands in their place, so that nobody learns here who is behind one.
+    """
     if not release.has_secret or not len(original) or release.secret.original_rows != len(original):
         return []
     names = [n for n in example_columns(original) if n in release.public.frame.columns]
@@ -78,7 +83,7 @@ def example_rows(original: Records, release: Release, rows: int = EXAMPLES) -> l
         said, what = after.row(live), kinds.row(live)
         live += 1
         new = [
-            _cell(text, "pseudonym" if name == person else _change(text, was, how))
+            _cell(text if pseudonyms else "–", "pseudonym") if name == person else _cell(text, _change(text, was, how))
             for name, text, was, how in zip(names, said, old, what, strict=True)
         ]
         pairs.append(RowPair(int(number) + 1, [_cell(text) for text in old], new))

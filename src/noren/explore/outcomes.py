@@ -12,15 +12,16 @@ from noren import api
 from noren.attacks import attacks as every_attack
 from noren.data.frames import Records
 from noren.data.release import Release, Statement
+from noren.data.schema import Schema
 from noren.errors import InputError
 from noren.measures import measures as every_measure
 from noren.measures.evidence import at_hand
 from noren.methods import methods as every_method
-from noren.progress import Progress, silent
+from noren.progress import Progress, part_of, silent
 from noren.protocols import Attack, Component, Guess, Measure, Method, Score
 from noren.registry import Kind, Registry
 
-__all__ = ["Outcome", "judge", "label_of", "run_outcome"]
+__all__ = ["Outcome", "fitting", "judge", "label_of", "run_outcome"]
 
 
 @dataclass(frozen=True)
@@ -64,8 +65,10 @@ def run_outcome(
     >>> outcome.label, outcome.scores["reid-rate"].value
     ('generalize-by-count, k = 4', 0.0)
     """
-    release = api.protect(original, method, seed=seed, progress=_part(progress, 0.0, 0.4), **parameters)
-    return judge(original, release, attacks=attacks, measures=measures, label=label, progress=_part(progress, 0.4, 1.0))
+    release = api.protect(original, method, seed=seed, progress=part_of(progress, 0.0, 0.4), **parameters)
+    return judge(
+        original, release, attacks=attacks, measures=measures, label=label, progress=part_of(progress, 0.4, 1.0)
+    )
 
 
 def judge(
@@ -82,22 +85,25 @@ def judge(
     Measures that need what is not at hand (a published release has no secret part, a generalised one no exact values)
     or cannot judge this release are left out where none is asked for by name.
     """
-    attackers: Sequence[Attack | str] = _fitting(every_attack, original) if attacks is None else attacks
+    attackers: Sequence[Attack | str] = fitting(every_attack, original.schema) if attacks is None else attacks
     guesses: dict[str, Guess] = {}
     for i, attack in enumerate(sorted(attackers, key=_listens)):
-        part = _part(progress, 0.6 * i / len(attackers), 0.6 * (i + 1) / len(attackers))
+        name = attack if isinstance(attack, str) else attack.name
+        part = part_of(progress, 0.6 * i / len(attackers), 0.6 * (i + 1) / len(attackers), name)
+        part(0.0)
         guess = api.attack(original, release, attack, heard=guesses, progress=part)
         guesses[guess.attack] = guess
     judges: Sequence[Measure | str]
     if measures is None:
         there = at_hand(release, guesses)
-        judges = [name for name in _fitting(every_measure, original) if every_measure[name].needs <= there]
+        judges = [name for name in fitting(every_measure, original.schema) if every_measure[name].needs <= there]
     else:
         judges = measures
     scores: dict[str, Score] = {}
     for i, measure in enumerate(judges):
         name = measure if isinstance(measure, str) else measure.name
-        part = _part(progress, 0.6 + 0.4 * i / len(judges), 0.6 + 0.4 * (i + 1) / len(judges))
+        part = part_of(progress, 0.6 + 0.4 * i / len(judges), 0.6 + 0.4 * (i + 1) / len(judges), name)
+        part(0.0)
         try:
             scores[name] = api.measure(original, release, measure, guesses=guesses, progress=part)
         except InputError:  # nobody asked for this one by name, and it cannot judge this release
@@ -114,6 +120,8 @@ def label_of(statement: Statement) -> str:
     'generalize-by-count, k = 3, suppress-cells'
     >>> label_of(Statement.of_chain([Statement("thin", {"share": 0.2}), Statement("monthly-pseudonyms")]))
     'thin, share = 0.2 → monthly-pseudonyms'
+    >>> label_of(Statement("retention", {"attributes": ["age", "sex"], "k": 5.0}))
+    'retention, attributes = age + sex, k = 5'
     """
     if statement.steps != [statement]:
         return " → ".join(label_of(step) for step in statement.steps)
@@ -135,26 +143,23 @@ def _plain_default(field: FieldInfo) -> tuple[Any, ...]:
 def _said(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return name if value else f"no-{name}"
-    return f"{name} = {value}"
+    values = value if isinstance(value, list | tuple) else [value]
+    return f"{name} = {' + '.join(f'{v:g}' if isinstance(v, float) else str(v) for v in values)}"
 
 
 def _listens(attack: Attack | str) -> bool:
     return every_attack[attack].listens if isinstance(attack, str) else attack.listens
 
 
-def _fitting(registry: Registry[Kind], original: Records) -> list[str]:
-    return [name for name in registry if _runs_alone(registry[name], original)]
+def fitting(registry: Registry[Kind], schema: Schema) -> list[str]:
+    """Return the components that work on data of this schema and need no parameter.
+
+    >>> "jaccard" in fitting(every_attack, Schema.preset("pwscup2018")), fitting(every_attack, Schema.preset("adult"))
+    (True, [])
+    """
+    return [name for name in registry if _runs_alone(registry[name], schema)]
 
 
-def _runs_alone(component: type[Component], original: Records) -> bool:
+def _runs_alone(component: type[Component], schema: Schema) -> bool:
     needs_parameter = any(about.is_required() for about in component.model_fields.values())
-    return component.fits(original.schema) and not needs_parameter
-
-
-def _part(progress: Progress, start: float, stop: float) -> Progress:
-    """Return a progress that fills the part of another from ``start`` to ``stop``."""
-
-    def report(done: float, words: str = "") -> None:
-        progress(start + (stop - start) * done, words)
-
-    return report
+    return component.fits(schema) and not needs_parameter

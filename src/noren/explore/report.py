@@ -32,15 +32,24 @@ __all__ = ["report_html", "write_report"]
 _LONGEST_LABEL = 80
 
 
-def write_report(original: Records, outcomes: Sequence[Outcome], path: str | Path, *, title: str | None = None) -> Path:
+def write_report(
+    original: Records,
+    outcomes: Sequence[Outcome],
+    path: str | Path,
+    *,
+    title: str | None = None,
+    pseudonyms: bool = True,
+) -> Path:
     """Write the page to ``path``, whole or not at all."""
-    page = report_html(original, outcomes, title=title)
+    page = report_html(original, outcomes, title=title, pseudonyms=pseudonyms)
     with writing_file(path, private=True) as aside:
         aside.write_text(page, encoding="utf-8", newline="\n")
     return Path(path)
 
 
-def report_html(original: Records, outcomes: Sequence[Outcome], *, title: str | None = None) -> str:
+def report_html(
+    original: Records, outcomes: Sequence[Outcome], *, title: str | None = None, pseudonyms: bool = True
+) -> str:
     """Return the page as text, in the language now spoken; the same outcomes give the same bytes.
 
     Parameters
@@ -51,6 +60,8 @@ def report_html(original: Records, outcomes: Sequence[Outcome], *, title: str | 
         What became of them, in the order to show.
     title
         A name for the page, shown above the finding; the heading is always the finding.
+    pseudonyms
+        Whether rows shown side by side tell whose pseudonym is whose.
     """
     if not outcomes:
         raise ParameterError(_("there is nothing to report"), _("name at least one release"))
@@ -66,11 +77,11 @@ def report_html(original: Records, outcomes: Sequence[Outcome], *, title: str | 
         title=printable(title) if title else "",
         headline=headline(shown, people),
         about=about.format(releases=count(len(shown)), rows=count(len(original)), people=count(people)),
-        words=words(),
+        words=words(pseudonyms=pseudonyms),
         glossary=glossary(),
         map=map_of(shown),
         parts=[
-            part_of(number, outcome, original, people, pairs)
+            part_of(number, outcome, original, people, pairs, pseudonyms=pseudonyms)
             for number, (outcome, pairs) in enumerate(zip(shown, pairs_of(original, shown), strict=True), start=1)
         ],
         columns=[printable(name, 60) for name in example_columns(original)],

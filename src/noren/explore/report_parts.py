@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +11,6 @@ from markupsafe import Markup
 
 from noren.data.frames import Records
 from noren.data.release import Statement
-from noren.data.schema import PRESETS
 from noren.explore.charts import Place, histogram, printable, risk_utility_map
 from noren.explore.example_rows import RowPair, example_rows
 from noren.explore.findings import (
@@ -32,6 +30,7 @@ from noren.explore.findings import (
 from noren.explore.histograms import Axis, axis_of, charted_columns, net_shift, spread
 from noren.explore.outcomes import Outcome
 from noren.explore.report_words import verdict_words
+from noren.explore.scripts import Order, commands
 from noren.i18n import _
 from noren.measures import measures
 from noren.methods import methods
@@ -99,7 +98,9 @@ class Part:
     commands: Sequence[str]
 
 
-def part_of(number: int, outcome: Outcome, original: Records, people: int, pairs: Sequence[Pair]) -> Part:
+def part_of(
+    number: int, outcome: Outcome, original: Records, people: int, pairs: Sequence[Pair], *, pseudonyms: bool = True
+) -> Part:
     """Return what to show of ``outcome``, the ``number``-th of the page."""
     found = verdict(outcome)
     score = outcome.scores.get("cell-error")
@@ -120,7 +121,7 @@ def part_of(number: int, outcome: Outcome, original: Records, people: int, pairs
         deleted=outcome.release.deleted_rows if outcome.release.has_secret else None,
         others=_others(outcome),
         pairs=pairs,
-        rows=example_rows(original, outcome.release),
+        rows=example_rows(original, outcome.release, pseudonyms=pseudonyms),
         statement=_statement(outcome.release.statement),
         commands=reproduction(original, outcome),
     )
@@ -181,32 +182,7 @@ def _plain(value: Any) -> str:
 
 def reproduction(original: Records, outcome: Outcome) -> list[str]:
     """Return the commands that make this release again and judge it."""
-    statement = outcome.release.statement
-    name = original.schema.name
-    schema = f"--schema {name if name in PRESETS else 'schema.toml'}"
-    given = {name: value for name, value in statement.parameters.items() if value not in (None, [])}
-    flags = " ".join(_flag(name, value) for name, value in given.items())
-    method = f"--method {shlex.quote(statement.method)} {flags}".rstrip()
-    if statement.steps != [statement]:
-        method = "--chain chain.toml"  # the statement beside it tells the steps
-    made = ["noren protect ORIGINAL", schema, method]
-    commands = [" ".join(word for word in (*made, "--seed SEED --out release/") if word)]
-    if outcome.guesses:
-        names = shlex.quote(",".join(outcome.guesses))
-        commands.append(f"noren attack ORIGINAL release/ {schema} --with {names} --out guesses/")
-    if outcome.scores:
-        names = shlex.quote(",".join(outcome.scores))
-        guess = " --guess guesses/" if outcome.guesses else ""
-        commands.append(f"noren measure ORIGINAL release/ {schema}{guess} --with {names}")
-    return commands
-
-
-def _flag(name: str, value: Any) -> str:
-    flag = name.replace("_", "-")
-    if isinstance(value, bool):
-        return f"--{flag}" if value else f"--no-{flag}"
-    text = ",".join(str(v) for v in value) if isinstance(value, list | tuple) else str(value)
-    return f"--{flag} {shlex.quote(text)}"
+    return commands(Order.of(original, outcome))
 
 
 # --- histograms --------------------------------------------------------------------------------------------

@@ -19,15 +19,17 @@ class Term:
     direction: str = ""
 
 
-def words() -> dict[str, str]:
-    """Return the headings and labels of the page."""
+def words(*, pseudonyms: bool = True) -> dict[str, str]:
+    """Return the headings and labels of the page; it tells some pseudonyms, or none."""
     return {
         "report": _("Noren report"),
         "steward": _("For the steward alone."),
         "steward_note": _(
             "This page shows original rows and who is behind some pseudonyms. Do not publish it and do not pass it on; "
             "to hand out a release, run noren publish."
-        ),
+        )
+        if pseudonyms
+        else _("This page shows original rows. Do not publish it; hand out the public part of the release alone."),
         "verdict": _("verdict"),
         "releases": _("The releases, and how each of them fared"),
         "caveat": _("“Withstands” speaks of the attacks tried here and of no other: a better attack may still come."),

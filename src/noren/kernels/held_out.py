@@ -29,13 +29,31 @@ from numpy.typing import NDArray
 
 from noren.kernels.latent_classes import latent_path
 from noren.kernels.reconstruction import em_path, log_linear_path, margin, pairs, product, total
+from noren.kernels.reconstruction_flow import fitted
 from noren.kernels.retention import Channel, mixed
 
-__all__ = ["Candidate", "Chosen", "candidates", "deal", "held_out_choice", "weighed"]
+__all__ = [
+    "Candidate",
+    "Chosen",
+    "candidates",
+    "deal",
+    "dealt",
+    "geometric_mean",
+    "held_out_choice",
+    "kept_share",
+    "own_distributions",
+    "perplexity",
+    "reached",
+    "shares",
+    "weighed",
+]
 
 Numbers = NDArray[np.float64]
 
 _STEPS = (1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
+_ENOUGH = 8
+"""An attribute's path goes on for so many times 1/ρ² steps."""
+_MOST_OWN_STEPS = 1 << 15
 _LATENT_STEPS = (25, 50, 100, 200, 400, 800, 1600)
 _CLASSES = (2, 3, 4, 6, 8, 12, 16, 24)
 _STARTS = 2
@@ -100,40 +118,61 @@ def held_out_choice(
     report: Callable[[float], None] = lambda _done: None,
 ) -> Chosen:
     """Return the mean of all candidates, weighed by how well they foretell records that they have not seen."""
-    return weighed(candidates(y, channels, generator, folds, report))
+    return weighed(candidates(dealt(y, generator, folds), channels, generator, report))
 
 
 def weighed(found: Sequence[Candidate]) -> Chosen:
     """Return the geometric mean of candidates, of which the first is independence."""
+    each, size = shares(found), found[0].table.ndim
+    order = np.argsort(-np.array(each), kind="stable").tolist()
+    heavy = {found[i].name: each[i] for i in order if each[i] >= 0.01}
+    return Chosen(geometric_mean([one.table for one in found], each, size), heavy)
+
+
+def shares(found: Sequence[Candidate]) -> list[float]:
+    """Return what each candidate weighs; the first is the one that others must be clearly better than."""
     alone, others = found[0], found[1:]
     if not others:
-        return Chosen(alone.table, {alone.name: 1.0})
+        return [1.0]
     best = max(one.score - _JOINT_COST * one.freedom for one in others) - _ENTRY
     apart = 1 / (1 + float(np.exp(np.clip(best - alone.score, -500, 500))))
     score = np.array([one.score for one in others])
     weight = np.exp((score - score.max()) / _PATIENCE)
-    shares = [apart, *((1 - apart) * weight / weight.sum()).tolist()]
-    answer = np.zeros_like(alone.table)
-    for share, one in zip(shares, found, strict=True):
-        answer += share * np.log(np.maximum(one.table, _EMPTY))
+    return [apart, *((1 - apart) * weight / weight.sum()).tolist()]
+
+
+def geometric_mean(tables: Sequence[Numbers], each: Sequence[float], attributes: int) -> Numbers:
+    """Return the weighed geometric mean of tables, of as many records as the first has."""
+    answer = np.zeros_like(tables[0])
+    for share, one in zip(each, tables, strict=True):
+        answer += share * np.log(np.maximum(one, _EMPTY))
     answer = np.exp(answer)
-    order = np.argsort(-np.array(shares), kind="stable").tolist()
-    heavy = {found[i].name: float(shares[i]) for i in order if shares[i] >= 0.01}
-    return Chosen(answer * (float(alone.table.sum()) / max(float(answer.sum()), _LEAST)), heavy)
+    scaled: Numbers = answer * (total(tables[0], attributes) / total(answer, attributes))
+    return scaled
+
+
+def dealt(y: Numbers, generator: np.random.Generator, folds: int | None = None) -> Numbers:
+    """Return the folds that have records, one after another along the first axis; one fold where nobody has any."""
+    folds = folds or (_FOLDS if y.size <= _LARGE else _FOLDS // 2)
+    return np.stack([part for part in deal(y, folds, generator) if part.any()] or [np.zeros_like(y)])
 
 
 def candidates(
-    y: Numbers,
+    parts: Numbers,
     channels: Sequence[Channel],
     generator: np.random.Generator,
-    folds: int | None = None,
     report: Callable[[float], None] = lambda _done: None,
 ) -> list[Candidate]:
-    """Return every candidate with its score; the first is the product of the attributes' own distributions."""
-    folds = folds or (_FOLDS if y.size <= _LARGE else _FOLDS // 2)
-    parts = np.stack([part for part in deal(y, folds, generator) if part.any()] or [np.zeros_like(y)])
+    """Return every candidate with its score; the first is the product of the attributes' own distributions.
+
+    Parameters
+    ----------
+    parts
+        The table of each fold.
+    """
+    y: Numbers = parts.sum(axis=0)
     without = np.concatenate([y - parts, y[None]])  # each fold left out, and all records
-    own = [_own(margin(without, a, y.ndim), margin(parts, a, y.ndim), c) for a, c in enumerate(channels)]
+    own = [own_distributions(margin(without, a, y.ndim), margin(parts, a, y.ndim), c) for a, c in enumerate(channels)]
     apart = product(own) * total(without, y.ndim)
 
     def judged(name: str, freedom: float, tables: Numbers) -> Candidate:
@@ -147,23 +186,38 @@ def candidates(
     paths = _paths(without, channels, own, apart, int(generator.integers(1 << 62)))
     for at, path in enumerate(paths):
         for mark, tables in zip(path.marks, path.tables, strict=True):
-            found.append(judged(f"{path.name}, {mark}", path.freedom(mark), _fitted(tables, own)))
+            found.append(judged(f"{path.name}, {mark}", path.freedom(mark), fitted(tables, own)))
         report((at + 1) / len(paths))
     return found
 
 
-def _own(seen: Numbers, parts: Numbers, channel: Channel) -> Numbers:
+def own_distributions(seen: Numbers, parts: Numbers, channel: Channel) -> Numbers:
     """Return one attribute's own distribution in each table, the last of which is of all records."""
-    steps = (0, *_STEPS)
+    steps = (0, *_steps_until(channel))
     found = list(em_path(seen, [channel], np.ones_like(seen), steps))
     expected = [mixed(x[:-1] / total(x[:-1], 1), [channel]) for x in found]
     score = np.array([float((parts * np.log(np.maximum(e, _LEAST))).sum()) for e in expected])
     size = seen.shape[-1]
-    score -= _OWN_COST * (size - 1) * _reached(kept_share(channel, size) ** 2, np.array(steps))
+    score -= _OWN_COST * (size - 1) * reached(kept_share(channel, size) ** 2, np.array(steps))
     weight = np.exp(score - score.max())
     mean = np.tensordot(weight / weight.sum(), np.stack(found), 1)
+    mean = np.where(total(mean, 1) > _LEAST, mean, 1.0)  # without records, all values are alike
     own: Numbers = mean / total(mean, 1)
     return own
+
+
+def _steps_until(channel: Channel) -> list[int]:
+    """Return where a path of one attribute is looked at: until what is seen, by ρ² in a step, is made up for.
+
+    >>> _steps_until(0.2)[-1], _steps_until(0.1)[-3:]
+    (512, [512, 768, 1024])
+    """
+    steps = list(_STEPS)
+    if isinstance(channel, float | int):
+        # (of a matrix steps are dear, and ρ is not what its speed depends on)
+        while steps[-1] < min(_ENOUGH / max(channel * channel, _LEAST), _MOST_OWN_STEPS):
+            steps.append(2 * steps[-2])
+    return steps
 
 
 def kept_share(channel: Channel, size: int) -> float:
@@ -175,20 +229,18 @@ def kept_share(channel: Channel, size: int) -> float:
     return float((np.trace(channel) - 1) / (size - 1)) if isinstance(channel, np.ndarray) else float(channel)
 
 
-def _reached(rate: float, steps: Numbers | int) -> Numbers:
+def perplexity(shares: Numbers) -> float:
+    """Return how many equally likely values would be as hard to foretell.
+
+    >>> perplexity(np.array([0.5, 0.5, 0.0]))
+    2.0
+    """
+    return float(np.exp(-(shares * np.log(np.maximum(shares, _LEAST))).sum()))
+
+
+def reached(rate: float, steps: Numbers | float) -> Numbers:
     """Return how far steps go towards maximum likelihood: each covers ``rate`` of what is left."""
     return 1 - np.power(1 - rate, np.asarray(steps, dtype=np.float64))
-
-
-def _fitted(tables: Numbers, own: Sequence[Numbers], sweeps: int = 2) -> Numbers:
-    """Return tables whose attributes have the given distributions, near enough."""
-    size = len(own)
-    for _sweep in range(sweeps):
-        for a, wanted in enumerate(own):
-            now = margin(tables, a, size)
-            factor = wanted * (total(now, 1) / np.maximum(now, _LEAST))
-            tables = tables * factor.reshape(len(tables), *(-1 if b == a else 1 for b in range(size)))
-    return tables
 
 
 @dataclass(frozen=True)
@@ -206,7 +258,7 @@ def _paths(
     shape = tables.shape[1:]
     cells, size = int(np.prod(shape)), len(shape)
     steps = _STEPS if cells <= _HUGE else _STEPS[:8]
-    freedoms = [float(np.exp(-(p * np.log(np.maximum(p, _LEAST))).sum()) - 1) for p in (one[-1] for one in own)]
+    freedoms = [perplexity(one[-1]) - 1 for one in own]
     rates = [kept_share(c, m) ** 2 for c, m in zip(channels, shape, strict=True)]
 
     def spent(interactions: Sequence[tuple[int, ...]]) -> Callable[[int], float]:
@@ -250,7 +302,7 @@ def _paths(
 
 def _spent(said: Sequence[tuple[float, float]]) -> Callable[[int], float]:
     """Return the degrees of freedom used after so many steps: how many there are, and how fast each is reached."""
-    return lambda mark: sum(free * float(_reached(rate, mark)) for free, rate in said)
+    return lambda mark: sum(free * float(reached(rate, mark)) for free, rate in said)
 
 
 def _product(values: Sequence[float], places: Sequence[int]) -> float:

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
 import numba as nb
@@ -36,12 +36,19 @@ from noren.kernels.lattice_scores import (
     no_costs,
     score_of,
 )
+from noren.progress import Enough
 
 __all__ = ["Ladder", "Optimum", "search", "suppressed"]
 
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+Report = Callable[[float, float], None]
+"""Told the share of the parts walked (0 to 1) and the best score so far (infinite while there is none)."""
+
+_QUIET = 0.1
+"""Seconds without a report while the walk goes on."""
+_STOP = 1.0
 
 
 @dataclass(frozen=True)
@@ -70,7 +77,10 @@ class Ladder:
 
 @dataclass(frozen=True)
 class Optimum:
-    """The best node: its levels and score, what it suppresses and keeps, and how many nodes were looked at."""
+    """The best node: its levels and score, what it suppresses and keeps, and how many nodes were looked at.
+
+    Of a walk that was stopped it is the best of the ``searched`` share of the parts, and of the others some nodes.
+    """
 
     levels: tuple[int, ...]
     score: float
@@ -78,6 +88,7 @@ class Optimum:
     classes: int
     nodes: int
     judged: int
+    searched: float = 1.0
 
 
 def search(
@@ -91,6 +102,7 @@ def search(
     sensitive: Whole | None = None,
     everybody: Real | None = None,
     workers: int = 1,
+    report: Report | None = None,
 ) -> Optimum | None:
     """Return the node of least loss that suppresses no more rows than ``rule`` allows, or None where none does.
 
@@ -112,6 +124,8 @@ def search(
         The share of each sensitive value that t compares with; that of all combinations where left out.
     workers
         How many threads walk at once. The answer is the same but for the number of nodes judged.
+    report
+        May say enough: the answer is then the best node so far. Where there is none, enough passes.
 
     Examples
     --------
@@ -120,22 +134,21 @@ def search(
     >>> from noren.kernels.lattice_scores import DISCERNIBILITY
     >>> ages = Ladder(4, (np.array([0, 0, 1, 1]), np.array([0, 0])))
     >>> search(np.arange(4)[:, None], np.ones(4, np.int64), [ages], Rule(2, 0), DISCERNIBILITY)
-    Optimum(levels=(1,), score=8.0, suppressed=0, classes=2, nodes=3, judged=2)
+    Optimum(levels=(1,), score=8.0, suppressed=0, classes=2, nodes=3, judged=2, searched=1.0)
     """
     order = _most_values_first(ladders)
     keys, layout = _prepared(codes, ladders, order, sensitive)
     costs = no_costs(len(ladders)) if costs is None else costs
     costs = CellCosts(costs.shown[order], costs.extra, costs.place[order], costs.least[order], costs.scale[order])
     shares = _everybody(counts, sensitive) if everybody is None else everybody
-    levels, found = _walk_all(keys, counts, layout, rule, goal, costs, shares, workers)
+    levels, found, searched = _walk_all(keys, counts, layout, rule, goal, costs, shares, workers, report)
     if not np.isfinite(found[0]):
         return None
     chosen = np.empty(len(order), dtype=np.int64)
     chosen[order] = levels
     nodes = math.prod(ladder.levels for ladder in ladders)
-    return Optimum(
-        tuple(int(level) for level in chosen), float(found[0]), int(found[1]), int(found[2]), nodes, int(found[3])
-    )
+    score, lost, classes, judged = found.tolist()
+    return Optimum(tuple(chosen.tolist()), score, int(lost), int(classes), nodes, int(judged), searched)
 
 
 def suppressed(
@@ -196,15 +209,24 @@ def _necessary(rule: Rule) -> Rule:
 
 
 def _walk_all(
-    keys: Keys, counts: Whole, layout: Layout, rule: Rule, goal: int, costs: CellCosts, everybody: Real, workers: int
-) -> tuple[Whole, Real]:
+    keys: Keys,
+    counts: Whole,
+    layout: Layout,
+    rule: Rule,
+    goal: int,
+    costs: CellCosts,
+    everybody: Real,
+    workers: int,
+    report: Report | None,
+) -> tuple[Whole, Real, float]:
     """Walk every part of the lattice, a part being the nodes with the same levels of the first two columns.
 
     Parts share the best score found so far, and nothing else. Nodes that are worse than it are left out, never ones
-    that are equal; so the answer does not depend on which part is walked first.
+    that are equal; so the answer does not depend on which part is walked first. Stopped, every walk ends at its next
+    node with the best it has.
     """
     parts = [np.array(levels) for levels in itertools.product(*(range(n) for n in layout.levels[:2]))]
-    record = np.array([np.inf])
+    record = np.array([np.inf, 0.0])
     rules = rule, _necessary(rule)
 
     def walk(part: Whole) -> tuple[Whole, Real]:
@@ -213,15 +235,31 @@ def _walk_all(
         )
         return found
 
+    searched = 1.0
     with ThreadPoolExecutor(workers) as pool:
-        answers = list(pool.map(walk, parts))
+        walks = [pool.submit(walk, part) for part in parts]
+        try:
+            left = set(walks)
+            while left:
+                left = wait(left, timeout=_QUIET).not_done
+                if report is not None:
+                    report(1 - len(left) / len(walks), float(record[0]))
+        except Enough:
+            searched = 1 - len(left) / len(walks)
+            record[1] = _STOP
+            if np.isinf(record[0]):
+                raise
+        except BaseException:
+            record[1] = _STOP
+            raise
+    answers = [walked.result() for walked in walks]
     best_level, best = answers[0]
     for level, found in answers[1:]:
         judged = best[3] + found[3]
         if np.isfinite(found[0]) and better(goal, found[0], found[1], level, best, best_level):
             best_level, best = level, found
         best[3] = judged
-    return best_level, best
+    return best_level, best, searched
 
 
 @nb.njit(cache=True, nogil=True)
@@ -241,7 +279,7 @@ def _walk(
     """Walk a part of the lattice depth first; return the best levels and (score, suppressed, classes, nodes judged).
 
     ``groups[d]`` holds the groups of the node whose first d + 1 columns have their level and whose others have level 0.
-    ``record`` holds the best score that any walk has found.
+    ``record`` holds the best score that any walk has found, and whether to stop.
     """
     columns, combinations = len(layout.levels), len(counts)
     groups = np.empty((columns, combinations, keys.shape[1]), dtype=np.uint64)
@@ -256,11 +294,13 @@ def _walk(
     level[:first] = part
     if goal >= GEOMETRIC and cells_score(goal, costs, level, nothing) > record[0] * (1 + ROUNDING):
         return best_level, best
+    if record[1] == _STOP:
+        return best_level, best
     groups[depth], rows[depth], sizes[depth] = keys, counts, combinations
     for column in range(first):
         for up in range(1, part[column] + 1):
             sizes[depth] = roll_up(groups[depth], rows[depth], sizes[depth], layout, column, up, room)
-    while depth >= first - 1:
+    while depth >= first - 1 and record[1] != _STOP:
         n = sizes[depth]
         hopeless = False
         if goal < GEOMETRIC and np.isfinite(record[0]):

@@ -7,8 +7,9 @@ by round for as long as the budget lasts, beside a lower bound of what any group
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import rustworkx
@@ -19,6 +20,7 @@ from noren.kernels.count_groups import groups_by_count
 from noren.kernels.grouping import Group, GroupSearch, group_sizes, groups_by_pairs
 from noren.kernels.pair_bounds import PairTable, Spread, in_turn, pair_tariff
 from noren.kernels.pairing import Factor, cheapest_factor
+from noren.progress import Enough
 
 __all__ = ["Budget", "Effort", "Found", "blocks_by_count", "share_histories"]
 
@@ -31,6 +33,7 @@ _LOOSE = 1.15  # a bound by rows' nearest rows is about so much below the cost o
 _COOLING = 0.8  # the share of the rounds in which groups may get dearer
 _BOUNDING = 0.3  # the share of the work that the pair costs take
 _UNIT = 10**7  # the blossom algorithm counts whole numbers
+_QUIET = 0.1  # seconds without a word while work goes on
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,10 @@ class Budget:
     stopped: bool = False
     begin: float = field(default_factory=time.monotonic)
 
+    def stop(self) -> None:
+        """Spend nothing more: somebody said so."""
+        self.stopped = True
+
     def over(self) -> bool:
         """Tell whether to come to an end."""
         return self.stopped or (self.seconds is not None and time.monotonic() - self.begin >= self.seconds)
@@ -87,6 +94,36 @@ class Found:
     bound: float | None
     proved: bool
     rounds: int
+
+
+class _Told:
+    """Reports, and says the same again where work goes on for long; falls silent once the budget is stopped.
+
+    The share done never falls and the cost never rises, whichever of several searches they are of.
+    """
+
+    def __init__(self, report: Report | None, budget: Budget) -> None:
+        self.report, self.budget = report, budget
+        self.done, self.cost = 0.0, float("nan")
+        self.last = time.monotonic()
+
+    def __call__(self, done: float, cost: float) -> None:
+        self.done = max(self.done, done)
+        self.cost = float(np.fmin(self.cost, cost))
+        self.last = time.monotonic()
+        if self.report is not None and not self.budget.stopped:
+            self.report(self.done, self.cost)
+
+    def during(self, spread: Spread) -> Spread:
+        """Return a way to spread work that reports between its blocks, so that a stop is soon heard."""
+
+        def spread_and_told(kernel: Callable[[Any], Any], blocks: Iterable[Any]) -> Iterator[Any]:
+            for answer in spread(kernel, blocks):
+                if time.monotonic() - self.last > _QUIET:
+                    self(self.done, self.cost)
+                yield answer
+
+        return spread_and_told
 
 
 def blocks_by_count(rows: LaidRows, k: int, size: int) -> list[Whole]:
@@ -123,15 +160,16 @@ def share_histories(
     """Return groups of at least k customers that share one history each, as cheaply as the effort finds.
 
     Each of ``heads`` holds the sizes of groups that are not of k; of several the one that looks cheapest after a few
-    rounds is searched to the end. An interruption from the keyboard stops the budget, and the best groups so far are
-    returned.
+    rounds is searched to the end. An interruption from the keyboard, or a report that says enough once there are
+    groups, stops the budget, and the best groups so far are returned. Enough said before that passes.
     """
-    report = report or (lambda done, cost: None)
+    told = _Told(report, budget)
+    spread = told.during(spread)
     table = PairTable(rows, pair_tariff(k, suppress=suppress), spread)
     count = len(rows.counts)
     mixed = any(heads)
     matching = k == 2 and count % 2 == 0 and not mixed
-    factor = _bounded(table, k, budget, report, matching=matching)
+    factor = _bounded(table, k, budget, told, matching=matching)
     value = factor.value if factor else np.zeros(count)
     estimate = np.where(table.exact, table.bound, _LOOSE * table.bound)
     affinity = estimate - value[:, None] - value[None, :]
@@ -144,13 +182,20 @@ def share_histories(
 
     if mixed:
         starts = [group_sizes(count, k, head) for head in heads[: 1 if factor is None else None]]
-        searches = []
-        for sizes in starts:
-            together = _by_length(rows, sizes) if factor is None else None
-            search = search_from(together or groups_by_pairs(estimate, rows.counts, sizes, effort.starts, generator))
-            searches.append(search)
-            if len(starts) > 1:
-                _improved(search, k, _GLANCE, budget, lambda _done, cost: report(_BOUNDING, cost))
+        searches: list[GroupSearch] = []
+        try:
+            for sizes in starts:
+                together = _by_length(rows, sizes) if factor is None else None
+                together = together or groups_by_pairs(estimate, rows.counts, sizes, effort.starts, generator)
+                searches.append(search_from(together))
+                if len(starts) > 1:
+                    _improved(searches[-1], k, _GLANCE, budget, lambda _done, cost: told(_BOUNDING, cost))
+                if budget.stopped:
+                    break
+        except Enough:
+            if not searches:
+                raise
+            budget.stop()
         search = min(searches, key=lambda one: one.cost)
     elif factor is None:
         at = groups_by_count(rows.counts, k)
@@ -159,8 +204,7 @@ def share_histories(
         search = search_from(_nearly_pairs(table, estimate))
     else:
         search = search_from(groups_by_pairs(estimate, rows.counts, group_sizes(count, k), effort.starts, generator))
-    report(_BOUNDING, search.cost)
-    rounds = _improved(search, k, effort, budget, report)
+    rounds = _improved(search, k, effort, budget, told)
     if mixed:
         return Found(search.groups, search.cost, None, proved=False, rounds=rounds)
     bound = max(factor.bound if factor else 0.0, 0.0)
@@ -210,7 +254,7 @@ def _bounded(table: PairTable, k: int, budget: Budget, report: Report, *, matchi
             more = np.argwhere(np.triu((table.bound < limit) & ~table.exact))
             table.ask(more, np.full(len(more), -np.inf))
     except KeyboardInterrupt:
-        budget.stopped = True
+        budget.stop()
         return None
     return factor
 
@@ -223,6 +267,7 @@ def _improved(search: GroupSearch, k: int, effort: Effort, budget: Budget, repor
     wanted = effort.rounds * k
     done = 0
     try:
+        report(_BOUNDING, cheapest)
         while len(search.groups) > 1 and not budget.over():
             share = budget.spent() if effort.seconds is not None else done / wanted if wanted else 1.0
             if share >= 1:
@@ -234,8 +279,8 @@ def _improved(search: GroupSearch, k: int, effort: Effort, budget: Budget, repor
             if search.cost < cheapest:
                 best, cheapest = search.groups, search.cost
             report(_BOUNDING + (1 - _BOUNDING) * share, cheapest)
-    except KeyboardInterrupt:
-        budget.stopped = True
+    except (Enough, KeyboardInterrupt):
+        budget.stop()
     search.groups = best
     return done
 
@@ -258,8 +303,10 @@ def _nearly_pairs(table: PairTable, estimate: Numbers) -> list[Whole]:
     graph.add_edges_from(edges)
     most = max(c for _u, _v, c in edges)
     pairs = rustworkx.max_weight_matching(graph, max_cardinality=True, weight_fn=lambda c: most - c)
-    together = [np.array(sorted(p)) for p in sorted(pairs) if count not in p]
-    for left in [min(p) for p in pairs if count in p]:
+    # which of a pair comes first differs from call to call, and so would the order of the pairs
+    ordered = sorted((min(p), max(p)) for p in pairs)
+    together = [np.array(p) for p in ordered if count not in p]
+    for left in [p[0] for p in ordered if count in p]:
         mean = [float(estimate[left, p].mean()) for p in together]
         at = int(np.argmin(mean))
         together[at] = np.append(together[at], left)

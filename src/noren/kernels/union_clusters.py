@@ -19,6 +19,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from noren.kernels.item_sets import ItemSets
+from noren.progress import Enough
 
 __all__ = ["UnionClusters", "added_records", "missing_items", "union_clusters"]
 
@@ -40,11 +41,11 @@ _SWAPS, _GUIDED = 26_214, 32_768
 
 @dataclass(frozen=True)
 class UnionClusters:
-    """The cluster of each set, how many records its members are short of, and whether the search was stopped."""
+    """The cluster of each set, how many records its members are short of, and how much of the search was done."""
 
     cluster: Whole
     added: int
-    interrupted: bool
+    searched: float
 
 
 class _State(NamedTuple):
@@ -111,8 +112,8 @@ def union_clusters(
 ) -> UnionClusters:
     """Return ``count`` clusters of at least ``least`` sets each that need few additions to be equal inside.
 
-    The same seed gives the same clusters, whatever the machine. An interruption from the keyboard ends the search with
-    the best clusters so far.
+    The same seed gives the same clusters, whatever the machine. An interruption from the keyboard, or a report that
+    says enough, ends the search with the best clusters so far.
 
     Parameters
     ----------
@@ -142,7 +143,7 @@ def union_clusters(
     total = steps * len(best) if 1 < count < len(best) else 0
     hot = max(own / max(len(best), 1), 1.0) * math.sqrt(len(best) / count) / 5
     cooling = int(total * (1 - _FROZEN))
-    done, interrupted = 0, False
+    done = 0
     try:
         while done < total:
             until = min(done + _AT_ONCE, cooling if done < cooling else total)
@@ -152,10 +153,12 @@ def union_clusters(
             if cost < lowest:
                 best, lowest = state.cluster.copy(), cost
             report(done / total, lowest - own)
-    except KeyboardInterrupt:
-        interrupted = True
+    except (Enough, KeyboardInterrupt):
+        searched = done / max(total, 1)
+    else:
+        searched = 1.0
     # counted anew: an interruption may fall between the two of best and lowest
-    return UnionClusters(best, added_records(sets, best), interrupted)
+    return UnionClusters(best, added_records(sets, best), searched)
 
 
 def _united(sets: ItemSets, cluster: Whole) -> tuple[Whole, Whole]:

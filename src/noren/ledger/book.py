@@ -39,7 +39,7 @@ from noren.ledger.joined import joined, joined_rows, of_period, pseudonyms_of
 from noren.ledger.lock import Tell, alone, nobody
 from noren.ledger.risk import Risk, assess, attack_all, exposed_customers
 from noren.ledger.settings import ChainLike, Settings, chain_of
-from noren.progress import Progress, silent
+from noren.progress import Progress, part_of, silent
 from noren.version import __version__
 
 __all__ = ["BudgetError", "Ledger", "Proposal", "period_seed"]
@@ -265,13 +265,13 @@ class Ledger:
         seed = draw_seed() if seed is None else seed
         own = period_seed(seed, new.period)
         way = settings.chain if chain is None else chain_of(chain, settings.period)
-        made = protect(new.rows, way, seed=own, progress=_part(progress, 0.0, 0.4))
+        made = protect(new.rows, way, seed=own, progress=part_of(progress, 0.0, 0.4))
         earlier = [load_release(one) for one in written]
         taken = {name for release in earlier for name in pseudonyms_of(release)}
         release = of_period(made, new.period, taken, own)
         release = replace(release, secret=replace(release.secret, seed=seed))
         releases = [*earlier, release]
-        guesses = attack_all(originals, releases, settings.ready_attacks(), progress=_part(progress, 0.4, 0.95))
+        guesses = attack_all(originals, releases, settings.ready_attacks(), progress=part_of(progress, 0.4, 0.95))
         together = joined(releases)
         bought = replace(original, master=None)  # who has bought nothing yet cannot be found, and counts for nothing
         before = written[-1].entry.risk if written else None
@@ -342,12 +342,3 @@ class Ledger:
         if not isinstance(history, History):
             raise SchemaError(_("a ledger keeps purchase histories"), _("give a purchase history"))
         return history
-
-
-def _part(progress: Progress, start: float, stop: float) -> Progress:
-    """Return a progress that fills a part of another."""
-
-    def told(done: float, words: str = "") -> None:
-        progress(start + done * (stop - start), words)
-
-    return told

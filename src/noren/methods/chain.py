@@ -18,7 +18,7 @@ from noren.data.release import Release, Statement
 from noren.data.schema import Kind
 from noren.errors import FileError, InputError, NorenError, ParameterError
 from noren.i18n import N_, _
-from noren.progress import Progress, silent
+from noren.progress import Progress, part_of, silent
 from noren.protocols import Method
 from noren.registry import build
 
@@ -96,10 +96,7 @@ class Chain(Method):
         made: list[Release] = []
         data = original
         for at, (step, one) in enumerate(zip(self.steps, own, strict=True)):
-
-            def told(done: float, words: str = "", at: int = at, name: str = step.name) -> None:
-                progress((at + done) / len(self.steps), f"{name}: {words}" if words else name)
-
+            told = part_of(progress, at / len(self.steps), (at + 1) / len(self.steps), step.name)
             try:
                 if data.schema.kind not in step.accepts:
                     raise ParameterError(_("it does not work on a {kind}").format(kind=data.schema.kind))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any, ClassVar, Literal
 
@@ -29,7 +30,7 @@ from noren.kernels.survival import best_plan
 from noren.kernels.threshold import Bound
 from noren.methods.alike import CategoryFile, Sharing, alike, in_words, stop_if_too_few
 from noren.methods.pseudonymize import pseudonymous
-from noren.progress import Progress, silent
+from noren.progress import Enough, Progress, silent
 from noren.protocols import Method
 
 __all__ = ["Generalize"]
@@ -55,6 +56,19 @@ class _Laid:
 
     rows: LaidRows
     place: Whole
+    cells: int
+    """All cells of the original that count."""
+    nobody: float
+    """Those whose row has no customer: they are deleted, whatever the groups."""
+
+
+@dataclass
+class _Search:
+    """The groups of every block, with the rows that the block's rows are; and how far the search came."""
+
+    found: list[tuple[Found, Whole]]
+    stopped: bool = False
+    reached: float = 0.0
 
 
 class Generalize(Method):
@@ -66,8 +80,9 @@ class Generalize(Method):
     of a cell, is least. With ``suppress_cells`` an interval that costs more than a suppressed cell is suppressed.
 
     For k = 2 and an even number of customers the result is the optimum, and proved to be: no release by pairs has a
-    lower U. For larger k the problem is NP-hard; the search goes on for as long as ``effort`` says, Ctrl-C ends it with
-    the best so far, and a lower bound beside U says how much better any other could be at most.
+    lower U. For larger k the problem is NP-hard; the search goes on for as long as ``effort`` says, Ctrl-C or
+    :class:`~noren.progress.Enough` ends it with the best so far, and a lower bound beside U says how much better any
+    other could be at most.
 
     With ``survival`` in place of k, class sizes are chosen: as small as they may be for a number of the best attackers
     to fail with that probability (see the measure of that name). The longest histories, which lose most, go into the
@@ -168,12 +183,13 @@ class Generalize(Method):
         stop_if_too_few(self.k or self.min_class, len(customers))
         words, notes = in_words(original, self.categories)
         laid = self._laid(original, words, codes)
-        found, budget = self._found(laid.rows, seed, progress)
+        search = self._found(laid, seed, progress)
+        progress = silent if search.stopped else progress  # who said enough need not be told more
 
         progress(0.95, _("generalising rows"))
         row = np.full(len(codes), DELETED, dtype=np.int64)
         first = 0
-        for groups, of in found:
+        for groups, of in search.found:
             for group in groups.groups:
                 table = of[group.table]
                 if not self.suppress_cells:  # a row with suppressed cells is never dearer than a deleted one
@@ -181,7 +197,7 @@ class Generalize(Method):
                 row[laid.place[table]] = first + np.arange(table.shape[1])
                 first += table.shape[1]
         aligned, left_out = alike(original, words, row, names, suppress_cells=self.suppress_cells)
-        notes |= self._notes(original, laid, [groups for groups, _of in found], budget) | left_out
+        notes |= self._notes(laid, search) | left_out
         shared = N_("each public history is shared by at least k customers")
         mixed = N_("each public history is shared by at least min_class customers, enough to outlive the attackers")
         statement = Statement(
@@ -225,7 +241,8 @@ class Generalize(Method):
                 ),
                 _("use generalize-by-count, or protect the longest histories apart"),
             )
-        return _Laid(rows, place)
+        known = sum(len(original) - original.frame[c.name].null_count() for c in measured)
+        return _Laid(rows, place, max(len(original) * len(measured), 1), float(known - rows.worth.sum()))
 
     def _effort(self) -> Effort:
         if isinstance(self.effort, str):
@@ -233,49 +250,68 @@ class Generalize(Method):
         normal = EFFORTS["normal"]
         return Effort(normal.rounds, normal.starts, normal.tries, normal.heat, self.effort)
 
-    def _found(self, rows: LaidRows, seed: int, progress: Progress) -> tuple[list[tuple[Found, Whole]], Budget]:
-        """Return the groups of every block, and for each block which rows its rows are."""
+    def _found(self, laid: _Laid, seed: int, progress: Progress) -> _Search:
+        """Return the groups of every block; enough said from the first groups on ends the search with the best."""
+        rows = laid.rows
         count = len(rows.counts)
         tried = [Mixture((), self.k)] if self.k else self._mixtures(rows, progress)
         k, heads = tried[0].k, [mixture.head for mixture in tried]
         size = self.block or (count if count <= _WHOLE_UP_TO else _WHOLE_UP_TO // 4)
         effort = self._effort()
         whole = Budget(effort.seconds)
-        found = []
+        search = _Search([])
         done = 0.0
-        cells = max(float(rows.worth.sum()), 1.0)
+        all_worth = float(rows.worth.sum())
+        cells = max(all_worth, 1.0)
+        dearest = laid.nobody + all_worth  # what the groups found cost, and all that is not in one deleted
         blocks = blocks_by_count(rows, k, size) if size < count else [np.arange(count)]
         for at, block in enumerate(blocks):
             mine = rows.of(block)
             longest = at == len(blocks) - 1  # where the small classes are worth most
-            share = mine.worth.sum() / cells
+            worth = float(mine.worth.sum())
+            share = worth / cells
             rest = None if effort.seconds is None else max(effort.seconds * (1 - whole.spent()), 0.0)
             budget = Budget(None if rest is None else rest * share / max(1 - done, share), whole.stopped)
 
             def told(
-                part: float, cost: float, done: float = done, share: float = share, worth: float = mine.worth.sum()
+                part: float,
+                cost: float,
+                done: float = done,
+                share: float = share,
+                worth: float = worth,
+                dearest: float = dearest,
             ) -> None:
-                words = _("comparing histories") if np.isnan(cost) else _("U = {u:.4f}").format(u=cost / max(worth, 1))
-                progress(0.02 + 0.9 * (done + share * part), words)
+                nothing = np.isnan(cost)
+                u = (dearest if nothing else dearest - worth + cost) / laid.cells
+                words = _("comparing histories") if nothing else _("U = {u:.4f}").format(u=u)
+                search.reached = done + share * part
+                progress(0.02 + 0.9 * search.reached, words, u if search.found or not nothing else None)
 
-            generator = np.random.Generator(np.random.Philox(np.random.SeedSequence([seed, at])))
-            groups = share_histories(
+            share_block = partial(
+                share_histories,
                 mine,
                 k,
                 effort,
                 heads=heads if longest else ((),),
                 suppress=self.suppress_cells,
-                generator=generator,
+                generator=np.random.Generator(np.random.Philox(np.random.SeedSequence([seed, at]))),
                 budget=budget,
                 spread=map_blocks,
-                report=told,
             )
+            try:
+                groups = share_block(report=told)
+            except Enough:
+                if not search.found:
+                    raise
+                budget.stop()
+                groups = share_block()  # of this block and those after it, the first groups that come to hand
             counts = rows.counts[block]
             of = np.arange(mine.start[-1]) + np.repeat(rows.start[block] - mine.start[:-1], counts)
-            found.append((groups, of))
-            whole.stopped = budget.stopped
+            search.found.append((groups, of))
+            whole.stopped = search.stopped = budget.stopped
             done += share
-        return found, whole
+            dearest -= worth - groups.cost
+        return search
 
     def _mixtures(self, rows: LaidRows, progress: Progress) -> list[Mixture]:
         """Return class sizes that outlive the attackers: a few mixtures of one common size, the likeliest first."""
@@ -296,26 +332,23 @@ class Generalize(Method):
             )
         return [mixture for mixture in found if mixture.k == found[0].k][:_MIXTURES]
 
-    def _notes(self, original: History, laid: _Laid, found: list[Found], budget: Budget) -> dict[str, Any]:
+    def _notes(self, laid: _Laid, search: _Search) -> dict[str, Any]:
         """Return what the statement says of the search: U, a lower bound of U for any groups, and how far they are."""
-        columns = original.measured()
-        known = sum(len(original) - original.frame[c.name].null_count() for c in columns)
-        cells = max(len(original) * len(columns), 1)
-        nobody = known - laid.rows.worth.sum()  # rows without a customer are deleted, whatever the groups
-        u = float(sum(f.cost for f in found) + nobody) / cells
+        found = [groups for groups, _of in search.found]
+        u = float(sum(f.cost for f in found) + laid.nobody) / laid.cells
         notes: dict[str, Any] = {"U": u, "proved_optimal": False}
         if len(found) > 1:
             notes["blocks"] = len(found)
         elif found[0].bound is not None:
-            bound = float(found[0].bound + nobody) / cells
+            bound = float(found[0].bound + laid.nobody) / laid.cells
             notes |= {"lower_bound": bound, "gap": max(u - bound, 0.0), "proved_optimal": found[0].proved}
         if self.survival is not None:
             sizes = [len(group.members) for one in found for group in one.groups]
             alive = (1 - best_plan(sizes, self.bound).chance) ** self.attackers
             kinds = sorted(set(sizes))
             notes |= {"survival": alive, "classes": {str(size): sizes.count(size) for size in kinds}}
-        if budget.stopped:
-            notes["interrupted"] = True
+        if search.stopped:
+            notes |= {"stopped": True, "searched": search.reached}
         if not isinstance(self.effort, str):
             notes["by_the_clock"] = True
         return notes

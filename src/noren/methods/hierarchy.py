@@ -46,7 +46,8 @@ class HierarchyMethod(AlikeRows):
     Each quasi column is raised as a whole to one level of its hierarchy; rows that are still alike to too few are
     deleted, up to the share ``suppression``. Of all combinations of levels that keep k (and, where asked, ℓ-diversity
     and t-closeness) within that share it chooses one of least loss, and it is the least of all: the search leaves out
-    only what provably cannot be better (see the page on the lattice).
+    only what provably cannot be better (see the page on the lattice). :class:`~noren.progress.Enough` ends it with the
+    best levels so far.
 
     What it does not promise: a class whose sensitive values are all the same tells them (ask for ``l`` or ``t``), and
     columns called *other* or *sensitive* are released as they are.
@@ -114,6 +115,7 @@ class HierarchyMethod(AlikeRows):
         rungs = on_rungs(table, hierarchies, self.missing)
         values = sensitive_codes(original, self._promise, self.sensitive, quasi)
         best, lost = self._best(rungs, values, there, progress)
+        progress = silent if best.searched < 1 else progress  # who said enough need not be told more
         deleted = np.ones(len(original), dtype=np.bool_)
         deleted[there.arg_true().to_numpy()] = lost
         progress(0.6, _("writing labels"))
@@ -164,7 +166,11 @@ class HierarchyMethod(AlikeRows):
         own = None if values is None else values[first]
         rule = rule_of(self._promise, math.floor(self.suppression * len(which) + 1e-9))
         costs = {"loss": loss_costs, "entropy": entropy_costs}.get(self.loss)
-        progress(0.2, _("searching the levels"))
+
+        def told(share: float, score: float) -> None:
+            progress(0.2 + 0.4 * share, _("searching the levels"), score if math.isfinite(score) else None)
+
+        told(0.0, math.inf)
         best = search(
             combinations,
             counts,
@@ -175,6 +181,7 @@ class HierarchyMethod(AlikeRows):
             sensitive=own,
             everybody=shares,
             workers=cores(),
+            report=told,
         )
         if best is None:
             raise ParameterError(
@@ -213,4 +220,4 @@ class HierarchyMethod(AlikeRows):
             "nodes": best.nodes,
             "columns_without_hierarchy": without,
             "columns_not_released": left + dropped,
-        }
+        } | ({"stopped": True, "searched": best.searched} if best.searched < 1 else {})

@@ -135,7 +135,9 @@ class PseudoRecords(Method):
                 _("use fewer clusters, or protect parts of the customers on their own"),
             )
         sets = item_sets(np.where(item >= 0, codes, NOBODY), item, len(customers), items)
-        cluster, interrupted = self._clusters(sets, items, least, seed, progress)
+        cluster, searched = self._clusters(sets, items, least, seed, progress)
+        stopped = searched < 1
+        progress = silent if stopped else progress  # who said enough need not be told more
 
         progress(0.9, _("adding rows"))
         who, what = missing_items(sets, cluster)
@@ -149,7 +151,7 @@ class PseudoRecords(Method):
             promise=N_(
                 "customers of a cluster have equal item sets: by items, one guess in the cluster's size is right"
             ),
-            notes=notes | ({"interrupted": True} if interrupted else {}),
+            notes=notes | ({"stopped": True, "searched": searched} if stopped else {}),
         )
         progress(0.95, _("putting the rows in an order that tells nothing"))
         inserted = History(added, original.schema)
@@ -178,22 +180,22 @@ class PseudoRecords(Method):
             )
         return least
 
-    def _clusters(self, sets: ItemSets, items: int, least: int, seed: int, progress: Progress) -> tuple[Whole, bool]:
-        """Return the cluster of each customer, and whether the search was interrupted."""
+    def _clusters(self, sets: ItemSets, items: int, least: int, seed: int, progress: Progress) -> tuple[Whole, float]:
+        """Return the cluster of each customer, and how much of the search was done."""
         if self.variant == "balanced":
 
             def told(done: float, added: int) -> None:
-                progress(0.02 + 0.88 * done, _("{rows:,} rows to add").format(rows=added))
+                progress(0.02 + 0.88 * done, _("{rows:,} rows to add").format(rows=added), float(added))
 
             found = union_clusters(sets, items, self.clusters, least, steps=STEPS[self.effort], seed=seed, report=told)
-            return found.cluster, found.interrupted
+            return found.cluster, found.searched
         generator = np.random.Generator(np.random.Philox(np.random.SeedSequence(seed)))
         rows = unit_rows(tf_idf(sets, items))
         cluster = cosine_clusters(rows, self.clusters, generator)
         if self.variant == "repaired":
             progress(0.5, _("filling small clusters"))
             cluster = filled_up(rows, cluster, least)
-        return cluster, False
+        return cluster, 1.0
 
     def _notes(self, sizes: Whole, added: int) -> dict[str, Any]:
         """Return what the statement says: sizes and risks, and nothing of who is with whom."""

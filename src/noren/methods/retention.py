@@ -12,6 +12,7 @@ from noren.data.frames import Table
 from noren.data.perturbation import Perturbation
 from noren.data.reconstruction import Model
 from noren.data.release import Release, Statement
+from noren.data.roles import stop_at_unclassified
 from noren.data.schema import Kind, Role, Schema
 from noren.errors import ParameterError
 from noren.i18n import N_, _
@@ -28,6 +29,9 @@ class Retention(Method):
     Whoever knows the whole original, but not which row is whose, and sees the perturbed rows, can say of no row with a
     probability above 1/k whose it is (Pk-anonymity). ρ follows from k, the number of rows and the domains. What the
     table was like before can be estimated from the perturbed rows and ρ alone: ``noren reconstruct``.
+
+    Only attributes are released, no other column: those named, else all quasi-identifiers. Where none are named, a
+    column without a role stops the run with a question.
 
     References
     ----------
@@ -120,7 +124,14 @@ class Retention(Method):
         )
         return Perturbation(tuple(attributes), tuple(rhos))
 
-    def _attributes(self, schema: Schema, frame: pl.DataFrame | None) -> list[Attribute]:
+    def released_names(self, schema: Schema) -> tuple[str, ...]:
+        """Return the columns to release: those named, else all quasi-identifiers; stop where somebody must decide.
+
+        Left to the roles, a column without one would be left out unasked, so it stops the run. Whoever names the
+        columns has decided about all of them: no other is released.
+        """
+        if not self.attributes:
+            stop_at_unclassified(schema)
         names = self.attributes or tuple(c.name for c in schema.with_role(Role.QUASI))
         if not names:
             raise ParameterError(
@@ -128,6 +139,16 @@ class Retention(Method):
             )
         if len(set(names)) < len(names):
             raise ParameterError(_("an attribute is named twice"), _("name each once"))
+        for name in names:
+            if schema[name].role == Role.IDENTIFIER:
+                raise ParameterError(
+                    _("{column} identifies people, and is not released").format(column=name),
+                    _("leave it out of --attributes, or give it another role in the schema"),
+                )
+        return names
+
+    def _attributes(self, schema: Schema, frame: pl.DataFrame | None) -> list[Attribute]:
+        names = self.released_names(schema)
         ends = dict(class_ends(said) for said in self.classes)
         for name in ends:
             if name not in names:
@@ -139,7 +160,10 @@ class Retention(Method):
         for name in names:
             seen = frame[name] if frame is not None and self.domains == "data" else None
             missing = self.missing == "category"
-            made.append(attribute_of(schema[name], ends=ends.get(name, ()), missing=missing, seen=seen))
+            column = schema[name]
+            if "role" not in column.model_fields_set:
+                column = column.model_copy(update={"role": Role.QUASI})  # naming it was the answer
+            made.append(attribute_of(column, ends=ends.get(name, ()), missing=missing, seen=seen))
         return made
 
     def statement(self, plan: Perturbation, rows: int) -> Statement:

@@ -58,6 +58,7 @@ def protect_file(
         raise SchemaError(_("the data are a history"), _("retention protects tables"))
     if method.domains == "data":
         raise ParameterError(_("a stream cannot take domains from the data"), _("declare the domains in the schema"))
+    method.released_names(schema)  # a question is asked before the rows are counted
     path = readable(source)
     rows = _rows(path, schema, progress)
     plan = method.plan(schema, rows)

@@ -13,9 +13,10 @@ from pydantic import Field
 
 from noren.data.frames import Table
 from noren.data.perturbation import LARGEST_TABLE, Perturbation, perturbation_of
-from noren.data.reconstruction import Reconstruction, reconstruct
+from noren.data.reconstruction import Reconstruction, reconstruct, stated_model
 from noren.data.release import Release
 from noren.data.schema import Kind
+from noren.data.wide_reconstruction import WIDE_MODELS
 from noren.errors import SchemaError
 from noren.i18n import N_, _
 from noren.progress import Progress, silent
@@ -102,22 +103,29 @@ class L1Precision(Measure):
 
     def _by_pairs(self, original: Table, release: Release, made: Perturbation, progress: Progress) -> Score:
         """Return the mean precision of all pairs' tables, where one of all attributes would not fit memory."""
+        chosen = stated_model(release.statement, None if self.model == "stated" else self.model)
+        every = [kept for count in (1, 2) for kept in combinations(range(len(made.names)), count)]
+        # a model of whole tables works on each pair by itself, the others on all of them together
+        whole = self._reconstructed(release, made.names, progress) if chosen in WIDE_MODELS else None
         parts: dict[str, float] = {}
         sums: dict[str, list[float]] = {"perturbed": [], "reconstructed": []}
-        pairs = list(combinations(range(len(made.names)), 2))
-        for done, kept in enumerate(pairs):
-            progress(done / len(pairs), _("reconstructing"))
+        for done, kept in enumerate(every):
             some = made.only(kept)
             x, y = some.table(some.codes(original.frame)), some.table(some.places(release.public.frame))
-            found = self._reconstructed(release, some.names, silent)
-            tables = {"perturbed": y} | ({} if found.model == "none" else {"reconstructed": found.table})
+            tables = {"perturbed": y}
+            if whole is None:
+                progress(done / len(every), _("reconstructing"))
+                tables["reconstructed"] = self._reconstructed(release, some.names, silent).table
+            elif chosen != "none":
+                tables["reconstructed"] = whole.margin(some.names)
             for what, one in tables.items():
                 share = precision(x, one)
-                sums[what].append(share)
+                if len(kept) == 2:
+                    sums[what].append(share)
                 parts[f"{' × '.join(some.names)}, {what}"] = share
         means = {what: sum(shares) / len(shares) for what, shares in sums.items() if shares}
         value = means.get("reconstructed", means["perturbed"])
-        return Score(value, means | parts, {"tables": "pairs", "cells": made.cells})
+        return Score(value, means | parts, {"tables": "pairs", "cells": made.cells, "model": chosen})
 
 
 def _margins(made: Perturbation, x: Numbers, y: Numbers, what: str) -> dict[str, float]:

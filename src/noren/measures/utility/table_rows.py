@@ -13,8 +13,9 @@ from pydantic import Field
 from noren.data.attributes import Attribute
 from noren.data.frames import Table
 from noren.data.perturbation import LARGEST_TABLE, perturbation_of
-from noren.data.reconstruction import reconstruct
+from noren.data.reconstruction import reconstruct, stated_model
 from noren.data.schema import Kind
+from noren.data.wide_reconstruction import WIDE_MODELS
 from noren.errors import SchemaError
 from noren.i18n import N_, _
 from noren.protocols import Evidence, Measure
@@ -73,11 +74,10 @@ def rows_of(measure: OfTables, evidence: Evidence, only: Whole | None = None) ->
     made = perturbation_of(public, release.statement)
     before = made.frame(made.codes(original.frame))
     after = public.frame.select(made.names)
-    # a table of all attributes that does not fit memory cannot be reconstructed: its rows as they stand
-    if made.cells <= LARGEST_TABLE:
-        chosen = None if measure.model == "stated" else measure.model
-        found = reconstruct(public, release.statement, chosen, seed=measure.seed)
-        after = found.records(measure.seed) if found.model != "none" else after
+    chosen = stated_model(release.statement, None if measure.model == "stated" else measure.model)
+    # a model of whole tables has nothing to say of one that does not fit memory: its rows as they stand
+    if chosen != "none" and (made.cells <= LARGEST_TABLE or chosen in WIDE_MODELS):
+        after = reconstruct(public, release.statement, chosen, seed=measure.seed).records(measure.seed)
     ordered = [a.name for a in made.attributes if _is_ordered(a)]
     return Rows(_plain(before, ordered), _plain(after, ordered))
 
