@@ -1,0 +1,70 @@
+"""The papers: their tables and figures next to ours, one file or folder for each document.
+
+**To add a document**, write ``reproduce/s2.py`` (a folder ``s2/`` where it grows) with a constant ``DOCUMENT`` of
+:class:`~noren.reproduce.frame.Document`, and name it in :data:`PLACES` below. Nothing else changes: the command
+``noren reproduce``, the page, the Markdown, the JSON and the tests of the room find it there. ``s4/`` is the example.
+
+- A document is made of **parts**: ``Part("table", "5", N_("title"), units, compare)``. Its key is ``table-5``; figures
+  are ``figure-2``, and what is neither has a kind of its own: ``Part("check", "rho", …)``.
+- ``units(asked)`` returns the **units of work** that the part needs: ``Unit(work, (argument, …), data=("adult",))``.
+  The function stands at the top of a module, takes these arguments alone (texts and numbers) and returns plain JSON.
+  A unit runs in any process, in any order, and is stored once done, under an address made of the function, the
+  arguments, the code it uses and the data it reads: asked for again, by another part or after a kill, it is not
+  computed again. So the numbers and words of the paper stand in another module than the functions, else editing a
+  word would throw away results. One unit should take a second to a minute: usually one cell for one seed.
+  ``Unit(…, needs=(other,))`` gets the results of other units after its own arguments. ``wide=True`` is for a unit that
+  uses all cores by itself. A large intermediate result (a release) is kept by :func:`~noren.reproduce.store.kept`.
+- ``asked.seeds(full=5, quick=1)`` are the seeds to run, ``asked.quick`` says whether to leave out cells. All of quick,
+  five documents together, has three minutes on two cores.
+- ``compare(found)`` returns a ``Comparison`` of **cells**, sentences and charts. ``found[unit]`` is a unit's result,
+  ``unit in found`` says whether it was run. A cell that was left out is there all the same, with ``ours=None``, so that
+  the reader sees it. ``Cell.over(row, column, values, …)`` makes one of the values of several seeds.
+- A cell is *exact* (a difference beyond ``tolerance`` fails the run, exit code 1, unless it names an ``erratum``) or
+  *statistical* (it is told, never fatal). Without a tolerance nothing is claimed.
+- ``errata`` returns what the document gets wrong, with the derivation and the numbers recomputed by code.
+- Charts: ``Chart(title, draw)`` where ``draw()`` returns SVG text; see :mod:`noren.reproduce.charts`.
+- Titles in constants are marked with ``N_``, and what ``compare`` says with ``_``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from noren.errors import UnknownNameError
+from noren.i18n import _
+from noren.naming import suggestion
+
+if TYPE_CHECKING:
+    from noren.reproduce.frame import Document
+
+__all__ = ["PLACES", "document", "documents_named"]
+
+PLACES = {
+    "S0": "noren.reproduce.s0:DOCUMENT",
+    "S1": "noren.reproduce.s1:DOCUMENT",
+    "S2": "noren.reproduce.s2:DOCUMENT",
+    "S3": "noren.reproduce.s3:DOCUMENT",
+    "S4": "noren.reproduce.s4:DOCUMENT",
+}
+
+
+def document(name: str) -> Document:
+    """Return the document ``name``; upper or lower case."""
+    place = PLACES.get(name.upper())
+    if place is None:
+        names = (*PLACES, "all")
+        raise UnknownNameError(
+            _("there is no document {name!r}{hint}; there are {names}").format(
+                name=name[:200], hint=suggestion(name.upper(), names), names=", ".join(names)
+            )
+        )
+    module, _colon, constant = place.partition(":")
+    found: Document = getattr(importlib.import_module(module), constant)
+    return found
+
+
+def documents_named(names: str) -> list[Document]:
+    """Return the documents that ``names`` means: ``S4``, ``S2,S4`` or ``all``."""
+    wanted = PLACES if names.lower() == "all" else [name.strip().upper() for name in names.split(",")]
+    return [document(name) for name in dict.fromkeys(wanted)]

@@ -1,0 +1,267 @@
+"""What a reproduction is made of: documents, parts, units of work, cells, errata."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+__all__ = [
+    "Asked",
+    "Cell",
+    "Chart",
+    "Comparison",
+    "Document",
+    "Erratum",
+    "Found",
+    "Part",
+    "Unit",
+    "no_units",
+]
+
+Scalar = str | int | float | bool
+Value = float | str | None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How much to run: ``quick`` leaves out cells, ``wanted_seeds`` takes the place of a part's own number of seeds."""
+
+    quick: bool = False
+    wanted_seeds: int | None = None
+
+    def seeds(self, full: int, quick: int = 1) -> range:
+        """Return the seeds to run: 1, 2, …
+
+        >>> list(Asked().seeds(full=3)), list(Asked(quick=True).seeds(full=3)), list(Asked(wanted_seeds=2).seeds(5))
+        ([1, 2, 3], [1], [1, 2])
+        """
+        return range(1, (self.wanted_seeds or (quick if self.quick else full)) + 1)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One piece of work, the same in any process: a function at the top of a module, and its arguments.
+
+    Attributes
+    ----------
+    work
+        Called with the arguments, then with the results of ``needs``; returns plain JSON.
+    data
+        Data sets of the catalog that it reads; where one is not on this machine, the unit is not run.
+    wide
+        Whether it uses all cores by itself; it is then run alone, in this process.
+    """
+
+    work: Callable[..., Any]
+    arguments: tuple[Scalar, ...] = ()
+    data: tuple[str, ...] = ()
+    needs: tuple[Unit, ...] = ()
+    wide: bool = False
+
+    @property
+    def name(self) -> str:
+        """What the progress bar calls it."""
+        return " ".join((self.work.__name__.replace("_", " "), *map(str, self.arguments)))
+
+    def all_data(self) -> tuple[str, ...]:
+        """Return the data sets that it or what it needs reads."""
+        return tuple(dict.fromkeys((*self.data, *(name for unit in self.needs for name in unit.all_data()))))
+
+
+@dataclass(frozen=True)
+class Found:
+    """The results of units, for a part to compare with the paper."""
+
+    asked: Asked
+    results: Mapping[Unit, Any]
+
+    def __getitem__(self, unit: Unit) -> Any:
+        return self.results[unit]
+
+    def __contains__(self, unit: object) -> bool:
+        return unit in self.results
+
+    def of(self, units: Sequence[Unit]) -> list[Any]:
+        """Return the results of those of ``units`` that were run."""
+        return [self.results[unit] for unit in units if unit in self.results]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of the paper beside ours.
+
+    Attributes
+    ----------
+    row, column
+        Where it stands; cells of one row are shown on one line. ``column`` may be empty.
+    paper, ours
+        The two values: numbers, or words. ``paper=None``: the paper has no such number; ``ours=None``: it was not run.
+    spread, seeds
+        Of a random value the standard deviation over so many seeds; ``ours`` is the mean.
+    exact
+        Whether the paper's number has one right answer, so that a difference is an error.
+    tolerance
+        How far ours may be away, by rounding or by chance; nothing is claimed where it is ``None``.
+    aim
+        ``equal``: ours should be the paper's. ``at-least``, ``at-most``: ours should not be worse.
+    erratum
+        The key of the erratum that explains a difference.
+    digits
+        Decimals to show.
+    """
+
+    row: str
+    column: str = ""
+    paper: Value = None
+    ours: Value = None
+    spread: float | None = None
+    seeds: int | None = None
+    exact: bool = False
+    tolerance: float | None = None
+    aim: Literal["equal", "at-least", "at-most"] = "equal"
+    note: str = ""
+    erratum: str = ""
+    digits: int = 3
+
+    @classmethod
+    def over(cls, row: str, column: str, values: Sequence[float], **said: Any) -> Cell:
+        """Return the cell of a random value: mean and spread over seeds; not run where there are no values.
+
+        >>> cell = Cell.over("t1", "em", [90.0, 92.0], paper=91.5, tolerance=2)
+        >>> cell.ours, round(cell.spread, 3), cell.difference, cell.ok
+        (91.0, 1.414, -0.5, True)
+        """
+        if not values:
+            return cls(row, column, **said)
+        spread = statistics.stdev(values) if len(values) > 1 else None
+        return cls(row, column, ours=statistics.fmean(values), spread=spread, seeds=len(values), **said)
+
+    @property
+    def difference(self) -> float | None:
+        """Ours less the paper's, where both are numbers."""
+        if isinstance(self.ours, float | int) and isinstance(self.paper, float | int):
+            return self.ours - self.paper
+        return None
+
+    @property
+    def ok(self) -> bool | None:
+        """Whether the claim holds; nothing where there is none, or where it was not run."""
+        if self.ours is None or self.paper is None:
+            return None
+        if self.difference is None:
+            return self.ours == self.paper
+        if self.tolerance is None:
+            return None
+        room = self.tolerance + 1e-9  # .002 is no binary fraction
+        if self.aim == "equal":
+            return abs(self.difference) <= room
+        return (self.difference if self.aim == "at-least" else -self.difference) >= -room
+
+    @property
+    def fails(self) -> bool:
+        """Whether the reproduction fails by this cell: an exact number that differs, and no erratum says why."""
+        return self.exact and self.ok is False and not self.erratum
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the cell as plain data."""
+        return {
+            "what": self.row,
+            "column": self.column,
+            "paper": self.paper,
+            "ours": self.ours,
+            "spread": self.spread,
+            "seeds": self.seeds,
+            "difference": self.difference,
+            "kind": "exact" if self.exact else "statistical",
+            "tolerance": self.tolerance,
+            "aim": self.aim,
+            "ok": self.ok,
+            "erratum": self.erratum or None,
+            "note": self.note,
+        }
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A picture: what it shows, in a sentence, and a function that draws it as SVG text."""
+
+    title: str
+    draw: Callable[[], str]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a part found: its cells, what they come to in sentences, its pictures."""
+
+    cells: Sequence[Cell] = ()
+    says: Sequence[str] = ()
+    charts: Sequence[Chart] = ()
+
+
+def no_units(_asked: Asked) -> Sequence[Unit]:
+    """Return nothing: for a part whose numbers take no time and need no data."""
+    return ()
+
+
+@dataclass(frozen=True)
+class Part:
+    """A table, a figure or another piece of a document.
+
+    Attributes
+    ----------
+    kind, name
+        ``table``, ``figure`` or ``check``, and its number or word.
+    title
+        What it shows, marked with ``N_``.
+    units
+        The work that it needs for what is asked.
+    compare
+        The cells, from the results of that work.
+    """
+
+    kind: Literal["table", "figure", "check"]
+    name: str
+    title: str
+    units: Callable[[Asked], Sequence[Unit]]
+    compare: Callable[[Found], Comparison]
+
+    @property
+    def key(self) -> str:
+        """``table-5``, ``figure-2``; the word alone for a check."""
+        return self.name if self.kind == "check" else f"{self.kind}-{self.name}"
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """What a document gets wrong, what it must be, and why; with the numbers that code recomputes."""
+
+    key: str
+    where: str
+    printed: str
+    derived: str
+    derivation: str
+    cells: Sequence[Cell] = field(default_factory=tuple)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the erratum as plain data."""
+        return {
+            "key": self.key,
+            "where": self.where,
+            "printed": self.printed,
+            "derived": self.derived,
+            "derivation": self.derivation,
+            "cells": [cell.as_dict() for cell in self.cells],
+        }
+
+
+@dataclass(frozen=True)
+class Document:
+    """One of the five documents: what it is called, its parts, its errata."""
+
+    key: str
+    title: str
+    citation: str
+    parts: tuple[Part, ...]
+    errata: Callable[[], Sequence[Erratum]] = tuple

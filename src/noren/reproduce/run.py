@@ -1,0 +1,254 @@
+"""Reproducing documents: choosing parts, running what is not kept yet, comparing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from noren.errors import FileError, UnknownNameError
+from noren.i18n import N_, _
+from noren.naming import suggestion
+from noren.progress import Progress, silent
+from noren.reproduce.frame import Asked, Cell, Comparison, Document, Erratum, Found, Part, Unit
+from noren.reproduce.machine import cores
+from noren.reproduce.store import Store, data_digest, default_folder
+from noren.reproduce.workers import run_units
+from noren.version import __version__
+
+__all__ = ["Choice", "DocumentResult", "PartResult", "Report", "reproduce"]
+
+_KINDS = {"table": (N_("table"), N_("tables")), "figure": (N_("figure"), N_("figures"))}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The parts to run; all of them where nothing is named."""
+
+    tables: tuple[str, ...] = ()
+    figures: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.tables or self.figures or self.parts)
+
+    def of(self, document: Document) -> list[Part]:
+        """Return the parts of a document that are chosen."""
+        if not self:
+            return list(document.parts)
+        return [part for part in document.parts if self._names(part)]
+
+    def _names(self, part: Part) -> bool:
+        by_number = {"table": self.tables, "figure": self.figures}.get(part.kind, ())
+        return part.name in by_number or part.key in self.parts
+
+    def check(self, documents: Sequence[Document]) -> None:
+        """Say which table, figure or part is nowhere in the documents, and which there are."""
+        for kind, wanted in (("table", self.tables), ("figure", self.figures)):
+            there = [(d.key, p.name) for d in documents for p in d.parts if p.kind == kind]
+            for name in wanted:
+                if name not in [number for _key, number in there]:
+                    raise UnknownNameError(
+                        _("there is no {kind} {name} in {documents}; there are {kinds} {names}").format(
+                            kind=_(_KINDS[kind][0]),
+                            name=name[:200],
+                            documents=", ".join(d.key for d in documents),
+                            kinds=_(_KINDS[kind][1]),
+                            names=_numbers(there, several=len(documents) > 1),
+                        )
+                    )
+        keys = [part.key for d in documents for part in d.parts]
+        for name in self.parts:
+            if name not in keys:
+                raise UnknownNameError(
+                    _("there is no part {name!r}{hint}; there are {names}").format(
+                        name=name[:200], hint=suggestion(name, keys), names=", ".join(dict.fromkeys(keys))
+                    )
+                )
+
+
+def _numbers(there: Sequence[tuple[str, str]], *, several: bool) -> str:
+    return ", ".join(f"{key}.{number}" if several else number for key, number in there) or "–"
+
+
+@dataclass(frozen=True)
+class PartResult:
+    """What came of a part; ``missing`` says why it could not be run."""
+
+    part: Part
+    comparison: Comparison
+    missing: str = ""
+
+    @property
+    def left_out(self) -> list[Cell]:
+        """The cells that were not run though they could have been."""
+        return [] if self.missing else [cell for cell in self.comparison.cells if cell.ours is None]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the part as plain data."""
+        return {
+            "key": self.part.key,
+            "kind": self.part.kind,
+            "title": _(self.part.title),
+            "missing": self.missing or None,
+            "left_out": len(self.left_out),
+            "says": list(self.comparison.says),
+            "charts": [chart.title for chart in self.comparison.charts],
+            "cells": [cell.as_dict() for cell in self.comparison.cells],
+        }
+
+
+@dataclass(frozen=True)
+class DocumentResult:
+    """What came of a document."""
+
+    document: Document
+    parts: Sequence[PartResult]
+    errata: Sequence[Erratum] = ()
+
+    @property
+    def cells(self) -> list[Cell]:
+        """The cells of all parts, and those of the errata."""
+        own = [cell for part in self.parts for cell in part.comparison.cells]
+        return own + [cell for erratum in self.errata for cell in erratum.cells]
+
+    @property
+    def failed(self) -> list[tuple[str, Cell]]:
+        """Exact cells that differ without an erratum, each with the key of its part."""
+        told = [(p.part.key, cell) for p in self.parts for cell in p.comparison.cells]
+        told += [(erratum.key, cell) for erratum in self.errata for cell in erratum.cells]
+        return [(key, cell) for key, cell in told if cell.fails]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the document as plain data."""
+        return {
+            "key": self.document.key,
+            "title": _(self.document.title),
+            "citation": self.document.citation,
+            "parts": [part.as_dict() for part in self.parts],
+            "errata": [erratum.as_dict() for erratum in self.errata],
+        }
+
+
+@dataclass(frozen=True)
+class Report:
+    """What came of everything that was asked for."""
+
+    asked: Asked
+    documents: Sequence[DocumentResult]
+    computed: int
+    kept: int
+    version: str = __version__
+    counts: dict[str, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        cells = [cell for document in self.documents for cell in document.cells]
+        counts = {
+            "cells": len(cells),
+            "exact": sum(cell.exact for cell in cells),
+            "exact_run": sum(cell.exact and cell.ok is not None for cell in cells),
+            "exact_equal": sum(cell.exact and cell.ok is True for cell in cells),
+            "claims": sum(cell.ok is not None for cell in cells),
+            "claims_held": sum(cell.ok is True for cell in cells),
+            "not_run": sum(len(p.left_out) for d in self.documents for p in d.parts),
+        }
+        object.__setattr__(self, "counts", counts)
+
+    @property
+    def failed(self) -> list[tuple[str, str, Cell]]:
+        """Exact cells that differ without an erratum: document, part, cell."""
+        return [(d.document.key, key, cell) for d in self.documents for key, cell in d.failed]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the report as plain data."""
+        return {
+            "noren": self.version,
+            "quick": self.asked.quick,
+            "seeds": self.asked.wanted_seeds,
+            "ok": not self.failed,
+            "counts": self.counts,
+            "units": {"computed": self.computed, "kept": self.kept},
+            "documents": [document.as_dict() for document in self.documents],
+        }
+
+
+def reproduce(
+    documents: Sequence[Document],
+    asked: Asked | None = None,
+    choice: Choice | None = None,
+    *,
+    folder: Path | None = None,
+    fresh: bool = False,
+    workers: int | None = None,
+    progress: Progress = silent,
+) -> Report:
+    """Run the parts that are chosen and return what came of them.
+
+    Parameters
+    ----------
+    folder
+        Where finished work is kept; the user's cache where left out.
+    fresh
+        Whether to compute again what is kept.
+    workers
+        How many processes; as many as there are cores where left out. The results are the same.
+    """
+    asked, choice = asked or Asked(), choice or Choice()
+    choice.check(documents)
+    store = Store(folder or default_folder())
+    chosen = [(document, choice.of(document)) for document in documents]
+    needed = {part: list(part.units(asked)) for _document, parts in chosen for part in parts}
+    missing = {part: _missing(units) for part, units in needed.items()}
+    runnable = [unit for part, units in needed.items() if not missing[part] for unit in units]
+    done: dict[Unit, Any] = {}
+    left = _not_kept(runnable, store, done, fresh=fresh)
+    kept = len(done)
+    for count, unit in enumerate(run_units(left, done, store, workers or cores()), start=1):
+        progress(count / len(left), unit.name)
+    found = Found(asked, done)
+
+    def result(part: Part) -> PartResult:
+        if missing[part]:
+            return PartResult(part, Comparison(), missing[part])
+        return PartResult(part, part.compare(found))
+
+    results = [
+        DocumentResult(document, [result(part) for part in parts], tuple(document.errata()) if not choice else ())
+        for document, parts in chosen
+        if parts
+    ]
+    return Report(asked, results, computed=len(left), kept=kept)
+
+
+def _missing(units: Sequence[Unit]) -> str:
+    """Return why units cannot be run: a data set that is not here, or is not what it should be."""
+    for name in dict.fromkeys(name for unit in units for name in unit.all_data()):
+        try:
+            data_digest(name)
+        except FileError as error:
+            return str(error)
+    return ""
+
+
+def _not_kept(units: Sequence[Unit], store: Store, done: dict[Unit, Any], *, fresh: bool) -> list[Unit]:
+    """Put what is kept into ``done`` and return the rest, with what it needs, each unit once."""
+    left: dict[Unit, None] = {}
+
+    def look(unit: Unit) -> None:
+        if unit in done or unit in left:
+            return
+        if not fresh:
+            try:
+                done[unit] = store.load(unit)
+            except KeyError:
+                pass
+            else:
+                return
+        for other in unit.needs:
+            look(other)
+        left[unit] = None
+
+    for unit in units:
+        look(unit)
+    return list(left)

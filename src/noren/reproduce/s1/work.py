@@ -1,0 +1,177 @@
+"""S1's experiment as units of work: its groups with its leftovers, ours, and the best groups there are."""
+
+from __future__ import annotations
+
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from noren.data.arrays import exact_values, numbers, people
+from noren.data.catalog import find, open_dataset
+from noren.data.categories import Categories, write_categories
+from noren.data.category_names import derive_categories, read_item_names
+from noren.data.frames import History
+from noren.data.release import Release, Statement
+from noren.data.schema import Role, Schema
+from noren.kernels.count_groups import rows_laid_together
+from noren.measures.utility.cell_error import CellError
+from noren.methods.alike import alike, in_words
+from noren.methods.generalize import Generalize
+from noren.methods.generalize_by_count import GeneralizeByCount
+from noren.methods.pseudonymize import pseudonymous
+from noren.protocols import Evidence
+from noren.reproduce.store import kept
+
+__all__ = ["best_groups", "by_count", "categories", "errors", "examples", "leaving_the_rest", "left_alone"]
+
+Whole = NDArray[np.int64]
+Words = Literal["items", "categories"]
+
+DATA = "pwscup2018-preliminary"
+NAMES = "online-retail"
+SEED = 1
+"""Decides pseudonyms alone; no number depends on it."""
+KINDS = 19
+
+
+# --- the examples ----------------------------------------------------------------------------------------------------
+
+
+def examples(sorted_into: str) -> dict[str, list[str]]:
+    """Return what becomes of S1's two small examples, row by row, and of the second with categories.
+
+    ``sorted_into`` says which: ``item=category;item=category``.
+    """
+    pairs = (pair.partition("=") for pair in sorted_into.split(";"))
+    sorts = {item: category for item, _equals, category in pairs}
+    told = {"introduction": _said(INTRODUCTION, None), "example": _said(EXAMPLE, None)}
+    with tempfile.TemporaryDirectory() as folder:
+        items = _history(EXAMPLE)[Role.ITEM].unique().to_list()
+        others = {item: sorts.get(item, "other") for item in items}
+        path = write_categories(Categories(others, {c: c for c in others.values()}), Path(folder) / "categories.csv")
+        return told | {"categories": _said(EXAMPLE, path)}
+
+
+INTRODUCTION = """
+N 2010/11/14 A 1 1
+I 2010/11/2  B 2 2
+H 2011/4/6   C 3 10
+"""
+EXAMPLE = """
+A 2011/11/14 158  2   1
+A 2011/11/2  B20  2.5 2
+A 2011/4/6   891  3   10
+A 2011/8/2   291D 10  8
+B 2011/11/4  324  1   3
+B 2011/10/10 521P 2   1
+B 2011/5/28  G402 2   9
+C 2011/1/3   B20  2.5 2
+C 2011/4/2   521P 2   10
+"""
+"""The pages have no years."""
+
+
+def _history(text: str) -> History:
+    schema = Schema.preset("pwscup2018")
+    rows = [line.split() for line in text.strip().splitlines()]
+    columns: dict[str, Any] = dict(zip(schema.names, map(list, zip(*rows, strict=True)), strict=True))
+    numbers_of = {"price": [float(n) for n in columns["price"]], "quantity": [int(n) for n in columns["quantity"]]}
+    return History.of(columns | numbers_of, schema)
+
+
+def _said(text: str, sorts: Path | None) -> list[str]:
+    """Return what each row says after three are made alike, without the pseudonym."""
+    release = GeneralizeByCount(k=3, categories=sorts).protect(_history(text), seed=SEED)
+    return [line.partition(",")[2] for line in release.aligned().lines()]
+
+
+def errors(price: float) -> dict[str, float]:
+    """Return the sums of the errors of S1's three rows, the second and third sold for ``price``, and U."""
+    original = _history("1 2010/12/1 84879 1.69 32\n1 2010/12/2 22745 2.1 6\n1 2010/12/3 22748 2.1 6")
+    told = f"1 2010/12/3 10000 1.68 31\n1 2010/12/3 20000 {price} 5\n1 2010/12/3 30000 {price} 5"
+    release = Release.of_aligned(original, _history(told), Statement("by hand"), seed=SEED)
+    score = CellError().measure(Evidence(original, release))
+    sums = {part: 3 * value for part, value in score.parts.items()}
+    return sums | {"all": sum(sums.values()), "U": score.value}
+
+
+# --- the table -------------------------------------------------------------------------------------------------------
+
+
+def leaving_the_rest(k: int, words: Words, *_made: object) -> float:
+    """Return U where the customers that are left over after the last whole group of k stay as they are.
+
+    With categories it runs after :func:`categories`, which makes them once for all.
+    """
+    original = _customers()
+    codes, _names = people(original[Role.CUSTOMER])
+    group = left_alone(np.bincount(codes), k)
+    sorted_by = [c for role in (Role.PRICE, Role.QUANTITY) for c in original.schema.with_role(role)]
+    row = rows_laid_together(codes, group, [numbers(exact_values(original, c)) for c in sorted_by])
+    said, meaning = in_words(original, _category_file() if words == "categories" else None)
+    names = pseudonymous(original[Role.CUSTOMER], SEED)
+    aligned, notes = alike(original, said, row, names, suppress_cells=False)
+    statement = Statement("generalize-by-count", notes=meaning | notes)
+    return _error(Release.of_aligned(original, aligned, statement, seed=SEED))
+
+
+def left_alone(counts: Whole, k: int) -> Whole:
+    """Return the group of each customer: neighbours by row count, k to a group, and whoever is left over for himself.
+
+    >>> left_alone(np.array([2, 9, 5, 9, 1]), 2).tolist()
+    [1, 0, 1, 0, 2]
+    """
+    place = np.empty(len(counts), dtype=np.int64)
+    place[np.argsort(-counts, kind="stable")] = np.arange(len(counts))
+    whole = len(counts) // k
+    return np.where(place < whole * k, place // k, whole + place - whole * k)
+
+
+def by_count(k: int, suppress_cells: bool) -> float:
+    """Return U of generalize-by-count, which puts whoever is left over into the last group."""
+    return _error(GeneralizeByCount(k=k, suppress_cells=suppress_cells).protect(_customers(), seed=SEED))
+
+
+def best_groups(k: int, effort: Literal["quick", "normal", "thorough"]) -> dict[str, Any]:
+    """Return U of the best groups that generalize finds, and how low any could be."""
+    release = Generalize(k=k, effort=effort).protect(_customers(), seed=SEED)
+    notes = release.statement.notes
+    return {
+        "U": _error(release),
+        "lower_bound": notes["lower_bound"],
+        "optimal": notes["proved_optimal"],
+        "deleted": release.deleted_rows,
+    }
+
+
+def categories() -> dict[str, int]:
+    """Return how many items there are, and how many of them are in the largest category that is made of their names."""
+    known = pl.read_csv(_category_file(), infer_schema=False)
+    return {"items": len(known), "largest": int(known["category"].value_counts()["count"].max() or 0)}  # type: ignore[arg-type]
+
+
+def _error(release: Release) -> float:
+    return CellError().measure(Evidence(_customers(), release)).value
+
+
+@cache
+def _customers() -> History:
+    data = open_dataset(DATA).data
+    if not isinstance(data, History):
+        raise TypeError(DATA)
+    return data
+
+
+def _category_file() -> Path:
+    return kept(_derive, data=(DATA, NAMES)) / "categories.csv"
+
+
+def _derive(folder: Path) -> None:
+    items = _customers()[Role.ITEM].unique().to_list()
+    names = read_item_names(find(NAMES).path(), NAMES)
+    write_categories(derive_categories(names, items, count=KINDS, seed=0), folder / "categories.csv")

@@ -1,0 +1,123 @@
+"""S2's experiments as units of work: what the data are like, releases with pseudo records, and who finds whom."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Literal
+
+import numpy as np
+
+from noren.attacks import attacks
+from noren.data.arrays import people
+from noren.data.catalog import open_dataset
+from noren.data.frames import History
+from noren.data.release import Release
+from noren.data.schema import Role, Schema
+from noren.measures.safety.jaccard_mean import JaccardMean
+from noren.measures.safety.reid_rate import ReidRate
+from noren.methods.chain import Chain
+from noren.methods.pseudo_records import PseudoRecords
+from noren.protocols import Evidence
+from noren.reproduce.untimed import without_times
+
+__all__ = ["ATTACKS", "RELEASES", "example", "facts", "found", "padded"]
+
+DATA = "pwscup2016"
+ATTACKS = ("jaccard", "item-candidates", "unique-rows", "profile")
+
+
+def facts() -> dict[str, float]:
+    """Return what S2 says of its data: customers, rows, items of each, similarity and overlap of two."""
+    data = _customers()
+    who, names = people(data[Role.CUSTOMER])
+    what, items = people(data[Role.ITEM])
+    bought = np.zeros((len(names), len(items)))
+    bought[who, what] = 1
+    pairs = np.triu_indices(len(names), 1)
+    common = (bought @ bought.T)[pairs]
+    sizes = bought.sum(axis=1)
+    alike = common / (sizes[pairs[0]] + sizes[pairs[1]] - common)
+    return {
+        "n": len(names),
+        "m": len(data),
+        "b": float(sizes.mean()),
+        "h": float(common.mean()),
+        "µ": float(alike.mean()),
+    }
+
+
+def example() -> dict[str, Any]:
+    """Return how many rows figure 1's three customers lack, and the items that each shows in the end."""
+    rows = {
+        "customer": ["u1", "u1", "u2", "u2", "u2", "u3", "u3"],
+        "date": ["2010/12/1"] * 7,
+        "item": ["g1", "g2", "g1", "g3", "g5", "g4", "g5"],
+        "price": [1.0] * 7,
+        "quantity": [1] * 7,
+    }
+    release = PseudoRecords(clusters=1).protect(History.of(rows, Schema.preset("pwscup2018")), seed=1)
+    names = dict(release.secret.pseudonyms.select("pseudonym", "customer").iter_rows())
+    shown = release.public.frame.group_by("customer").agg("item").iter_rows()
+    return {
+        "added": release.inserted_rows,
+        "items": {names[pseudonym]: ", ".join(sorted(set(items))) for pseudonym, items in shown},
+    }
+
+
+def padded(
+    clusters: int,
+    least: int,
+    variant: Literal["clusters", "repaired", "balanced"],
+    effort: Literal["quick", "normal", "thorough"],
+    seed: int,
+) -> dict[str, float]:
+    """Return the rows that were added, the mean similarity, and the share of customers that Algorithm 1 finds.
+
+    ``least`` is 0 where the variant's own is meant.
+    """
+    method = PseudoRecords(clusters=clusters, min_size=least or None, variant=variant, effort=effort)
+    original = _customers()
+    release = method.protect(original, seed=seed)
+    return {
+        "added": release.inserted_rows,
+        "jaccard": JaccardMean().measure(Evidence(original, release)).value,
+        "reid": _rate(original, release, "jaccard"),
+    }
+
+
+_WIDE = {"method": "perturb", "days": 31, "price": 1.0, "packs": 5}
+RELEASES: dict[str, list[dict[str, Any]]] = {
+    "thin 50 %": [{"method": "thin", "share": 0.5}],
+    "thin 80 %": [{"method": "thin", "share": 0.8}],
+    "thin 95 %": [{"method": "thin", "share": 0.95}],
+    "swap 30 %": [{"method": "swap", "share": 0.3}],
+    "swap 60 %": [{"method": "swap", "share": 0.6}],
+    "swap 60 %, thin 50 %": [{"method": "swap", "share": 0.6}, {"method": "thin", "share": 0.5}],
+    "pseudo records, 100 clusters": [{"method": "pseudo-records", "clusters": 100, "effort": "quick"}],
+    "pseudo records, 150 clusters": [{"method": "pseudo-records", "clusters": 150, "effort": "quick"}],
+    "pseudo records, 150 clusters, thin 50 %": [
+        {"method": "pseudo-records", "clusters": 150, "effort": "quick"},
+        {"method": "thin", "share": 0.5},
+    ],
+}
+"""What stands in for the contest's submissions; dates, prices and quantities are moved far in all of them."""
+
+
+def found(name: str, seed: int) -> dict[str, float]:
+    """Return the share of customers that each attack finds in a release; times of day and invoices are not shown."""
+    original = _customers()
+    release = without_times(Chain(steps=[*RELEASES[name], _WIDE]).protect(original, seed=seed))
+    return {attack: _rate(original, release, attack) for attack in ATTACKS}
+
+
+def _rate(original: History, release: Release, attack: str) -> float:
+    guess = attacks.create(attack).attack(original, release.public, seed=1)
+    return ReidRate().measure(Evidence(original, release, guesses={attack: guess})).value
+
+
+@cache
+def _customers() -> History:
+    data = open_dataset(DATA).data
+    if not isinstance(data, History):
+        raise TypeError(DATA)
+    return data

@@ -1,0 +1,163 @@
+"""S4's numbers that follow by arithmetic: ρ from k, domains, patterns, means."""
+
+from __future__ import annotations
+
+import math
+
+from noren.i18n import _
+from noren.kernels.retention import keep_probabilities
+from noren.reproduce.frame import Cell, Comparison, Found
+from noren.reproduce.s4.printed import (
+    DOMAINS,
+    KS,
+    MEANS,
+    MONTH_SHARES,
+    RHO_SYNTHETIC,
+    ROWS,
+    TABLE_4,
+    TABLE_5,
+    TABLE_8,
+    TABLE_9,
+)
+from noren.reproduce.s4.work import ATTRIBUTES, BLOOD, MONTH, SIZES
+
+__all__ = ["mean_of_patterns", "rho", "sizes_of", "table_4", "table_6", "table_7", "worked"]
+
+NEARLY = 0.006
+"""How far a printed mean may be from its own, rounded or cut."""
+COARSE = 0.002
+"""How far the paper's ρ may be from the formula's: its search was coarse."""
+
+
+def sizes_of(table: str) -> list[int]:
+    """Return the domains of a set of attributes, as Table 3 gives them.
+
+    >>> sizes_of("t1")
+    [5, 2, 42]
+    """
+    return [DOMAINS[name] for name in ATTRIBUTES[table]]
+
+
+def rho(_found: Found) -> Comparison:
+    """Compare every ρ that the paper prints with its own formula."""
+    cells = [
+        _rho_cell(table, k, keep_probabilities(k, sizes_of(table), ROWS)[0], said)
+        for table, (printed, _perturbed, _reconstructed) in TABLE_5.items()
+        for k, said in zip(KS, printed, strict=True)
+    ]
+    cells += [
+        _rho_cell(_("{rows:,} rows").format(rows=rows), k, keep_probabilities(k, SIZES, rows)[0], said)
+        for rows, printed in RHO_SYNTHETIC.items()
+        for k, said in zip(KS, printed, strict=True)
+    ]
+    worst = max(abs(cell.difference or 0.0) for cell in cells)
+    return Comparison(
+        cells,
+        [_("Formula (1) gives every ρ within {worst:.4f}; the paper's own search was coarse.").format(worst=worst)],
+    )
+
+
+def _rho_cell(row: str, k: int, ours: float, paper: float) -> Cell:
+    return Cell(row, f"k = {k}", paper, ours, exact=True, tolerance=COARSE, digits=4)
+
+
+def table_4(_found: Found) -> Comparison:
+    """Multiply the domains of each set of attributes."""
+    return Comparison(
+        [
+            Cell(
+                f"{table}: {', '.join(ATTRIBUTES[table])}",
+                paper=said,
+                ours=math.prod(sizes_of(table)),
+                exact=True,
+                tolerance=0,
+                digits=0,
+                note=" · ".join(map(str, sizes_of(table))),
+            )
+            for table, said in TABLE_4.items()
+        ]
+    )
+
+
+def table_6(_found: Found) -> Comparison:
+    """Write out the shares that the words of Table 6 mean."""
+    said = {"A": (80,), "B": (40, 40, 10, 10), "C": (40, 30, 20, 10), "D": (None, None, None, 10), "E": (25,) * 4}
+    cells = [
+        Cell(
+            pattern,
+            blood,
+            paper=paper,
+            ours=100 * share,
+            exact=paper is not None,
+            tolerance=None if paper is None else 0.05,
+            digits=1,
+            erratum="blood" if pattern == "B" and blood in ("O", "AB") else "",
+        )
+        for pattern, shares in BLOOD.items()
+        for blood, share, paper in zip(
+            ("A", "B", "O", "AB"), shares, (*said[pattern], *(None,) * (4 - len(said[pattern]))), strict=True
+        )
+    ]
+    return Comparison(cells, [_("What the words leave to the reader (the others alike) has no number of the paper's.")])
+
+
+def table_7(_found: Found) -> Comparison:
+    """Write out the shares that the words of Table 7 mean: January and December, and the first half of the year."""
+    cells = []
+    stated = {"1": (45.0, 5.0), "4": (9.0, 1.0)} | MONTH_SHARES
+    for pattern, shares in MONTH.items():
+        for column, ours, at in ((_("January"), shares[0], 0), (_("December"), shares[-1], 1)):
+            paper = stated[pattern][at] if pattern in stated else None
+            cells.append(_share(pattern, column, paper, ours))
+        cells.append(_share(pattern, _("January to June"), 80.0 if pattern == "2" else None, sum(shares[:6])))
+    return Comparison(cells, [_("Pattern 3 falls evenly from 12/78 to 1/78: 15.4 and 1.3 per cent.")])
+
+
+def _share(pattern: str, column: str, paper: float | None, ours: float) -> Cell:
+    claim = None if paper is None else 0.05
+    return Cell(pattern, column, paper, 100 * ours, exact=paper is not None, tolerance=claim, digits=1)
+
+
+def mean_of_patterns(number: int, at: int, k_at: int, first: str = "A-1", last: str = "E-5") -> float:
+    """Return the mean of a column of Table 8 or 9 as printed, over the patterns from ``first`` to ``last``.
+
+    >>> round(mean_of_patterns(8, 0, 0), 2), round(mean_of_patterns(8, 0, 0, "B-2", "D-4"), 2)
+    (77.18, 78.97)
+    """
+    table = TABLE_8 if number == 8 else TABLE_9
+    names = list(table)
+    kept = names[names.index(first) : names.index(last) + 1]
+    return math.fsum(table[name][at][k_at] for name in kept) / len(kept)
+
+
+def worked(_found: Found) -> Comparison:
+    """Recompute what the text and the last lines of Tables 8 and 9 say."""
+    kinds = (_("perturbed"), _("reconstructed"))
+    cells = [
+        Cell(
+            _("Table {number}, mean, {kind}").format(number=number, kind=kind),
+            f"k = {k}",
+            MEANS[number][at][k_at],
+            mean_of_patterns(number, at, k_at),
+            exact=True,
+            tolerance=NEARLY,
+            digits=2,
+            erratum="means",
+        )
+        for number in MEANS
+        for at, kind in enumerate(kinds)
+        for k_at, k in enumerate(KS)
+    ]
+    t3, t4 = (keep_probabilities(2, sizes_of(table), ROWS)[0] for table in ("t3", "t4"))
+    cells.append(
+        Cell(_("ρ of t4 less ρ of t3"), "k = 2", 0.0, t4 - t3, exact=True, tolerance=1e-9, note=_("as many cells each"))
+    )
+    return Comparison(
+        cells,
+        [
+            _(
+                "The means under Tables 8 and 9 are not those of the 25 patterns above them, but of thirteen, "
+                "B-2 to D-4: see the errata."
+            )
+        ],
+    )

@@ -1,0 +1,196 @@
+"""A reproduction as files: one page, a Markdown file and a JSON file for each document, pictures as SVG."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from noren import explore
+from noren.data.formats.files import writing_folder
+from noren.i18n import _, active_language
+from noren.reproduce.frame import Erratum
+from noren.reproduce.layout import Grid, before_table, grid, headline, markdown_table
+from noren.reproduce.machine import facts
+from noren.reproduce.run import DocumentResult, PartResult, Report
+
+__all__ = ["markdown", "page", "part_title", "write"]
+
+Pictures = dict[tuple[str, str, int], str]
+
+
+def write(report: Report, folder: str | Path, *, replace: bool = False) -> Path:
+    """Write everything into ``folder``, whole or not at all, and return it."""
+    pictures = draw(report)
+    measured = facts("noren", "numpy", "polars")
+    with writing_folder(folder, replace=replace) as aside:
+
+        def put(name: str, text: str) -> None:
+            (aside / name).write_text(text, encoding="utf-8", newline="\n")
+
+        put("index.html", page(report, measured, pictures))
+        put("reproduce.json", _json(report.as_dict() | {"measured": measured}))
+        for result in report.documents:
+            key = result.document.key
+            put(f"{key}.md", markdown(result, measured))
+            put(f"{key}.json", _json(result.as_dict() | {"measured": measured}))
+        for place, picture in pictures.items():
+            put(_picture_name(*place), picture)
+    return Path(folder)
+
+
+def draw(report: Report) -> Pictures:
+    """Return every picture as SVG text, by document, part and number."""
+    return {
+        (result.document.key, part.part.key, number): chart.draw()
+        for result in report.documents
+        for part in result.parts
+        for number, chart in enumerate(part.comparison.charts, start=1)
+    }
+
+
+def _picture_name(document: str, part: str, number: int) -> str:
+    return f"{document}-{part}-{number}.svg"
+
+
+def _json(content: Any) -> str:
+    return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+# --- Markdown --------------------------------------------------------------------------------------------------------
+
+
+def markdown(result: DocumentResult, measured: str) -> str:
+    """Return a document as Markdown."""
+    key = result.document.key
+    blocks = [f"# {key}: {_(result.document.title)}", result.document.citation, _legend()]
+    for part in result.parts:
+        blocks += [f"## {part_title(part)}", *before_table(part)]
+        for number, chart in enumerate(part.comparison.charts, start=1):
+            blocks.append(f"![{chart.title}]({_picture_name(key, part.part.key, number)})")
+        if part.comparison.cells:
+            blocks.append(markdown_table(grid(part.comparison.cells)))
+    if result.errata:
+        blocks.append(f"## {_('Errata')}")
+    for erratum in result.errata:
+        blocks += [f"### {erratum.where} ({erratum.key})", *_erratum_lines(erratum), erratum.derivation]
+        if erratum.cells:
+            blocks.append(markdown_table(grid(erratum.cells)))
+    blocks.append(_("Run on {measured}.").format(measured=measured))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _erratum_lines(erratum: Erratum) -> list[str]:
+    return [f"- {_('printed')}: {erratum.printed}\n- {_('it must be')}: {erratum.derived}"]
+
+
+def part_title(part: PartResult) -> str:
+    """Return what a part is called: ``Table 5. L1 precision …``."""
+    kinds = {"table": _("Table {number}"), "figure": _("Figure {number}")}
+    title = _(part.part.title)
+    if part.part.kind not in kinds:
+        return title
+    return f"{kinds[part.part.kind].format(number=part.part.name)}. {title}"
+
+
+def _legend() -> str:
+    return _(
+        "✓ within what is claimed, ✗ not, † differs and an erratum says why, – not run. "
+        "A random number is a mean ± standard deviation over seeds."
+    )
+
+
+# --- the page --------------------------------------------------------------------------------------------------------
+
+
+def page(report: Report, measured: str, pictures: Pictures | None = None) -> str:
+    """Return one HTML page that loads and runs nothing."""
+    drawn = draw(report) if pictures is None else pictures
+    return _template().render(
+        language=active_language(),
+        headline=headline(report),
+        words={
+            "title": _("The papers, reproduced"),
+            "legend": _legend(),
+            "contents": _("Contents"),
+            "errata": _("Errata"),
+            "printed": _("printed"),
+            "derived": _("it must be"),
+            "quick": _("This was a quick run: fewer seeds, and some numbers left out.") if report.asked.quick else "",
+            "measured": _("Run on {measured}.").format(measured=measured),
+        },
+        documents=[_document(result, drawn) for result in report.documents],
+        css=Markup(_css()),  # noqa: S704 - our own files
+    )
+
+
+def _document(result: DocumentResult, drawn: Pictures) -> dict[str, Any]:
+    key = result.document.key
+    return {
+        "key": key,
+        "title": _(result.document.title),
+        "citation": result.document.citation,
+        "parts": [
+            {
+                "anchor": f"{key}-{part.part.key}",
+                "title": part_title(part),
+                "says": before_table(part),
+                "table": _table(grid(part.comparison.cells)) if part.comparison.cells else None,
+                "long": len(part.comparison.cells) > 60,
+                "charts": [
+                    {
+                        "title": chart.title,
+                        # our own drawing; every text in it was escaped as it was drawn
+                        "svg": Markup(drawn[key, part.part.key, number]),  # noqa: S704
+                    }
+                    for number, chart in enumerate(part.comparison.charts, start=1)
+                ],
+            }
+            for part in result.parts
+        ],
+        "errata": [
+            {
+                "anchor": f"{key}-erratum-{erratum.key}",
+                "erratum": erratum,
+                "table": _table(grid(erratum.cells)) if erratum.cells else None,
+            }
+            for erratum in result.errata
+        ],
+    }
+
+
+def _table(shown: Grid) -> dict[str, Any]:
+    last = len(shown.headings) - 1
+    figures = ["" if i == 0 or (shown.noted and i == last) else "figure" for i in range(last + 1)]
+    groups = [(name, len(list(inside))) for name, inside in groupby(shown.headings[1:], key=lambda pair: pair[0])]
+    return {
+        "headings": shown.headings,
+        "groups": groups,
+        "grouped": any(name for name, _span in groups),
+        "rows": shown.rows,
+        "classes": figures,
+    }
+
+
+@cache
+def _template() -> Template:
+    surroundings = Environment(
+        loader=PackageLoader("noren.reproduce"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return surroundings.get_template("reproduce.html.jinja")
+
+
+def _css() -> str:
+    """Return the styles of the house's pages, and the few of this one."""
+    house = Path(explore.__file__).parent / "templates" / "report.css"
+    own = Path(__file__).parent / "templates" / "reproduce.css"
+    return house.read_text(encoding="utf-8") + own.read_text(encoding="utf-8")

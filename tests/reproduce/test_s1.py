@@ -1,0 +1,125 @@
+"""S1: its table to the third decimal, its examples, its errata."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.conftest import Command
+
+from noren.reproduce.frame import Asked, Found, Unit
+from noren.reproduce.run import Choice, reproduce
+from noren.reproduce.s1 import DOCUMENT, examples, table, work
+from noren.reproduce.s1.printed import COUNTED, ITEMS, TABLE
+
+QUICK = Asked(quick=True)
+
+
+def run(units: list[Unit]) -> Found:
+    return Found(QUICK, {unit: unit.work(*unit.arguments) for unit in units})
+
+
+# --- without data ----------------------------------------------------------------------------------------------------
+
+
+def test_the_examples_of_the_pages_row_by_row() -> None:
+    compared = examples.made_alike(run(list(examples.example_units(QUICK))))
+    assert len(compared.cells) == 21
+    assert all(cell.exact and cell.ok for cell in compared.cells)
+    said = [cell.ours for cell in compared.cells]
+    assert said[:3] == ["[2010/11/2;2011/4/6],{A;B;C},[1;3],[1;10]"] * 3
+    assert said[-1] == "[2011/4/2;2011/10/10],general,[2;3],[1;10]"
+
+
+def test_the_error_of_three_rows() -> None:
+    cells = {(c.row, c.column): c for c in examples.rows_error(run(list(examples.error_units(QUICK)))).cells}
+    meant, printed = "prices 2.09", "prices 2.00, as printed"
+    assert cells["prices, sum", meant].ours == pytest.approx(0.03 / 0.193275, abs=1e-5)
+    assert cells["prices, sum", printed].ours == pytest.approx(0.21 / 0.193275, abs=1e-4)
+    assert cells["U", meant].ours == pytest.approx(7.0742 / 12, abs=1e-5)
+    assert cells["U", printed].ours == pytest.approx(8.0055 / 12, abs=1e-5)
+    assert [c.row for c in cells.values() if c.fails] == []
+    # dates twice, prices once, the sum and U twice
+    assert sum(c.ok is False for c in cells.values()) == 7
+
+
+def test_who_is_left_over_stays_alone() -> None:
+    counts = np.array([5, 1, 4, 2, 3, 9, 1])
+    # by count 9 5 4 | 3 2 1 | 1, the last one in the order given
+    assert work.left_alone(counts, 3).tolist() == [0, 1, 0, 1, 1, 0, 2]
+    assert work.left_alone(counts, 4).tolist() == [0, 2, 0, 1, 0, 0, 3]
+    assert work.left_alone(counts, 7).tolist() == [0] * 7
+
+
+def of_table(u: dict[int, float], ks: tuple[int, ...] = ()) -> Found:
+    results = {table.unit(k, "items"): value for k, value in u.items()}
+    return Found(QUICK, results | {table.unit(k, "categories"): u[k] - 0.02 for k in ks})
+
+
+def test_the_table_beside_the_paper() -> None:
+    compared = table.table(of_table({k: said[0] + 0.0004 for k, said in TABLE.items()}, (2, 20)))
+    cells = {(c.row, c.column): c for c in compared.cells}
+    assert len(cells) == 5 * 11 + 1
+    assert [c for c in compared.cells if c.fails] == []
+    assert cells["k = 20", "items, sum"].ok is False
+    assert cells["k = 20", "items, sum"].erratum == "sum"
+    assert (cells["best k", "items, sum"].ours, cells["best k", "items, sum"].ok) == (6, True)
+    assert cells["k = 3", "U of categories"].ours is None
+    assert cells["k = 2", "U of categories"].ours == pytest.approx(0.3284)
+    assert cells["k = 15", "U of items"].note == "customers left as they are: 10"
+    # a U that is off by one in the third decimal is an error
+    off = table.table(of_table({k: said[0] + 0.001 * (k == 7) for k, said in TABLE.items()}))
+    assert [c.row for c in off.cells if c.fails and c.column == "U of items"] == ["k = 7"]
+
+
+def test_the_sums_of_the_table_but_one() -> None:
+    (erratum,) = [erratum for erratum in DOCUMENT.errata() if erratum.key == "sum"]
+    assert [cell.row for cell in erratum.cells if not cell.ok] == ["k = 20"]
+    assert sum(COUNTED.values()) == 3156 < ITEMS
+
+
+def test_the_best_groups_beside_the_paper() -> None:
+    best = {"U": 0.2, "lower_bound": 0.2, "optimal": True, "deleted": 0}
+    compared = table.beyond(Found(QUICK, {table.best_unit(2): best, table.count_unit(6, True): 0.7}))
+    cells = {(c.row, c.column): c for c in compared.cells}
+    assert (cells["k = 2", "generalize"].ok, cells["k = 2", "generalize"].note) == (True, "the best groups of 2")
+    assert cells["k = 6", "cells suppressed"].ok is False
+    assert cells["k = 6", "cells suppressed"].fails is False
+    assert cells["k = 3", "lower bound"].ours is None
+    assert ("k = 5", "generalize") not in cells
+
+
+def test_the_figure_is_drawn() -> None:
+    (chart,) = table.figure(of_table({k: said[0] for k, said in TABLE.items()}, (2,))).charts
+    assert chart.draw().startswith("<svg")
+
+
+def test_without_data_the_rest_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("noren.data.catalog.places", lambda: (tmp_path,))
+    report = reproduce([DOCUMENT], QUICK, folder=tmp_path / "kept", workers=1)
+    missing = [part.part.key for part in report.documents[0].parts if part.missing]
+    assert missing == ["categories", "table-1", "figure-1", "beyond"]
+    assert (report.computed, report.failed) == (3, [])
+
+
+def test_the_command(noren: Command, tmp_path: Path) -> None:
+    answer = noren("reproduce", "S1", "--part", "alike", "--json", "--cache", tmp_path, "--workers", 1)
+    assert answer.code == 0
+    (document,) = answer.json["documents"]
+    assert [len(part["cells"]) for part in document["parts"]] == [21]
+
+
+# --- on the published data -------------------------------------------------------------------------------------------
+
+
+def test_u_where_the_rest_decides(shared: Path) -> None:
+    """Eleven U are the paper's; those of k = 12 and 15 are so only where the rest stays as it is."""
+    assert work.leaving_the_rest(12, "items") == pytest.approx(0.74839, abs=1e-5)
+    assert work.leaving_the_rest(15, "items") == pytest.approx(0.78014, abs=1e-5)
+    assert work.by_count(15, False) == pytest.approx(0.78159, abs=1e-5)
+    assert work.by_count(6, True) == pytest.approx(0.562, abs=5e-4)
+
+
+def test_choices_of_parts() -> None:
+    assert [part.key for part in Choice(tables=("1",)).of(DOCUMENT)] == ["table-1"]
+    assert len(table.table_units(QUICK)) == 11 + 1 + 3
+    assert len(table.beyond_units(Asked())) == 2 * 11 + 5

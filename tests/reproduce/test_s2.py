@@ -1,0 +1,161 @@
+"""S2: its formulas, figure 1, both tables and its errata."""
+
+from pathlib import Path
+
+import pytest
+from tests.conftest import Command
+
+from noren.data.frames import History
+from noren.data.schema import Schema
+from noren.methods.pseudonymize import Pseudonymize
+from noren.reproduce.frame import Asked, Found, Unit
+from noren.reproduce.run import reproduce
+from noren.reproduce.s2 import DOCUMENT, formulas, tables, work
+from noren.reproduce.s2.printed import CLUSTERS, TABLE_2
+from noren.reproduce.untimed import without_times
+
+QUICK = Asked(quick=True)
+NOTHING = Found(QUICK, {})
+
+
+def test_figure_1_gives_three_customers_five_items_each() -> None:
+    found = Found(QUICK, {unit: unit.work() for unit in formulas.example_units(QUICK)})
+    cells = formulas.example(found).cells
+    assert [cell.ours for cell in cells] == ["g1, g2, g3, g4, g5"] * 3 + [8]
+    assert all(cell.ok for cell in cells)
+
+
+def test_formulas_by_hand() -> None:
+    cells = {(c.row, c.column): c for c in formulas.formulas(NOTHING).cells}
+    assert [c for c in cells.values() if c.fails] == []
+    h = 2 * 65 * 0.03 / 1.03
+    assert cells["items that two share, h", "as derived"].ours == pytest.approx(h)
+    assert cells["items that two share, h", "as printed"].ours == pytest.approx(3.9 / 65.03)
+    # 1427 clusters of 4,000 customers: s = 2.803
+    s = 4000 / 1427
+    rows = cells["n = 4,000: rows added", "as derived"]
+    assert rows.ours == pytest.approx(4000 * (s - 1) * (65 - h * s / 2))
+    assert (rows.ok, rows.erratum) == (False, "rows")
+    assert cells["n = 4,000: rows added", "as printed"].ours == pytest.approx((65 + h / 2) * 4000 * s)
+    assert cells["n = 400: best c", "as derived"].ok is True
+    assert cells["n = 4,000: best c", "as printed"].ok is True
+    assert cells["n = 4,000: best c", "as derived"].ours == 1296
+
+
+def test_figure_2_is_least_at_130() -> None:
+    compared = formulas.figure_2(NOTHING)
+    assert [cell.ours for cell in compared.cells[:2]] == [130, 143]
+    assert [c for c in compared.cells if c.fails] == []
+    assert compared.charts[0].draw().startswith("<svg")
+
+
+def alike(asked: Asked, added: float) -> Found:
+    """Every release adds so many rows for each cluster, is as similar and finds as many as clusters allow."""
+
+    def result(unit: Unit) -> dict[str, float]:
+        c, _least, variant, *_rest = unit.arguments
+        assert isinstance(c, int)
+        share = 0.5 if variant == "balanced" else 1.0
+        return {"added": share * added, "jaccard": c / 400, "reid": c / 400}
+
+    return Found(asked, {unit: result(unit) for unit in tables.units_2(asked)})
+
+
+def test_table_2_beside_the_paper() -> None:
+    compared = tables.table_2(alike(Asked(), 60_000))
+    cells = {(c.row, c.column): c for c in compared.cells}
+    assert len(TABLE_2) == 16
+    # sixteen lines of the paper, one that it leaves out, four of ours, and the spread
+    assert len(cells) == 3 * (16 + 1 + 4) + 1
+    assert cells["c = 100, at least 4", "rows added"].ok is True
+    assert cells["c = 100, method 1", "rows added"].ok is False
+    assert cells["c = 75, at least 5", "rows added"].paper is None
+    balanced = cells["c = 125, balanced", "rows added"]
+    assert (balanced.paper, balanced.ours, balanced.ok) == (46_101, 30_000, True)
+    assert cells["c = 50, balanced", "share found"].ok is True
+    assert cells["largest standard deviation, method 2", "mean similarity"].ours == 0
+    assert cells["c = 50, method 1", "mean similarity"].ok is False
+    assert [c for c in compared.cells if c.fails] == []
+    assert "saves 0% (c = 50)" in compared.says[0]
+
+
+def test_quick_runs_one_seed_and_says_no_spread() -> None:
+    compared = tables.table_2(alike(QUICK, 60_000))
+    assert not any("deviation" in cell.row for cell in compared.cells)
+    assert {cell.seeds for cell in compared.cells} == {1}
+    assert len(tables.units_2(QUICK)) == 17 + len(CLUSTERS)
+
+
+def test_table_1_has_the_papers_lines_and_ours() -> None:
+    units = tables.units_1(QUICK)
+    results = {unit: {"jaccard": 0.4, "item-candidates": 0.1, "unique-rows": 0.0, "profile": 0.2} for unit in units}
+    results[units[0]] = {"jaccard": 0.4, "item-candidates": 0.1, "unique-rows": 0.0, "profile": 0.6}
+    compared = tables.table_1(Found(QUICK, results))
+    cells = {(c.row, c.column): c for c in compared.cells}
+    assert (cells["D8", "best attack (a)"].paper, cells["D8", "Algorithm 1 (b)"].paper) == (0.3725, 0.275)
+    assert cells["D8", "best attack (a)"].ours is None
+    assert (cells["thin 95 %", "best attack (a)"].ours, cells["thin 95 %", "best attack (a)"].note) == (0.6, "profile")
+    assert cells["swap 60 %", "best attack (a)"].note == "jaccard"
+    assert "in 8 of S2's 9" in compared.says[0]
+    assert "in 2 of 3" in compared.says[1]
+
+
+def test_errata_follow_from_the_papers_own_numbers() -> None:
+    errata = {erratum.key: erratum for erratum in DOCUMENT.errata()}
+    saved = [round(float(cell.ours or 0), 2) for cell in errata["saved"].cells]
+    assert saved == [0.31, 0.35, 0.54, 0.53]
+    assert [cell.ok for cell in errata["added"].cells] == [False, True]
+    assert errata["rows"].derived == "430,527"
+
+
+def test_without_times_nothing_else_changes() -> None:
+    rows = {
+        "customer": ["1", "2"],
+        "invoice": ["5", "6"],
+        "date": ["2010/12/1", "2010/12/2"],
+        "time": ["8:26", "9:00"],
+        "item": ["a", "b"],
+        "price": [1.0, 2.0],
+        "quantity": [1, 2],
+    }
+    release = Pseudonymize().protect(History.of(rows, Schema.preset("pwscup2016")), seed=1)
+    hidden = without_times(release)
+    assert hidden.public.frame["time"].n_unique() == hidden.public.frame["invoice"].n_unique() == 1
+    assert hidden.public.frame.drop("time", "invoice").equals(release.public.frame.drop("time", "invoice"))
+    assert hidden.secret is release.secret
+
+
+def test_without_data_the_rest_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("noren.data.catalog.places", lambda: (tmp_path,))
+    report = reproduce([DOCUMENT], QUICK, folder=tmp_path / "kept", workers=1)
+    missing = [part.part.key for part in report.documents[0].parts if part.missing]
+    assert missing == ["data", "table-1", "table-2"]
+    assert (report.computed, report.failed) == (1, [])
+
+
+def test_the_command(noren: Command, tmp_path: Path) -> None:
+    words = ("--part", "formulas", "--figure", 2, "--json", "--cache", tmp_path, "--workers", 1)
+    answer = noren("reproduce", "S2", *words)
+    assert answer.code == 0
+    (document,) = answer.json["documents"]
+    assert [part["key"] for part in document["parts"]] == ["formulas", "figure-2"]
+
+
+# --- on the published data -------------------------------------------------------------------------------------------
+
+
+def test_what_the_data_are_like(shared: Path) -> None:
+    ours = work.facts()
+    assert (ours["n"], ours["m"]) == (400, 38_087)
+    assert ours["b"] == pytest.approx(65.725)
+    assert ours["h"] == pytest.approx(4.4145, abs=1e-4)
+    cells = formulas.data(Found(QUICK, dict.fromkeys(formulas.data_units(QUICK), ours))).cells
+    assert all(cell.ok for cell in cells)
+
+
+def test_a_known_run(shared: Path) -> None:
+    ours = work.padded(125, 3, "repaired", "normal", 1)
+    assert ours["added"] == pytest.approx(46_101, rel=0.05)
+    assert ours["jaccard"] == pytest.approx(0.3667, abs=0.004)
+    assert ours["reid"] <= 0.3125
+    assert work.found("thin 95 %", 1)["jaccard"] == pytest.approx(0.385, abs=0.05)

@@ -1,0 +1,132 @@
+"""The page, Markdown, JSON and pictures: whole, escaped, loading nothing."""
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from tests.reproduce import toy
+
+from noren.errors import OutputError
+from noren.reproduce.frame import Asked, Cell, Comparison, Document, Part, no_units
+from noren.reproduce.layout import grid, headline, long_grid, markdown_table
+from noren.reproduce.run import Report, reproduce
+from noren.reproduce.writing import page, write
+
+
+@pytest.fixture
+def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Report:
+    monkeypatch.setattr("noren.data.catalog.places", lambda: (tmp_path,))
+    return reproduce([toy.document(tmp_path)], Asked(quick=True), folder=tmp_path / "kept", workers=1)
+
+
+class Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[str] = []
+        self.anchors: set[str] = set()
+        self.links: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.seen.append(tag)
+        if given.get("id"):
+            self.anchors.add(str(given["id"]))
+        if tag == "a":
+            self.links.add(str(given["href"]))
+        assert not {"src", "onload", "onclick"} & set(given)
+        if tag not in {"meta", "br", "wbr", "link", "img"}:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_whole_and_runs_nothing(report: Report) -> None:
+    text = page(report, "2026-01-01")
+    tags = Tags()
+    tags.feed(text)
+    assert tags.open == []
+    assert not {"script", "link", "img", "iframe"} & set(tags.seen)
+    assert "default-src 'none'" in text
+    assert {link.removeprefix("#") for link in tags.links} <= tags.anchors
+    assert {"S9", "S9-table-1", "S9-figure-2", "S9-people", "S9-erratum-sign"} <= tags.anchors
+    assert "&lt;script&gt;" in text
+    assert "Not run: the data set adult is in none of" in text
+    assert "4 of 6 numbers were not run" in text
+    assert "Run on 2026-01-01." in text
+
+
+def test_files_are_written_whole_and_not_over_others(report: Report, tmp_path: Path) -> None:
+    out = write(report, tmp_path / "out")
+    assert sorted(path.name for path in out.iterdir()) == [
+        "S9-table-1-1.svg", "S9.json", "S9.md", "index.html", "reproduce.json"
+    ]  # fmt: skip
+    content = json.loads((out / "reproduce.json").read_text())
+    assert content["quick"] is True
+    assert content["counts"]["not_run"] == 4
+    assert [part["key"] for part in content["documents"][0]["parts"]] == ["table-1", "figure-2", "people"]
+    assert content["documents"][0]["parts"][2]["missing"].startswith("the data set adult")
+    assert json.loads((out / "S9.json").read_text())["errata"][0]["key"] == "sign"
+    text = (out / "S9.md").read_text()
+    assert re.findall(r"\]\((\S+\.svg)\)", text) == ["S9-table-1-1.svg"]
+    assert "| 1² | 1.000 | 1.000 | 0.000 ✓ |" in text
+    assert "| 2² | 4.000 | – |  |" in text
+    assert str(tmp_path) not in (out / "S9.md").read_text().replace("Not run: ", "").split("## ", 3)[1]
+    with pytest.raises(OutputError, match="already holds something"):
+        write(report, out)
+    write(report, out, replace=True)
+
+
+def test_the_same_results_give_the_same_page(report: Report) -> None:
+    assert page(report, "x") == page(report, "x")
+
+
+CELLS = [
+    Cell("a", "em", 1.0, 1.25, digits=2, tolerance=0.5, exact=True),
+    Cell("a", "auto", 1.0, 2.0, 0.125, 5, digits=2, tolerance=0.5, note="a | b"),
+    Cell("b", "em", 1.0, 3.0, digits=2, tolerance=0.5, exact=True, erratum="e"),
+    Cell("b", "auto", 1.0, None, digits=2, tolerance=0.5),
+    Cell("c", "em", "safe", "hit"),
+]
+
+
+def test_a_line_for_each_row() -> None:
+    shown = grid(CELLS)
+    assert shown.headings == (
+        ("", ""), ("em", "paper"), ("em", "ours"), ("em", "difference"), ("auto", "paper"), ("auto", "ours"),
+        ("auto", "difference"), ("", "note"),
+    )  # fmt: skip
+    assert shown.rows == (
+        ("a", "1.00", "1.25", "+0.25 ✓", "1.00", "2.00 ± 0.12", "+1.00 ✗", "a | b"),
+        ("b", "1.00", "3.00", "+2.00 †", "1.00", "–", "", "erratum e"),
+        ("c", "safe", "hit", "✗", "", "", "", ""),
+    )
+    assert "a \\| b" in markdown_table(shown)
+
+
+def test_a_line_for_each_cell() -> None:
+    assert [row[0] for row in long_grid(CELLS).rows] == ["a, em", "a, auto", "b, em", "b, auto", "c, em"]
+
+
+def test_a_column_the_paper_does_not_have() -> None:
+    assert grid([Cell("a", "ours alone", ours=0.5)]).headings == (("", ""), ("ours alone", "ours"))
+    assert grid([Cell("a", ours=-0.00001, paper=0.0, digits=2)]).rows == (("a", "0.00", "-0.00", "0.00"),)
+
+
+def test_the_headline(report: Report, tmp_path: Path) -> None:
+    def of(*cells: Cell) -> str:
+        part = Part("check", "all", "All", no_units, lambda _found: Comparison(cells))
+        return headline(reproduce([Document("S9", "", "", (part,))], folder=tmp_path / "kept"))
+
+    assert (
+        headline(report)
+        == "2 of 3 exact numbers are the paper's, errata explain the rest; 1 of 1 claims about random numbers hold"
+    )
+    assert of(CELLS[0]) == "All 1 exact numbers are the paper's"
+    assert of(CELLS[1]) == "0 of 1 claims about random numbers hold"
+    assert of(Cell("a", paper=1.0, ours=2.0)) == "Nothing was compared"
+    assert of(replace(CELLS[2], erratum="")).startswith("1 exact numbers differ from the paper, and no erratum says")

@@ -1,0 +1,107 @@
+"""A document whose work leaves a trace each time it is done, so that a test can count."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from noren.reproduce.frame import Asked, Cell, Chart, Comparison, Document, Erratum, Found, Part, Unit
+from noren.reproduce.store import kept
+
+HOSTILE = "<script>alert('|')</script>"
+
+
+def square(folder: str, number: int) -> dict[str, Any]:
+    """Note the run, wait where the folder holds a pipe for this number, and return the square."""
+    note(folder, f"square {number}")
+    gate = Path(folder) / f"gate-{number}"
+    if gate.exists():
+        (Path(folder) / "waiting").write_text(str(os.getpid()))
+        gate.read_bytes()  # a pipe that nobody writes to
+    return {"square": number**2, "by": [number, number]}
+
+
+def crash(number: int) -> int:
+    """End the process that runs it, as the kernel does where memory is short."""
+    os._exit(number)
+
+
+def total(folder: str, *squares: dict[str, Any]) -> int:
+    """Add up what other units found."""
+    note(folder, "total")
+    return sum(found["square"] for found in squares)
+
+
+def look(folder: str, size: int) -> int:
+    """Look into a folder that is kept."""
+    return len((kept(fill, folder, size) / "text").read_text())
+
+
+def fill(target: Path, folder: str, size: int) -> None:
+    note(folder, f"fill {size}")
+    (target / "text").write_text("x" * size)
+
+
+def note(folder: str, what: str) -> None:
+    with (Path(folder) / "runs").open("a") as file:
+        file.write(what + "\n")
+
+
+def runs(folder: Path) -> list[str]:
+    """What was done, in order."""
+    return (folder / "runs").read_text().splitlines() if (folder / "runs").exists() else []
+
+
+def squares(folder: Path, count: int = 6) -> list[Unit]:
+    return [Unit(square, (str(folder), number)) for number in range(count)]
+
+
+def document(folder: Path, paper: float = 0.0) -> Document:
+    """Six squares, of which quick does two; a total that needs them; a chart; an erratum."""
+
+    def units(asked: Asked) -> list[Unit]:
+        return squares(folder)[: 2 if asked.quick else None]
+
+    def compare(found: Found) -> Comparison:
+        cells = [
+            Cell(f"{unit.arguments[1]}²", paper=float(unit.arguments[1]) ** 2 + paper, exact=True, tolerance=0.0)
+            if unit not in found
+            else Cell(
+                f"{unit.arguments[1]}²",
+                paper=float(unit.arguments[1]) ** 2 + paper,
+                ours=float(found[unit]["square"]),
+                exact=True,
+                tolerance=0.0,
+            )
+            for unit in squares(folder)
+        ]
+        return Comparison(cells, [HOSTILE], [Chart(HOSTILE, lambda: "<svg></svg>")])
+
+    def sum_units(asked: Asked) -> list[Unit]:
+        return [Unit(total, (str(folder),), needs=tuple(units(asked)))]
+
+    def compare_sum(found: Found) -> Comparison:
+        (ours,) = found.of(sum_units(found.asked))
+        return Comparison([Cell("Σ", "all", paper=55.0, ours=float(ours), spread=0.5, seeds=2, tolerance=60.0)])
+
+    def nowhere(_asked: Asked) -> list[Unit]:
+        return [Unit(square, (str(folder), 9), data=("adult",))]
+
+    return Document(
+        "S9",
+        "Toy",
+        "Nobody (2026)",
+        (
+            Part("table", "1", "Squares", units, compare),
+            Part("figure", "2", "Their sum", sum_units, compare_sum),
+            Part("check", "people", "Needs Adult", nowhere, lambda _found: Comparison([Cell("never", ours=1.0)])),
+        ),
+        lambda: [Erratum("sign", "page 1", HOSTILE, "plus", "why", [Cell("x", "", 1.0, 2.0, exact=True, tolerance=0.0,
+                                                                         erratum="sign")])],
+    )  # fmt: skip
+
+
+def main(folder: str, cache: str) -> None:
+    """Run the six squares in two processes, as a command does."""
+    from noren.reproduce.run import Choice, reproduce
+
+    reproduce([document(Path(folder))], None, Choice(tables=("1",)), folder=Path(cache), workers=2)
