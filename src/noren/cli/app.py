@@ -17,6 +17,8 @@ from noren.cli import ledger as ledger_command
 from noren.cli import plan as plan_command
 from noren.cli import reconstruct as reconstruct_command
 from noren.cli import report as report_command
+from noren.cli import reproduce as reproduce_command
+from noren.cli import studio as studio_command
 from noren.cli.help_pages import App, speak
 from noren.i18n import _
 
@@ -70,10 +72,11 @@ app.command("check", help=check.HELP, epilog=check.EXAMPLE)(check.check)
 app.command("publish", help=publish.HELP, epilog=publish.EXAMPLE)(publish.publish)
 app.command("sample", help=sample.HELP, epilog=sample.EXAMPLE)(sample.sample)
 app.command("convert", help=convert.HELP, epilog=convert.EXAMPLE)(convert.convert)
-app.command("plan", help=plan_command.HELP, epilog=plan_command.EXAMPLE)(plan_command.plan)
+app.add_typer(plan_command.app, name="plan", help=plan_command.HELP)
 app.command("reconstruct", help=reconstruct_command.HELP, epilog=reconstruct_command.EXAMPLE)(
     reconstruct_command.reconstruct
 )
+app.command("reproduce", help=reproduce_command.HELP, epilog=reproduce_command.EXAMPLE)(reproduce_command.reproduce)
 app.command("threshold", help=threshold.HELP, epilog=threshold.EXAMPLE)(threshold.threshold)
 app.add_typer(chart_command.app, name="chart", help=chart_command.HELP)
 app.add_typer(ledger_command.app, name="ledger", help=ledger_command.HELP)
@@ -82,4 +85,5 @@ app.add_typer(datasets.app, name="datasets", help=datasets.HELP)
 app.command("methods", help=components.METHODS_HELP, epilog=components.METHODS_EXAMPLE)(components.methods)
 app.command("attacks", help=components.ATTACKS_HELP, epilog=components.ATTACKS_EXAMPLE)(components.attacks)
 app.command("measures", help=components.MEASURES_HELP, epilog=components.MEASURES_EXAMPLE)(components.measures)
+app.command("studio", help=studio_command.HELP, epilog=studio_command.EXAMPLE)(studio_command.studio)
 app.command("demo", help=demo_command.HELP, epilog=demo_command.EXAMPLE)(demo_command.demo)

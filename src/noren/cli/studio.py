@@ -1,0 +1,110 @@
+"""``noren studio``: the web workbench."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from noren.cli.screen import say
+from noren.errors import OutputError, ParameterError
+from noren.i18n import _
+
+if TYPE_CHECKING:
+    import socket
+
+    from noren.studio.settings import Settings
+
+HELP = _("Open the web workbench on this machine: protect, attack and judge data in the browser.")
+EXAMPLE = _("Example: noren studio --data-dir ~/noren --port 8321")
+
+
+def studio(
+    data_dir: Annotated[
+        Path | None,
+        typer.Option("--data-dir", help=_("The folder that keeps everything; the user's own where left out.")),
+    ] = None,
+    host: Annotated[
+        str, typer.Option("--host", help=_("Where to listen; beyond this machine only with a password."))
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65_535, help=_("The port; 0 takes a free one."))] = 8321,
+    open_page: Annotated[bool, typer.Option("--open/--no-open", help=_("Open the page in the browser."))] = True,
+    name: Annotated[
+        list[str] | None,
+        typer.Option("--name", help=_("A further name it is reached by, with its port, such as that of a proxy.")),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=1, max=64, help=_("How many heavy jobs run at once."))
+    ] = None,
+    largest_upload: Annotated[
+        int, typer.Option("--largest-upload", min=1, help=_("The largest file that may be uploaded, in MB."))
+    ] = 4096,
+    database: Annotated[
+        str | None, typer.Option("--database", help=_("A PostgreSQL address; SQLite in the folder where left out."))
+    ] = None,
+    samples: Annotated[
+        bool, typer.Option("--samples/--no-samples", help=_("Start an empty studio with made-up data to try."))
+    ] = True,
+    set_password: Annotated[
+        bool, typer.Option("--set-password", help=_("Ask for a password, keep its hash and leave."))
+    ] = False,
+) -> None:
+    """Serve the studio until Ctrl-C."""
+    from noren.studio.settings import Settings, default_folder
+
+    folder = default_folder() if data_dir is None else data_dir
+    if set_password:
+        _set_password(Settings(folder))
+        return
+    taken = _listening(host, port)
+    port = taken.getsockname()[1]
+    chosen = {} if workers is None else {"workers": workers}
+    settings = Settings(
+        folder=folder,
+        host=host,
+        port=port,
+        names=tuple(name or ()),
+        database=database,
+        largest_upload=largest_upload * 2**20,
+        samples=samples,
+        **chosen,
+    )
+    address = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{port}/"  # noqa: S104 - only compared
+    say(_("the studio is open at {address} (Ctrl-C closes it)").format(address=address))
+    from noren.studio.serving import serve
+
+    serve(settings, taken, address if open_page else None)
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """Take the port now, so that a taken one is said before anything starts."""
+    import socket
+
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # told to be TCP: asyncio lets small answers go at once only then, and each would wait 40 ms otherwise
+    taken = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        taken.bind((host, port))
+    except OSError as error:
+        raise OutputError(
+            _("port {port} of {host} cannot be had ({reason}); choose another with --port").format(
+                port=port, host=host, reason=error.strerror
+            )
+        ) from None
+    return taken
+
+
+def _set_password(settings: Settings) -> None:
+    from argon2 import PasswordHasher
+
+    from noren.data.formats.files import writing_file
+
+    settings.make_folder()
+    password = typer.prompt(_("Password"), hide_input=True, confirmation_prompt=True)
+    if len(password) < 10:
+        raise ParameterError(_("the password is too short"), _("use ten characters or more"))
+    with writing_file(settings.password_file, private=True) as aside:
+        aside.write_text(PasswordHasher().hash(password), encoding="ascii")
+    say(_("the password is set"))

@@ -1,0 +1,13 @@
+"""The REST interface: everything the pages do, under ``/api/v1``; ``/api/docs.json`` describes it (OpenAPI)."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from noren.studio.api import components, data, exports, ledger, projects, runs, session
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/api/v1")
+for part in (session, projects, data, components, runs, exports, ledger):
+    router.include_router(part.router)

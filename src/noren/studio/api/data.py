@@ -1,0 +1,341 @@
+"""A project's data: upload, schema, profile, rows, hierarchies, categories."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import queue
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import FileResponse
+from pydantic import BaseModel, ConfigDict, Field
+
+from noren.data.schema import LONGEST_NAME, PRESETS, Schema
+from noren.errors import InputError, NorenError
+from noren.i18n import _
+from noren.studio import small_files
+from noren.studio.api.models import ERRORS, Ident, JobOut, said_job
+from noren.studio.api.surroundings import TheStudio
+from noren.studio.columns import content_of, problems_of, schema_of
+from noren.studio.hierarchies import hierarchy_facts
+from noren.studio.service import TooLargeError, shown_name
+
+router = APIRouter(tags=["data"], responses={s: ERRORS[s] for s in (400, 401, 403, 404, 409, 413, 422)})
+
+Start = Annotated[int, Query(ge=0, le=10**9)]
+Count = Annotated[int, Query(ge=1, le=500)]
+ColumnName = Annotated[str, Query(alias="column", min_length=1, max_length=LONGEST_NAME)]
+FileName = Annotated[str, Query(alias="name", min_length=1, max_length=300)]
+_WAITING_CHUNKS = 16
+_MOST_VALUES = 5_000
+_ANY_BYTES = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+_CSV: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {}}, "description": "the file"}}
+
+
+class SchemaIn(BaseModel):
+    """What the columns mean: as TOML, as plain data, or the name of a preset; and which columns to leave out."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    toml: str | None = Field(default=None, max_length=2**20)
+    content: dict[str, Any] | None = None
+    preset: Literal[PRESETS] | None = None  # type: ignore[valid-type]
+    leave_out: list[str] = Field(default_factory=list, max_length=1_000)
+
+    def schema_asked(self) -> Schema:
+        """Return the schema that is meant."""
+        if self.preset is not None:
+            return Schema.preset(self.preset)
+        if self.toml is not None:
+            return Schema.from_toml(self.toml)
+        return schema_of(self.content or {})
+
+
+class SchemaOut(BaseModel):
+    """What the columns mean: ``toml`` as the command line takes it, ``content`` as plain data."""
+
+    toml: str
+    content: dict[str, Any]
+    leave_out: list[str]
+
+
+class ColumnProblemOut(BaseModel):
+    """What is wrong with a column (or with all), or a question about it."""
+
+    column: str | None
+    message: str
+    cure: str
+    is_question: bool
+
+
+class Checked(BaseModel):
+    """Every problem with a schema, without reading the data by it."""
+
+    problems: list[ColumnProblemOut]
+    toml: str | None
+
+
+class Rows(BaseModel):
+    """Some rows, as text; null where a cell is empty."""
+
+    columns: list[str]
+    start: int
+    total: int
+    rows: list[list[Any]]
+
+
+class Values(BaseModel):
+    """The different values of a column, as text, in order; ``total`` counts those beyond the bound too."""
+
+    values: list[str]
+    total: int
+
+
+class LevelOut(BaseModel):
+    """One level of a hierarchy: its labels, the rows of the rarest, some labels with their rows, how many more."""
+
+    labels: int
+    least: int
+    shown: list[tuple[str, int]]
+    more: int
+
+
+class HierarchyOut(BaseModel):
+    """How a column's hierarchy was made; ``reason`` tells why there is none."""
+
+    name: str
+    made: Literal["default", "widths", "uploaded"]
+    widths: list[float] | None
+    file: str | None
+    reason: str | None
+    levels: list[LevelOut]
+
+
+class Widths(BaseModel):
+    """Widths of ranges, each a multiple of the one before; without them the first hierarchy again."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+    widths: list[Annotated[float, Field(gt=0, le=1e15)]] | None = Field(default=None, min_length=1, max_length=20)
+
+
+class CategoriesOut(BaseModel):
+    """The categories of items: how many, of how many items, and the largest (code, name, items, rows)."""
+
+    categories: int
+    items: int
+    largest: list[tuple[str, str, int, int]]
+
+
+# --- the file --------------------------------------------------------------------------------------------------------
+
+
+@router.put("/projects/{project}/file", status_code=202, openapi_extra=_ANY_BYTES)
+async def upload(project: Ident, request: Request, studio: TheStudio, name: FileName) -> JobOut:
+    """Send a file (CSV, Parquet, Excel) as the body; it is kept as it comes and read by a job."""
+    studio.project(project)
+    _stop_if_told_too_large(request, studio.settings.largest_upload, shown_name(name))
+    # the disk is written in a thread; the queue between bounds what is held in memory
+    chunks: queue.Queue[bytes | None] = queue.Queue(_WAITING_CHUNKS)
+    whole = False
+
+    def arriving() -> Iterator[bytes]:
+        while (chunk := chunks.get()) is not None:
+            yield chunk
+        if not whole:
+            raise _cut_off(name)
+
+    keeping = asyncio.create_task(asyncio.to_thread(studio.receive, project, name, arriving()))
+
+    async def hand_over(chunk: bytes | None) -> None:
+        while not keeping.done():
+            try:
+                chunks.put_nowait(chunk)
+                return
+            except queue.Full:
+                await asyncio.sleep(0.002)
+
+    try:
+        async for chunk in request.stream():
+            if chunk:
+                await hand_over(chunk)
+            if keeping.done():
+                break
+        whole = True
+    finally:
+        await hand_over(None)
+        if not whole:
+            with contextlib.suppress(NorenError):
+                await keeping
+    return said_job(await keeping, studio.jobs)
+
+
+def _cut_off(name: str) -> InputError:
+    return InputError(_("the upload was cut off"), _("send the file again"), file=shown_name(name))
+
+
+def _stop_if_told_too_large(request: Request, largest: int, name: str) -> None:
+    told = request.headers.get("content-length", "")
+    if told.isdigit() and int(told) > largest:
+        raise TooLargeError.of(largest, name)
+
+
+async def _small_body(request: Request, name: str) -> bytes:
+    _stop_if_told_too_large(request, small_files.LARGEST, shown_name(name))
+    content = bytearray()
+    async for chunk in request.stream():
+        content += chunk
+        if len(content) > small_files.LARGEST:
+            raise TooLargeError.of(small_files.LARGEST, shown_name(name))
+    return bytes(content)
+
+
+# --- what the columns mean -------------------------------------------------------------------------------------------
+
+
+@router.get("/projects/{project}/schema")
+def show_schema(project: Ident, studio: TheStudio) -> SchemaOut:
+    """Return what the columns mean; a column of which nobody said what it is for has no role."""
+    schema = studio.schema(project)
+    left_out = studio.project(project).facts.get("left_out", [])
+    return SchemaOut(toml=schema.to_toml(), content=content_of(schema), leave_out=left_out)
+
+
+@router.get(
+    "/projects/{project}/schema.toml",
+    response_class=Response,
+    responses={200: {"content": {"application/toml": {}}, "description": "the file"}},
+)
+def download_schema(project: Ident, studio: TheStudio) -> Response:
+    """Return what the columns mean as a file for the command line."""
+    told = {"Content-Disposition": 'attachment; filename="schema.toml"'}
+    return Response(studio.schema(project).to_toml(), media_type="application/toml; charset=utf-8", headers=told)
+
+
+@router.put("/projects/{project}/schema", status_code=202)
+def set_schema(project: Ident, asked: SchemaIn, studio: TheStudio) -> JobOut:
+    """Read the data again with another schema."""
+    studio.project(project)
+    return said_job(studio.set_schema(project, asked.schema_asked(), asked.leave_out), studio.jobs)
+
+
+@router.post("/projects/{project}/schema/check")
+def check_schema(project: Ident, asked: SchemaIn, studio: TheStudio) -> Checked:
+    """Return every problem with a schema, without saving it and without reading the data by it."""
+    found = studio.project(project)
+    try:
+        content = asked.content if asked.content is not None else content_of(asked.schema_asked())
+    except InputError as error:
+        said = error.problem
+        problem = ColumnProblemOut(column=said.column, message=said.rule, cure=said.cure, is_question=False)
+        return Checked(problems=[problem], toml=None)
+    missing: dict[str, int] = {}
+    if found.is_ready:
+        counts = (column["missing"] for column in studio.profile(project)["columns"])
+        missing = dict(zip(found.facts["columns"], counts, strict=True))
+    problems = problems_of(content, missing)
+    toml = None
+    if not problems:
+        try:
+            toml = schema_of(content).to_toml()
+        except NorenError:
+            toml = None
+    shown = [
+        ColumnProblemOut(column=p.column, message=p.message, cure=p.cure, is_question=p.is_question) for p in problems
+    ]
+    return Checked(problems=shown, toml=toml)
+
+
+@router.get("/projects/{project}/values")
+def show_values(project: Ident, studio: TheStudio, column: ColumnName) -> Values:
+    """Return the different values of a column, to declare them as its domain."""
+    import polars as pl
+
+    from noren.data.formats.render import value_text
+
+    about = studio.schema(project)[column]
+    own = pl.scan_parquet(studio.folders.data(project)).select(pl.col(about.name).drop_nulls().unique().sort())
+    texts = own.select(value_text(pl.col(about.name), about)).collect().to_series()
+    return Values(values=texts.head(_MOST_VALUES).to_list(), total=len(texts))
+
+
+# --- what the data look like -----------------------------------------------------------------------------------------
+
+
+@router.get("/projects/{project}/profile")
+def show_profile(project: Ident, studio: TheStudio) -> dict[str, Any]:
+    """Return what the data look like: missing, distinct, histograms, rows per customer."""
+    return studio.profile(project)
+
+
+@router.get("/projects/{project}/rows")
+def show_rows(project: Ident, studio: TheStudio, start: Start = 0, count: Count = 50) -> Rows:
+    """Return rows of the data."""
+    return Rows(**studio.preview(project, start, count))
+
+
+# --- hierarchies and categories --------------------------------------------------------------------------------------
+
+
+@router.get("/projects/{project}/hierarchies")
+def list_hierarchies(project: Ident, studio: TheStudio) -> list[HierarchyOut]:
+    """Return the hierarchies of the columns that could link a person, level by level."""
+    studio.ready_project(project)
+    return [HierarchyOut(**about) for about in hierarchy_facts(studio.folders.project(project))]
+
+
+@router.get("/projects/{project}/hierarchy", response_class=FileResponse, responses=_CSV)
+def download_hierarchy(project: Ident, studio: TheStudio, column: ColumnName) -> FileResponse:
+    """Return a column's hierarchy as a file, in ARX's form."""
+    path = small_files.hierarchy_file(studio, project, column)
+    return FileResponse(path, media_type="text/csv; charset=utf-8", filename=path.name)
+
+
+@router.put("/projects/{project}/hierarchy", openapi_extra=_ANY_BYTES)
+async def upload_hierarchy(
+    project: Ident, request: Request, studio: TheStudio, column: ColumnName, name: FileName = "hierarchy.csv"
+) -> HierarchyOut:
+    """Give a column another hierarchy: value;label;…;*, one row per value, as the body."""
+    studio.project(project)
+    content = await _small_body(request, name)
+    about = await asyncio.to_thread(small_files.set_hierarchy, studio, project, column, content, shown_name(name))
+    return HierarchyOut(**about)
+
+
+@router.post("/projects/{project}/hierarchy")
+def build_hierarchy(project: Ident, asked: Widths, studio: TheStudio, column: ColumnName) -> HierarchyOut:
+    """Make a column's hierarchy of ranges of given widths, or the first one again."""
+    return HierarchyOut(**small_files.set_widths(studio, project, column, asked.widths))
+
+
+@router.get("/projects/{project}/categories")
+def show_categories(project: Ident, studio: TheStudio) -> CategoriesOut | None:
+    """Return the categories of items, where somebody gave some."""
+    studio.ready_project(project)
+    found = small_files.category_facts(studio.folders.project(project))
+    return None if found is None else CategoriesOut(**found)
+
+
+@router.put("/projects/{project}/categories", openapi_extra=_ANY_BYTES)
+async def upload_categories(
+    project: Ident, request: Request, studio: TheStudio, name: FileName = "categories.csv", fill: bool = False
+) -> CategoriesOut:
+    """Give items categories: item,category[,name], one row per item, as the body; ``fill`` names the others unknown."""
+    studio.project(project)
+    content = await _small_body(request, name)
+    found = await asyncio.to_thread(small_files.set_categories, studio, project, content, shown_name(name), fill=fill)
+    return CategoriesOut(**found)
+
+
+@router.delete("/projects/{project}/categories", status_code=204)
+def remove_categories(project: Ident, studio: TheStudio) -> Response:
+    """Speak of items again, not of categories."""
+    small_files.remove_categories(studio, project)
+    return Response(status_code=204)

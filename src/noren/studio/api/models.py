@@ -1,0 +1,178 @@
+"""What the REST interface takes and gives."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from noren.studio.jobs import Jobs
+from noren.studio.store import Job, Project
+from noren.studio.work.stages import stage_of
+
+__all__ = [
+    "ERRORS",
+    "Ident",
+    "JobOut",
+    "Order",
+    "ProjectIn",
+    "ProjectOut",
+    "Step",
+    "SweepOrder",
+    "said_job",
+    "said_project",
+]
+
+Ident = Annotated[str, Field(pattern=r"^[a-z0-9]{12}$", description="an identifier of a project or a run")]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+class ErrorText(BaseModel):
+    """What is wrong and the cure; where it is, as far as that is known."""
+
+    message: str
+    row: int | None = None
+    column: str | None = None
+    value: str | None = None
+    rule: str | None = None
+    cure: str | None = None
+
+
+class ErrorOut(BaseModel):
+    """An answer that says why there is no other."""
+
+    error: ErrorText
+
+
+ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"model": ErrorOut, "description": text}
+    for status, text in (
+        (400, "what was sent cannot be read"),
+        (401, "log in first"),
+        (403, "the request comes from another site, or its token is out of date"),
+        (404, "there is no such thing"),
+        (409, "it cannot be done in the state things are in"),
+        (413, "the file is too large"),
+        (422, "what was sent breaks a rule; the message names it and the cure"),
+    )
+}
+
+
+class ProjectIn(_Strict):
+    """A new project: empty, with made-up data, or with a public data set found on this machine."""
+
+    name: str = Field(min_length=1, max_length=120, examples=["Shop A, 2026"])
+    sample: Literal["history", "people"] | None = None
+    dataset: str | None = Field(default=None, max_length=60)
+
+
+class ProjectName(_Strict):
+    """Another name."""
+
+    name: str = Field(min_length=1, max_length=120)
+
+
+class ProjectOut(BaseModel):
+    """A project. ``facts`` tell what was read, once it was."""
+
+    id: str
+    name: str
+    created: str
+    source: dict[str, Any]
+    ready: bool
+    facts: dict[str, Any]
+
+
+class Step(_Strict):
+    """A method and its parameters."""
+
+    method: str = Field(max_length=60, examples=["generalize-by-count"])
+    parameters: dict[str, Any] = Field(default_factory=dict, examples=[{"k": 3}])
+
+
+class _Judges(_Strict):
+    attacks: list[str] | None = Field(default=None, max_length=60, description="left out: every attack that fits")
+    measures: list[str] | None = Field(default=None, max_length=60, description="left out: every measure that fits")
+    seed: int | None = Field(default=None, ge=0, lt=2**63, description="left out: drawn at random; never shown again")
+
+
+class Order(_Judges):
+    """A run: methods one after another, then attacks and measures."""
+
+    steps: list[Step] = Field(min_length=1, max_length=8)
+
+
+class SweepOrder(_Judges):
+    """Many runs: every combination of the parameters' listed values; ``"2..20"`` means every whole number between."""
+
+    methods: list[Step] = Field(min_length=1, max_length=20)
+
+
+class JobOut(BaseModel):
+    """A run or another piece of work. The seed is a secret and not told."""
+
+    id: str
+    project: str
+    kind: str
+    label: str
+    sweep: str | None
+    state: str
+    done: float
+    words: str
+    best: float | None
+    can_stop: bool = Field(description="whether it may be asked to stop and keep the best so far")
+    stage: str = Field(description="of a run: protect, attack, measure, show")
+    steps: list[Step]
+    summary: dict[str, Any]
+    error: ErrorText | None
+    created: str
+    started: str | None
+    ended: str | None
+
+
+def said_project(project: Project) -> ProjectOut:
+    """Return a project as the interface tells it."""
+    return ProjectOut(
+        id=project.id,
+        name=project.name,
+        created=project.created,
+        source=project.source,
+        ready=project.is_ready,
+        facts=project.facts,
+    )
+
+
+def said_job(job: Job, jobs: Jobs) -> JobOut:
+    """Return a job as the interface tells it."""
+    live = jobs.live(job)
+    return JobOut(
+        id=job.id,
+        project=job.project,
+        kind=job.kind,
+        label=job.label,
+        sweep=job.sweep,
+        state=str(live.state),
+        done=live.done,
+        words=live.words,
+        best=live.best,
+        can_stop=live.can_stop,
+        stage=stage_of(job.kind, live.done),
+        steps=[Step(**step) for step in job.order.get("steps", [])],
+        summary=job.summary,
+        error=ErrorText(**{k: v for k, v in job.error.items() if k != "times"} | {"message": said_error(job)})
+        if job.error
+        else None,
+        created=job.created,
+        started=job.started,
+        ended=job.ended,
+    )
+
+
+def said_error(job: Job) -> str:
+    """Return what went wrong with a job, in the language now spoken where it is our own sentence."""
+    from noren.i18n import _
+
+    return _(job.error["message"]).format(times=job.error["times"]) if "times" in job.error else _(job.error["message"])

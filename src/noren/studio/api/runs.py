@@ -1,0 +1,215 @@
+"""Runs: start, watch, stop, look at, compare."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from collections.abc import AsyncIterator, Callable
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, ConfigDict, Field
+
+from noren.explore.cost import Cost
+from noren.explore.risk_map import risk_map
+from noren.studio.api.data import Count, Rows, Start
+from noren.studio.api.models import ERRORS, Ident, JobOut, Order, SweepOrder, said_job
+from noren.studio.api.surroundings import TheStudio
+from noren.studio.planning import estimate_order
+from noren.studio.service import Studio
+from noren.studio.store import State
+
+router = APIRouter(tags=["runs"], responses={s: ERRORS[s] for s in (400, 401, 403, 404, 409, 422)})
+
+_LOOK_EVERY, _LOOK_AT_ALL_EVERY = 0.15, 0.5
+_MOVING = {"id", "sweep", "state", "done", "words", "best", "can_stop", "stage"}
+"""What changes while a run is under way."""
+_SIGN_OF_LIFE = 15.0
+Name = Annotated[str, Query(min_length=1, max_length=200)]
+
+
+class ReportOrder(BaseModel):
+    """Which runs a report is about, in the order to show."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    runs: list[Ident] = Field(min_length=1, max_length=50)
+
+
+class CostOut(BaseModel):
+    """What a run takes: seconds within a range, memory in bytes; null where nobody measured it."""
+
+    seconds: float | None
+    low: float
+    high: float | None
+    memory_bytes: int | None
+    confidence: Literal["measured", "rough", "unknown"]
+    reasons: list[str]
+    parts: dict[str, CostOut]
+
+
+def _said_cost(cost: Cost) -> CostOut:
+    return CostOut(
+        seconds=_finite(cost.seconds),
+        low=_finite(cost.low) or 0.0,
+        high=_finite(cost.high),
+        memory_bytes=cost.memory_bytes,
+        confidence=cost.confidence,
+        reasons=list(cost.reasons),
+        parts={name: _said_cost(part) for name, part in cost.parts.items()},
+    )
+
+
+def _finite(seconds: float | None) -> float | None:
+    """Return a time that can be written; longer than any is unknown."""
+    return None if seconds is None or not math.isfinite(seconds) else seconds
+
+
+@router.post("/projects/{project}/runs", status_code=202)
+def start_run(project: Ident, asked: Order, studio: TheStudio) -> JobOut:
+    """Protect the data, attack the release and measure it, in the background."""
+    steps = [step.model_dump() for step in asked.steps]
+    job = studio.run(project, steps, attacks=asked.attacks, measures=asked.measures, seed=asked.seed)
+    return said_job(job, studio.jobs)
+
+
+@router.post("/projects/{project}/estimate")
+def estimate_run(project: Ident, asked: Order, studio: TheStudio) -> CostOut:
+    """Return what a run would take on this machine, without starting it."""
+    steps = [step.model_dump() for step in asked.steps]
+    studio.checked(project, steps, attacks=asked.attacks, measures=asked.measures)
+    return _said_cost(estimate_order(studio, project, steps, attacks=asked.attacks, measures=asked.measures))
+
+
+@router.post("/projects/{project}/sweeps", status_code=202)
+def start_sweep(project: Ident, asked: SweepOrder, studio: TheStudio) -> list[JobOut]:
+    """Start a run for every combination of parameters."""
+    wanted = [step.model_dump() for step in asked.methods]
+    jobs = studio.sweep(project, wanted, attacks=asked.attacks, measures=asked.measures, seed=asked.seed)
+    return [said_job(job, studio.jobs) for job in jobs]
+
+
+@router.get("/projects/{project}/runs")
+def list_runs(project: Ident, studio: TheStudio) -> list[JobOut]:
+    """Return the runs of a project, the oldest first."""
+    studio.project(project)
+    return [said_job(job, studio.jobs) for job in studio.store.jobs(project, kind="run")]
+
+
+@router.get(
+    "/projects/{project}/events",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {}}, "description": "the runs, each time something changed"}},
+)
+async def watch_project(project: Ident, request: Request, studio: TheStudio) -> StreamingResponse:
+    """Send how far each run of a project is, each time something changed (server-sent events)."""
+    await asyncio.to_thread(studio.project, project)
+    told = _events(request, lambda: _told_runs(project, studio), _LOOK_AT_ALL_EVERY)
+    return StreamingResponse(told, media_type="text/event-stream")
+
+
+@router.get("/projects/{project}/map")
+def show_map(project: Ident, studio: TheStudio) -> dict[str, Any]:
+    """Return the risk–utility map of the finished runs: points, and which of them no other beats."""
+    studio.project(project)
+    done = studio.store.jobs(project, kind="run", states=(State.DONE,))
+    return risk_map([job.summary["map"] | {"run": job.id} for job in done])
+
+
+@router.post("/projects/{project}/reports", status_code=202)
+def start_report(project: Ident, asked: ReportOrder, studio: TheStudio) -> JobOut:
+    """Write a report that stands alone in one file, about one or several runs."""
+    return said_job(studio.report(project, asked.runs), studio.jobs)
+
+
+@router.get("/jobs/{job}")
+def show_job(job: Ident, studio: TheStudio) -> JobOut:
+    """Return a run or another piece of work, and how far it is."""
+    return said_job(studio.job(job), studio.jobs)
+
+
+@router.delete("/jobs/{job}", status_code=204)
+def remove_job(job: Ident, studio: TheStudio) -> Response:
+    """Remove a run with its release."""
+    studio.remove_job(job)
+    return Response(status_code=204)
+
+
+@router.post("/jobs/{job}/{act}")
+def act_on_job(job: Ident, act: Literal["cancel", "enough", "again"], studio: TheStudio) -> JobOut:
+    """Cancel a job, ask it to stop and keep the best so far, or start it again with the same seed."""
+    todo = {"cancel": studio.cancel, "enough": studio.enough, "again": studio.again}
+    return said_job(todo[act](job), studio.jobs)
+
+
+@router.get(
+    "/jobs/{job}/events",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {}}, "description": "the job, each time something changed"}},
+)
+async def watch_job(job: Ident, request: Request, studio: TheStudio) -> StreamingResponse:
+    """Send the job each time something changed, until it is over (server-sent events)."""
+    await asyncio.to_thread(studio.job, job)
+    return StreamingResponse(_events(request, lambda: _told_job(job, studio)), media_type="text/event-stream")
+
+
+_Told = tuple[str, bool] | None
+"""What there is to tell, and whether it is the last; nothing where it is gone."""
+
+
+def _told_job(job: str, studio: Studio) -> _Told:
+    found = studio.store.job(job)
+    if found is None:
+        return None
+    said = said_job(found, studio.jobs)
+    return said.model_dump_json(exclude={"steps", "summary"}), found.state.is_over
+
+
+def _told_runs(project: str, studio: Studio) -> _Told:
+    if studio.store.project(project) is None:
+        return None
+    jobs = [said_job(job, studio.jobs) for job in studio.store.jobs(project, kind="run")]
+    return json.dumps([job.model_dump(mode="json", include=_MOVING) for job in jobs], ensure_ascii=False), False
+
+
+async def _events(request: Request, look: Callable[[], _Told], every: float = _LOOK_EVERY) -> AsyncIterator[str]:
+    last, quiet = "", 0.0
+    while not await request.is_disconnected():
+        told = await asyncio.to_thread(look)
+        if told is None:
+            yield "event: gone\ndata: {}\n\n"
+            return
+        text, is_over = told
+        if text != last:
+            last, quiet = text, 0.0
+            yield f"data: {text}\n\n"
+        if is_over:
+            yield "event: over\ndata: {}\n\n"
+            return
+        await asyncio.sleep(every)
+        quiet += every
+        if quiet > _SIGN_OF_LIFE:
+            quiet = 0.0
+            yield ": still here\n\n"
+
+
+@router.get("/runs/{job}/result")
+def show_result(job: Ident, studio: TheStudio) -> dict[str, Any]:
+    """Return everything a page shows of a finished run."""
+    return studio.result(job)
+
+
+@router.get("/runs/{job}/crosstab")
+def show_crosstab(job: Ident, studio: TheStudio, a: Name, b: Name) -> dict[str, Any]:
+    """Return the cross tabulation of two columns: original, released, reconstructed."""
+    return studio.crosstab(job, a, b)
+
+
+@router.get("/runs/{job}/rows")
+def show_row_pairs(
+    job: Ident, studio: TheStudio, start: Start = 0, count: Count = 50, only_changed: bool = False
+) -> Rows:
+    """Return original rows next to released ones."""
+    return Rows(**studio.row_pairs(job, start, count, only_changed=only_changed))

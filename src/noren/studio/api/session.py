@@ -1,0 +1,23 @@
+"""The token that changes must carry."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel
+
+from noren.studio.api.models import ERRORS
+
+router = APIRouter(tags=["session"])
+
+
+class SessionOut(BaseModel):
+    """What a program needs to change something: the token for ``X-CSRF-Token``, beside the cookie it was given."""
+
+    csrf: str
+    language: str
+
+
+@router.get("/session", responses={s: ERRORS[s] for s in (401,)})
+def session(request: Request) -> SessionOut:
+    """Return the token of this session."""
+    return SessionOut(csrf=request.state.csrf, language=request.state.language)

@@ -1,0 +1,262 @@
+"""What a person says of columns: from a form or a program to a schema, and every problem with it at once.
+
+A column of which nobody said what it is for is a question, never silently *other*.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from noren.data.roles import stop_at_unclassified
+from noren.data.schema import Column, Kind, Role, Schema, ValueType
+from noren.errors import InputError, SchemaError
+from noren.foreign_words import translated
+from noren.i18n import N_, _
+
+__all__ = [
+    "HISTORY_ROLES",
+    "NAMES_IN_HISTORY",
+    "ROLE_MEANINGS",
+    "TABLE_ROLES",
+    "TYPES",
+    "ColumnProblem",
+    "content_of",
+    "problems_of",
+    "schema_of",
+]
+
+HISTORY_ROLES: Final = {
+    Role.CUSTOMER: N_("Who bought"),
+    Role.DATE: N_("The day"),
+    Role.ITEM: N_("What was bought"),
+    Role.PRICE: N_("The price of one"),
+    Role.QUANTITY: N_("How many"),
+    Role.INVOICE: N_("The receipt"),
+    Role.TIME: N_("The time of day"),
+    Role.DESCRIPTION: N_("The item’s name in words"),
+    Role.OTHER: N_("None of these"),
+}
+TABLE_ROLES: Final = {
+    Role.IDENTIFIER: N_("Names the person"),
+    Role.QUASI: N_("Could link the person"),
+    Role.SENSITIVE: N_("A secret of the person"),
+    Role.OTHER: N_("None of these"),
+}
+ROLE_MEANINGS: Final = {
+    Role.CUSTOMER: N_("becomes a pseudonym"),
+    Role.DATE: N_("generalised or changed"),
+    Role.ITEM: N_("generalised or changed"),
+    Role.PRICE: N_("generalised or changed"),
+    Role.QUANTITY: N_("generalised or changed"),
+    Role.INVOICE: N_("suppressed by most methods"),
+    Role.TIME: N_("suppressed by most methods"),
+    Role.DESCRIPTION: N_("suppressed by most methods"),
+    Role.IDENTIFIER: N_("a name, a number: taken out"),
+    Role.QUASI: N_("others may know it: protected"),
+    Role.SENSITIVE: N_("nobody should learn whose it is"),
+    Role.OTHER: N_("released as it is, or suppressed"),
+}
+"""What becomes of a column with each role, in a few words."""
+TYPES: Final = {
+    ValueType.TEXT: N_("names, codes"),
+    ValueType.INTEGER: N_("whole numbers"),
+    ValueType.DECIMAL: N_("decimal numbers"),
+    ValueType.DATE: N_("days"),
+    ValueType.TIME: N_("times of day"),
+    ValueType.DATETIME: N_("days with times"),
+}
+NAMES_IN_HISTORY: Final = (Role.CUSTOMER, Role.ITEM, Role.INVOICE, Role.DESCRIPTION)
+"""Roles whose values are names, even where they look like numbers: customers 007 and 7 are different people."""
+_NEEDED: Final = (Role.CUSTOMER, Role.DATE, Role.ITEM)
+_BOUNDS: Final = {
+    ValueType.INTEGER: "0",
+    ValueType.DECIMAL: "0.01",
+    ValueType.DATE: "2010-12-01",
+    ValueType.TIME: "08:00:00",
+    ValueType.DATETIME: "2010-12-01T08:00:00",
+}
+_OF_THE_OTHER_KIND: Final = {
+    True: lambda: _("this is a part of a purchase, and rows are people here; choose again"),
+    False: lambda: _("this is something of a person, and rows are purchases here; choose again"),
+}
+
+
+@dataclass(frozen=True)
+class ColumnProblem:
+    """What is wrong with a column, or with all of them; a question where an answer is missing."""
+
+    column: str | None
+    message: str
+    cure: str = ""
+    is_question: bool = False
+
+
+def schema_of(content: Mapping[str, Any]) -> Schema:
+    """Return the schema that plain data describe, or say the first problem with it."""
+    settled = _settled(content)
+    for about in settled.get("columns") or ():
+        if isinstance(about, Mapping):
+            _stop_at_unreadable_bound(about)
+    return Schema.of(settled)
+
+
+def problems_of(content: Mapping[str, Any], missing: Mapping[str, int] | None = None) -> list[ColumnProblem]:
+    """Return every problem with a schema, without reading any data.
+
+    Parameters
+    ----------
+    missing
+        How many cells of each column are empty, where that is known.
+    """
+    settled = _settled(content)
+    listed = settled.get("columns")
+    if listed == []:
+        return [ColumnProblem(None, _("every column is left out"), _("keep at least one"))]
+    if not isinstance(listed, Sequence) or not all(isinstance(one, Mapping) for one in listed):
+        error = _first_problem(settled)
+        return [] if error is None else [_said(error)]
+    found: list[ColumnProblem] = []
+    columns: list[Column] = []
+    allowed = TABLE_ROLES if settled.get("kind") == Kind.TABLE else HISTORY_ROLES
+    for about in listed:
+        try:
+            _stop_at_unreadable_bound(about)
+            columns.append(Column.model_validate(about))
+        except SchemaError as error:
+            found.append(ColumnProblem(_name(about), error.problem.rule))
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            place = ".".join(str(part) for part in first["loc"])
+            words = translated(str(first["msg"]).removeprefix("Value error, "))
+            found.append(ColumnProblem(_name(about), f"{place}: {words}" if place else words))
+        else:
+            if columns[-1].role not in allowed:
+                found.append(ColumnProblem(columns.pop().name, _OF_THE_OTHER_KIND[allowed is TABLE_ROLES]()))
+    open_ = [c.name for c in columns if "role" not in c.model_fields_set]
+    found += [ColumnProblem(name, _("What is this column for?"), is_question=True) for name in open_]
+    empty = missing or {}
+    found += [
+        ColumnProblem(
+            c.name,
+            _("{count:,} cells are empty, and the column may not have empty cells").format(count=empty[c.name]),
+            _("allow them"),
+        )
+        for c in columns
+        if empty.get(c.name) and not c.optional
+    ]
+    if len(columns) == len(listed):
+        whole = _whole_problems(settled, columns, open_)
+        found += whole
+    return found
+
+
+def _whole_problems(settled: Mapping[str, Any], columns: Sequence[Column], open_: Sequence[str]) -> list[ColumnProblem]:
+    """Return what is wrong with the columns together."""
+    if settled.get("kind") == Kind.HISTORY and columns:
+        roles = [c.role for c in columns if c.name not in open_]
+        lacking = [
+            ColumnProblem(
+                None,
+                _("no column says: {meaning}").format(meaning=_(HISTORY_ROLES[role])),
+                _("choose it for one column, or say that rows are people"),
+            )
+            for role in _NEEDED
+            if role not in roles
+        ]
+        if lacking:
+            return lacking
+    error = _first_problem(settled)
+    return [] if error is None else [_said(error)]
+
+
+def _first_problem(settled: Mapping[str, Any]) -> InputError | None:
+    try:
+        schema = Schema.of(settled)
+        # asked above, column by column
+        if settled.get("kind") == Kind.TABLE and not all("role" in c.model_fields_set for c in schema.columns):
+            return None
+        stop_at_unclassified(schema)
+    except SchemaError as error:
+        return error
+    return None
+
+
+def _said(error: InputError) -> ColumnProblem:
+    return ColumnProblem(error.problem.column, error.problem.rule, error.problem.cure)
+
+
+def _name(about: Mapping[str, Any]) -> str | None:
+    name = about.get("name")
+    return name if isinstance(name, str) else None
+
+
+# --- settling what was said ------------------------------------------------------------------------------------------
+
+
+def content_of(schema: Schema) -> dict[str, Any]:
+    """Return a schema as plain data, without a role where nobody said one."""
+    content = schema.model_dump(mode="json", exclude_none=True)
+    for column, about in zip(schema.columns, content["columns"], strict=True):
+        about["scale"] = str(column.scale)
+        if "role" not in column.model_fields_set:
+            del about["role"]
+    return content
+
+
+def _settled(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the content with bounds as numbers, days and times, and names typed as names."""
+    settled = dict(content)
+    listed = settled.get("columns")
+    if isinstance(listed, Mapping):
+        listed = [dict(about) | {"name": name} for name, about in listed.items() if isinstance(about, Mapping)]
+    if not isinstance(listed, Sequence) or isinstance(listed, str):
+        return settled
+    history = settled.get("kind", Kind.HISTORY) == Kind.HISTORY
+    settled["columns"] = [_settled_column(about, history) if isinstance(about, Mapping) else about for about in listed]
+    return settled
+
+
+def _settled_column(given: Mapping[str, Any], history: bool) -> dict[str, Any]:
+    about = dict(given)
+    if history and about.get("role") in NAMES_IN_HISTORY:
+        about = {k: v for k, v in about.items() if k not in ("width", "format", "minimum", "maximum", "scale")}
+        about["type"] = ValueType.TEXT
+    for edge in ("minimum", "maximum"):
+        if isinstance(about.get(edge), str):
+            about[edge] = _bound(about[edge], about.get("type"))
+        elif isinstance(about.get(edge), bool):
+            about[edge] = str(about[edge])
+    return about
+
+
+def _stop_at_unreadable_bound(about: Mapping[str, Any]) -> None:
+    kind = about.get("type")
+    for edge in ("minimum", "maximum"):
+        if isinstance(about.get(edge), str) and kind in _BOUNDS:
+            raise SchemaError(
+                _("the bounds of a column of type {type} are written like {example}").format(
+                    type=kind, example=_BOUNDS[ValueType(kind)]
+                ),
+                _("mend the schema"),
+                column=_name(about),
+                value=about[edge],
+            )
+
+
+def _bound(text: str, kind: Any) -> Any:
+    """Return a bound as its column's type has it; the text itself where it is none, to be complained of."""
+    readers: dict[Any, Any] = {
+        ValueType.DATE: dt.date.fromisoformat,
+        ValueType.TIME: dt.time.fromisoformat,
+        ValueType.DATETIME: dt.datetime.fromisoformat,
+    }
+    text = text.strip()
+    try:
+        return readers[kind](text.replace("/", "-")) if kind in readers else float(text.replace(",", ""))
+    except ValueError:
+        return text

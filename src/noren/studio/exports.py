@@ -1,0 +1,361 @@
+"""What leaves the studio: the public part, the secret part, scripts, reports, reconstructed tables.
+
+The public part is written by :meth:`~noren.data.release.Release.publish`, which knows nothing of the secret, into a
+folder of its own, and only the files of that folder are sent. The secret part has a function of its own; nothing else
+opens its folder. Archives are sent as they are packed, so their size does not matter.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import threading
+import unicodedata
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, Literal
+from urllib.parse import quote
+
+from noren.data.frames import History, Records
+from noren.data.reading import write
+from noren.data.release import Release, Statement
+from noren.data.schema import Schema
+from noren.explore.scripts import Order, as_commands, as_python, chain_toml
+from noren.i18n import _
+from noren.studio.folders import read_json
+from noren.studio.service import NotNowError, NotThereError, Studio
+from noren.studio.store import Job, Project, State
+from noren.studio.work.project_files import PROJECT_FILES
+
+__all__ = [
+    "Download",
+    "Form",
+    "ScriptForm",
+    "TableForm",
+    "Written",
+    "file_name",
+    "is_official",
+    "is_perturbed",
+    "latest",
+    "packed",
+    "public_part",
+    "reconstruct",
+    "reconstructed_table",
+    "report_file",
+    "script",
+    "script_texts",
+    "secret_part",
+    "seed_is_easy",
+    "written_for",
+]
+
+Form = Literal["parquet", "csv"]
+"""The public part as Parquet alone, or with a text file beside it: the contest's own where the data are a contest's."""
+TableForm = Literal["parquet", "csv"]
+ScriptForm = Literal["zip", "sh", "py"]
+Written = Literal["report", "reconstruct"]
+"""The kinds of jobs that write a file about a run."""
+
+_CHUNK = 1 << 18
+_LONGEST = 60
+_EASY_TO_TRY = 2**40
+_MADE_UP = "original.csv"
+_SAMPLES = {
+    "history": f"noren sample --customers 400 --rows 12000 --items 900 --seed 1 --out {_MADE_UP}",
+    "people": f"noren sample --kind people --rows 4000 --seed 1 --out {_MADE_UP}",
+}
+_LONG_AGO: Final = (1980, 1, 1, 0, 0, 0)
+_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
+_publishing = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file to send: its name, what it is, and its bytes as they come."""
+
+    name: str
+    media_type: str
+    chunks: Iterator[bytes]
+
+    @property
+    def disposition(self) -> str:
+        """How browsers are told to keep it, and under which name (RFC 6266): plain letters for old ones."""
+        plain = unicodedata.normalize("NFKD", self.name).encode("ascii", "ignore").decode("ascii")
+        plain = re.sub(r"-*_[-_]*", "_", plain)  # what was between letters of other scripts
+        return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(self.name, safe='')}"
+
+
+def file_name(*words: str, ending: str) -> str:
+    """Return a name for a file made of words that people wrote: no path, no mark that means something to a system.
+
+    >>> file_name("../Shop A: 2026", "generalize-by-count, k = 3", ending="public.zip")
+    'noren_Shop-A-2026_generalize-by-count-k-3_public.zip'
+    """
+    parts = [part for word in words if (part := _name_part(word))]
+    return "_".join(["noren", *parts, ending])
+
+
+def _name_part(text: str) -> str:
+    composed = unicodedata.normalize("NFC", text)
+    kept = "".join(c if c.isalnum() or c in "._" or unicodedata.category(c)[0] == "M" else "-" for c in composed)
+    part = re.sub(r"-+", "-", re.sub(r"\.{2,}", "-", kept)).strip("-._")[:_LONGEST].strip("-._")
+    return f"{part}-" if _RESERVED.fullmatch(part) else part
+
+
+# --- the public part -----------------------------------------------------------------------------------------
+
+
+def public_part(studio: Studio, job: str, form: Form = "parquet") -> Download:
+    """Return the public part and the statement, and nothing else."""
+    found = studio.finished(job)
+    folder = _published(studio, found, form)
+    files = sorted(path for path in folder.iterdir() if path.is_file())
+    return Download(_named(studio, found, "public.zip"), "application/zip", packed((p.name, p) for p in files))
+
+
+def _published(studio: Studio, job: Job, form: Form) -> Path:
+    """Return the folder that holds the public part, written when first asked for: a release never changes."""
+    folder = studio.job_folder(job) / f"published-{form}"
+    with _publishing:
+        if not folder.exists():
+            release = Release.load(studio.job_folder(job) / "release")
+            official = form == "csv" and _has_official_form(release.public)
+            if form == "parquet" or official:
+                release.publish(folder, official=official)
+            else:
+                aside = folder.with_name(f"{folder.name}.part")
+                release.publish(aside, replace_existing=True)
+                write(release.public, aside / "public.csv")
+                aside.replace(folder)
+    return folder
+
+
+def _has_official_form(public: Records) -> bool:
+    return isinstance(public, History) and bool(public.schema.official)
+
+
+def is_official(studio: Studio, run: Job) -> bool:
+    """Tell whether a text file of the public part is in a contest's own form."""
+    schema = Schema.from_toml(studio.folders.schema(run.project).read_text(encoding="utf-8"))
+    return bool(schema.official)
+
+
+def seed_is_easy(job: Job) -> bool:
+    """Tell whether somebody who has the original could find the seed by trying; the seed itself is not told."""
+    seed = job.order.get("seed")
+    return isinstance(seed, int) and seed < _EASY_TO_TRY
+
+
+# --- the secret part -----------------------------------------------------------------------------------------
+
+
+def secret_part(studio: Studio, job: str, *, confirmed: bool) -> Download:
+    """Return what must not be handed out: who is behind each pseudonym, where each row came from, the seed."""
+    if not confirmed:
+        raise NotNowError(_("the secret part is sent only to who confirms to keep it secret"))
+    found = studio.finished(job)
+    folder = studio.job_folder(found) / "release" / "secret"
+    if not folder.is_dir():
+        raise NotThereError(_("this release has no secret part"))
+    files = sorted(path for path in folder.iterdir() if path.is_file())
+    return Download(
+        _named(studio, found, "SECRET.zip"), "application/zip", packed((f"secret/{p.name}", p) for p in files)
+    )
+
+
+# --- what was done, as a script ------------------------------------------------------------------------------
+
+
+def script_texts(studio: Studio, job: str) -> dict[str, str]:
+    """Return the scripts that make a release again and judge it, by the names of their files; the seed is left out."""
+    run = studio.finished(job)
+    order = _order(studio, run)
+    texts = {
+        "reproduce.sh": as_commands(order),
+        "reproduce.py": as_python(order),
+        "schema.toml": order.schema.to_toml(),
+    }
+    if order.statement.steps != [order.statement]:
+        texts["chain.toml"] = chain_toml(order.statement)
+    return texts | {"README.txt": _read_me(studio.project(run.project), order)}
+
+
+def script(studio: Studio, job: str, form: ScriptForm = "zip") -> Download:
+    """Return a script, or an archive of both with the files that they read."""
+    run, texts = studio.finished(job), script_texts(studio, job)
+    if form != "zip":
+        kinds = {"sh": "text/x-shellscript; charset=utf-8", "py": "text/x-python; charset=utf-8"}
+        content = texts[f"reproduce.{form}"].encode()
+        return Download(_named(studio, run, f"reproduce.{form}"), kinds[form], iter([content]))
+    files: list[tuple[str, Path | bytes]] = [(name, text.encode()) for name, text in texts.items()]
+    files += _own_files(studio, run)
+    return Download(_named(studio, run, "script.zip"), "application/zip", packed(files))
+
+
+def _order(studio: Studio, run: Job) -> Order:
+    folder, project = studio.job_folder(run), studio.project(run.project)
+    said, judged = read_json(folder / "release" / "statement.json"), read_json(folder / "outcome.json")
+    schema = Schema.from_toml(studio.folders.schema(run.project).read_text(encoding="utf-8"))
+    return Order(
+        _with_relative_files(Statement(**said)),
+        schema,
+        attacks=list(judged["notes"]),
+        measures=list(judged["scores"]),
+        original=f"./{name}" if (name := project.source.get("file", _MADE_UP)).startswith("-") else name,
+        report="report.html",
+    )
+
+
+def _with_relative_files(statement: Statement) -> Statement:
+    """Return a statement whose files are those of the archive."""
+
+    def here(parameters: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: PROJECT_FILES[name] if name in PROJECT_FILES and v else v for name, v in parameters.items()}
+
+    parameters = here(statement.parameters)
+    if "steps" in parameters:
+        parameters["steps"] = [here(step) for step in parameters["steps"]]
+    return replace(statement, parameters=parameters)
+
+
+def _own_files(studio: Studio, run: Job) -> list[tuple[str, Path | bytes]]:
+    """Return the project's hierarchies and categories, as far as the methods of the run read them."""
+    steps = _order(studio, run).statement.steps
+    found: list[tuple[str, Path | bytes]] = []
+    for name in sorted({name for step in steps for name in PROJECT_FILES if step.parameters.get(name)}):
+        there = studio.folders.project(run.project) / PROJECT_FILES[name]
+        files = sorted(path for path in there.iterdir() if path.suffix == ".csv") if there.is_dir() else [there]
+        found += [(f"{PROJECT_FILES[name]}/{p.name}" if there.is_dir() else p.name, p) for p in files if p.is_file()]
+    return found
+
+
+def _read_me(project: Project, order: Order) -> str:
+    lines = [
+        _("These scripts make the release of “{project}” again, attack it and measure it.").format(
+            project=project.name
+        ),
+        _("reproduce.sh uses the command line, reproduce.py uses Python; both do the same."),
+        _("Put the original beside them: {file}").format(file=order.original),
+    ]
+    made = _SAMPLES.get(project.source.get("sample", ""))
+    if made:
+        lines.append(_("The original is made up; this makes it: {command}").format(command=made))
+    lines.append(
+        _("Set SEED to the seed of the release: it is in secret/run.json of the secret part, and it is a secret.")
+    )
+    return "\n".join(lines) + "\n"
+
+
+# --- what jobs wrote -----------------------------------------------------------------------------------------
+
+
+def latest(studio: Studio, run: Job, kind: Written) -> Job | None:
+    """Return the last job of a kind that is about this run alone, if there is one that was not cancelled."""
+    about = [
+        job
+        for job in studio.store.jobs(run.project, kind=kind)
+        if [one["id"] for one in job.order["runs"]] == [run.id] and job.state != State.CANCELLED
+    ]
+    return about[-1] if about else None
+
+
+def written_for(studio: Studio, run: Job, kind: Written) -> Job:
+    """Return the last job of a kind about this run alone, or say that there is none."""
+    found = latest(studio, run, kind)
+    if found is None:
+        raise NotThereError(_("this file was not asked for yet"))
+    return found
+
+
+def report_file(studio: Studio, job: str) -> Download:
+    """Return a report that a job wrote."""
+    found, path = _written(studio, job, "report", "report.html")
+    words = [studio.project(found.project).name]
+    if len(found.order["runs"]) == 1:
+        words.append(found.order["runs"][0]["label"])
+    return Download(file_name(*words, ending="report.html"), "text/html; charset=utf-8", _read(path))
+
+
+def reconstruct(studio: Studio, job: str) -> Job:
+    """Estimate in the background what a table perturbed by retention was before."""
+    run = studio.finished(job)
+    if not is_perturbed(run):
+        raise NotNowError(_("only what retention perturbed can be reconstructed"))
+    return studio.submit(run.project, "reconstruct", run.label, {"runs": [{"id": run.id, "label": run.label}]})
+
+
+def is_perturbed(run: Job) -> bool:
+    """Tell whether the release was perturbed by retention alone, so that the original's table can be estimated."""
+    return [step["method"] for step in run.order["steps"]] == ["retention"]
+
+
+def reconstructed_table(studio: Studio, job: str, form: TableForm = "csv") -> Download:
+    """Return the table that a job reconstructed from a public part."""
+    found, path = _written(studio, job, "reconstruct", f"reconstructed.{form}")
+    words = [studio.project(found.project).name, found.order["runs"][0]["label"]]
+    kind = "text/csv; charset=utf-8" if form == "csv" else "application/vnd.apache.parquet"
+    return Download(file_name(*words, ending=f"reconstructed.{form}"), kind, _read(path))
+
+
+def _written(studio: Studio, job: str, kind: str, name: str) -> tuple[Job, Path]:
+    found = studio.job(job, kind=kind)
+    if found.state != State.DONE:
+        raise NotNowError(_("this file is not written yet: the work is {state}").format(state=_(found.state)))
+    path = studio.job_folder(found) / name
+    if not path.is_file():
+        raise NotThereError(_("there is no such file; it may have been removed"))
+    return found, path
+
+
+# --- names and bytes -----------------------------------------------------------------------------------------
+
+
+def _named(studio: Studio, job: Job, ending: str) -> str:
+    return file_name(studio.project(job.project).name, job.label, ending=ending)
+
+
+def _read(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            yield chunk
+
+
+def packed(files: Iterable[tuple[str, Path | bytes]]) -> Iterator[bytes]:
+    """Pack files into a ZIP archive and give its bytes as they are ready; the same files give the same bytes.
+
+    >>> archive = io.BytesIO(b"".join(packed([("a.txt", b"one")])))
+    >>> zipfile.ZipFile(archive).read("a.txt")
+    b'one'
+    """
+    sink = _Sink()
+    with zipfile.ZipFile(sink, "w") as archive:
+        for name, content in files:
+            about = zipfile.ZipInfo(name, _LONG_AGO)
+            about.external_attr = 0o600 << 16
+            about.compress_type = zipfile.ZIP_STORED if name.endswith(".parquet") else zipfile.ZIP_DEFLATED
+            with archive.open(about, "w", force_zip64=True) as target:
+                for chunk in [content] if isinstance(content, bytes) else _read(content):
+                    target.write(chunk)
+                    if ready := sink.taken():
+                        yield ready
+    yield sink.taken()
+
+
+class _Sink(io.RawIOBase):
+    """A file that keeps what was written until it is taken; nobody can go back in it."""
+
+    def __init__(self) -> None:
+        self._kept: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: bytes) -> int:  # type: ignore[override]
+        self._kept.append(bytes(data))
+        return len(data)
+
+    def taken(self) -> bytes:
+        kept, self._kept = b"".join(self._kept), []
+        return kept

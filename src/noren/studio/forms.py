@@ -1,0 +1,350 @@
+"""Forms out of parameter models: which control a parameter gets, what was typed, and what is wrong with it.
+
+What a person types stays text until the model judges it, so that a wrong value can be shown again as it was typed, with
+the error next to it. Parameters that are files have no control: they are those of the project
+(:mod:`~noren.studio.work.project_files`).
+"""
+
+from __future__ import annotations
+
+import re
+import types
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
+
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+
+from noren.data.schema import Role, Schema
+from noren.errors import NorenError
+from noren.foreign_words import translated
+from noren.i18n import _
+from noren.protocols import Component
+from noren.studio.form_words import MAIN, STARTS, help_of, label_of, word_of
+from noren.studio.work.project_files import path_fields
+
+__all__ = ["Column", "Control", "Typed", "check", "columns_of", "controls", "fresh", "typed_of", "understood"]
+
+Typed = Mapping[str, Sequence[str]]
+"""What was typed for one component: each field's texts; ``FIELD.other`` holds a number in place of a choice."""
+
+_COLUMN_LISTS: Final = frozenset({"attributes", "quasi"})
+_COLUMN: Final = frozenset({"sensitive"})
+_OTHER = "other"
+_LONGEST = 2_000
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the project as forms offer it.
+
+    ``values`` is how many values it has, where known; ``begins`` whether a cross tabulation begins with it.
+    """
+
+    name: str
+    role: str
+    values: int | None = None
+    begins: bool = False
+
+
+@dataclass(frozen=True)
+class Control:
+    """One parameter as a form shows it.
+
+    ``kind``: whole, number, switch, choice, choice-or-number, columns (several), column (one), lines, text.
+    """
+
+    field: str
+    label: str
+    help: str
+    kind: str
+    required: bool
+    main: bool
+    texts: tuple[str, ...]
+    """What is typed or chosen; for a switch, one text if it is on."""
+    other: str = ""
+    default: str = ""
+    choices: tuple[tuple[str, str], ...] = ()
+    columns: tuple[Column, ...] = ()
+    error: str = ""
+
+    usual: tuple[str, ...] = ()
+    """What a fresh form holds."""
+
+    @property
+    def text(self) -> str:
+        """The only text, or nothing."""
+        return self.texts[0] if self.texts else ""
+
+    @property
+    def is_set(self) -> bool:
+        """Whether it differs from what a fresh form holds."""
+        return tuple(t for t in self.texts if t.strip()) != self.usual
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """What a parameter's type comes to."""
+
+    kind: str
+    optional: bool = False
+    choices: tuple[str, ...] = ()
+    item: Any = field(default=str)
+
+
+def columns_of(schema: Schema, profile: Mapping[str, Any]) -> list[Column]:
+    """Return the columns that forms may offer, with the number of their values: the declared ones, else those seen.
+
+    A cross tabulation begins with the first columns that have fewer combinations of values than there are rows.
+    """
+    seen = {about["name"]: about for about in profile.get("columns", [])}
+    found, cells = [], 1
+    for column in schema.columns:
+        about = seen.get(column.name, {})
+        values = about.get("domain") or about.get("distinct")
+        begins = column.role == Role.QUASI and bool(values) and cells * values <= profile.get("rows", 0)
+        cells *= values if begins else 1
+        found.append(Column(column.name, str(column.role), values, begins))
+    return found
+
+
+# --- from a model to controls --------------------------------------------------------------------------------
+
+
+def fresh(component: type[Component], columns: Sequence[Column]) -> dict[str, list[str]]:
+    """Return what a form holds before anybody typed: defaults, and a sensible start where there is none."""
+    given = {
+        name: about.get_default(call_default_factory=True)
+        for name, about in _fields(component).items()
+        if not about.is_required()
+    }
+    typed = typed_of(component, given, columns)
+    if "attributes" in typed:
+        typed["attributes"] = [c.name for c in columns if c.begins] or typed["attributes"]
+    for name, text in STARTS.get(component.name, {}).items():
+        if not typed.get(name):
+            typed[name] = [text]
+    return typed
+
+
+def typed_of(
+    component: type[Component], parameters: Mapping[str, Any], columns: Sequence[Column]
+) -> dict[str, list[str]]:
+    """Return parameters as somebody would have typed them."""
+    typed: dict[str, list[str]] = {}
+    for name, about in _fields(component).items():
+        shape = _shape(name, about)
+        default = None if about.is_required() else about.get_default(call_default_factory=True)
+        value = parameters.get(name, default)
+        if shape.kind == "columns" and not value:
+            value = _usual(columns)
+        if value is None or value in ("", (), []):
+            typed[name] = []
+        elif shape.kind == "switch":
+            typed[name] = ["yes"] if value else []
+        elif shape.kind == "lines":
+            typed[name] = ["\n".join(str(v) for v in value)]
+        elif shape.kind == "columns":
+            typed[name] = [str(v) for v in value]
+        elif shape.kind == "choice-or-number" and str(value) not in shape.choices:
+            typed[name], typed[f"{name}.{_OTHER}"] = [_OTHER], [_plain(value)]
+        else:
+            typed[name] = [_plain(value)]
+    return typed
+
+
+def controls(
+    component: type[Component], typed: Typed, columns: Sequence[Column], errors: Mapping[str, str] | None = None
+) -> list[Control]:
+    """Return the controls of a component, holding what was typed, each with its error."""
+    usual = fresh(component, columns)
+    made = []
+    for name, about in _fields(component).items():
+        shape = _shape(name, about)
+        default = None if about.is_required() else about.get_default(call_default_factory=True)
+        offered = _offered(shape.kind, columns)
+        choices = [(value, word_of(name, value)) for value in shape.choices]
+        if shape.kind == "column":
+            none = _("the only one") if len(offered) == 1 else _("not chosen")
+            choices = [("", none), *((column.name, column.name) for column in offered)]
+        if shape.kind == "choice-or-number":
+            choices.append((_OTHER, _("seconds by the clock") if name == "effort" else _("a number")))
+        made.append(
+            Control(
+                field=name,
+                label=label_of(component.name, name),
+                help=help_of(component.name, name, about.description or ""),
+                kind=shape.kind,
+                required=about.is_required(),
+                main=about.is_required() or name in MAIN,
+                texts=tuple(typed.get(name, ())),
+                other="".join(typed.get(f"{name}.{_OTHER}", ())),
+                default="" if default in (None, ()) or shape.kind in ("switch", "choice") else _plain(default),
+                choices=tuple(choices),
+                columns=tuple(offered),
+                error=(errors or {}).get(name, ""),
+                usual=tuple(usual.get(name, ())),
+            )
+        )
+    return made
+
+
+def _fields(component: type[Component]) -> dict[str, FieldInfo]:
+    """Return the parameters that have a control; a chain's steps are forms of their own."""
+    hidden = {*path_fields(component), "steps"}
+    return {name: about for name, about in component.model_fields.items() if name not in hidden}
+
+
+def _shape(name: str, about: FieldInfo) -> _Shape:
+    kind, optional = _bare(about.annotation), False
+    if get_origin(kind) in (Union, types.UnionType):
+        parts = [_bare(part) for part in get_args(kind) if part is not type(None)]
+        optional = len(parts) < len(get_args(kind))
+        words = [part for part in parts if get_origin(part) is Literal]
+        if len(parts) == 2 and words:
+            return _Shape("choice-or-number", optional, tuple(str(v) for v in get_args(words[0])))
+        kind = parts[0] if len(parts) == 1 else str
+    if name in _COLUMN:
+        return _Shape("column", optional)
+    if get_origin(kind) is Literal:
+        return _Shape("choice", optional, tuple(str(v) for v in get_args(kind)))
+    if get_origin(kind) in (list, tuple, set, frozenset):
+        return _Shape("columns" if name in _COLUMN_LISTS else "lines", optional, item=_bare(get_args(kind)[0]))
+    return _Shape({bool: "switch", int: "whole", float: "number"}.get(kind, "text"), optional)
+
+
+def _bare(annotation: Any) -> Any:
+    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+
+
+def _offered(kind: str, columns: Sequence[Column]) -> list[Column]:
+    if kind == "column":
+        return [c for c in columns if c.role == Role.SENSITIVE]
+    return [c for c in columns if c.role != Role.IDENTIFIER] if kind == "columns" else []
+
+
+def _usual(columns: Sequence[Column]) -> list[str]:
+    return [c.name for c in columns if c.role == Role.QUASI]
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(str(v) for v in value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+# --- from what was typed to parameters -----------------------------------------------------------------------
+
+
+def understood(component: type[Component], typed: Typed, columns: Sequence[Column]) -> dict[str, Any]:
+    """Return what was typed as parameters, still texts where the model must judge them; defaults are left out.
+
+    >>> from noren.methods.thin import Thin
+    >>> understood(Thin, {"share": [" 0.2 "], "rarest": ["yes"]}, [])
+    {'share': '0.2', 'rarest': True, 'allow_vanish': False}
+    """
+    found: dict[str, Any] = {}
+    for name, about in _fields(component).items():
+        shape = _shape(name, about)
+        texts = [_tidy(text, shape.kind) for text in typed.get(name, ()) if text.strip()]
+        if shape.kind == "switch":
+            found[name] = bool(texts)
+        elif shape.kind == "columns":
+            if texts and set(texts) != set(_usual(columns)):
+                found[name] = texts
+        elif not texts:
+            continue
+        elif shape.kind == "lines":
+            # one on a line; numbers and days may also stand side by side
+            apart = r"[\n,;]+" if shape.item is str else r"[\s,;]+"
+            found[name] = [part for text in texts for part in (p.strip() for p in re.split(apart, text)) if part]
+        elif shape.kind == "choice-or-number" and texts[0] == _OTHER:
+            found[name] = _tidy("".join(typed.get(f"{name}.{_OTHER}", ())), "number") or "?"
+        else:
+            found[name] = texts[0]
+    return found
+
+
+def _tidy(text: str, kind: str) -> str:
+    """Return a text without what surrounds it; digits of full width are digits."""
+    whole = text if kind in ("text", "columns", "column") else unicodedata.normalize("NFKC", text)
+    return whole.strip()[:_LONGEST]
+
+
+def check(
+    component: type[Component], typed: Typed, columns: Sequence[Column], files: Mapping[str, Any] | None = None
+) -> tuple[Component | None, dict[str, str]]:
+    """Return the component that was typed, or what is wrong with which field; ``""`` is the form as a whole.
+
+    >>> from noren.methods.thin import Thin
+    >>> check(Thin, {"share": ["2"]}, [])
+    (None, {'share': 'use 1 or less'})
+    """
+    parameters = understood(component, typed, columns) | dict(files or {})
+    errors = {
+        name: _("choose at least one column")
+        for name, about in _fields(component).items()
+        if _shape(name, about).kind == "columns" and _usual(columns) and not typed.get(name)
+    }
+    try:
+        made = component(**parameters)
+    except ValidationError as error:
+        for one in error.errors(include_url=False):
+            place = str(one["loc"][0]) if one["loc"] else _blamed(component)
+            if one["type"] == "literal_error" and list(typed.get(place, ())) == [_OTHER]:
+                continue  # a number was meant, and what is wrong with it is said too
+            errors.setdefault(place, _said(one))
+        return None, errors
+    except NorenError as error:
+        return None, errors | {_culprit(component, parameters, str(error)): str(error)}
+    return (None if errors else made), errors
+
+
+def _blamed(component: type[Component]) -> str:
+    """Return where it is said that parameters contradict each other: at k, around which most turns."""
+    return "k" if "k" in component.model_fields else ""
+
+
+def _culprit(component: type[Component], parameters: Mapping[str, Any], said: str) -> str:
+    """Return the parameter without which the same is no longer said."""
+    for name in parameters:
+        try:
+            component(**{key: value for key, value in parameters.items() if key != name})
+        except ValidationError:
+            return name
+        except NorenError as error:
+            if str(error) != said:
+                return name
+        else:
+            return name
+    return ""
+
+
+def _said(error: Mapping[str, Any]) -> str:
+    """Return what a person reads next to a field."""
+    kind, limits = str(error["type"]), error.get("ctx", {})
+    plain = {
+        "missing": _("this is needed"),
+        "int_parsing": _("write a whole number"),
+        "int_from_float": _("write a whole number"),
+        "int_parsing_size": _("write a smaller number"),
+        "float_parsing": _("write a number"),
+        "finite_number": _("write a number"),
+        "literal_error": _("choose one of these"),
+        "date_from_datetime_parsing": _("write days like 2010-12-01"),
+        "date_parsing": _("write days like 2010-12-01"),
+    }
+    bounds = {
+        "greater_than_equal": (_("use {bound:g} or more"), "ge"),
+        "greater_than": (_("use more than {bound:g}"), "gt"),
+        "less_than_equal": (_("use {bound:g} or less"), "le"),
+        "less_than": (_("use less than {bound:g}"), "lt"),
+    }
+    if kind in plain:
+        return plain[kind]
+    if kind in bounds:
+        sentence, limit = bounds[kind]
+        return sentence.format(bound=limits[limit])
+    return translated(str(error["msg"]).removeprefix("Value error, "))

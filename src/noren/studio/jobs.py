@@ -1,0 +1,271 @@
+"""Durable background work.
+
+A job is a row in the store, a folder with its order, and a dbos workflow of one step: run the worker process to its
+end. dbos remembers in the same database which workflows were under way, so that a server that was killed takes them
+up again when it starts. Orders hold their seed and workers write whole files, so a job done twice gives the same bytes.
+
+Two queues: ``heavy`` for runs, ``light`` for what a person waits for on a page (reading a file, writing a report).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dbos import DBOS, DBOSConfig, SetWorkflowID
+
+from noren.errors import FileError, ParameterError
+from noren.i18n import N_, _
+from noren.studio.folders import Folders, new_id, write_json
+from noren.studio.settings import Settings
+from noren.studio.store import Job, State, Store, now
+
+__all__ = ["Jobs", "Live"]
+
+_MOST_ATTEMPTS = 3
+_SAVE_EVERY = 0.5
+_POLL = 0.25
+_HEAVY, _LIGHT = "noren-heavy", "noren-light"
+_ACTIVE = (State.WAITING, State.RUNNING)
+INTERRUPTED = N_("the studio was stopped {times} times while this ran; start it again")
+UNEXPECTED = N_("this should not happen; the job's error log in the data folder tells more")
+GONE = N_("the worker was killed, perhaps because memory ran out; try fewer rows or another method")
+
+
+@dataclass(frozen=True)
+class Live:
+    """How far a job is, right now."""
+
+    state: State
+    done: float
+    words: str
+    best: float | None
+    can_stop: bool = False
+    """Whether the search may be ended with the best so far."""
+
+
+class Jobs:
+    """The background work of one studio; there is one in a process, as dbos has it."""
+
+    def __init__(self, settings: Settings, store: Store, after: Callable[[Job, dict[str, Any]], None]) -> None:
+        self.store, self.folders = store, Folders(settings.folder)
+        self._settings, self._after = settings, after
+        self._live: dict[str, Live] = {}
+        self._workers: dict[str, subprocess.Popen[str]] = {}
+        self._lock = threading.Lock()
+        self._closing = False
+        # two servers would each take up what the other does; the system's lock ends with its process, however it ends
+        self._alone = (settings.folder / "studio.lock").open("ab")
+        try:
+            fcntl.flock(self._alone, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._alone.close()
+            raise FileError(
+                _("another studio works with this folder"),
+                _("open its page in the browser, or name another folder with --data-dir"),
+                file=settings.folder,
+            ) from None
+
+    # --- life ------------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Take up what was under way, and what comes."""
+        global _current
+        _current = self
+        config: DBOSConfig = {
+            "name": "noren-studio",
+            "system_database_url": self._settings.database_url,
+            "application_version": "1",  # a newer Noren takes up the jobs of an older one
+            "executor_id": "studio",
+            "log_level": "ERROR",
+        }
+        DBOS(config=config)
+        DBOS.launch()
+        heavy = self._settings.workers
+        DBOS.register_queue(_HEAVY, worker_concurrency=heavy, polling_interval_sec=_POLL, on_conflict="always_update")
+        DBOS.register_queue(_LIGHT, worker_concurrency=2, polling_interval_sec=_POLL, on_conflict="always_update")
+        under_way = {status.workflow_id[:12] for status in DBOS.list_workflows(status=["PENDING", "ENQUEUED"])}
+        for job in self.store.jobs(states=_ACTIVE):
+            if job.id not in under_way:  # stopped kindly: its workflow ended, the job did not
+                self._enqueue(job)
+
+    def close(self) -> None:
+        """Stop every worker; their jobs go on when the studio starts again."""
+        self._closing = True
+        with self._lock:
+            workers = list(self._workers.values())
+        for worker in workers:
+            worker.kill()
+        for worker in workers:
+            worker.wait()
+        DBOS.destroy(workflow_completion_timeout_sec=5)
+        self._alone.close()
+
+    # --- what people ask for ---------------------------------------------------------------------------------
+
+    def submit(self, job: Job) -> None:
+        """Write the order of a new job and let it wait for its turn."""
+        write_json(self.folders.job(job.project, job.id) / "order.json", job.order)
+        self._enqueue(job)
+
+    def cancel(self, job: str) -> bool:
+        """Stop a job and throw away what it did; tell whether it was under way. Its process is gone when this returns.
+
+        What is over stays as it is, and may be removed without fear that somebody still writes there.
+        """
+        changed = self.store.change_job(job, only_from=_ACTIVE, state=State.CANCELLED, ended=now())
+        with self._lock:
+            worker = self._workers.get(job)
+        if worker is not None:
+            worker.kill()
+            worker.wait()
+        found = self.store.job(job) if changed else None
+        if found is not None:
+            self._clear(self.folders.job(found.project, job))
+        return changed
+
+    def enough(self, job: str) -> bool:
+        """Ask a running job to stop its search and keep the best; tell whether there is a best to keep."""
+        with self._lock:
+            worker, live = self._workers.get(job), self._live.get(job)
+        if worker is None or worker.stdin is None or live is None or not live.can_stop:
+            return False
+        try:
+            worker.stdin.write("enough\n")
+            worker.stdin.flush()
+        except (BrokenPipeError, ValueError):
+            return False
+        return True
+
+    def live(self, job: Job) -> Live:
+        """Return how far a job is."""
+        live = None if job.state.is_over else self._live.get(job.id)
+        return live or Live(job.state, job.done, job.words, job.best)
+
+    @staticmethod
+    def _clear(folder: Path) -> None:
+        """Remove what a job had made so far: half a release is nobody's."""
+        for path in folder.iterdir() if folder.is_dir() else ():
+            if path.name not in ("order.json", "error.log"):
+                shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+
+    # --- the workflow ----------------------------------------------------------------------------------------
+
+    def _enqueue(self, job: Job) -> None:
+        queue = _HEAVY if job.kind == "run" else _LIGHT
+        with SetWorkflowID(f"{job.id}-{new_id()}"):
+            DBOS.enqueue_workflow(queue, _perform, job.id)
+
+    def perform(self, name: str) -> str:
+        """Run the worker of a job to its end, and write down how it ended."""
+        job = self.store.job(name)
+        if job is None or job.state.is_over:
+            return "over"
+        if job.attempts >= _MOST_ATTEMPTS:
+            said = {"message": INTERRUPTED, "times": job.attempts}
+            self.store.change_job(name, only_from=_ACTIVE, state=State.INTERRUPTED, error=said, ended=now())
+            return "interrupted"
+        begun = self.store.change_job(
+            name, only_from=_ACTIVE, state=State.RUNNING, started=now(), attempts=job.attempts + 1, done=0.0
+        )
+        if not begun:
+            return "over"
+        try:
+            return self._perform(job)
+        except Exception:
+            # whatever it was, the job must not look as if it went on
+            if not self.store.change_job(
+                name, only_from=_ACTIVE, state=State.FAILED, error={"message": UNEXPECTED}, ended=now()
+            ):
+                return "over"
+            raise
+        finally:
+            self._live.pop(name, None)
+
+    def _perform(self, job: Job) -> str:
+        code, told = self._watch(job, self.folders.job(job.project, job.id))
+        if self._closing:
+            self.store.change_job(job.id, only_from=_ACTIVE, state=State.WAITING, done=0.0, attempts=job.attempts)
+            return "closed"  # its workflow ends, the job does not: it goes on when the studio starts again
+        if code == 0 and "summary" in told:
+            found = self.store.job(job.id)
+            if found is None or found.state.is_over:  # removed or cancelled at the last moment
+                return "over"
+            self._after(job, told["summary"])
+            best = self.live(found).best
+            self.store.change_job(
+                job.id, only_from=_ACTIVE, state=State.DONE, done=1.0, summary=told["summary"], best=best, ended=now()
+            )
+            return "done"
+        error = told.get("error") or {"message": GONE if code < 0 else UNEXPECTED}
+        ended = self.store.change_job(job.id, only_from=_ACTIVE, state=State.FAILED, error=error, ended=now())
+        return "failed" if ended else "over"
+
+    def _watch(self, job: Job, folder: Path) -> tuple[int, dict[str, Any]]:
+        told: dict[str, Any] = {}
+        saved, live = 0.0, Live(State.RUNNING, 0.0, "", None)
+        command = [sys.executable, "-m", "noren.studio.worker", str(folder)]
+        log = os.open(folder / "error.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            encoding="utf-8",
+            start_new_session=True,  # Ctrl-C in the terminal is for the server
+        ) as worker:
+            os.close(log)
+            with self._lock:
+                self._workers[job.id] = worker
+            # asked only now: whoever cancels writes it down first and then looks for the worker
+            begun = self.store.job(job.id)
+            if begun is None or begun.state.is_over or self._closing:
+                worker.kill()
+            try:
+                assert worker.stdout is not None  # noqa: S101 - asked for above
+                for line in worker.stdout:
+                    said = json.loads(line)
+                    if "done" not in said:
+                        told |= said
+                        continue
+                    best = live.best if said["best"] is None else said["best"]
+                    live = Live(State.RUNNING, said["done"], said["words"], best, can_stop=said["best"] is not None)
+                    self._live[job.id] = live
+                    if time.monotonic() - saved > _SAVE_EVERY:
+                        saved = time.monotonic()
+                        self.store.change_job(
+                            job.id, only_from=(State.RUNNING,), done=live.done, words=live.words, best=live.best
+                        )
+            except BaseException:
+                worker.kill()  # it must not go on unheard
+                raise
+            finally:
+                with self._lock:
+                    self._workers.pop(job.id, None)
+        return worker.returncode, told
+
+
+_current: Jobs | None = None
+
+
+@DBOS.step(name="noren-work")
+def _work(job: str) -> str:
+    if _current is None:
+        raise ParameterError("no studio is open", "")
+    return _current.perform(job)
+
+
+@DBOS.workflow(name="noren-job")
+def _perform(job: str) -> str:
+    return _work(job)

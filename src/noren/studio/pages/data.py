@@ -1,0 +1,433 @@
+"""Data: bring a file, see what it holds, say what its columns mean, look at hierarchies and rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Annotated, Any
+from urllib.parse import parse_qsl
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from starlette.concurrency import run_in_threadpool
+
+from noren.data.formats.parse import DATE_FORMATS, TIME_FORMATS
+from noren.data.schema import PRESETS, Column, Kind, Role, Scale, Schema
+from noren.errors import NorenError, ParameterError
+from noren.explore.findings import count
+from noren.explore.page_text import printable
+from noren.i18n import _, ngettext
+from noren.studio import charts, data_words, small_files
+from noren.studio.api.models import Ident, JobOut, said_job
+from noren.studio.api.surroundings import TheStudio
+from noren.studio.column_form import ColumnFields, content_from, fields_of, typed
+from noren.studio.columns import (
+    HISTORY_ROLES,
+    NAMES_IN_HISTORY,
+    ROLE_MEANINGS,
+    TABLE_ROLES,
+    TYPES,
+    problems_of,
+    schema_of,
+)
+from noren.studio.folders import read_json
+from noren.studio.hierarchies import hierarchy_facts
+from noren.studio.pages.frame import page
+from noren.studio.service import Studio
+from noren.studio.store import Job, Project, State
+
+router = APIRouter()
+
+_ROWS = 50
+_COLUMNS = 100
+_MOST_FIELDS = 20_000
+_LONGEST_NAME = 80
+_LONGEST_CELL = 120
+_SCALES = {
+    "nominal": lambda: _("equal or not (nominal)"),
+    "interval": lambda: _("distances count (interval)"),
+    "ratio": lambda: _("sums count (ratio)"),
+}
+
+
+@dataclass
+class _Editor:
+    """What the form of the columns shows."""
+
+    schema: Schema
+    fields: list[ColumnFields]
+    kind: str
+    form: Mapping[str, Any]
+    guessed: bool = False
+    open: Sequence[str] = ()
+    questions: Sequence[str] = ()
+    problems: dict[str | None, list[str]] = field(default_factory=dict)
+
+
+@router.get("/projects/{project}/data")
+def show(
+    request: Request,
+    project: Ident,
+    studio: TheStudio,
+    start: Annotated[int, Query(ge=0, le=10**9)] = 0,
+    columns: Annotated[int, Query(ge=0, le=10**6)] = 0,
+) -> HTMLResponse:
+    """Show the data of a project, or ask for them."""
+    found = studio.project(project)
+    return _page(request, studio, found, _editor(studio, found), start=start, first=columns)
+
+
+def _page(
+    request: Request,
+    studio: Studio,
+    found: Project,
+    editor: _Editor | None,
+    *,
+    start: int = 0,
+    first: int = 0,
+    status: int = 200,
+    wrong: Mapping[str, Any] | None = None,
+) -> HTMLResponse:
+    job = _last_read(studio, found.id)
+    profile = studio.profile(found.id) if found.is_ready else None
+    active = job is not None and not job.state.is_over
+    fixed = any(run.state != State.CANCELLED for run in studio.store.jobs(found.id, kind="run"))
+    context: dict[str, Any] = {
+        "job": None if job is None else said_job(job, studio.jobs),
+        "active": active,
+        "fixed": fixed,
+        "largest": studio.settings.largest_upload,
+        "largest_words": data_words.size(studio.settings.largest_upload),
+        "source": _source(found, editor),
+        "editor": None,
+        "wrong": {"preset": "", "hierarchy": None, "said": "", "widths": ""} | dict(wrong or {}),
+        "ready": found.is_ready,
+    }
+    if editor is not None:
+        context["editor"] = _editor_context(editor, found, profile, first)
+    if profile is not None:
+        context |= _ready_context(studio, found, profile, start)
+    title = _title(found, profile, context["job"])
+    return page(request, "data.html.jinja", title=title, place="data", project=found, status=status, **context)
+
+
+def _title(found: Project, profile: Mapping[str, Any] | None, job: JobOut | None) -> str:
+    name = found.source.get("file") or found.name
+    if profile is not None:
+        return data_words.finding(found.facts, profile)
+    if job is None:
+        return _("Bring your data: purchases of customers, or a table of people")
+    if job.state in ("waiting", "running"):
+        return _("{name} is being read").format(name=name)
+    return _("{name} was not read").format(name=name)
+
+
+def _source(found: Project, editor: _Editor | None) -> dict[str, Any] | None:
+    """Return what is known of where the data come from."""
+    if not found.source:
+        return None
+    form = found.facts.get("form") or (editor.form if editor else None)
+    columns = len(found.facts.get("file_columns", ())) or (len(editor.fields) if editor else 0)
+    return {
+        "name": found.source.get("file"),
+        "size": data_words.size(found.source["bytes"]) if "bytes" in found.source else "",
+        "form": data_words.form_sentence(form, columns) if form else "",
+        "notices": data_words.notices(found.facts),
+    }
+
+
+def _last_read(studio: Studio, project: str) -> Job | None:
+    return next(iter(reversed(studio.store.jobs(project, kind="read"))), None)
+
+
+# --- the columns -----------------------------------------------------------------------------------------------------
+
+
+def _editor(studio: Studio, found: Project) -> _Editor | None:
+    """Return what is said of the columns: as typed where reading by it failed, else as saved."""
+    job = _last_read(studio, found.id)
+    draft = read_json(studio.job_folder(job) / "draft.json") if job is not None and job.state == State.FAILED else None
+    if draft is not None and job is not None:
+        return _editor_of_draft(draft, job)
+    if not found.is_ready:
+        return None
+    facts, schema = found.facts, studio.schema(found.id)
+    guessed = facts.get("guessed", False)
+    return _Editor(
+        schema=schema,
+        fields=fields_of(schema, facts.get("file_columns", schema.names), facts.get("left_out", ())),
+        kind=str(schema.kind),
+        form=facts["form"],
+        guessed=guessed,
+        open=facts.get("open", ()),
+        questions=data_words.questions(facts) if guessed else [],
+    )
+
+
+def _editor_of_draft(draft: Mapping[str, Any], job: Job) -> _Editor:
+    schema = Schema.from_toml(draft["toml"])
+    column, message = job.error.get("column"), job.error["message"]
+    return _Editor(
+        schema=schema,
+        fields=fields_of(schema, draft["file_columns"], draft["leave_out"]),
+        kind=str(schema.kind),
+        form=draft["form"],
+        guessed=draft["guessed"],
+        open=draft["open"],
+        questions=data_words.questions(draft),
+        problems={column: [message]} if column in draft["file_columns"] else {},
+    )
+
+
+def _editor_context(editor: _Editor, found: Project, profile: Mapping[str, Any] | None, first: int) -> dict[str, Any]:
+    first = first if first < len(editor.fields) else 0
+    about = dict(zip(found.facts["columns"], profile["columns"], strict=True)) if profile else {}
+    rows = profile["rows"] if profile else 0
+    shown = [
+        _column_context(i, one, about.get(one.name), rows, editor.problems.get(one.name, []))
+        for i, one in enumerate(editor.fields[first : first + _COLUMNS], start=first)
+    ]
+    numbered = {one.name: i for i, one in enumerate(editor.fields)}
+    return {
+        "kind": editor.kind,
+        "columns": shown,
+        "first": first,
+        "step": _COLUMNS,
+        "total": len(editor.fields),
+        "questions": editor.questions,
+        "open": [
+            {
+                "name": printable(name, _LONGEST_NAME),
+                "index": numbered[name],
+                "page": numbered[name] // _COLUMNS * _COLUMNS,
+            }
+            for name in editor.open
+            if name in numbered
+        ],
+        "guessed": editor.guessed,
+        "problems": editor.problems.get(None, []),
+        "history_roles": [(str(role), _(words)) for role, words in HISTORY_ROLES.items()],
+        "table_roles": [(str(role), _(words)) for role, words in TABLE_ROLES.items()],
+        "types": [(str(kind), _(words)) for kind, words in TYPES.items()],
+        "presets": PRESETS,
+        "formats": (*DATE_FORMATS, *TIME_FORMATS, "%Y-%m-%d %H:%M:%S"),
+        "script": {
+            "kind": editor.kind,
+            "text": editor.schema.text.model_dump(exclude_none=True),
+            "names": [one.name for one in editor.fields],
+            "others": [asdict(one) for one in editor.fields] if len(editor.fields) > _COLUMNS else [],
+            "named": [str(role) for role in NAMES_IN_HISTORY],
+            "meanings": {str(role): _(words) for role, words in ROLE_MEANINGS.items()},
+            "domains": {numbered[c.name]: c.domain for c in editor.schema.columns if _has_line_ends(c)},
+            "scales": {"text": _SCALES["nominal"](), "time": _SCALES["interval"](), "number": _SCALES["ratio"]()},
+            "words": {
+                "fine": _("Nothing is wrong with this; save it to read the data again."),
+                "problems": _("To be answered or mended first:"),
+                "values": _("{count} values of the data"),
+                "too_many": _("{count} different values; a list this long helps nobody"),
+            },
+        },
+    }
+
+
+def _has_line_ends(column: Column) -> bool:
+    """Tell whether values hold line ends, which no line of a field can."""
+    return any("\n" in value or "\r" in value for value in column.domain or ())
+
+
+def _column_context(
+    i: int, fields: ColumnFields, about: Mapping[str, Any] | None, rows: int, problems: Sequence[str]
+) -> dict[str, Any]:
+    context: dict[str, Any] = {
+        "index": i,
+        "name": printable(fields.name, _LONGEST_NAME),
+        "fields": fields,
+        "problems": problems,
+        "meaning": _(ROLE_MEANINGS[Role(fields.role)]) if fields.role in set(Role) else "",
+        "about": None,
+        "scale": _SCALES[fields.scale](),
+    }
+    if about is not None:
+        context["about"] = {
+            "missing": about["missing"],
+            "distinct": about["distinct"],
+            "sentence": data_words.values_sentence(about, rows),
+            "bars": data_words.bars_drawn(about, rows),
+            "examples": about["examples"],
+        }
+    return context
+
+
+@router.post("/projects/{project}/data/columns")
+async def save_columns(request: Request, project: Ident, studio: TheStudio) -> Response:
+    """Read the data again as the form says; on an error show the form as it was typed."""
+    body = await request.body()
+    return await run_in_threadpool(_save_columns, request, project, studio, _posted(body))
+
+
+def _posted(body: bytes) -> dict[str, str]:
+    return dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=_MOST_FIELDS))
+
+
+def _save_columns(request: Request, project: str, studio: Studio, posted: Mapping[str, str]) -> Response:
+    found = studio.project(project)
+    editor = _editor(studio, found)
+    if editor is None:
+        return RedirectResponse(f"/projects/{project}/data", 303)
+    editor.fields, editor.kind = typed(editor.fields, posted), posted.get("kind", editor.kind)
+    content, leave_out = content_from(editor.fields, editor.kind, editor.schema)
+    problems = problems_of(content)
+    try:
+        if not problems:
+            studio.set_schema(project, schema_of(content), leave_out)
+            return RedirectResponse(f"/projects/{project}/data", 303)
+        for problem in problems:
+            said = f"{problem.message}; {problem.cure}" if problem.cure else problem.message
+            editor.problems.setdefault(problem.column, []).append(said)
+    except NorenError as error:
+        editor.problems.setdefault(None, []).append(str(error))
+    shown = int(posted["first"]) if posted.get("first", "").isdigit() else 0
+    return _page(request, studio, found, editor, first=shown, status=422)
+
+
+@router.post("/projects/{project}/data/preset")
+async def use_preset(request: Request, project: Ident, studio: TheStudio) -> Response:
+    """Read the data again by a schema that ships with Noren."""
+    body = await request.body()
+    return await run_in_threadpool(_use_preset, request, project, studio, _posted(body))
+
+
+def _use_preset(request: Request, project: str, studio: Studio, posted: Mapping[str, str]) -> Response:
+    found = studio.project(project)
+    try:
+        studio.set_schema(project, Schema.preset(posted.get("preset", "")))
+    except NorenError as error:
+        wrong = {"preset": str(error)}
+        return _page(request, studio, found, _editor(studio, found), status=422, wrong=wrong)
+    return RedirectResponse(f"/projects/{project}/data", 303)
+
+
+# --- what there is once data were read -------------------------------------------------------------------------------
+
+
+def _ready_context(studio: Studio, found: Project, profile: Mapping[str, Any], start: int) -> dict[str, Any]:
+    folder = studio.folders.project(found.id)
+    is_table = profile["kind"] == Kind.TABLE
+    return {
+        "history": None if profile["history"] is None else _history_context(profile["history"]),
+        "facts": found.facts,
+        "hierarchies": _hierarchies(studio, found, hierarchy_facts(folder)) if is_table else [],
+        "categories": small_files.category_facts(folder),
+        "is_table": is_table,
+        "rows": _rows(studio, found, start),
+        "small": data_words.size(small_files.LARGEST),
+    }
+
+
+def _history_context(history: Mapping[str, Any]) -> dict[str, Any]:
+    rows, months, shape = history["rows_per_customer"], history["months_active"], history["shape"]
+    customers = _("customers")
+    return {
+        "customers": history["customers"],
+        "things": history["items"],
+        "shape": shape,
+        "rows": {
+            "caption": data_words.rows_finding(rows),
+            "spec": charts.counts_bars(rows, label_title=_("purchases of a customer"), value_title=customers),
+            "table": [[label, count(n)] for label, n in zip(rows["labels"], rows["counts"], strict=True)],
+        },
+        "months": {
+            "caption": data_words.months_finding(months),
+            "spec": charts.counts_bars(
+                months, label_title=_("months in which a customer bought"), value_title=customers
+            ),
+            "table": [[label, count(n)] for label, n in zip(months["labels"], months["counts"], strict=True)],
+        },
+    }
+
+
+def _hierarchies(studio: Studio, found: Project, facts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    schema = studio.schema(found.id)
+    numbered = {name: i for i, name in enumerate(schema.names)}
+    made = {"default": _("the first one, made by Noren"), "widths": _("by your widths"), "uploaded": _("your file")}
+    return [
+        {
+            "index": numbered[about["name"]],
+            "column": about["name"],
+            "name": printable(about["name"], _LONGEST_NAME),
+            "sentence": data_words.levels_sentence(about),
+            "made": made[about["made"]],
+            "is_first": about["made"] == "default",
+            "is_number": schema[about["name"]].scale == Scale.RATIO,
+            "widths": ", ".join(f"{width:.15g}" for width in about["widths"] or []),
+            "has_file": bool(about["file"]),
+            "levels": [
+                level
+                | {
+                    "examples": [(printable(label, 40), rows) for label, rows in level["shown"]],
+                    "rest": ngettext("and {count} more", "and {count} more", level["more"]).format(
+                        count=count(level["more"])
+                    )
+                    if level["more"]
+                    else "",
+                }
+                for level in about["levels"]
+            ],
+        }
+        for about in facts
+        if about["name"] in numbered and schema[about["name"]].role == Role.QUASI
+    ]
+
+
+@router.post("/projects/{project}/data/hierarchy")
+async def set_widths(request: Request, project: Ident, studio: TheStudio) -> Response:
+    """Make a column's hierarchy by widths, or the first one again."""
+    body = await request.body()
+    return await run_in_threadpool(_set_widths, request, project, studio, _posted(body))
+
+
+def _set_widths(request: Request, project: str, studio: Studio, posted: Mapping[str, str]) -> Response:
+    found = studio.ready_project(project)
+    names = studio.schema(project).names
+    index = posted.get("column", "")
+    place = int(index) if index.isdigit() and int(index) < len(names) else 0
+    text = posted.get("widths", "")
+    try:
+        widths = None if "first" in posted else _widths(text)
+        small_files.set_widths(studio, project, names[place], widths)
+    except NorenError as error:
+        wrong = {"hierarchy": place, "said": str(error), "widths": text}
+        return _page(request, studio, found, _editor(studio, found), status=422, wrong=wrong)
+    return RedirectResponse(f"/projects/{project}/data?open={place}#hierarchy-{place}", 303)
+
+
+def _widths(text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.replace("、", ",").replace(";", ",").split(",") if part.strip()]
+    except ValueError:
+        raise ParameterError(_("widths are numbers"), _("write them like 5, 10, 20"), value=text) from None
+
+
+@router.post("/projects/{project}/data/categories")
+def drop_categories(project: Ident, studio: TheStudio) -> Response:
+    """Speak of items again, not of categories."""
+    small_files.remove_categories(studio, project)
+    return RedirectResponse(f"/projects/{project}/data#categories", 303)
+
+
+def _rows(studio: Studio, found: Project, start: int) -> dict[str, Any]:
+    total = found.facts["rows"]
+    start = start if start < total else 0
+    some = studio.preview(found.id, start, _ROWS)
+    columns = some["columns"][:_COLUMNS]
+    return {
+        "start": start,
+        "count": _ROWS,
+        "total": total,
+        "columns": [printable(name, _LONGEST_NAME) for name in columns],
+        "more": len(some["columns"]) - len(columns),
+        "rows": [
+            [None if cell is None else printable(cell, _LONGEST_CELL) for cell in row[:_COLUMNS]]
+            for row in some["rows"]
+        ],
+    }

@@ -1,0 +1,160 @@
+"""Publish: what can be handed out, what tells about it, and, behind a warning of its own, what must be kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import RedirectResponse, Response
+
+from noren.i18n import _
+from noren.studio import exports, words
+from noren.studio.api.exports import sent
+from noren.studio.api.models import Ident, said_job
+from noren.studio.api.surroundings import TheStudio
+from noren.studio.pages.frame import page
+from noren.studio.pages.result import run_of
+from noren.studio.service import Studio
+from noren.studio.store import Job, Project, State
+
+router = APIRouter()
+
+_HERE = "/projects/{project}/results/{job}/publish"
+
+
+@router.get(_HERE)
+def show(request: Request, project: Ident, job: Ident, studio: TheStudio) -> Response:
+    """Show what can be had of a finished run."""
+    found, run = run_of(studio, project, job)
+    if run.state != State.DONE:
+        return RedirectResponse(f"/projects/{found.id}/runs/{run.id}", 303)
+    return _page(request, studio, found, run)
+
+
+def _page(
+    request: Request, studio: Studio, found: Project, run: Job, *, wrong: str = "", status: int = 200
+) -> Response:
+    view = studio.result(run.id)
+    verdict = view["verdict"]["sharp"]
+    report, rebuilt = (exports.latest(studio, run, kind) for kind in ("report", "reconstruct"))
+    return page(
+        request,
+        "export.html.jinja",
+        title=_title(view, verdict),
+        place="results",
+        project=found,
+        status=status,
+        run=run,
+        view=view,
+        verdict_kind=verdict,
+        sentence=words.verdict_sentence(view),
+        report=None if report is None else said_job(report, studio.jobs),
+        rebuilt=None if rebuilt is None else said_job(rebuilt, studio.jobs),
+        perturbed=exports.is_perturbed(run),
+        easy_seed=exports.seed_is_easy(run),
+        official=exports.is_official(studio, run),
+        scripts=exports.script_texts(studio, run.id),
+        wrong=wrong,
+        result_address=f"/projects/{found.id}/results/{run.id}",
+        here_address=f"/projects/{found.id}/results/{run.id}/publish",
+    )
+
+
+def _title(view: Mapping[str, Any], verdict: str) -> str:
+    is_table = view["table_risk"] is not None
+    if verdict == "broken":
+        return (
+            _("This release does not keep its promise: think twice before you hand it out")
+            if is_table
+            else _("This release does not withstand the attacks tried: think twice before you hand it out")
+        )
+    if verdict == "untried":
+        return _("Nobody knows yet what this release gives away; its public part can be handed out")
+    return (
+        _("This release keeps its promise; its public part can be handed out")
+        if is_table
+        else _("This release withstands the attacks tried; its public part can be handed out")
+    )
+
+
+# --- what can be handed out ----------------------------------------------------------------------------------
+
+
+@router.get(_HERE + "/public.zip")
+def public_part(
+    project: Ident, job: Ident, studio: TheStudio, form: Annotated[exports.Form, Query()] = "parquet"
+) -> Response:
+    """Send the public part."""
+    _found, run = run_of(studio, project, job)
+    return sent(exports.public_part(studio, run.id, form))
+
+
+@router.get(_HERE + "/script")
+def script(
+    project: Ident, job: Ident, studio: TheStudio, form: Annotated[exports.ScriptForm, Query()] = "zip"
+) -> Response:
+    """Send what was done, as a script."""
+    _found, run = run_of(studio, project, job)
+    return sent(exports.script(studio, run.id, form))
+
+
+# --- what is written when asked for --------------------------------------------------------------------------
+
+
+@router.post(_HERE + "/report")
+def start_report(project: Ident, job: Ident, studio: TheStudio) -> Response:
+    """Write the report, unless it is being written."""
+    found, run = run_of(studio, project, job)
+    return _started(studio, found, run, "report", lambda: studio.report(found.id, [run.id]))
+
+
+@router.post(_HERE + "/reconstruct")
+def start_reconstruction(project: Ident, job: Ident, studio: TheStudio) -> Response:
+    """Reconstruct the table, unless that is under way."""
+    found, run = run_of(studio, project, job)
+    return _started(studio, found, run, "reconstruct", lambda: exports.reconstruct(studio, run.id))
+
+
+def _started(
+    studio: Studio, found: Project, run: Job, kind: exports.Written, start: Callable[[], Job]
+) -> RedirectResponse:
+    last = exports.latest(studio, run, kind)
+    if last is None or last.state.is_over:
+        start()
+    return RedirectResponse(_HERE.format(project=found.id, job=run.id) + f"#{kind}", 303)
+
+
+@router.get(_HERE + "/report.html")
+def report_file(project: Ident, job: Ident, studio: TheStudio) -> Response:
+    """Send the last report about this run alone."""
+    _found, run = run_of(studio, project, job)
+    return sent(exports.report_file(studio, exports.written_for(studio, run, "report").id))
+
+
+@router.get(_HERE + "/reconstructed")
+def reconstructed_table(
+    project: Ident, job: Ident, studio: TheStudio, form: Annotated[exports.TableForm, Query()] = "csv"
+) -> Response:
+    """Send the reconstructed table."""
+    _found, run = run_of(studio, project, job)
+    return sent(exports.reconstructed_table(studio, exports.written_for(studio, run, "reconstruct").id, form))
+
+
+# --- what must be kept ---------------------------------------------------------------------------------------
+
+
+@router.post(_HERE + "/secret")
+def secret_part(
+    request: Request,
+    project: Ident,
+    job: Ident,
+    studio: TheStudio,
+    confirmed: Annotated[str, Form(max_length=10)] = "",
+) -> Response:
+    """Send the secret part to who confirms to keep it; ask again otherwise."""
+    found, run = run_of(studio, project, job)
+    if confirmed != "yes":
+        wrong = _("Tick the box first: whoever has this file can undo the protection.")
+        return _page(request, studio, found, run, wrong=wrong, status=422)
+    return sent(exports.secret_part(studio, run.id, confirmed=True))

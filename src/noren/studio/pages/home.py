@@ -1,0 +1,244 @@
+"""The first page: projects, and what holds for all pages (preferences, words, the charts' script)."""
+
+from __future__ import annotations
+
+import gzip
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Form, Request
+from fastapi.responses import FileResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.exceptions import HTTPException
+
+from noren.data import catalog
+from noren.errors import NorenError
+from noren.i18n import N_, _, ngettext
+from noren.studio.api.models import ErrorText, Ident, JobOut, said_job
+from noren.studio.api.surroundings import TheStudio
+from noren.studio.bundle import Bundle
+from noren.studio.glossary import chapters
+from noren.studio.guard import LANGUAGE, THEME
+from noren.studio.pages.frame import local_path, page
+from noren.studio.service import Studio
+from noren.studio.store import Job, Project, State
+
+router = APIRouter()
+
+_YEAR = 365 * 86_400
+_LONGEST = 2_000
+_SAMPLES = {"history": N_("made-up purchases of a shop"), "people": N_("a made-up table of people")}
+Text = Annotated[str, Form(max_length=_LONGEST)]
+
+
+@dataclass(frozen=True)
+class Line:
+    """What the first page tells of a project."""
+
+    project: Project
+    address: str
+    kind: str
+    rows: int
+    people: int | None
+    runs: int
+    active: int
+    best: Mapping[str, Any] | None
+    reading: JobOut | None
+    wrong: ErrorText | None
+    question: str
+
+
+@router.get("/")
+def show_home(request: Request, studio: TheStudio) -> Response:
+    """Show all projects and the way to a new one."""
+    return _home(request, studio)
+
+
+@router.post("/projects")
+def new_project(request: Request, studio: TheStudio, name: Text = "", source: Text = "") -> Response:
+    """Begin a project; what cannot be is said beside the form, which keeps what was typed."""
+    kind, _colon, which = source.partition(":")
+    try:
+        made = studio.new_project(
+            name, sample=which if kind == "sample" else None, dataset=which if kind == "dataset" else None
+        )
+    except NorenError as error:
+        return _home(request, studio, wrong=str(error), typed={"name": name, "source": source})
+    return RedirectResponse(f"/projects/{made.id}/data", 303)
+
+
+@router.post("/projects/{project}/rename")
+def rename(request: Request, project: Ident, studio: TheStudio, name: Text = "") -> Response:
+    """Give a project another name."""
+    studio.project(project)
+    try:
+        studio.rename(project, name)
+    except NorenError as error:
+        return _home(request, studio, renaming={"project": project, "name": name, "wrong": str(error)})
+    return RedirectResponse("/", 303)
+
+
+@router.post("/projects/{project}/remove")
+def remove(request: Request, project: Ident, studio: TheStudio, sure: Text = "") -> Response:
+    """Remove a project, once somebody is sure."""
+    found = studio.project(project)
+    if sure != "yes":
+        jobs = studio.store.jobs(project, kind="run")
+        return page(
+            request,
+            "sure.html.jinja",
+            title=_question(found, len(jobs)),
+            place="projects",
+            action=f"/projects/{project}/remove",
+            back="/",
+            yes=_("Remove the project"),
+        )
+    studio.remove(project)
+    return RedirectResponse("/", 303)
+
+
+def _home(
+    request: Request,
+    studio: Studio,
+    *,
+    wrong: str = "",
+    typed: Mapping[str, str] | None = None,
+    renaming: Mapping[str, str] | None = None,
+) -> Response:
+    jobs: dict[str, list[Job]] = defaultdict(list)
+    for job in studio.store.jobs():
+        jobs[job.project].append(job)
+    lines = [_line(project, jobs[project.id], studio) for project in studio.store.projects()[::-1]]
+    return page(
+        request,
+        "home.html.jinja",
+        title=_title(lines),
+        place="projects",
+        status=422 if wrong or renaming else 200,
+        lines=lines,
+        sources=_sources(studio),
+        typed=typed or {"name": "", "source": ""},
+        wrong=wrong,
+        renaming=renaming or {"project": ""},
+        home_words={"chosen": _("{name} is chosen"), "sending": _("The file is sent.")},
+    )
+
+
+def _title(lines: Sequence[Line]) -> str:
+    """Return the finding over all projects."""
+    if not lines:
+        return _("Nothing is here yet: begin with a file or with made-up data")
+    safe = sum(line.best is not None and line.best["verdict"] == "withstands" for line in lines)
+    if safe:
+        return ngettext(
+            "{safe} of {count} projects has a release that withstands the attacks tried",
+            "{safe} of {count} projects have a release that withstands the attacks tried",
+            safe,
+        ).format(safe=safe, count=len(lines))
+    if any(line.best for line in lines):
+        return _("No project has a release yet that withstands the attacks tried")
+    return ngettext(
+        "{count} project waits to be protected", "{count} projects wait to be protected", len(lines)
+    ).format(count=len(lines))
+
+
+def _line(project: Project, jobs: Sequence[Job], studio: Studio) -> Line:
+    runs = [job for job in jobs if job.kind == "run"]
+    reads = [job for job in jobs if job.kind == "read"]
+    last = said_job(reads[-1], studio.jobs) if reads else None
+    over = last is None or last.state not in ("waiting", "running")
+    kinds = {"history": _("purchase history"), "table": _("table")}
+    kind = str(project.facts.get("kind", ""))
+    best = _best([job.summary["map"] for job in runs if job.state == State.DONE])
+    return Line(
+        project=project,
+        address=f"/projects/{project.id}/{'results' if best else 'data'}",
+        kind=kinds.get(kind, kind),
+        rows=int(project.facts.get("rows", 0)),
+        people=int(project.facts["people"]) if kind == "history" else None,
+        runs=len(runs),
+        active=sum(not job.state.is_over for job in runs),
+        best=best,
+        reading=last if not over else None,
+        wrong=last.error if last is not None and over and not project.is_ready else None,
+        question=_question(project, len(runs)),
+    )
+
+
+def _best(points: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """Return the run to be proud of: by its verdict, then by the use it keeps.
+
+    >>> runs = [{"verdict": "broken", "use": 0.9}, {"verdict": "withstands", "use": None}, {"verdict": "untried"}]
+    >>> _best(runs)
+    {'verdict': 'withstands', 'use': None}
+    """
+    order = ("untried", "broken", "withstands")
+    return max(
+        ({"verdict": p["verdict"], "use": p.get("use")} for p in points),
+        key=lambda p: (order.index(p["verdict"]), -1.0 if p["use"] is None else p["use"]),
+        default=None,
+    )
+
+
+def _question(project: Project, runs: int) -> str:
+    said = ngettext(
+        "Remove “{name}” with its data and its {runs} run? It cannot be brought back.",
+        "Remove “{name}” with its data and its {runs} runs? It cannot be brought back.",
+        runs,
+    )
+    return (said if runs else _("Remove “{name}” with its data? It cannot be brought back.")).format(
+        name=project.name, runs=runs
+    )
+
+
+def _sources(studio: Studio) -> list[tuple[str, str]]:
+    """Return what a project can begin with, beside a file: nothing, made-up data, public data of this machine."""
+    titles = {dataset.name: dataset.title for dataset in catalog.known()}
+    return [
+        ("", _("no data yet")),
+        *((f"sample:{name}", _(words)) for name, words in _SAMPLES.items()),
+        *((f"dataset:{name}", _(titles[name])) for name in studio.datasets()),
+    ]
+
+
+# --- what holds for all pages --------------------------------------------------------------------------------
+
+
+@router.get("/about")
+def show_about(request: Request) -> Response:
+    """Tell what the words mean."""
+    return page(request, "about.html.jinja", title=_("What the words mean"), place="about", chapters=chapters())
+
+
+@router.get("/healthy")
+def healthy() -> PlainTextResponse:
+    """Say that the studio answers."""
+    return PlainTextResponse("ok")
+
+
+@router.get("/bundle/{name}")
+def show_bundle(name: str, request: Request) -> Response:
+    """Send the charts' script, packed as it lies on the disk; it never changes under its name."""
+    bundle: Bundle = request.app.state.bundle
+    if name != bundle.name:
+        raise HTTPException(404)
+    headers = {"Cache-Control": "private, max-age=31536000, immutable", "Vary": "Accept-Encoding"}
+    path, kind = bundle.ready(), "text/javascript; charset=utf-8"
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        return FileResponse(path, media_type=kind, headers=headers | {"Content-Encoding": "gzip"})
+    return Response(gzip.decompress(path.read_bytes()), media_type=kind, headers=headers)
+
+
+@router.post("/preferences")
+def prefer(
+    back: Text = "/",
+    language: Annotated[Literal["en", "ja"] | None, Form()] = None,
+    theme: Annotated[Literal["light", "dark", "auto"] | None, Form()] = None,
+) -> Response:
+    """Remember the language and the theme, and go back to the page."""
+    answer = RedirectResponse(local_path(back), 303)
+    for cookie, value in ((LANGUAGE, language), (THEME, theme)):
+        if value is not None:
+            answer.set_cookie(cookie, value, max_age=_YEAR, httponly=True, samesite="strict")
+    return answer

@@ -1,0 +1,149 @@
+"""Ledger: what was released period by period, and what the next release would add to the risk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from fastapi import APIRouter, Request
+from fastapi.responses import RedirectResponse, Response
+from starlette.concurrency import run_in_threadpool
+
+from noren.data.schema import Kind
+from noren.errors import NorenError, ParameterError
+from noren.explore.findings import percent
+from noren.i18n import _
+from noren.studio import books, charts
+from noren.studio.api.models import Ident, said_job
+from noren.studio.api.surroundings import TheStudio
+from noren.studio.pages.frame import page
+from noren.studio.service import Studio
+from noren.studio.store import Project, State
+
+router = APIRouter()
+
+
+@router.get("/projects/{project}/ledger")
+def show(request: Request, project: Ident, studio: TheStudio) -> Response:
+    """Show the ledger, or how to begin one."""
+    return _page(request, studio, studio.ready_project(project), {}, "")
+
+
+@router.post("/projects/{project}/ledger")
+async def begin(request: Request, project: Ident, studio: TheStudio) -> Response:
+    """Make the ledger."""
+    form = await request.form()
+    typed = {name: value for name, value in form.items() if isinstance(value, str) and name != "csrf"}
+    return await run_in_threadpool(_begin, request, project, studio, typed)
+
+
+def _begin(request: Request, project: str, studio: Studio, typed: dict[str, str]) -> Response:
+    found = studio.ready_project(project)
+    try:
+        books.make(
+            studio,
+            project,
+            steps=_steps(studio, found, typed.get("way", "")),
+            period=typed.get("period", "month"),
+            budget=_budget(typed.get("budget", "")),
+        )
+    except NorenError as error:
+        return _page(request, studio, found, typed, str(error), 422)
+    return RedirectResponse(f"/projects/{project}/ledger", 303)
+
+
+@router.post("/projects/{project}/ledger/{act}")
+async def go_on(request: Request, project: Ident, act: Literal["weigh", "add"], studio: TheStudio) -> Response:
+    """Weigh the next release, or make it."""
+    form = await request.form()
+    period = form.get("period")
+    return await run_in_threadpool(_go_on, request, project, act, studio, period if isinstance(period, str) else None)
+
+
+def _go_on(request: Request, project: str, act: str, studio: Studio, period: str | None) -> Response:
+    try:
+        (books.add if act == "add" else books.weigh)(studio, project, period)
+    except NorenError as error:
+        return _page(request, studio, studio.ready_project(project), {}, str(error), 409)
+    return RedirectResponse(f"/projects/{project}/ledger", 303)
+
+
+def _page(
+    request: Request, studio: Studio, found: Project, typed: Mapping[str, str], wrong: str, status: int = 200
+) -> Response:
+    has_ledger = studio.folders.ledger(found.id).exists()
+    book = books.told(studio, found.id) if has_ledger else None
+    jobs = studio.store.jobs(found.id, kind="ledger")
+    last = jobs[-1] if jobs else None
+    weighed = last.summary if last and last.state == State.DONE and not last.summary["released"] else None
+    fits = found.facts["kind"] == Kind.HISTORY
+    curve = weighed["curve"] if weighed else book["curve"] if book else None
+    return page(
+        request,
+        "ledger.html.jinja",
+        title=_title(book, fits=fits),
+        place="ledger",
+        project=found,
+        status=status,
+        fits=fits,
+        book=book,
+        weighed=weighed,
+        active=said_job(last, studio.jobs) if last and not last.state.is_over else None,
+        failed=said_job(last, studio.jobs).error if last and last.state == State.FAILED else None,
+        chart_spec=_lines(book, curve, proposed=weighed is not None),
+        curve=curve,
+        curve_rows=_rows(curve) if curve else [],
+        runs=studio.store.jobs(found.id, kind="run", states=(State.DONE,)),
+        typed=typed,
+        wrong=wrong,
+    )
+
+
+def _title(book: Mapping[str, Any] | None, *, fits: bool) -> str:
+    if not fits:
+        return _("A ledger is for purchase histories that are released again and again")
+    if book is None:
+        return _("Releasing again and again adds up: a ledger tells the risk before the next release")
+    if not book["entries"]:
+        return _("Nothing was released yet; see what the first period would risk")
+    risk, last = book["entries"][-1]["risk"], book["entries"][-1]["period"]
+    return _("Until {period}, the best attack found {share} of customer months; it never unlearns them").format(
+        period=last, share=percent(risk["emm"])
+    )
+
+
+def _lines(book: Mapping[str, Any] | None, curve: Mapping[str, Any] | None, *, proposed: bool) -> dict[str, Any] | None:
+    if not book or not curve or not curve["periods"]:
+        return None
+    return charts.risk_lines(curve["periods"], curve["mm"], book["budget"], proposed=proposed)
+
+
+def _rows(curve: Mapping[str, Any]) -> list[list[str]]:
+    """Return the curves as a table, for whoever cannot see the chart."""
+    return [
+        [attack, *("–" if value is None else percent(value) for value in values)]
+        for attack, values in curve["mm"].items()
+    ]
+
+
+def _steps(studio: Studio, found: Project, way: str) -> list[dict[str, Any]]:
+    """Return how a period is protected: the usual way, or that of a run."""
+    if way in ("", "usual"):
+        return books.usual_steps()
+    job = studio.finished(way)
+    if job.project != found.id:
+        raise ParameterError(_("this run belongs to another project"), _("choose one of this project's"))
+    steps: list[dict[str, Any]] = job.order["steps"]
+    return steps
+
+
+def _budget(text: str) -> dict[str, float]:
+    """Return the most that EMM may come to, as it was written: 0.3, 30% or nothing."""
+    text = text.strip().replace("％", "%")
+    if not text:
+        return {}
+    try:
+        value = float(text.removesuffix("%").strip()) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        raise ParameterError(_("{text!r} is no share").format(text=text), _("write 0.3 or 30%")) from None
+    return {"emm": value}

@@ -1,0 +1,245 @@
+"""Protect: choose a method by what it promises, fill in its form, see what it will take, run it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import JSONResponse, RedirectResponse, Response
+
+from noren.attacks import attacks as every_attack
+from noren.explore.findings import count, percent
+from noren.i18n import _, ngettext
+from noren.measures import measures as every_measure
+from noren.studio.api.models import Ident
+from noren.studio.api.surroundings import TheStudio
+from noren.studio.orders import (
+    Checked,
+    Draft,
+    Surroundings,
+    checked,
+    draft_of_form,
+    draft_of_job,
+    draft_of_methods,
+)
+from noren.studio.pages.frame import page
+from noren.studio.planning import Plan, said_memory, said_time
+from noren.studio.promises import by_promise, words_of
+from noren.studio.service import Studio
+from noren.studio.store import Project, State
+
+router = APIRouter()
+
+_OFTEN_NEXT = ("monthly-pseudonyms", "generalize", "mondrian")
+"""What people often let follow."""
+
+
+async def _sent(request: Request) -> dict[str, list[str]]:
+    form = await request.form(max_files=0, max_fields=500)
+    sent: dict[str, list[str]] = {}
+    for name, value in form.multi_items():
+        if isinstance(value, str):
+            sent.setdefault(name, []).append(value)
+    return sent
+
+
+Sent = Annotated[dict[str, list[str]], Depends(_sent)]
+Method = Annotated[list[str], Query(max_length=8)]
+
+
+@router.get("/projects/{project}/protect")
+def show_protect(
+    request: Request,
+    project: Ident,
+    studio: TheStudio,
+    method: Method = [],  # noqa: B006 - FastAPI copies it
+    run: Annotated[str, Query(alias="from", max_length=12)] = "",
+) -> Response:
+    """Show what can be promised, or the form of what was chosen."""
+    found = studio.project(project)
+    if not found.is_ready or found.facts.get("open"):
+        return _nothing_yet(request, studio, found)
+    around = Surroundings.of(studio, found)
+    if run:
+        job = studio.job(run, kind="run")
+        draft = draft_of_job(job, around) if job.project == project else Draft(())
+    else:
+        draft = draft_of_methods(method, around)
+    return _form(request, around, checked(draft, around)) if draft.steps else _choice(request, around)
+
+
+@router.post("/projects/{project}/protect")
+def order_run(request: Request, project: Ident, studio: TheStudio, sent: Sent) -> Response:
+    """Add or take away a step, or run what was ordered; what is wrong is said next to its field."""
+    found = studio.ready_project(project)
+    around = Surroundings.of(studio, found)
+    draft = draft_of_form(sent, around)
+    act = "".join(sent.get("act", ["run"])[:1])
+    if act == "add":
+        method = around.method("".join(sent.get("then", ())[:1]))
+        draft = draft if method is None else draft.with_step(method, around.columns)
+    elif act.startswith("remove-") and act.removeprefix("remove-").isdigit():
+        draft = draft.without_step(int(act.removeprefix("remove-")))
+    if not draft.steps:
+        return RedirectResponse(f"/projects/{project}/protect", 303)
+    told = checked(draft, around)
+    if act != "run":
+        return _form(request, around, told, added=len(draft.steps) - 1 if act == "add" else None)
+    if not told.is_right or told.ready is None:
+        return _form(request, around, told, status=422)
+    job = studio.run(project, told.ready, attacks=draft.attacks, measures=draft.measures, seed=told.seed)
+    return RedirectResponse(f"/projects/{project}/runs/{job.id}", 303)
+
+
+@router.post("/projects/{project}/protect/check")
+def check_order(project: Ident, studio: TheStudio, sent: Sent) -> JSONResponse:
+    """Return what is wrong with what is typed so far, what it means and what it will take."""
+    around = Surroundings.of(studio, studio.ready_project(project))
+    told = checked(draft_of_form(sent, around), around)
+    return JSONResponse(
+        {
+            "errors": dict(told.errors) | ({"": told.error} if told.error else {}),
+            "meanings": {str(step.number): step.meaning for step in told.steps},
+            "plans": {str(step.number): said_plan(step.plan) for step in told.steps if step.plan is not None},
+            "cost": _said_cost(told),
+            "judges": _said_judges(around, told),
+        }
+    )
+
+
+# --- pages ---------------------------------------------------------------------------------------------------
+
+
+def _nothing_yet(request: Request, studio: Studio, project: Project) -> Response:
+    reading = studio.store.jobs(project.id, kind="read", states=(State.WAITING, State.RUNNING))
+    open_columns = project.facts.get("open", [])
+    if reading:
+        title = _("The data are being read")
+    elif open_columns:
+        title = _("Nobody said yet what {columns} is for").format(columns=", ".join(open_columns))
+    else:
+        title = _("There is nothing to protect yet")
+    return page(
+        request,
+        "protect.html.jinja",
+        title=title,
+        place="protect",
+        project=project,
+        groups=None,
+        reading=reading[-1] if reading else None,
+        open_columns=open_columns,
+    )
+
+
+def _choice(request: Request, around: Surroundings) -> Response:
+    facts = around.project.facts
+    title = _("Choose what the release of {rows} rows about {people} people shall promise").format(
+        rows=count(facts["rows"]), people=count(around.people)
+    )
+    groups = [
+        (group, [(method, words_of(method.name), around.missing_file(method)) for method in some])
+        for group, some in by_promise(around.methods)
+    ]
+    return page(
+        request,
+        "protect.html.jinja",
+        title=title,
+        place="protect",
+        project=around.project,
+        groups=groups,
+        reading=None,
+        open_columns=[],
+    )
+
+
+def _form(
+    request: Request, around: Surroundings, told: Checked, *, status: int = 200, added: int | None = None
+) -> Response:
+    names = [step.method.name for step in told.steps]
+    if len(names) == 1:
+        title = _(told.steps[0].method.summary).rstrip(".。")
+    else:
+        title = _("{count} methods, one after another: {names}").format(count=len(names), names=" → ".join(names))
+    further = [
+        (group.promise, [(method.name, _(method.summary)) for method in some if not around.missing_file(method)])
+        for group, some in by_promise(around.methods)
+    ]
+    there = {name for _promise, some in further for name, _summary in some} - set(names)
+    return page(
+        request,
+        "protect_form.html.jinja",
+        title=title,
+        place="protect",
+        project=around.project,
+        status=status,
+        told=told,
+        added=added,
+        about={name: words_of(name) for name in names},
+        plans={step.number: said_plan(step.plan) for step in told.steps if step.plan is not None},
+        cost=_said_cost(told),
+        judges=_said_judges(around, told),
+        further=further,
+        next_method=next((name for name in _OFTEN_NEXT if name in there), ""),
+        attacks=_ticks(around.attacks, told.draft.attacks, every_attack),
+        measures=_ticks(around.measures, told.draft.measures, every_measure),
+    )
+
+
+def _ticks(every: Sequence[str], chosen: Sequence[str] | None, registry: Any) -> list[tuple[str, str, bool]]:
+    return [(name, _(registry[name].summary), chosen is None or name in chosen) for name in every]
+
+
+def _said_judges(around: Surroundings, told: Checked) -> str:
+    attacks = len(around.attacks if told.draft.attacks is None else told.draft.attacks)
+    measures = len(around.measures if told.draft.measures is None else told.draft.measures)
+    judge = ngettext("{count} measure judges the release", "{count} measures judge the release", measures)
+    if not around.attacks:
+        return judge.format(count=measures)
+    attack = ngettext("{count} attack tries it", "{count} attacks try it", attacks)
+    return _("{judges}, {attackers}").format(
+        judges=judge.format(count=measures), attackers=attack.format(count=attacks)
+    )
+
+
+def said_plan(plan: Plan) -> dict[str, Any]:
+    """Return the plan of a retention in words: k, and the probability of each attribute that a value stays."""
+    cells = 1
+    for _name, values in plan.attributes:
+        cells *= values
+    own = plan.lines[0][0]
+    alike = all(len(set(rhos)) == 1 for _k, rhos in plan.lines)
+    lines = [
+        {"k": f"{k:g}", "rho": [f"{rho:.4f}" for rho in (rhos[:1] if alike else rhos)], "own": k == own}
+        for k, rhos in sorted(plan.lines)
+    ]
+    stays = [_("ρ, the chance that a value stays")]
+    headings = ["k", *(stays if alike else [f"ρ {name}" for name, _values in plan.attributes])]
+    said = _("{cells} combinations of values for {rows} rows.").format(cells=count(cells), rows=count(plan.rows))
+    if cells > plan.rows:
+        said += " " + _("With more combinations than rows little can be learnt; choose fewer columns or classes.")
+    return {"headings": headings, "lines": lines, "said": said}
+
+
+def _said_cost(told: Checked) -> dict[str, Any] | None:
+    cost = told.cost
+    if cost is None:
+        return None
+    known = [(name, part) for name, part in cost.parts.items() if part.seconds is not None]
+    dearest = sorted(known, key=lambda named: -(named[1].seconds or 0.0))[:3]
+    said: Mapping[str, str] = {
+        "measured": _("Measured on data of this size."),
+        "rough": _("A rough guess: nobody measured all of it on data of this size."),
+        "unknown": _("A part of it was never measured."),
+    }
+    total = sum(part.seconds or 0.0 for _name, part in known)
+    return {
+        "time": said_time(cost),
+        "memory": said_memory(cost),
+        "confidence": said[cost.confidence],
+        "parts": [
+            {"name": name, "time": said_time(part), "share": percent((part.seconds or 0.0) / total)}
+            for name, part in dearest
+            if total > 0
+        ],
+    }

@@ -1,0 +1,471 @@
+"""What a person can do in the studio; pages and the REST interface say it in their own ways, both through here."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from noren.api import draw_seed
+from noren.attacks import attacks as every_attack
+from noren.data import catalog
+from noren.data.formats.render import value_text
+from noren.data.release import Statement
+from noren.data.roles import stop_at_unclassified
+from noren.data.schema import Kind, Schema
+from noren.errors import FileError, NorenError, ParameterError
+from noren.explore.outcomes import label_of
+from noren.i18n import N_, _, active_language
+from noren.measures import measures as every_measure
+from noren.methods import methods as every_method
+from noren.naming import listing
+from noren.parameters import expand
+from noren.protocols import Component, Method
+from noren.registry import Registry
+from noren.studio.folders import Folders, new_id, read_json
+from noren.studio.jobs import Jobs
+from noren.studio.settings import Settings
+from noren.studio.store import Job, Project, State, Store
+from noren.studio.work.project_files import method_of, with_project_files, without_paths
+
+__all__ = ["SAMPLES", "NotNowError", "NotThereError", "Studio", "TooLargeError", "pair_of"]
+
+SAMPLES = ("history", "people")
+"""What can be made up: a shop's purchases, and a table of people."""
+_MOST_RUNS = 200
+_MOST_STEPS = 8
+_LONGEST_NAME = 120
+
+
+class NotThereError(NorenError):
+    """What was asked for is not there (any more)."""
+
+
+class NotNowError(NorenError):
+    """What was asked for cannot be done in the state things are in."""
+
+
+class TooLargeError(FileError):
+    """A file that is larger than the studio takes."""
+
+    @classmethod
+    def of(cls, largest: int, name: str | None = None) -> TooLargeError:
+        """Say how large a file may be."""
+        return cls(
+            _("the file is larger than {largest} MB").format(largest=f"{largest / 1e6:,.0f}"),
+            _("upload a part of it, or use Parquet"),
+            file=name,
+        )
+
+
+class Studio:
+    """One studio: its settings, its store and its background work."""
+
+    def __init__(self, settings: Settings) -> None:
+        settings.make_folder()
+        self.settings = settings
+        self.folders = Folders(settings.folder)
+        self.store = Store(settings.database_url)
+        self.jobs = Jobs(settings, self.store, self._done)
+
+    def start(self) -> None:
+        """Take up work, and offer samples where there is nothing yet."""
+        self.jobs.start()
+        if self.settings.samples and not self.store.projects():
+            self.new_project(N_("A shop's purchases (made up)"), sample="history")
+            self.new_project(N_("A table of people (made up)"), sample="people")
+
+    def close(self) -> None:
+        """Stop work; it goes on with the next start."""
+        self.jobs.close()
+        self.store.close()
+
+    def _done(self, job: Job, summary: Mapping[str, Any]) -> None:
+        if job.kind == "read":
+            self.store.change_project(job.project, facts=dict(summary))
+
+    # --- projects and their data -----------------------------------------------------------------------------
+
+    def project(self, project: str) -> Project:
+        """Return a project, or say that it is gone."""
+        found = self.store.project(project)
+        if found is None:
+            raise NotThereError(_("there is no such project; it may have been removed"))
+        return found
+
+    def ready_project(self, project: str) -> Project:
+        """Return a project whose data were read."""
+        found = self.project(project)
+        if not found.is_ready:
+            raise NotNowError(_("the data of this project were not read yet"))
+        return found
+
+    def new_project(self, name: str, *, sample: str | None = None, dataset: str | None = None) -> Project:
+        """Add a project: empty, with made-up data, or with a public data set of this machine."""
+        name = " ".join(name.split())[:_LONGEST_NAME]
+        if not name or not name.isprintable():
+            raise ParameterError(_("a project needs a name"), _("write one"))
+        if sample is not None and dataset is not None:
+            raise ParameterError(_("a project has one kind of data"), _("choose a sample or a data set"))
+        if sample is not None and sample not in SAMPLES:
+            raise ParameterError(_("there is no such sample"), _("choose one of {names}").format(names=SAMPLES))
+        if dataset is not None:
+            catalog.find(dataset)
+        source = {"sample": sample} if sample else {"dataset": dataset} if dataset else {}
+        project = self.store.add_project(name, source)
+        self.folders.project(project.id).mkdir(parents=True, mode=0o700)
+        if source:
+            self._read(project)
+        return project
+
+    def rename(self, project: str, name: str) -> Project:
+        """Give a project another name."""
+        self.project(project)
+        name = " ".join(name.split())[:_LONGEST_NAME]
+        if not name or not name.isprintable():
+            raise ParameterError(_("a project needs a name"), _("write one"))
+        self.store.change_project(project, name=name)
+        return self.project(project)
+
+    def remove(self, project: str) -> None:
+        """Remove a project with everything made from it."""
+        self.project(project)
+        for job in self.store.jobs(project):
+            self.jobs.cancel(job.id)
+        self.store.remove_project(project)
+        shutil.rmtree(self.folders.project(project), ignore_errors=True)
+
+    def datasets(self) -> list[str]:
+        """Return the public data sets found on this machine."""
+        found = []
+        for dataset in catalog.known():
+            try:
+                catalog.find(dataset.name)
+            except NorenError:
+                continue
+            found.append(dataset.name)
+        return found
+
+    def receive(self, project: str, name: str, chunks: Iterator[bytes]) -> Job:
+        """Keep an upload, bounded in size, and have it read."""
+        found = self.project(project)
+        self._stop_when_protected(project)
+        target = self.folders.source(project)
+        aside = target.with_name(f"upload-{new_id()}.part")
+        received = 0
+        try:
+            with aside.open("xb") as file:
+                for chunk in chunks:
+                    received += len(chunk)
+                    if received > self.settings.largest_upload:
+                        raise TooLargeError.of(self.settings.largest_upload, shown_name(name))
+                    file.write(chunk)
+            aside.replace(target)
+        finally:
+            aside.unlink(missing_ok=True)
+        source = {"file": shown_name(name), "bytes": received}
+        self.store.change_project(project, source=source, facts={})
+        return self._read(Project(found.id, found.name, found.created, source, {}))
+
+    def _stop_when_protected(self, project: str) -> None:
+        """Runs are about the data they were made from: other data make another project."""
+        if any(job.state != State.CANCELLED for job in self.store.jobs(project, kind="run")):
+            raise NotNowError(_("this project has runs already; make a new project for other data or other columns"))
+
+    def schema(self, project: str) -> Schema:
+        """Return what the columns of a project mean."""
+        self.ready_project(project)
+        return Schema.from_toml(self.folders.schema(project).read_text(encoding="utf-8"))
+
+    def set_schema(self, project: str, schema: Schema, leave_out: Sequence[str] = ()) -> Job:
+        """Read the data again with another schema, less the columns that nobody needs."""
+        found = self.project(project)
+        self._stop_when_protected(project)
+        stop_at_unclassified(schema)
+        if not found.source:
+            raise NotNowError(_("there are no data yet; upload a file first"))
+        return self._read(found, schema.to_toml(), leave_out)
+
+    def _read(self, project: Project, schema: str | None = None, leave_out: Sequence[str] = ()) -> Job:
+        for job in self.store.jobs(project.id, kind="read", states=(State.WAITING, State.RUNNING)):
+            self.jobs.cancel(job.id)
+        order = self._order("read", project.id) | {
+            key: value for key, value in project.source.items() if key in ("sample", "dataset")
+        }
+        if "file" in project.source:
+            order["file_name"] = project.source["file"]
+        if schema is not None:
+            order |= {"schema": schema, "leave_out": list(leave_out)}
+        return self._submit(project.id, "read", project.name, order)
+
+    def profile(self, project: str) -> dict[str, Any]:
+        """Return the profile of a project's data."""
+        self.ready_project(project)
+        answer: dict[str, Any] = read_json(self.folders.profile(project)) or {}
+        return answer
+
+    def preview(self, project: str, start: int, count: int) -> dict[str, Any]:
+        """Return rows of the data, as they are read."""
+        import polars as pl
+
+        found = self.ready_project(project)
+        schema = self.schema(project)
+        rows = pl.scan_parquet(self.folders.data(project)).select(schema.names).slice(start, count).collect()
+        texts = rows.select(value_text(pl.col(c.name), c).alias(c.name) for c in schema.columns)
+        names = list(schema.names)
+        return {"columns": names, "start": start, "total": found.facts["rows"], "rows": [list(r) for r in texts.rows()]}
+
+    # --- runs ------------------------------------------------------------------------------------------------
+
+    def fitting(self, project: str, registry: Registry[Any]) -> list[type[Component]]:
+        """Return the components that work on a project's data."""
+        schema = self.schema(project)
+        return [registry[name] for name in registry if registry[name].fits(schema)]
+
+    def run(
+        self,
+        project: str,
+        steps: Sequence[Mapping[str, Any]],
+        *,
+        attacks: Sequence[str] | None = None,
+        measures: Sequence[str] | None = None,
+        seed: int | None = None,
+        sweep: str | None = None,
+    ) -> Job:
+        """Protect the data by one method or a chain, attack and measure the release."""
+        ready = self.checked(project, steps, attacks=attacks, measures=measures)
+        made = [Statement(m.name, without_paths(m)) for m in ready]
+        label = label_of(made[0] if len(made) == 1 else Statement.of_chain(made))
+        order = self._order("run", project) | {
+            "steps": [{"method": m.name, "parameters": without_paths(m)} for m in ready],
+            "attacks": None if attacks is None else list(attacks),
+            "measures": None if measures is None else list(measures),
+            "seed": draw_seed() if seed is None else seed,
+        }
+        return self._submit(project, "run", label, order, sweep)
+
+    def checked(
+        self,
+        project: str,
+        steps: Sequence[Mapping[str, Any]],
+        *,
+        attacks: Sequence[str] | None = None,
+        measures: Sequence[str] | None = None,
+    ) -> list[Method]:
+        """Return the methods of a run that can be started: what is wrong is said now, not in the worker."""
+        found, schema = self.ready_project(project), self.schema(project)
+        if found.facts.get("open"):
+            raise NotNowError(
+                _("nobody said what {columns} is for; answer on the page Data first").format(
+                    columns=listing(found.facts["open"])
+                )
+            )
+        if not 1 <= len(steps) <= _MOST_STEPS:
+            raise ParameterError(
+                _("a run has one to {most} methods").format(most=_MOST_STEPS), _("choose as many, one after another")
+            )
+        asked = [{"method": s["method"], "parameters": dict(s.get("parameters", {}))} for s in steps]
+        ready = [self._fits(method_of([step], self.folders.project(project)), found) for step in asked]
+        registries: tuple[tuple[Sequence[str] | None, Registry[Any]], ...]
+        registries = ((attacks, every_attack), (measures, every_measure))
+        for names, registry in registries:
+            for name in names or ():
+                if not registry[name].fits(schema):
+                    raise ParameterError(
+                        _("{component} does not fit these data").format(component=name), _("leave it out")
+                    )
+        method_of(asked, self.folders.project(project))
+        return ready
+
+    def _fits(self, method: Method, project: Project) -> Method:
+        if Kind(project.facts["kind"]) not in method.accepts:
+            raise ParameterError(
+                _("{component} works on a {wanted}, and this is a {given}").format(
+                    component=method.name, wanted="/".join(sorted(method.accepts)), given=project.facts["kind"]
+                ),
+                _("choose another component, or another schema"),
+            )
+        return method
+
+    def sweep(
+        self,
+        project: str,
+        wanted: Sequence[Mapping[str, Any]],
+        *,
+        attacks: Sequence[str] | None = None,
+        measures: Sequence[str] | None = None,
+        seed: int | None = None,
+    ) -> list[Job]:
+        """Run every combination of the listed parameters: ``{"method": …, "parameters": {"k": "2..20"}}``."""
+        self.ready_project(project)
+        folder = self.folders.project(project)
+        ready = [
+            one
+            for each in wanted
+            for one in expand(
+                every_method[each["method"]],
+                with_project_files(every_method[each["method"]], dict(each.get("parameters", {})), folder),
+            )
+        ]
+        if not 1 <= len(ready) <= _MOST_RUNS:
+            raise ParameterError(
+                _("these are {count:,} runs").format(count=len(ready)),
+                _("a sweep has one to {most}").format(most=_MOST_RUNS),
+            )
+        name, start = new_id(), draw_seed() if seed is None else seed
+        return [
+            self.run(
+                project,
+                [{"method": one.name, "parameters": without_paths(one)}],
+                attacks=attacks,
+                measures=measures,
+                seed=start,
+                sweep=name,
+            )
+            for one in ready
+        ]
+
+    def job(self, job: str, *, kind: str | None = None) -> Job:
+        """Return a job, or say that it is gone."""
+        found = self.store.job(job)
+        if found is None or (kind is not None and found.kind != kind):
+            raise NotThereError(_("there is no such run; it may have been removed"))
+        return found
+
+    def finished(self, job: str) -> Job:
+        """Return a run that came to its end."""
+        found = self.job(job, kind="run")
+        if found.state != State.DONE:
+            raise NotNowError(_("this run has no result: it is {state}").format(state=found.state.words))
+        return found
+
+    def cancel(self, job: str) -> Job:
+        """Stop a job and throw away what it did."""
+        self.job(job)
+        self.jobs.cancel(job)
+        return self.job(job)
+
+    def enough(self, job: str) -> Job:
+        """Ask a running job to stop and keep the best so far."""
+        found = self.job(job)
+        if not self.jobs.enough(job):
+            raise NotNowError(_("this run is not running; there is nothing to keep"))
+        return found
+
+    def again(self, job: str) -> Job:
+        """Start a job that was cancelled, failed or interrupted once more, with the same seed."""
+        found = self.job(job)
+        if not found.state.is_over or found.state == State.DONE:
+            raise NotNowError(_("this run is under way or done"))
+        return self._submit(found.project, found.kind, found.label, found.order, found.sweep)
+
+    def remove_job(self, job: str) -> None:
+        """Remove a run with its release."""
+        found = self.job(job)
+        self.jobs.cancel(job)
+        self.store.remove_job(job)
+        shutil.rmtree(self.job_folder(found), ignore_errors=True)
+
+    def job_folder(self, job: Job) -> Path:
+        """Return where the files of a job lie."""
+        return self.folders.job(job.project, job.id)
+
+    def result(self, job: str) -> dict[str, Any]:
+        """Return everything a page shows of a run."""
+        answer: dict[str, Any] = read_json(self.job_folder(self.finished(job)) / "result.json")
+        return answer
+
+    def crosstabs(self, job: str) -> dict[str, Any]:
+        """Return the cross tabulations of all pairs of columns, before and after."""
+        answer: dict[str, Any] = read_json(self.job_folder(self.finished(job)) / "crosstabs.json")
+        return answer
+
+    def crosstab(self, job: str, a: str, b: str) -> dict[str, Any]:
+        """Return the cross tabulation of two columns, before and after."""
+        return pair_of(self.crosstabs(job), a, b)
+
+    def row_pairs(self, job: str, start: int, count: int, *, only_changed: bool = False) -> dict[str, Any]:
+        """Return original rows next to released ones; whose pseudonym is whose belongs to the secret part, not here."""
+        import polars as pl
+
+        path = self.job_folder(self.finished(job)) / "rows.parquet"
+        lazy = pl.scan_parquet(path)
+        names = lazy.collect_schema().names()
+        changes = [n for n in names if n.startswith("change:")]
+        if only_changed:
+            # what befell a whole column befell every row
+            kept = [pl.col(n).is_in(["same", "pseudonym", "dropped"]) for n in changes]
+            lazy = lazy.filter(~pl.all_horizontal(pl.col("state") == "kept", *kept))
+        total, every = lazy.select(pl.len()).collect().item(), pl.scan_parquet(path).select(pl.len()).collect().item()
+        hidden = [
+            pl.when(pl.col(n).ne_missing("pseudonym")).then(pl.col(shown)).alias(shown)
+            for n in changes
+            if (shown := n.replace("change:", "released:", 1)) in names
+        ]
+        rows = lazy.slice(start, count).with_columns(hidden).collect()
+        return {
+            "columns": names,
+            "start": start,
+            "total": total,
+            "every": every,
+            "rows": [list(row) for row in rows.rows()],
+        }
+
+    def report(self, project: str, runs: Sequence[str]) -> Job:
+        """Write a report about runs, in the language now spoken."""
+        found = self.ready_project(project)
+        jobs = [self.finished(run) for run in runs]
+        if not jobs or any(job.project != project for job in jobs):
+            raise ParameterError(_("there is nothing to report"), _("name runs of this project that are done"))
+        order = self._order("report", project) | {
+            "runs": [{"id": job.id, "label": job.label} for job in jobs],
+            "title": found.name,
+        }
+        return self._submit(project, "report", found.name, order)
+
+    def _order(self, kind: str, project: str) -> dict[str, Any]:
+        root = str(self.settings.folder.resolve())
+        return {"kind": kind, "project": project, "root": root, "language": active_language()}
+
+    def submit(self, project: str, kind: str, label: str, order: dict[str, Any]) -> Job:
+        """Start a piece of work that the modules beside this one define."""
+        return self._submit(project, kind, label, self._order(kind, project) | order)
+
+    def _submit(self, project: str, kind: str, label: str, order: dict[str, Any], sweep: str | None = None) -> Job:
+        job = self.store.add_job(project, kind, label, order, sweep)
+        self.jobs.submit(job)
+        return job
+
+
+def pair_of(tables: Mapping[str, Any], a: str, b: str) -> dict[str, Any]:
+    """Return the table of two columns, the first downwards."""
+    for pair in tables["pairs"]:
+        if [pair["a"], pair["b"]] == [a, b]:
+            return dict(pair)
+        if [pair["a"], pair["b"]] == [b, a]:
+            return _turned(pair)
+    raise NotThereError(_("these two columns have no table; choose two of {names}").format(names=tables["columns"]))
+
+
+def shown_name(name: str) -> str:
+    """Return the name of a person's file, fit to be shown; no path is ever made of it.
+
+    >>> shown_name("../../etc/pass\\x00wd.csv")
+    'pass?wd.csv'
+    """
+    last = name.replace("\\", "/").rsplit("/", 1)[-1]
+    return "".join(c if c.isprintable() else "?" for c in last)[:_LONGEST_NAME] or "?"
+
+
+def _turned(pair: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a table with its two columns exchanged."""
+
+    def other(table: Sequence[Sequence[float]] | None) -> Any:
+        return None if table is None else [list(row) for row in zip(*table, strict=True)]
+
+    return dict(pair) | {
+        "a": pair["b"], "b": pair["a"], "labels_a": pair["labels_b"], "labels_b": pair["labels_a"],
+        "axis_a": pair["axis_b"], "axis_b": pair["axis_a"],
+        **{name: other(pair[name]) for name in ("original", "released", "reconstructed")},
+    }  # fmt: skip

@@ -1,0 +1,211 @@
+"""Small files that a person gives beside the data: a hierarchy of a column, categories of items.
+
+They are parsed in the server, in a thread, so they are small: :data:`LARGEST` bytes, plain text, few levels. What is
+wrong with one is said in the words of the command line, and what was there before stays.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from noren.data.categories import Categories, complete, in_categories, read_categories, write_categories
+from noren.data.frames import History, Table
+from noren.data.hierarchies import read_hierarchy
+from noren.data.schema import Column, Kind, Role, Scale, Schema
+from noren.errors import FormatError, InputError, NorenError, ParameterError
+from noren.i18n import _
+from noren.studio.folders import new_id, read_json, write_json
+from noren.studio.hierarchies import FOLDER, hierarchy_facts, keep_hierarchy
+
+if TYPE_CHECKING:
+    from noren.studio.service import Studio
+
+__all__ = [
+    "LARGEST",
+    "category_facts",
+    "forget_categories",
+    "hierarchy_file",
+    "hierarchy_of",
+    "refresh_categories",
+    "remove_categories",
+    "set_categories",
+    "set_hierarchy",
+    "set_widths",
+]
+
+LARGEST: Final = 2_000_000
+"""Bytes of a small file."""
+_MOST_LEVELS: Final = 30
+_MOST_WIDTHS: Final = 20
+_LARGEST_WIDTH: Final = 1e15
+_SHOWN: Final = 20
+_CATEGORIES, _CATEGORY_FACTS = "categories.csv", "categories.json"
+
+
+# --- hierarchies -----------------------------------------------------------------------------------------------------
+
+
+def hierarchy_of(studio: Studio, project: str, column: str) -> dict[str, Any]:
+    """Return how a column's hierarchy was made, and its levels."""
+    _linking_column(studio, project, column)
+    return next(about for about in hierarchy_facts(studio.folders.project(project)) if about["name"] == column)
+
+
+def hierarchy_file(studio: Studio, project: str, column: str) -> Path:
+    """Return the file of a column's hierarchy."""
+    from noren.studio.service import NotThereError  # the worker needs none of it
+
+    about = hierarchy_of(studio, project, column)
+    if not about["file"]:
+        raise NotThereError(_("this column has no hierarchy"))
+    return studio.folders.project(project) / FOLDER / str(about["file"])
+
+
+def set_hierarchy(studio: Studio, project: str, column: str, content: bytes, name: str) -> dict[str, Any]:
+    """Keep an uploaded hierarchy for a column."""
+    table, schema = _column_alone(studio, project, column)
+    folder = studio.folders.project(project)
+    with _aside(folder, content, name) as file:
+        _stop_at_too_many_levels(content)
+        given = read_hierarchy(file, column)
+    return keep_hierarchy(table, schema, folder, given=given)
+
+
+def set_widths(studio: Studio, project: str, column: str, widths: Sequence[float] | None) -> dict[str, Any]:
+    """Make a column's hierarchy of ranges of numbers, or without widths the first one again."""
+    table, schema = _column_alone(studio, project, column)
+    if widths is not None and table.schema.columns[0].scale != Scale.RATIO:
+        raise ParameterError(_("ranges are for numbers"), _("upload a hierarchy instead"), column=column)
+    if widths is not None and not (1 <= len(widths) <= _MOST_WIDTHS and all(0 < w <= _LARGEST_WIDTH for w in widths)):
+        raise ParameterError(
+            _("a hierarchy has one to {most} widths").format(most=_MOST_WIDTHS), _("write them like 5, 10, 20")
+        )
+    return keep_hierarchy(table, schema, studio.folders.project(project), widths=widths)
+
+
+def _linking_column(studio: Studio, project: str, column: str) -> tuple[Column, Schema]:
+    schema = studio.schema(project)
+    found = schema[column]
+    if schema.kind != Kind.TABLE or found.role != Role.QUASI:
+        raise ParameterError(
+            _("only columns that could link a person have a hierarchy"),
+            _("give it the role quasi first"),
+            column=column,
+        )
+    return found, schema
+
+
+def _column_alone(studio: Studio, project: str, column: str) -> tuple[Table, Schema]:
+    found, schema = _linking_column(studio, project, column)
+    values = pl.scan_parquet(studio.folders.data(project)).select(found.name).collect()
+    return Table(values, schema.without([name for name in schema.names if name != column])), schema
+
+
+def _stop_at_too_many_levels(content: bytes) -> None:
+    text = io.StringIO(content.decode("utf-8-sig", errors="replace"), newline="")
+    with contextlib.suppress(csv.Error, StopIteration):
+        levels = len(next(csv.reader(text, delimiter=";")))
+        if levels > _MOST_LEVELS:
+            raise FormatError(
+                _("this row has {count} levels, more than {most}").format(count=levels, most=_MOST_LEVELS),
+                _("leave some out: each multiplies what a method searches"),
+                row=1,
+            )
+
+
+# --- categories ------------------------------------------------------------------------------------------------------
+
+
+def category_facts(project: Path) -> dict[str, Any] | None:
+    """Return what a page shows of the items' categories, where somebody gave some."""
+    found: dict[str, Any] | None = read_json(project / _CATEGORY_FACTS)
+    return found
+
+
+def set_categories(studio: Studio, project: str, content: bytes, name: str, *, fill: bool) -> dict[str, Any]:
+    """Keep an uploaded mapping of items to categories; ``fill`` puts items it does not list into one of their own."""
+    schema = studio.schema(project)
+    if schema.kind != Kind.HISTORY:
+        raise ParameterError(_("categories are for the items of a history"), _("upload hierarchies instead"))
+    folder = studio.folders.project(project)
+    items = pl.scan_parquet(studio.folders.data(project)).select(schema.role(Role.ITEM).name).collect().to_series()
+    with _aside(folder, content, name) as file:
+        given = read_categories(file)
+        if fill:
+            given = complete(given, items.drop_nulls().unique().to_list())
+        in_categories(items.unique(), given.of_item)
+    write_categories(given, folder / _CATEGORIES)
+    return _kept_facts(given, items, folder)
+
+
+def remove_categories(studio: Studio, project: str) -> None:
+    """Speak of items again."""
+    studio.ready_project(project)
+    forget_categories(studio.folders.project(project))
+
+
+def refresh_categories(history: History, project: Path) -> list[str]:
+    """Keep the categories of a project if they fit its data; return the column of items if they do not any more."""
+    if not (project / _CATEGORIES).exists():
+        return []
+    items = history[Role.ITEM]
+    try:
+        given = read_categories(project / _CATEGORIES)
+        in_categories(items.unique(), given.of_item)
+    except NorenError:
+        forget_categories(project)
+        return [history.schema.role(Role.ITEM).name]
+    _kept_facts(given, items, project)
+    return []
+
+
+def _kept_facts(given: Categories, items: pl.Series, project: Path) -> dict[str, Any]:
+    rows = items.drop_nulls().cast(pl.String).alias("item").value_counts(name="rows")
+    found = (
+        rows.with_columns(category=in_categories(rows["item"], given.of_item))
+        .group_by("category")
+        .agg(items=pl.len(), rows=pl.col("rows").sum())
+        .sort(["rows", "category"], descending=[True, False])
+    )
+    facts = {
+        "categories": len(found),
+        "items": int(found["items"].sum()),
+        "largest": [[c, given.name(c), i, r] for c, i, r in found.head(_SHOWN).iter_rows()],
+    }
+    write_json(project / _CATEGORY_FACTS, facts)
+    return facts
+
+
+def forget_categories(project: Path) -> None:
+    """Remove the categories of a project whose data have no items, or others."""
+    for name in (_CATEGORIES, _CATEGORY_FACTS):
+        (project / name).unlink(missing_ok=True)
+
+
+# --- both ------------------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _aside(folder: Path, content: bytes, name: str) -> Iterator[Path]:
+    """Yield a file with the content for a reader; what is wrong with it names the person's file."""
+    if content.startswith(b"\x1f\x8b"):
+        raise FormatError(_("this is a compressed file"), _("unpack it first"), file=name)
+    file = folder / f"upload-{new_id()}.part"
+    try:
+        file.write_bytes(content)
+        yield file
+    except InputError as error:
+        said = error.problem
+        named = name if error.file is not None or said.row is not None else None
+        raise type(error)(
+            said.rule, said.cure, file=named, row=said.row, column=said.column, value=said.value
+        ) from None
+    finally:
+        file.unlink(missing_ok=True)

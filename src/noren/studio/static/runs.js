@@ -1,0 +1,143 @@
+// Runs as they happen: the page of one, and the list of a project's.
+import {announce, send} from "./base.js";
+import {isOver, watch, watchProject} from "./live.js";
+
+const page = document.getElementById("job");
+const list = document.getElementById("runs");
+if (page) follow(page);
+if (list) followAll(list);
+localTimes(document);
+
+function follow(box) {
+  const words = JSON.parse(document.getElementById("page-words").textContent);
+  const part = (id) => document.getElementById(id);
+  const bar = box.querySelector("progress");
+  const stages = [...box.querySelectorAll("[data-stage]")];
+  const news = part("news");
+  let began = box.dataset.elapsed === undefined ? null : performance.now() - 1000 * Number(box.dataset.elapsed);
+  let stopping = false;
+  let state = box.dataset.state;
+
+  function showStage(name) {
+    const now = stages.findIndex((stage) => stage.dataset.stage === name);
+    stages.forEach((stage, at) => {
+      stage.classList.toggle("is-past", at < now);
+      if (at === now) stage.setAttribute("aria-current", "step");
+      else stage.removeAttribute("aria-current");
+    });
+  }
+
+  function showTime() {
+    if (began === null) return;
+    const seconds = Math.max(0, Math.floor((performance.now() - began) / 1000));
+    part("time").hidden = false;
+    part("elapsed").textContent =
+      seconds < 60
+        ? words.seconds.replace("{count}", seconds)
+        : words.minutes.replace("{minutes}", Math.floor(seconds / 60)).replace("{count}", seconds % 60);
+  }
+
+  function show(job) {
+    if (job.state === "running" && state === "waiting") {
+      state = "running";
+      began = performance.now();
+      part("title").textContent = words.begun;
+      document.title = words.begun + " · Noren";
+    }
+    if (job.state !== "running") return;
+    bar.value = job.done;
+    part("share").textContent = `${Math.floor(job.done * 100)}%`;
+    if (job.words) part("happens").textContent = job.words;
+    showStage(job.stage);
+    if (job.best !== null) {
+      part("best").hidden = false;
+      part("best-value").textContent = job.best < 1000 ? job.best.toFixed(3) : String(Math.round(job.best));
+    }
+    const enough = part("enough");
+    if (enough.contains(document.activeElement) && !job.can_stop) part("cancel").focus();
+    enough.hidden = !job.can_stop || stopping;
+    if (stopping && !job.can_stop) news.textContent = "";
+    showTime();
+  }
+
+  if (state === "running") showStage(box.querySelector("[aria-current]")?.dataset.stage);
+  const ticking = setInterval(showTime, 1000);
+  watch(box.dataset.watch, {
+    changed: show,
+    over(job) {
+      clearInterval(ticking);
+      announce(words.over[job.state]);
+      if (job.state === "done") location.replace(box.dataset.onward);
+      else location.reload();
+    },
+    gone: () => location.reload(),
+    lost: () => (news.textContent = words.lost),
+    back() {
+      news.textContent = "";
+      announce(words.back);
+    },
+  });
+
+  async function act(event, name) {
+    event.preventDefault();
+    const button = event.currentTarget;
+    button.setAttribute("aria-busy", "true");
+    try {
+      await send("POST", `/api/v1/jobs/${box.dataset.watch}/${name}`);
+      if (name === "enough") {
+        stopping = true;
+        button.hidden = true;
+        part("cancel").focus();
+        news.textContent = words.stopping;
+      }
+    } catch (error) {
+      news.textContent = error.message;
+    } finally {
+      button.removeAttribute("aria-busy");
+    }
+  }
+  part("cancel").addEventListener("click", (event) => act(event, "cancel"));
+  part("enough").addEventListener("click", (event) => act(event, "enough"));
+}
+
+function followAll(box) {
+  if (!box.querySelector('[data-state="waiting"], [data-state="running"]')) return;
+  const stop = watchProject(box.dataset.project, {
+    changed(jobs) {
+      const known = new Map(jobs.map((job) => [job.id, job]));
+      let moved = false;
+      for (const row of box.querySelectorAll("[data-run]")) {
+        const job = known.get(row.dataset.run);
+        if (!job || job.state !== row.dataset.state) moved = true;
+        const bar = row.querySelector("progress");
+        if (!job || !bar || isOver(job)) continue;
+        bar.value = job.done;
+        row.querySelector('[data-part="share"]').textContent = `${Math.floor(job.done * 100)}%`;
+        row.querySelector('[data-part="words"]').textContent = job.words;
+      }
+      if (moved) renew(box, stop);
+    },
+  });
+}
+
+async function renew(box, stop) {
+  // the server says in words what a finished run found; a person who is on a button stays there
+  stop();
+  const answer = await fetch(location.href);
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const other = fresh.getElementById("runs");
+  if (!answer.ok || !other) return location.reload();
+  const label = box.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
+  document.querySelector("h1").textContent = fresh.querySelector("h1").textContent;
+  document.title = fresh.title;
+  box.replaceWith(other);
+  localTimes(other);
+  if (label) [...other.querySelectorAll("[aria-label]")].find((e) => e.getAttribute("aria-label") === label)?.focus();
+  announce(document.querySelector("h1").textContent);
+  followAll(other);
+}
+
+function localTimes(root) {
+  const style = new Intl.DateTimeFormat(document.documentElement.lang, {dateStyle: "medium", timeStyle: "short"});
+  for (const time of root.querySelectorAll("time[datetime]")) time.textContent = style.format(new Date(time.dateTime));
+}

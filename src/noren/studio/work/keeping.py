@@ -1,0 +1,50 @@
+"""Weigh or add the next release of a project's ledger."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from noren.ledger import BudgetError, Ledger, Proposal
+from noren.progress import Progress
+from noren.studio.folders import Folders
+from noren.studio.work.running import original_of
+
+__all__ = ["do"]
+
+
+def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any]:
+    """Do what ``order["act"]`` says: ``weigh`` writes nothing, ``add`` keeps the release unless the budget breaks."""
+    book = Ledger.open(Folders(Path(order["root"])).ledger(order["project"]))
+    history = original_of(order)
+    how = {"period": order["period"], "seed": order["seed"], "allow_gap": True, "progress": progress}
+    released = False
+    if any(entry.period == order["period"] for entry in book.entries):
+        # taken up again after the release was written: it must not be released twice
+        entry = next(entry for entry in book.entries if entry.period == order["period"])
+        return {"period": entry.period, "released": True, "after": entry.risk.model_dump(mode="json")}
+    try:
+        if order["act"] == "add":
+            _entry, proposal = book.keep_weighed(history, **how)
+            released = True
+        else:
+            proposal = book.weigh(history, **how)
+    except BudgetError as refused:
+        proposal = refused.proposal
+    return _told(book, proposal, released=released)
+
+
+def _told(book: Ledger, proposal: Proposal, *, released: bool) -> dict[str, Any]:
+    periods, curves = book.curves(None if released else proposal)
+    return {
+        "period": proposal.period,
+        "released": released,
+        "original_rows": len(proposal.rows),
+        "public_rows": len(proposal.release.public),
+        "before": None if proposal.before is None else proposal.before.model_dump(mode="json"),
+        "after": proposal.after.model_dump(mode="json"),
+        "budget": dict(proposal.budget),
+        "broken": dict(proposal.broken),
+        "exposed": len(proposal.exposed),
+        "curve": {"periods": periods, "mm": curves},
+    }

@@ -1,0 +1,111 @@
+"""The process that does one job: ``python -m noren.studio.worker JOB_FOLDER``.
+
+It reads ``order.json``, tells its progress as JSON lines on standard output and writes its results into the folder,
+each file whole or not at all. A line ``enough`` on standard input asks it to stop and keep the best; when standard
+input closes, the server is gone and so is the worker. What went wrong with the input is said as the command line says
+it; anything unexpected goes to the error log of the folder, never to a page.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from noren.i18n import N_
+from noren.progress import Stoppable
+
+__all__ = ["Line", "main"]
+
+Line = dict[str, Any]
+
+_EVERY = 0.1
+_WRONG_INPUT = 2
+_mouth = sys.stdout
+FULL = N_("the memory of this machine does not suffice; try fewer rows or another method")
+
+
+class _Teller:
+    """Progress as lines; says :class:`~noren.progress.Enough` when asked to, at the next report of a best."""
+
+    def __init__(self) -> None:
+        self._heard = Stoppable(self._tell)
+        self._last = 0.0
+        self._words = ""
+        self._best: float | None = None
+
+    def enough(self) -> None:
+        """End the search with the best so far."""
+        self._heard.said = False  # of a chain, each search can be ended
+        self._heard.stop()
+
+    def __call__(self, done: float, words: str = "", best: float | None = None) -> None:
+        self._heard(done, words, best)
+
+    def _tell(self, done: float, words: str = "", best: float | None = None) -> None:
+        began = (best is None) != (self._best is None)
+        self._words, self._best = words or self._words, best
+        if began or time.monotonic() - self._last >= _EVERY:
+            self._last = time.monotonic()
+            told = round(min(1.0, max(0.0, done)), 4)
+            say({"done": told, "words": self._words, "best": best})
+
+
+def say(line: Line) -> None:
+    """Tell the server something."""
+    _mouth.write(json.dumps(line, ensure_ascii=False) + "\n")
+    _mouth.flush()
+
+
+def main(folder: Path) -> int:
+    """Do the job of ``folder`` and return the exit code: 0 done, 2 the input is wrong, 70 unexpected."""
+    from noren.errors import NorenError
+    from noren.i18n import activate
+    from noren.studio.folders import read_json
+    from noren.studio.work import do
+
+    order = read_json(folder / "order.json")
+    activate(order["language"])
+    teller = _Teller()
+    threading.Thread(target=_listen, args=(teller,), daemon=True).start()
+    try:
+        say({"summary": do(order, folder, teller)})
+    except NorenError as error:
+        say({"error": _told(error, order.get("file_name"))})
+        return _WRONG_INPUT
+    except MemoryError:
+        say({"error": {"message": FULL}})
+        return _WRONG_INPUT
+    return 0
+
+
+def _told(error: Any, file_name: str | None) -> Line:
+    """Return an error for a page: it names the person's file, not ours."""
+    problem = getattr(error, "problem", None)
+    if problem is None:
+        return {"message": str(error)}
+    file = None if error.file is None else file_name or Path(error.file).name
+    said: Line = {"message": problem.sentence(file)} | problem.as_dict()
+    return said
+
+
+def _listen(teller: _Teller) -> None:
+    with contextlib.suppress(ValueError):
+        for line in sys.stdin:
+            if line.strip() == "enough":
+                teller.enough()
+    os._exit(3)  # the server is gone
+
+
+if __name__ == "__main__":
+    with contextlib.suppress(OSError, AttributeError):
+        os.nice(10)  # pages come first
+    # what a library prints is no line of ours: it goes to the error log
+    _mouth = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    sys.exit(main(Path(sys.argv[1])))

@@ -1,0 +1,233 @@
+"""The first page: every project with its finding, and the way to a new one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from starlette.testclient import TestClient
+from tests.studio.conftest import Running, watched
+from tests.studio.test_frame import without_axe_violations, without_overflow
+
+from noren.studio.app import make_app
+from noren.studio.settings import Settings
+from noren.studio.store import State, Store
+
+FACTS = {"rows": 12_000, "kind": "history", "people": 400}
+
+
+@pytest.fixture
+def quiet(tmp_path: Path) -> Iterator[TestClient]:
+    """A studio without its background work, so that its store can be written by hand."""
+    app = make_app(Settings(tmp_path, samples=False))
+    yield TestClient(app, base_url="http://127.0.0.1:8321", follow_redirects=False, headers={"Accept-Language": "en"})
+    app.state.studio.close()
+
+
+def store_of(client: TestClient) -> Store:
+    found: Store = client.app.state.studio.store  # type: ignore[attr-defined]
+    return found
+
+
+def add_run(store: Store, project: str, verdict: str, use: float | None) -> None:
+    job = store.add_job(project, "run", "thin", {})
+    store.change_job(job.id, state=State.DONE, summary={"map": {"verdict": verdict, "use": use, "risk": 0.1}})
+
+
+def heading(answer: Any) -> str:
+    found = re.search(r"<h1[^>]*>(.*?)</h1>", answer.text, re.DOTALL)
+    assert found
+    return found[1]
+
+
+# --- what it tells -----------------------------------------------------------------------------------------
+
+
+def test_an_empty_studio_says_what_to_do_first(quiet: TestClient) -> None:
+    answer = quiet.get("/")
+    assert heading(answer) == "Nothing is here yet: begin with a file or with made-up data"
+    assert "made-up purchases of a shop" in answer.text
+
+
+def test_a_project_tells_what_it_holds(quiet: TestClient) -> None:
+    store = store_of(quiet)
+    project = store.add_project("Shop <A>", {"sample": "history"})
+    store.change_project(project.id, facts=FACTS)
+    answer = quiet.get("/")
+    assert heading(answer) == "1 project waits to be protected"
+    assert "Shop &lt;A&gt;" in answer.text
+    assert "purchase history · 12,000 rows · 400 customers" in answer.text
+    assert f'href="/projects/{project.id}/protect"' in answer.text
+
+
+def test_the_best_verdict_leads(quiet: TestClient) -> None:
+    store = store_of(quiet)
+    first, second = (store.add_project(name, {}).id for name in ("One", "Two"))
+    for project in (first, second):
+        store.change_project(project, facts=FACTS)
+    add_run(store, first, "broken", 0.9)
+    answer = quiet.get("/")
+    assert heading(answer) == "No project has a release yet that withstands the attacks tried"
+    assert "use kept 0.900" in answer.text
+    add_run(store, first, "withstands", 0.25)
+    add_run(store, first, "withstands", 0.5)
+    answer = quiet.get("/")
+    assert heading(answer) == "1 of 2 projects has a release that withstands the attacks tried"
+    assert "● withstands" in answer.text
+    assert "use kept 0.500" in answer.text
+    assert "3 runs" in answer.text
+
+
+def test_reading_and_its_failure_are_told_in_place(quiet: TestClient) -> None:
+    store = store_of(quiet)
+    project = store.add_project("File", {"file": "a.csv"})
+    job = store.add_job(project.id, "read", "File", {})
+    assert f'data-job="{job.id}"' in quiet.get("/").text
+    store.change_job(job.id, state=State.FAILED, error={"message": "row 3: “x” is no number", "cure": "write one"})
+    answer = quiet.get("/").text
+    assert "row 3: “x” is no number" in answer
+    assert "write one" in answer
+
+
+# --- what it does ------------------------------------------------------------------------------------------
+
+
+def test_a_project_is_begun_by_a_form(client: httpx.Client) -> None:
+    answer = client.post("/projects", data={"name": "  By   form ", "source": "sample:people"})
+    assert answer.status_code == 303
+    project = answer.headers["location"].split("/")[2]
+    said = client.get(f"/api/v1/projects/{project}").json()
+    assert (said["name"], said["source"]) == ("By form", {"sample": "people"})
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ({"name": " ", "source": ""}, "a project needs a name"),
+        ({"name": "Kept words", "source": "sample:gold"}, "there is no such sample"),
+        ({"name": "Kept words", "source": "dataset:gold"}, "gold"),
+    ],
+)
+def test_a_wrong_form_says_why_and_keeps_what_was_typed(client: httpx.Client, typed: dict[str, str], said: str) -> None:
+    before = len(client.get("/api/v1/projects").json())
+    answer = client.post("/projects", data=typed)
+    assert answer.status_code == 422
+    assert said in answer.text
+    assert f'value="{typed["name"]}"' in answer.text
+    assert len(client.get("/api/v1/projects").json()) == before
+
+
+def test_a_page_that_answers_a_form_comes_back_to_the_form(client: httpx.Client) -> None:
+    answer = client.post("/projects", data={"name": " "}, headers={"Referer": str(client.base_url) + "?tour=1"})
+    assert 'name="back" value="/?tour=1"' in answer.text
+    strange = client.post("/projects", data={"name": " "}, headers={"Referer": "https://evil.example/about"})
+    assert 'name="back" value="/"' in strange.text
+
+
+def test_a_project_is_renamed(client: httpx.Client) -> None:
+    project = client.post("/api/v1/projects", json={"name": "Old"}).json()["id"]
+    assert client.post(f"/projects/{project}/rename", data={"name": "New"}).headers["location"] == "/"
+    assert client.get(f"/api/v1/projects/{project}").json()["name"] == "New"
+    wrong = client.post(f"/projects/{project}/rename", data={"name": " "})
+    assert wrong.status_code == 422
+    assert "a project needs a name" in wrong.text
+
+
+def test_a_project_is_removed_only_by_who_is_sure(client: httpx.Client) -> None:
+    project = client.post("/api/v1/projects", json={"name": "Short-lived"}).json()["id"]
+    asked = client.post(f"/projects/{project}/remove")
+    assert asked.status_code == 200
+    assert "Remove “Short-lived” with its data?" in asked.text
+    assert client.get(f"/api/v1/projects/{project}").status_code == 200
+    assert client.post(f"/projects/{project}/remove", data={"sure": "yes"}).status_code == 303
+    assert client.get(f"/api/v1/projects/{project}").status_code == 404
+    assert client.post(f"/projects/{project}/remove", data={"sure": "yes"}).status_code == 404
+
+
+@pytest.mark.parametrize("project", ["..", "x", "nothere23456"])
+def test_what_is_no_project_is_not_there(client: httpx.Client, project: str) -> None:
+    answer = client.post(f"/projects/{project}/remove", data={"sure": "yes"})
+    assert answer.status_code in (404, 405, 422)
+
+
+# --- in a browser ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("locale", "scheme", "width"), [("en-GB", "light", 1280), ("ja-JP", "dark", 1280), ("ja-JP", "light", 390)]
+)
+def test_the_page_fits_everybody(
+    server: Running, client: httpx.Client, browser: Any, locale: str, scheme: str, width: int
+) -> None:
+    client.post("/api/v1/projects", json={"name": "W" * 120})
+    viewport = {"width": width, "height": 800}
+    with watched(browser, server.address, locale=locale, color_scheme=scheme, viewport=viewport) as page:
+        page.goto("/")
+        assert page.locator("html").get_attribute("lang") == locale[:2]
+        paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert paper == ("rgb(251, 250, 247)" if scheme == "light" else "rgb(20, 23, 28)")
+        without_overflow(page)
+        without_axe_violations(page)
+
+
+@pytest.mark.browser
+def test_the_theme_is_chosen_in_the_bar(browser_page: Any) -> None:
+    browser_page.goto("/about")
+    browser_page.get_by_role("button", name="Dark").click()
+    browser_page.wait_for_url("**/about")
+    assert browser_page.locator("html").get_attribute("data-theme") == "dark"
+    assert browser_page.get_by_role("button", name="Dark").get_attribute("aria-pressed") == "true"
+    browser_page.get_by_role("button", name="日本語").click()
+    browser_page.wait_for_url("**/about")
+    assert browser_page.locator("html").get_attribute("lang") == "ja"
+
+
+@pytest.mark.browser
+def test_a_file_becomes_a_project(browser_page: Any, client: httpx.Client, tmp_path: Path) -> None:
+    from playwright.sync_api import expect
+
+    path = tmp_path / "Shop B.csv"
+    path.write_text("name,age\n" + "".join(f"p{i},{20 + i}\n" for i in range(30)), encoding="utf-8")
+    browser_page.goto("/")
+    browser_page.locator("#file").set_input_files(path)
+    expect(browser_page.get_by_label("Name", exact=True).last).to_have_value("Shop B")
+    browser_page.get_by_role("button", name="Begin").click()
+    browser_page.wait_for_url("**/projects/*/data")
+    project = browser_page.url.split("/")[-2]
+    said = client.get(f"/api/v1/projects/{project}").json()
+    assert (said["name"], said["source"]["file"]) == ("Shop B", "Shop B.csv")
+
+
+@pytest.mark.browser
+def test_removing_asks_first(browser_page: Any, client: httpx.Client) -> None:
+    from playwright.sync_api import expect
+
+    project = client.post("/api/v1/projects", json={"name": "To be removed"}).json()["id"]
+    browser_page.goto("/")
+    card = browser_page.locator(".project-card", has=browser_page.get_by_role("link", name="To be removed"))
+    card.locator("summary").click()
+    card.get_by_role("button", name="Remove the project").click()
+    asked = browser_page.get_by_role("dialog")
+    expect(asked).to_contain_text("Remove “To be removed” with its data?")
+    browser_page.keyboard.press("Escape")
+    expect(asked).to_be_hidden()
+    assert client.get(f"/api/v1/projects/{project}").status_code == 200
+    card.get_by_role("button", name="Remove the project").click()
+    asked.get_by_role("button", name="Remove the project").click()
+    expect(card).to_have_count(0)
+    assert client.get(f"/api/v1/projects/{project}").status_code == 404
+
+
+@pytest.mark.browser
+def test_it_works_without_scripts(server: Running, browser: Any) -> None:
+    with watched(browser, server.address, java_script_enabled=False) as page:
+        page.goto("/")
+        page.locator("#new-name").fill("No script")
+        page.locator("#new-source").select_option("sample:people")
+        page.get_by_role("button", name="Begin").click()
+        page.wait_for_url("**/projects/*/data")

@@ -1,0 +1,125 @@
+"""The ledger in the studio: begun, weighed, added to, stopped by its budget; the numbers are the ledger's own."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from tests.studio.conftest import Running, ready_project, small_project, wait_for
+
+from noren.api import sample
+from noren.data.reading import read
+from noren.data.schema import Schema
+from noren.ledger import Ledger
+
+ATTACKS = ["s1", "s7"]
+
+
+def begun(client: httpx.Client, folder: Path, **settings: Any) -> str:
+    project = small_project(client, folder)
+    made = client.post(f"/api/v1/projects/{project}/ledger", json={"attacks": ATTACKS} | settings)
+    assert made.status_code == 201, made.text
+    return project
+
+
+def test_a_period_is_weighed_and_then_released(client: httpx.Client, server: Running, tmp_path: Path) -> None:
+    project = begun(client, tmp_path)
+    first = client.get(f"/api/v1/projects/{project}/ledger").json()["to_come"][0]
+    weighed = wait_for(client, client.post(f"/api/v1/projects/{project}/ledger/weigh", json={}).json()["id"])
+    assert (weighed["summary"]["period"], weighed["summary"]["released"]) == (first, False)
+    assert client.get(f"/api/v1/projects/{project}/ledger").json()["entries"] == []
+    added = wait_for(client, client.post(f"/api/v1/projects/{project}/ledger/releases", json={}).json()["id"])
+    assert added["summary"]["released"] is True
+    told = client.get(f"/api/v1/projects/{project}/ledger").json()
+    assert [entry["period"] for entry in told["entries"]] == [first]
+    assert told["entries"][0]["risk"]["emm"] == added["summary"]["after"]["emm"]
+    assert first not in told["to_come"]
+    packed = client.get(f"/api/v1/projects/{project}/ledger/releases/1/public")
+    with zipfile.ZipFile(io.BytesIO(packed.content)) as archive:
+        assert sorted(archive.namelist()) == ["public.parquet", "statement.json"]
+    assert client.get(f"/api/v1/projects/{project}/ledger/releases/2/public").status_code == 404
+    book = Ledger.open(server.folder / "projects" / project / "ledger")
+    assert book.check() == []
+    assert book.risk() is not None
+    assert book.risk().emm == added["summary"]["after"]["emm"]  # type: ignore[union-attr]
+
+
+def test_it_is_what_the_ledger_itself_would_do(client: httpx.Client, server: Running, tmp_path: Path) -> None:
+    steps = [{"method": "monthly-pseudonyms", "parameters": {}}]
+    project = begun(client, tmp_path, steps=steps)
+    job = wait_for(client, client.post(f"/api/v1/projects/{project}/ledger/releases", json={}).json()["id"])
+    folder = server.folder / "projects" / project
+    schema = Schema.load(folder / "schema.toml")
+    own = Ledger.create(tmp_path / "own", schema=schema, chain=["monthly-pseudonyms"], attacks=ATTACKS)
+    # fresh names alone: whatever the seed, the same keys give the same answers
+    entry = own.add(read(folder / "data.parquet", schema).data, seed=1)
+    assert job["summary"]["after"] == entry.risk.model_dump(mode="json")
+
+
+def test_a_broken_budget_releases_nothing(client: httpx.Client, tmp_path: Path) -> None:
+    project = begun(client, tmp_path, steps=[{"method": "monthly-pseudonyms"}], budget={"emm": 0.0})
+    job = wait_for(client, client.post(f"/api/v1/projects/{project}/ledger/releases", json={}).json()["id"])
+    assert job["state"] == "done"
+    assert job["summary"]["released"] is False
+    assert set(job["summary"]["broken"]) == {"emm"}
+    assert client.get(f"/api/v1/projects/{project}/ledger").json()["entries"] == []
+    page = client.get(f"/projects/{project}/ledger").text
+    assert "the budget would be broken" in page
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "said"),
+    [
+        ({"budget": {"emm": 2}}, 422, "emm"),
+        ({"period": "day"}, 422, "period"),
+        ({"attacks": ["nobody"]}, 422, "nobody"),
+        ({"steps": [{"method": "hierarchy", "parameters": {"k": 2}}]}, 422, ""),
+    ],
+)
+def test_wrong_settings_are_refused(
+    client: httpx.Client, tmp_path: Path, asked: dict[str, Any], status: int, said: str
+) -> None:
+    project = small_project(client, tmp_path)
+    answer = client.post(f"/api/v1/projects/{project}/ledger", json=asked)
+    assert answer.status_code == status
+    assert said in answer.json()["error"]["message"]
+    assert client.get(f"/api/v1/projects/{project}/ledger").status_code == 404
+
+
+def test_there_is_one_ledger_and_only_for_histories(client: httpx.Client, tmp_path: Path) -> None:
+    project = begun(client, tmp_path)
+    assert client.post(f"/api/v1/projects/{project}/ledger", json={}).status_code == 409
+    wrong = client.post(f"/api/v1/projects/{project}/ledger/weigh", json={"period": "1999/1"})
+    assert wrong.status_code == 422
+    people = ready_project(client, "people")
+    assert client.post(f"/api/v1/projects/{people}/ledger", json={}).status_code == 422
+    assert "holds a table" in client.get(f"/projects/{people}/ledger").text
+
+
+@pytest.mark.browser
+def test_begin_weigh_and_release_in_the_browser(client: httpx.Client, browser_page: Any, tmp_path: Path) -> None:
+    project = small_project(client, tmp_path)
+    page = browser_page
+    page.goto(f"/projects/{project}/ledger")
+    page.locator("input[name=budget]").fill("nonsense")
+    page.get_by_role("button", name="Begin the ledger").click()
+    assert "is no share" in page.locator(".error-box").inner_text()
+    assert page.locator("input[name=budget]").input_value() == "nonsense"
+    page.locator("input[name=budget]").fill("100%")
+    page.get_by_role("button", name="Begin the ledger").click()
+    page.get_by_role("button", name="See what it would add").click()
+    page.wait_for_selector("text=would fit into the budget", timeout=120_000)
+    page.wait_for_selector("#risk-lines svg, #risk-lines canvas", state="attached")
+    assert Axe().run(page).response["violations"] == []
+    page.get_by_role("button", name="Release it if the budget holds").click()
+    page.wait_for_selector("text=What was released", timeout=120_000)
+    assert page.locator("h1").inner_text().startswith("Until ")
+
+
+def test_the_sample_is_large_enough_to_show_months() -> None:
+    assert sample(customers=30, rows=600, items=80, seed=7).frame["date"].dt.month().n_unique() > 6

@@ -1,0 +1,128 @@
+"""Projects and jobs in the database, and where their files lie."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from noren.errors import FileError
+from noren.studio.folders import Folders, UnknownIdError, new_id, read_json, write_json
+from noren.studio.service import shown_name
+from noren.studio.store import State, Store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(f"sqlite:///{tmp_path / 'studio.sqlite'}")
+
+
+def test_a_project_is_kept_with_what_is_known_of_it(store: Store, tmp_path: Path) -> None:
+    project = store.add_project("茶屋", {"sample": "history"})
+    assert not project.is_ready
+    store.change_project(project.id, facts={"rows": 3}, name="Tea")
+    again = Store(f"sqlite:///{tmp_path / 'studio.sqlite'}").project(project.id)
+    assert again is not None
+    assert (again.name, again.source, again.facts, again.is_ready) == ("Tea", {"sample": "history"}, {"rows": 3}, True)
+    assert store.project("nothere23456") is None
+
+
+def test_jobs_are_found_by_project_kind_and_state(store: Store) -> None:
+    one, other = (store.add_project(name, {}).id for name in "ab")
+    first = store.add_job(one, "run", "first", {"seed": 7})
+    store.add_job(one, "read", "second", {})
+    store.add_job(other, "run", "third", {})
+    assert [job.label for job in store.jobs(one)] == ["first", "second"]
+    assert [job.label for job in store.jobs(kind="run")] == ["first", "third"]
+    assert store.change_job(first.id, state=State.DONE, summary={"U": 0.25}, done=1.0)
+    assert [job.label for job in store.jobs(states=(State.DONE,))] == ["first"]
+    found = store.job(first.id)
+    assert found is not None
+    assert (found.order, found.summary, found.state, found.done) == ({"seed": 7}, {"U": 0.25}, State.DONE, 1.0)
+
+
+def test_a_change_may_be_bound_to_states(store: Store) -> None:
+    job = store.add_job(store.add_project("a", {}).id, "run", "first", {})
+    assert store.change_job(job.id, only_from=(State.WAITING,), state=State.CANCELLED)
+    assert not store.change_job(job.id, only_from=(State.WAITING, State.RUNNING), state=State.DONE)
+    again = store.job(job.id)
+    assert again is not None
+    assert again.state == State.CANCELLED
+
+
+def test_the_seed_is_not_printed(store: Store) -> None:
+    job = store.add_job(store.add_project("a", {}).id, "run", "first", {"seed": 123456789})
+    assert "123456789" not in repr(job)
+
+
+def test_a_removed_project_takes_its_jobs_along(store: Store) -> None:
+    project = store.add_project("a", {}).id
+    store.add_job(project, "run", "first", {})
+    store.remove_project(project)
+    assert store.jobs() == []
+    assert store.projects() == []
+
+
+def test_a_job_needs_its_project(store: Store) -> None:
+    with pytest.raises(sa.exc.IntegrityError):
+        store.add_job("nothere23456", "run", "first", {})
+
+
+def test_sessions_end(store: Store) -> None:
+    store.add_session("a" * 64, "2000-01-01T00:00:00.000000+00:00")
+    store.add_session("b" * 64, "2999-01-01T00:00:00.000000+00:00")
+    assert not store.has_session("a" * 64)
+    assert store.has_session("b" * 64)
+
+
+def test_data_of_a_newer_noren_are_left_alone(tmp_path: Path) -> None:
+    address = f"sqlite:///{tmp_path / 'studio.sqlite'}"
+    with Store(address).engine.begin() as database:
+        database.execute(sa.text("UPDATE studio SET version = 2"))
+    with pytest.raises(FileError, match="newer Noren"):
+        Store(address)
+
+
+@pytest.mark.parametrize(
+    "name", ["", "..", "../../etc", "a" * 11, "a" * 13, "ABCDEFGHIJKL", "abc/def/ghij", "a" * 11 + "\n"]
+)
+def test_only_identifiers_have_folders(tmp_path: Path, name: str) -> None:
+    folders = Folders(tmp_path)
+    with pytest.raises(UnknownIdError):
+        folders.project(name)
+    with pytest.raises(UnknownIdError):
+        folders.job("a" * 12, name)
+
+
+def test_identifiers_differ_and_are_ones(tmp_path: Path) -> None:
+    names = {new_id() for _ in range(1000)}
+    assert len(names) == 1000
+    for name in names:
+        Folders(tmp_path).project(name)
+
+
+def test_json_is_written_for_the_owner_alone(tmp_path: Path) -> None:
+    write_json(tmp_path / "x.json", {"a": "茶"})
+    assert read_json(tmp_path / "x.json") == {"a": "茶"}
+    assert (tmp_path / "x.json").stat().st_mode & 0o077 == 0
+    assert read_json(tmp_path / "y.json") is None
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write_json(tmp_path / "z.json", float("nan"))
+    assert not (tmp_path / "z.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("a.csv", "a.csv"),
+        ("C:\\Users\\me\\a.csv", "a.csv"),
+        ("../../etc/passwd", "passwd"),
+        ("a\x00\x1b[31m.csv", "a??[31m.csv"),
+        ("", "?"),
+        ("茶.csv", "茶.csv"),
+        ("x" * 500, "x" * 120),
+    ],
+)
+def test_names_of_files_are_shown_and_nothing_else(given: str, shown: str) -> None:
+    assert shown_name(given) == shown
