@@ -7,7 +7,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from noren.attacks import attacks
+from noren import api
+from noren.attacks import attacks, consistency
 from noren.attacks.consistency import Consistency
 from noren.data.fits import consistent_customers
 from noren.data.formats.official import read_rows
@@ -107,3 +108,11 @@ def test_rows_generalised_one_by_one_hide_nobody(name: str, right: int, shared: 
     assert isinstance(release.public, History)
     guess = Consistency().attack(final, release.public, seed=1)
     assert hits(guess, release.secret).right == len(guess) == right
+
+
+def test_full_and_sparse_costs_give_one_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    history = api.sample(customers=40, rows=500, items=60, seed=3, schema="pwscup2018")
+    release = api.protect(history, "generalize-by-count", k=4, seed=1)
+    full = api.attack(history, release, "consistency").pairs
+    monkeypatch.setattr(consistency, "_DENSE", 0)
+    assert api.attack(history, release, "consistency").pairs.equals(full)

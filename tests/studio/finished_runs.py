@@ -21,7 +21,10 @@ STEPS: dict[str, dict[str, Any]] = {
     "pseudonymize": {"method": "pseudonymize"},
     "by-count": {"method": "generalize-by-count", "parameters": {"k": 4}},
     "hierarchy": {"method": "hierarchy", "parameters": {"k": 5}},
-    "retention": {"method": "retention", "parameters": {"k": 2, "attributes": ["sex", "education", "income"]}},
+    "retention": {
+        "method": "retention",
+        "parameters": {"k": 2, "attributes": ["sex", "education", "income"], "reconstruct": "em"},
+    },
 }
 MEASURES = {
     "hierarchy": ["class-size", "classes", "discernibility", "entropy-loss", "table-loss"],

@@ -391,9 +391,8 @@ def test_publishing_by_hand(server: Running, browser: Any, runs: Finished) -> No
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_page_can_be_used_by_everybody(server: Running, browser: Any, runs: Finished, scheme: str) -> None:
-    for width in (1366, 390):
+def test_the_page_can_be_used_by_everybody(server: Running, browser: Any, runs: Finished) -> None:
+    for width, scheme in ((1366, "light"), (390, "dark")):
         options = {"viewport": {"width": width, "height": 844}, "color_scheme": scheme}
         with watched(browser, server.address, **options) as page:
             page.goto(f"{runs.page('retention')}/publish")

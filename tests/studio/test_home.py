@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
+from playwright.sync_api import expect
 from starlette.testclient import TestClient
 from tests.studio.conftest import Running, watched
 from tests.studio.test_frame import without_axe_violations, without_overflow
@@ -171,6 +172,8 @@ def test_the_page_fits_everybody(
         assert page.locator("html").get_attribute("lang") == locale[:2]
         paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert paper == ("rgb(251, 250, 247)" if scheme == "light" else "rgb(20, 23, 28)")
+        # projects of other tests may still be read, and the page is loaded again when that is done
+        expect(page.locator("[data-job]")).to_have_count(0, timeout=60_000)
         without_overflow(page)
         without_axe_violations(page)
 

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 import polars as pl
+from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching, min_weight_full_bipartite_matching
 
@@ -20,6 +21,8 @@ from noren.protocols import Attack, Guess
 __all__ = ["Consistency"]
 
 _TIE = 1e-9
+_DENSE = 4_000_000
+"""Pairs up to which the assignment is solved on a full table of costs."""
 
 
 class Consistency(Attack):
@@ -99,5 +102,11 @@ def _likeliest(
     chosen = kept.take(named)
     places = np.concatenate([np.arange(kept.first[p], kept.first[p + 1]) for p in named])
     graph = csr_array((weight[places], chosen.customer, chosen.first), shape=(len(named), kept.customers))
-    row, column = min_weight_full_bipartite_matching(graph)
+    if graph.shape[0] * graph.shape[1] <= _DENSE:
+        # nearly equal weights make the sparse solver raise its prices by tiny steps, for minutes at times
+        costs = np.full(graph.shape, 4.0 * len(named))  # more than any matching without such a pair
+        costs[np.repeat(np.arange(len(named)), np.diff(graph.indptr)), graph.indices] = graph.data
+        row, column = linear_sum_assignment(costs)
+    else:
+        row, column = min_weight_full_bipartite_matching(graph)
     return named[row].astype(np.int64), column.astype(np.int64)
