@@ -72,7 +72,7 @@ def chained(history: History, tmp_path: Path) -> Order:
     steps = [
         {"method": "thin", "share": 0.1, "rarest": True},
         {"method": "perturb", "days": 2, "period": "custom", "starts": ["2010-12-01", "2011-06-01"]},
-        {"method": "generalize", "k": 3, "effort": "quick"},
+        {"method": "generalize-by-count", "k": 3},
     ]
     names = (["unique-rows", "jaccard"], ["cell-error", "reid-rate"])
     return made(tmp_path, tmp_path / "T.csv", history.schema, steps, names)
