@@ -135,12 +135,12 @@ def _stop_at_contradiction(labels: pl.DataFrame, file: Path | None) -> None:
 
 def _stop_at_cycle(labels: pl.DataFrame, file: Path | None) -> None:
     """Stop where a label lies above itself, by whatever rows; a label that stays itself for some levels does not."""
-    above: dict[str, set[str]] = {}
+    above: dict[str, dict[str, None]] = {}  # in the order of the rows, so that the same file gets the same answer
     for level in range(labels.width - 1):
-        pairs = labels.select(here=str(level), above=str(level + 1)).unique()
+        pairs = labels.select(here=str(level), above=str(level + 1)).unique(maintain_order=True)
         for here, there in pairs.iter_rows():
             if here != there:
-                above.setdefault(here, set()).add(there)
+                above.setdefault(here, {})[there] = None
     try:
         TopologicalSorter(above).prepare()
     except CycleError as error:
