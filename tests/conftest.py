@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import os
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,6 +13,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
     from noren.data.frames import History
 
 # Properties are tried on the same examples everywhere; `--hypothesis-profile default` looks for new ones.
@@ -18,6 +22,16 @@ settings.register_profile(
     "ci", derandomize=True, deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 settings.load_profile("ci")
+
+QUIET_BROWSER = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
@@ -79,3 +93,20 @@ def small_csv(small: History, tmp_path: Path) -> Path:
 
     write_rows(small, tmp_path / "T.csv")
     return tmp_path / "T.csv"
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One Chromium for all tests that drive a browser; skips where there is none, and fails in CI."""
+    from playwright.sync_api import sync_playwright
+
+    found = os.environ.get("NOREN_CHROMIUM") or shutil.which("chromium")
+    if not found or not Path(found).exists():
+        said = "no Chromium: install it, or name it in NOREN_CHROMIUM"
+        if os.environ.get("CI") == "true":
+            pytest.fail(said)
+        pytest.skip(said)
+    with sync_playwright() as player:
+        browser = player.chromium.launch(executable_path=found, headless=True, args=QUIET_BROWSER)
+        yield browser
+        browser.close()

@@ -1,13 +1,11 @@
 """The page in a real browser: nothing loaded, nothing cut or overlapping, legible in light, dark and print."""
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from noren.data.frames import History
 from noren.data.schema import Schema
@@ -18,34 +16,9 @@ from noren.explore.report import write_report
 pytestmark = pytest.mark.browser
 
 PICTURES = Path(__file__).resolve().parents[2] / "screenshots"
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 DEVICES = {"desktop": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 844}}
 A4 = {"width": 688, "height": 1017}  # what the margins leave of the paper, in CSS pixels
 HOSTILE = "<script>document.title = 'taken'</script><img src=x onerror=\"document.title = 'taken'\">"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    found = os.environ.get("NOREN_CHROMIUM") or shutil.which("chromium")
-    if not found or not Path(found).exists():
-        said = "no Chromium: install it, or name it in NOREN_CHROMIUM"
-        if os.environ.get("CI") == "true":
-            pytest.fail(said)
-        pytest.skip(said)
-    with sync_playwright() as player:
-        browser = player.chromium.launch(executable_path=found, headless=True, args=FLAGS)
-        try:
-            yield browser
-        finally:
-            browser.close()
 
 
 Opener = Callable[..., Page]

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -16,15 +14,6 @@ from typing import Any
 import httpx
 import pytest
 
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 OVER = {"done", "failed", "cancelled", "interrupted"}
 
 
@@ -133,22 +122,6 @@ def small_project(client: httpx.Client, folder: Path, customers: int = 30, rows:
     job = wait_for(client, sent.json()["id"])
     assert job["state"] == "done", job
     return project
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    found = os.environ.get("NOREN_CHROMIUM") or shutil.which("chromium")
-    if not found or not Path(found).exists():
-        said = "no Chromium: install it, or name it in NOREN_CHROMIUM"
-        if os.environ.get("CI") == "true":
-            pytest.fail(said)
-        pytest.skip(said)
-    with sync_playwright() as player:
-        browser = player.chromium.launch(executable_path=found, headless=True, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

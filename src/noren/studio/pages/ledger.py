@@ -107,7 +107,7 @@ def _title(book: Mapping[str, Any] | None, *, fits: bool) -> str:
     if not book["entries"]:
         return _("Nothing was released yet; see what the first period would risk")
     risk, last = book["entries"][-1]["risk"], book["entries"][-1]["period"]
-    return _("Until {period}, the best attack found {share} of customer months; it never unlearns them").format(
+    return _("Until {period}, an attack found {share} of customer months when it did best").format(
         period=last, share=percent(risk["emm"])
     )
 
