@@ -43,8 +43,9 @@ bench: setup ## run every benchmarks/bench_*.py, one after another
 	  echo "== $$script"; $(BIN)/python "$$script"; \
 	done
 
-reproduce: setup ## print the papers' tables next to ours
-	@$(BIN)/noren reproduce all
+reproduce: setup ## set the papers' tables next to ours, in reproduced/ and in docs/results/
+	@$(BIN)/noren reproduce all --out reproduced --force
+	@$(BIN)/python tools/results_pages.py reproduced docs/results
 
 docs: setup ## build the documentation into site/
 	@$(QUIET) "site/index.html" $(BIN)/mkdocs build --strict
@@ -70,5 +71,5 @@ lock: setup ## write requirements.lock after a change of dependencies (UPGRADE=1
 	@touch $(STAMP)
 
 clean: ## remove what the other targets built (.venv stays)
-	@rm -rf build dist site demo screenshots .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.* coverage.xml
+	@rm -rf build dist site demo reproduced screenshots .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.* coverage.xml
 	@find src tests tools benchmarks examples docs -name __pycache__ -type d -prune -exec rm -rf {} +

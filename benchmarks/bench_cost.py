@@ -1,4 +1,4 @@
-"""What each method, attack and measure takes on data of a few sizes, and the constants of ``noren.explore.cost``.
+"""What each method, attack and measure takes on data of a few sizes, and the constants of ``noren.study.cost``.
 
     python benchmarks/bench_cost.py
 
@@ -6,7 +6,7 @@ Everything runs in this process on generated data, after a first run that loads 
 fastest of three counts. Seconds are those of the processor, which tell less of what else the machine does than those of
 the clock; what other threads than the first spend counts as work that runs on all cores. Constants are fitted so that
 no term costs less than nothing and relative errors are small; those of memory so that no run needs more. It writes
-``src/noren/explore/cost_constants.toml`` and ``benchmarks/results/cost.md``; about five minutes of a processor.
+``src/noren/study/cost_constants.toml`` and ``benchmarks/results/cost.md``; about five minutes of a processor.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.engines.blocks import cores
 from noren.errors import InputError
-from noren.explore import cost_laws
-from noren.explore.cost import pace
-from noren.explore.cost_laws import LAWS, MEMORY, Shape, terms_of
 from noren.measures import measures
 from noren.methods import methods
 from noren.protocols import Guess
+from noren.study import cost_laws
+from noren.study.cost import pace
+from noren.study.cost_laws import LAWS, MEMORY, Shape, terms_of
 
 CONSTANTS = Path(cost_laws.__file__).with_name("cost_constants.toml")
 HISTORIES = [(60, 1_200, 150), (250, 6_000, 700)]
@@ -298,7 +298,7 @@ def main() -> None:
     report(
         "cost",
         "What components take",
-        "Generated data of a few sizes; `noren.explore.cost` guesses by the laws fitted here. The longest run of each, "
+        "Generated data of a few sizes; `noren.study.cost` guesses by the laws fitted here. The longest run of each, "
         "what its law says of it, both in seconds of the processor, and by which factor the law is off at most over "
         "all runs (times under 3 ms count as 3 ms).",
         table_of_all(),

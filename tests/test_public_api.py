@@ -15,7 +15,7 @@ def test_exported_names() -> None:
     assert noren.__all__ == sorted(noren.__all__)
     assert set(noren.__all__) == {
         "Attack", "Guess", "History", "Measure", "Method", "NorenError", "Release", "Schema", "Score", "Table",
-        "__version__", "attack", "check", "measure", "protect", "read", "reconstruct", "sample",
+        "__version__", "attack", "check", "explore", "measure", "protect", "read", "reconstruct", "sample",
     }  # fmt: skip
     assert dir(noren) == noren.__all__
 

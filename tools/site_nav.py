@@ -1,7 +1,7 @@
 """The documentation's navigation, made from its folders: a new page appears without a change anywhere else.
 
-The parts a reader meets first come first and what is about the project itself comes last; pages and folders that are
-not named here stand between the two, by name.
+:data:`PARTS` says in which part of the navigation a page or folder stands, in the order a reader meets them. What is
+not named there stands before the last two parts, by name.
 """
 
 from pathlib import Path
@@ -9,21 +9,53 @@ from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 
-FIRST = ("index.md", "start.md", "data", "methods", "attacks", "measures", "reference", "theory")
-LAST = ("architecture.md", "changelog.md", "contributing.md")
+PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("Home", ("index.md",)),
+    ("Start", ("start.md",)),
+    ("Guide", ("guide", "explore.md", "studio.md", "report.md", "ledger.md", "notebooks.md", "data")),
+    ("Concepts", ("concepts.md",)),
+    ("Methods", ("methods",)),
+    ("Attacks", ("attacks",)),
+    ("Measures", ("measures",)),
+    ("Theory", ("theory",)),
+    ("Beyond the papers", ("beyond",)),
+    ("Reproduced", ("reproduce.md", "results")),
+    ("API", ("api.md",)),
+    ("Compare", ("comparison.md",)),
+    ("Legal", ("legal.md",)),
+    ("Contributing", ("contributing.md", "architecture.md", "changelog.md")),
+    ("日本語", ("ja",)),
+)
+LAST = ("Contributing", "日本語")
+# pages whose title is a sentence; the navigation wants a word
+TITLES = {
+    "guide/steward.md": "Data steward",
+    "guide/researcher.md": "Researcher",
+    "guide/organiser.md": "Organiser",
+    "guide/team.md": "Team",
+    "explore.md": "Choose: explore",
+    "studio.md": "The studio",
+    "report.md": "The report",
+    "ledger.md": "The ledger",
+    "notebooks.md": "Notebooks",
+    "ja/start.md": "5 分で始める",
+    "ja/concepts.md": "用語と図",
+    "ja/steward.md": "データ管理者",
+    "ja/researcher.md": "研究者",
+    "ja/organiser.md": "主催者",
+    "ja/team.md": "参加チーム",
+}
+# inside a folder these come first, in this order; the others follow by name
+FIRST = ("index.md", "start.md", "concepts.md", "steward.md", "researcher.md", "organiser.md", "team.md")
 
 
 def place(path: Path) -> tuple[int, str]:
     """Return where a page or folder stands among its neighbours, to sort by.
 
-    >>> sorted(map(Path, ["changelog.md", "zeal.md", "data", "index.md"]), key=place)
-    [PosixPath('index.md'), PosixPath('data'), PosixPath('zeal.md'), PosixPath('changelog.md')]
+    >>> sorted(map(Path, ["team.md", "b", "a.md", "index.md"]), key=place)
+    [PosixPath('index.md'), PosixPath('team.md'), PosixPath('a.md'), PosixPath('b')]
     """
-    if path.name in FIRST:
-        return FIRST.index(path.name), ""
-    if path.name in LAST:
-        return len(FIRST) + 1 + LAST.index(path.name), ""
-    return len(FIRST), path.name
+    return (FIRST.index(path.name), "") if path.name in FIRST else (len(FIRST), path.name)
 
 
 def entries(folder: Path, root: Path) -> list[Any]:
@@ -31,14 +63,54 @@ def entries(folder: Path, root: Path) -> list[Any]:
     found: list[Any] = []
     for path in sorted(folder.iterdir(), key=place):
         if path.suffix == ".md":
-            found.append(path.relative_to(root).as_posix())
+            found.append(_page(path.relative_to(root).as_posix()))
         elif path.is_dir() and (inside := entries(path, root)):
             found.append({path.name.replace("-", " ").capitalize(): inside})
     return found
 
 
+def navigation(docs: Path) -> list[Any]:
+    """Return the navigation of all pages: a part of one page is a link, one of several a section."""
+    named = {name for _title, names in PARTS for name in names}
+    parts = {title: _part(docs, names) for title, names in PARTS}
+    found: list[Any] = []
+    for title, names in PARTS:
+        inside = parts[title]
+        if title == LAST[0]:
+            found += [entry for entry in entries(docs, docs) if _name(entry) not in named]
+        if inside:
+            found.append({title: names[0] if (docs / names[0]).is_file() and len(inside) == 1 else inside})
+    return found
+
+
+def _page(name: str) -> Any:
+    """Return the entry of a page: its address, with a title where it has a short one."""
+    return {TITLES[name]: name} if name in TITLES else name
+
+
+def _part(docs: Path, names: tuple[str, ...]) -> list[Any]:
+    """Return what stands in a part; the pages of a folder that opens it stand in it directly."""
+    inside: list[Any] = []
+    for number, name in enumerate(names):
+        path = docs / name
+        if path.is_file():
+            inside.append(_page(name))
+        elif path.is_dir() and (pages := entries(path, docs)):
+            inside += pages if number == 0 else [{name.capitalize(): pages}]
+    return inside
+
+
+def _name(entry: Any) -> str:
+    """Return the name of the page or folder that an entry of the top level stands for."""
+    if isinstance(entry, str):
+        return entry
+    (inside,) = entry.values()
+    while not isinstance(inside, str):
+        inside = inside[0] if isinstance(inside, list) else next(iter(inside.values()))
+    return inside.partition("/")[0]
+
+
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Put the navigation in place; MkDocs calls this once its settings are read."""
-    docs = Path(config.docs_dir)
-    config.nav = entries(docs, docs)
+    config.nav = navigation(Path(config.docs_dir))
     return config

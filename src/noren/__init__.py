@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from noren.data.schema import Schema
     from noren.errors import NorenError
     from noren.protocols import Attack, Guess, Measure, Method, Score
+    from noren.study.sweep import explore
     from noren.version import __version__
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "__version__",
     "attack",
     "check",
+    "explore",
     "measure",
     "protect",
     "read",
@@ -55,6 +57,7 @@ _PLACES = {
     "__version__": "noren.version",
     "attack": "noren.api",
     "check": "noren.api",
+    "explore": "noren.study.sweep",
     "measure": "noren.api",
     "protect": "noren.api",
     "read": "noren.data.reading",

@@ -1,23 +1,30 @@
 """Protect, attack, measure: the whole of Noren in a few functions.
 
-Originals may be a :class:`~noren.data.frames.History` or :class:`~noren.data.frames.Table`, or a Polars or pandas data
-frame with the schema that explains it.
+Data may be a :class:`~noren.data.frames.History` or :class:`~noren.data.frames.Table`, a Polars frame (eager or lazy),
+a pandas data frame (its index is not read), an Arrow table, columns by name, or the path of a file; with the schema
+that explains it. Without one it is guessed as ``noren schema guess`` does, and what could go either way stops with a
+question (:func:`~noren.data.given.as_records`).
 """
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from noren.attacks import attacks
 from noren.data.categories import as_released
-from noren.data.frames import History, Records, Table
-from noren.data.guess import guess_columns
+from noren.data.frames import History, Records
+from noren.data.given import as_public, as_records, as_release, opened
+from noren.data.interchange import frame_of, index_names, missing_column
 from noren.data.knowledge import partial
 from noren.data.release import Release, Statement
-from noren.data.schema import Kind, Schema
+from noren.data.schema import Schema
 from noren.errors import ParameterError
 from noren.i18n import _
 from noren.measures import measures
@@ -43,25 +50,11 @@ def draw_seed() -> int:
     return secrets.randbits(63)
 
 
-def as_records(data: Any, schema: Schema | str | None = None) -> Records:
-    """Return ``data`` as records, typed by ``schema`` (guessed where left out)."""
-    if isinstance(data, Records):
-        return data
-    import polars as pl
-
-    frame = data if isinstance(data, pl.DataFrame) else pl.DataFrame(data)
-    if schema is None:
-        schema = guess_columns(frame).schema
-    elif not isinstance(schema, Schema):
-        schema = Schema.load(schema)
-    return History.of(frame, schema) if schema.kind == Kind.HISTORY else Table.of(frame, schema)
-
-
 def protect(
     original: Any,
     method: str | Method | Sequence[str | Method | Mapping[str, Any]],
     *,
-    schema: Schema | str | None = None,
+    schema: Schema | str | Path | None = None,
     seed: int | None = None,
     audit: bool = True,
     progress: Progress = silent,
@@ -102,10 +95,10 @@ def _method(method: str | Method | Sequence[str | Method | Mapping[str, Any]], p
 
 def attack(
     original: Any,
-    release: Release | Records,
+    release: Any,
     attack: str | Attack,
     *,
-    schema: Schema | str | None = None,
+    schema: Schema | str | Path | None = None,
     known: Any = None,
     knowledge: float = 1.0,
     item_prefix: int | None = None,
@@ -118,6 +111,8 @@ def attack(
 
     Parameters
     ----------
+    release
+        A release, its public rows, its folder, or a data frame of public rows, whose cells may be texts (``[a;b]``).
     known
         What the attacker knows in place of all of ``original``: rows of the same customers and columns, such as the
         partial knowledge of PWS Cup 2017. Rows without a customer are not known.
@@ -127,7 +122,8 @@ def attack(
         What other attacks found with the same knowledge; the ensemble need not run those again.
     """
     data = as_records(original, schema)
-    public = release.public if isinstance(release, Release) else release
+    release = opened(release)
+    public = as_public(release, data)
     if known is not None:
         data = _knowledge_of(data, as_records(known, data.schema))
     if isinstance(release, Release) and isinstance(data, History):
@@ -168,19 +164,29 @@ def _told_periods(attack: Attack, statement: Statement) -> Attack:
 
 def measure(
     original: Any,
-    release: Release,
+    release: Any,
     measure: str | Measure,
     *,
-    guesses: Iterable[Guess] | Mapping[str, Guess] = (),
-    schema: Schema | str | None = None,
+    guesses: Iterable[Guess] | Mapping[str, Any] = (),
+    schema: Schema | str | Path | None = None,
     progress: Progress = silent,
     **parameters: Any,
 ) -> Score:
-    """Judge ``release`` by ``measure``; measures of attacks need ``guesses``."""
+    """Judge ``release`` by ``measure``; measures of attacks need ``guesses``.
+
+    Parameters
+    ----------
+    release
+        A release, its folder, or rows in the original's order: a released file (``A``, ``AT``) or a data frame, a
+        deleted row being one without values.
+    guesses
+        What attacks found; by name also data frames with the columns ``pseudonym`` and ``customer``.
+    """
     data = as_records(original, schema)
+    release = as_release(release, data)
     chosen = measures.create(measure, **parameters) if isinstance(measure, str) else measure
     _must_accept(chosen, data)
-    named = dict(guesses) if isinstance(guesses, Mapping) else {g.attack: g for g in guesses}
+    named = _named(guesses)
     if "guess" in chosen.needs and not named:
         raise ParameterError(
             _("{measure} judges attacks, and there is no guess").format(measure=chosen.name),
@@ -203,11 +209,28 @@ def measure(
             ),
             _("name the original that was protected"),
         )
-    return chosen.measure(Evidence(data, release, named), progress=progress)
+    score = chosen.measure(Evidence(data, release, named), progress=progress)
+    return replace(score, measure=chosen.name, goal=chosen.goal)
+
+
+def _named(guesses: Iterable[Guess] | Mapping[str, Any]) -> dict[str, Guess]:
+    """Return guesses by name; a data frame of pairs becomes one whose pairs are equally sure."""
+    if not isinstance(guesses, Mapping):
+        return {guess.attack: guess for guess in guesses}
+    return {name: found if isinstance(found, Guess) else _guess_of(name, found) for name, found in guesses.items()}
+
+
+def _guess_of(name: str, found: Any) -> Guess:
+    pairs = frame_of(found)
+    for column in ("pseudonym", "customer"):
+        if column not in pairs.columns:
+            raise missing_column(column, pairs.columns, index_names(found))
+    pairs = pairs.with_columns(pl.col("pseudonym", "customer").cast(pl.String))
+    return Guess(name, pairs if "score" in pairs.columns else pairs.with_columns(score=pl.lit(1.0)))
 
 
 def reconstruct(
-    release: Release,
+    release: Release | str | Path,
     model: Model | None = None,
     *,
     attributes: Sequence[str] = (),
@@ -218,10 +241,15 @@ def reconstruct(
 ) -> Reconstruction:
     """Estimate what a table perturbed by retention was before, from the public part of its release alone.
 
-    See :func:`noren.data.reconstruction.reconstruct`.
+    ``release`` is a release or its folder. See :func:`noren.data.reconstruction.reconstruct`.
     """
     from noren.data.reconstruction import reconstruct as run
 
+    release = opened(release)
+    if not isinstance(release, Release):
+        raise ParameterError(
+            _("rows alone do not tell how they were perturbed"), _("give a release, or the folder that holds one")
+        )
     return run(
         release.public,
         release.statement,
@@ -235,22 +263,25 @@ def reconstruct(
 
 
 def check(
-    original: str | Path,
-    release: str | Path | None = None,
+    original: Any,
+    release: Any = None,
     *,
     schema: str,
-    guess: str | Path | None = None,
+    guess: Any = None,
     limit: int = 20,
 ) -> Report:
-    """Check a release or a guess against a contest's rules, as its official checker does, and list every problem."""
-    from noren.data.checks import check_guess, check_release
+    """Check a release or a guess against a contest's rules, as its official checker does, and list every problem.
 
-    if guess is not None:
-        published = None if release is None else Path(release)
-        return check_guess(schema, Path(original), Path(guess), published=published, limit=limit)
-    if release is None:
+    The checkers read files. Data, releases and guesses of other makes are checked as the files that they would be
+    written to.
+    """
+    from noren.data.checks.given import contest_files
+
+    if release is None and guess is None:
         raise ParameterError(_("there is nothing to check"), _("name a release, or a guess with --guess"))
-    return check_release(schema, Path(original), Path(release), limit=limit)
+    pairs = guess if guess is None or isinstance(guess, str | PathLike) else _named({"guess": guess})["guess"].answers
+    with contest_files(original, release, pairs, schema) as files:
+        return files.check(schema, limit)
 
 
 def sample(

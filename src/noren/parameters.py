@@ -20,7 +20,20 @@ from noren.naming import suggestion
 from noren.protocols import Component, Measure
 from noren.registry import Kind, Registry, build
 
-__all__ = ["Flag", "describe", "expand", "flags", "from_flags", "read_sweep", "reference_facts", "share_flags"]
+__all__ = [
+    "Flag",
+    "describe",
+    "expand",
+    "flags",
+    "from_flags",
+    "read_sweep",
+    "read_sweep_file",
+    "reference_facts",
+    "runs_of",
+    "share_flags",
+    "spread",
+    "sweep_flags",
+]
 
 _RANGE = re.compile(r"^(-?\d+)\.\.(-?\d+)$")
 
@@ -98,6 +111,25 @@ def share_flags(components: Sequence[type[Kind]], given: Sequence[str]) -> list[
 
     Switches are ``--flag`` and ``--no-flag``; lists are separated by commas; ``--flag=value`` works too.
     """
+    return [build(c, p) for c, p in zip(components, _shared(components, given), strict=True)]
+
+
+def sweep_flags(components: Sequence[type[Component]], given: Sequence[str]) -> list[dict[str, Any]]:
+    """Return for each component the values that ``--flag values`` words list, for :func:`expand`: ``--k 2..6,10``.
+
+    A flag goes to every component that has it, as in :func:`share_flags`; commas part the values to try.
+    """
+    shared = _shared(components, given)
+    for component, parameters in zip(components, shared, strict=True):
+        for flag in flags(component):
+            value = parameters.get(flag.field)
+            if isinstance(value, str) and not flag.is_list:
+                parameters[flag.field] = [one.strip() for one in value.split(",") if one.strip()]
+    return shared
+
+
+def _shared(components: Sequence[type[Component]], given: Sequence[str]) -> list[dict[str, Any]]:
+    """Return for each component the values of those flags that it has."""
     known = [{f.flag: f for f in flags(c)} for c in components]
     parameters: list[dict[str, Any]] = [{} for _component in components]
     words = list(given)
@@ -124,7 +156,7 @@ def share_flags(components: Sequence[type[Kind]], given: Sequence[str]) -> list[
             answer = [v for v in value.split(",") if v] if about.is_list else value
         for i in takers:
             _once(parameters[i], about, value=answer)
-    return [build(c, p) for c, p in zip(components, parameters, strict=True)]
+    return parameters
 
 
 def _unknown_flag(components: Sequence[type[Component]], known: list[dict[str, Flag]], flag: str) -> ParameterError:
@@ -157,14 +189,19 @@ def expand(component: type[Kind], parameters: Mapping[str, Any]) -> list[Kind]:
         name = given_name.replace("-", "_")
         is_list = name in about and about[name].is_list
         values = [value] if is_list or not isinstance(value, list) else value
-        choices[name] = [one for v in values for one in _spread(v)]
+        choices[name] = [one for v in values for one in spread(v)]
     return [
         build(component, dict(zip(choices, combination, strict=True)))
         for combination in itertools.product(*choices.values())
     ]
 
 
-def _spread(value: Any) -> list[Any]:
+def spread(value: Any) -> list[Any]:
+    """Return every whole number of a range such as ``"2..20"``; another value as it is.
+
+    >>> spread("2..4"), spread("2")
+    ([2, 3, 4], ['2'])
+    """
     span = _RANGE.match(value) if isinstance(value, str) else None
     if span is None:
         return [value]
@@ -178,16 +215,29 @@ def _spread(value: Any) -> list[Any]:
 
 def read_sweep(path: str | Path, registry: Registry[Kind], key: str = "method") -> list[Kind]:
     """Read a sweep: a TOML file of ``[[run]]`` tables, each a component's name and its parameters' values."""
+    return runs_of(read_sweep_file(path), registry, key, file=path)
+
+
+def read_sweep_file(path: str | Path) -> dict[str, Any]:
+    """Read the TOML of a sweep as it stands."""
     try:
         with Path(path).open("rb") as file:
-            runs = tomllib.load(file).get("run", [])
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            return tomllib.load(file)
+    except (OSError, ValueError, RecursionError) as error:
         raise FileError(
             _("the sweep cannot be read ({reason})").format(reason=str(error)[:160]), _("give a TOML file"), file=path
         ) from None
-    if not isinstance(runs, list) or not runs or not all(isinstance(r, dict) and key in r for r in runs):
+
+
+def runs_of(
+    content: Mapping[str, Any], registry: Registry[Kind], key: str = "method", *, file: str | Path | None = None
+) -> list[Kind]:
+    """Return the components that the ``[[run]]`` tables of a sweep list."""
+    runs = content.get("run", [])
+    listed = isinstance(runs, list) and all(isinstance(run, dict) and isinstance(run.get(key), str) for run in runs)
+    if not runs or not listed:
         raise FileError(
-            _("the sweep lists no runs"), _('write [[run]] tables, each with {key} = "…"').format(key=key), file=path
+            _("the sweep lists no runs"), _('write [[run]] tables, each with {key} = "…"').format(key=key), file=file
         )
     return [one for run in runs for one in expand(registry[run[key]], {k: v for k, v in run.items() if k != key})]
 

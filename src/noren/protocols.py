@@ -15,9 +15,12 @@ from typing import Any, ClassVar, Literal
 import polars as pl
 from pydantic import BaseModel, ConfigDict
 
+from noren.data.display import MOST_COLUMNS, MOST_ROWS, Card, Grid, brief, number
 from noren.data.frames import Records
+from noren.data.interchange import pandas_frame
 from noren.data.release import Release
 from noren.data.schema import Kind, Schema
+from noren.i18n import _
 from noren.progress import Progress, silent
 
 __all__ = ["Attack", "Component", "Evidence", "Guess", "Measure", "Method", "Need", "Score"]
@@ -58,7 +61,7 @@ class Method(Component):
         """Protect ``original``; the same seed gives the same bytes."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Guess:
     """Who an attacker thinks is behind each pseudonym, surest first.
 
@@ -78,6 +81,30 @@ class Guess:
     def answers(self) -> pl.DataFrame:
         """The pairs without further candidates."""
         return self.pairs.filter(pl.col("rank") == 1).drop("rank") if "rank" in self.pairs.columns else self.pairs
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the pairs, surest first."""
+        return self.pairs
+
+    def to_pandas(self) -> Any:
+        """Return the pairs as a pandas data frame, surest first."""
+        return pandas_frame(self.pairs)
+
+    def __repr__(self) -> str:
+        # whom an attacker names is nothing for a log
+        return f"Guess(attack={self.attack!r}, pairs={len(self)})"
+
+    def _repr_html_(self) -> str:
+        """Return how a notebook shows the guess: the attack, how many it names, the surest pairs."""
+        answers = self.answers
+        head = answers.select(answers.columns[:MOST_COLUMNS]).head(MOST_ROWS)
+        numeric = [dtype.is_numeric() for dtype in head.dtypes]
+        texts = [
+            [number(cell) if isinstance(cell, int | float) else "–" if cell is None else str(cell) for cell in row]
+            for row in head.rows()
+        ]
+        grid = Grid([(name, "") for name in head.columns], texts, numeric, len(answers), answers.width)
+        return Card(_("guess"), self.attack, [(_("named"), f"{len(answers):,}")], grid).html()
 
 
 class Attack(Component):
@@ -104,13 +131,35 @@ class Evidence:
     guesses: Mapping[str, Guess] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Score:
-    """A measure's answer: one value, its parts, and facts worth showing."""
+    """A measure's answer: one value, its parts, and facts worth showing.
+
+    ``measure`` and ``goal`` say who answered and which way is better, where that is known; two scores that say the same
+    are equal without them.
+    """
 
     value: float
     parts: Mapping[str, float] = field(default_factory=dict)
     notes: Mapping[str, Any] = field(default_factory=dict)
+    measure: str = field(default="", compare=False)
+    goal: Literal["lower", "higher"] | None = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        said = [number(self.value), *([f"measure={self.measure!r}"] if self.measure else [])]
+        said += [f"goal={self.goal!r}"] if self.goal else []
+        shown = {name: number(value) for name, value in list(self.parts.items())[:MOST_ROWS]}
+        told = ", ".join(f"{brief(name)}={value}" for name, value in shown.items())
+        more = ", …" if len(self.parts) > len(shown) else ""
+        return f"Score({', '.join(said)}{f', parts({told}{more})' if shown else ''})"
+
+    def _repr_html_(self) -> str:
+        """Return how a notebook shows the score: the measure, the value, which way is better, its parts."""
+        better = {"lower": _("lower is better"), "higher": _("higher is better"), None: ""}[self.goal]
+        value = f"{number(self.value)} ({better})" if better else number(self.value)
+        shown = [(name, number(part)) for name, part in list(self.parts.items())[:MOST_COLUMNS]]
+        grid = Grid([(_("part"), ""), (_("value"), "")], shown, [False, True], len(self.parts), 2) if shown else None
+        return Card(_("measure"), self.measure, [(_("value"), value)], grid).html()
 
     def as_dict(self) -> dict[str, Any]:
         """Return the score as plain data."""

@@ -7,8 +7,8 @@ from pathlib import Path
 from tests.conftest import Command
 
 from noren.data.reading import read
-from noren.explore.cost import Shape, estimate_run
 from noren.methods.generalize import Generalize
+from noren.study.cost import Shape, estimate_run
 
 
 def words(small_csv: Path, *more: str) -> tuple[object, ...]:

@@ -10,6 +10,7 @@ import pytest
 import rich._wrap
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.conftest import Command
 
 from noren import i18n
 from noren.cli.help_pages import usage_sentence
@@ -50,6 +51,10 @@ class TestPage:
         said = page("sample", width=100, language="en")
         for own in ("Usage: noren sample", "Show this message and exit.", "[required]", "[default: 400]"):
             assert own in said
+
+    def test_the_name_of_a_table_in_a_file_is_no_markup(self, noren: Command) -> None:
+        for _again in range(2):
+            assert "A TOML file of [[step]] tables" in noren("protect", "--help").out
 
     @pytest.mark.parametrize("width", [60, 80, 81])
     def test_no_sentence_is_cut_off(self, width: int) -> None:

@@ -149,17 +149,3 @@ def test_a_broken_link_fails_the_build(tmp_path: Path, broken: str) -> None:
     done = build(tmp_path / "mkdocs.yml", tmp_path / "site")
     assert done.returncode == 1
     assert "nowhere" in done.stderr
-
-
-def test_the_navigation_follows_the_folders(tmp_path: Path) -> None:
-    sys.path.insert(0, str(ROOT / "tools"))
-    try:
-        from site_nav import entries
-    finally:
-        sys.path.remove(str(ROOT / "tools"))
-    for name in ["changelog.md", "zeal.md", "data/b.md", "data/index.md", "data/a.md", "index.md", "empty/x.css"]:
-        page = tmp_path / name
-        page.parent.mkdir(exist_ok=True)
-        page.write_text("# x\n", encoding="utf-8")
-    data = {"Data": ["data/index.md", "data/a.md", "data/b.md"]}
-    assert entries(tmp_path, tmp_path) == ["index.md", data, "zeal.md", "changelog.md"]

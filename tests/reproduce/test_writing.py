@@ -13,7 +13,7 @@ from noren.errors import OutputError
 from noren.reproduce.frame import Asked, Cell, Comparison, Document, Part, no_units
 from noren.reproduce.layout import grid, headline, long_grid, markdown_table
 from noren.reproduce.run import Report, reproduce
-from noren.reproduce.writing import page, write
+from noren.reproduce.writing import overview, page, write
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_the_page_is_whole_and_runs_nothing(report: Report) -> None:
 def test_files_are_written_whole_and_not_over_others(report: Report, tmp_path: Path) -> None:
     out = write(report, tmp_path / "out")
     assert sorted(path.name for path in out.iterdir()) == [
-        "S9-table-1-1.svg", "S9.json", "S9.md", "index.html", "reproduce.json"
+        "S9-table-1-1.svg", "S9.json", "S9.md", "index.html", "index.md", "reproduce.json"
     ]  # fmt: skip
     content = json.loads((out / "reproduce.json").read_text())
     assert content["quick"] is True
@@ -130,3 +130,26 @@ def test_the_headline(report: Report, tmp_path: Path) -> None:
     assert of(CELLS[1]) == "0 of 1 claims about random numbers hold"
     assert of(Cell("a", paper=1.0, ours=2.0)) == "Nothing was compared"
     assert of(replace(CELLS[2], erratum="")).startswith("1 exact numbers differ from the paper, and no erratum says")
+
+
+def test_the_overview_counts_and_names_what_differs(report: Report) -> None:
+    def one(found: object) -> Comparison:
+        return Comparison(
+            [
+                Cell("a", "em", 1.0, 1.0, exact=True, tolerance=0),
+                Cell("b", "em", 2.0, 3.0, exact=True, tolerance=0, erratum="sign"),
+                Cell("c", "em", 4.0, 9.0, tolerance=1, note="by chance"),
+                Cell("d", "em", 4.0, 4.5, tolerance=1),
+                Cell("e", "em", 4.0),
+            ]
+        )
+
+    made = reproduce([Document("S8", "Title", "Someone.", (Part("table", "1", "A table", no_units, one),))])
+    text = overview(made, "2026-01-01")
+    assert "| [S8](S8.md) | 2 | 1 | 1 | 2 | 1 | 1 |" in text
+    assert "| S8, table-1: b, em | 2.000 | 3.000 | +1.000 † | erratum sign |" in text
+    assert "| S8, table-1: c, em | 4.000 | 9.000 | +5.000 ✗ | by chance |" in text
+    assert "Run on 2026-01-01." in text
+    assert made.counts == made.documents[0].counts
+    assert made.counts["exact_equal"] == 1
+    assert "There is none." in overview(replace(made, documents=()), "2026-01-01")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from noren.reproduce.frame import Asked, Cell, Chart, Comparison, Document, Erratum, Found, Part, Unit
-from noren.reproduce.store import kept
+from noren.units.store import kept
 
 HOSTILE = "<script>alert('|')</script>"
 

@@ -1,62 +1,99 @@
-"""A studio that runs in a process of its own, and people who use it: a program and a browser."""
+"""A studio that runs in a process of its own, and programs that use it; people's browsers are in ``browsing``."""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import re
+import shutil
+import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from tests.conftest import PATIENCE
+from tests.studio.browsing import watched
+from tests.studio.quiet import Quiet
 
 OVER = {"done", "failed", "cancelled", "interrupted"}
+
+
+def until(true: Callable[[], Any], what: str, every: float = 0.03) -> Any:
+    """Wait until something is so, and return it."""
+    limit = time.monotonic() + PATIENCE
+    while time.monotonic() < limit:
+        if answer := true():
+            return answer
+        time.sleep(every)
+    raise AssertionError(f"not within {PATIENCE:.0f} s: {what}")
+
+
+def lasting_port() -> int:
+    """Return a free port that nobody is given by chance: below those that the system hands out by itself."""
+    for port in range(20_000 + os.getpid() % 10_000, 32_000):
+        with socket.socket() as tried, contextlib.suppress(OSError):
+            tried.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("no port is free")
+
+
+class Program(httpx.Client):
+    """A program that uses a studio: cookie and token ready."""
+
+    def __init__(self, server: Running, language: str) -> None:
+        super().__init__(base_url=server.address, timeout=PATIENCE, headers={"Accept-Language": language})
+        self.server = server
+        self.headers["X-CSRF-Token"] = self.get("/api/v1/session").json()["csrf"]
 
 
 class Running:
     """A studio in a process of its own; it can be stopped, killed and started again on the same folder."""
 
-    def __init__(self, folder: Path, *options: str) -> None:
-        self.folder, self.options = folder, options
+    def __init__(self, folder: Path, *options: str, port: int = 0) -> None:
+        self.folder, self.options, self.port = folder, options, port
         self.address = ""
         self.process: subprocess.Popen[str] | None = None
 
     def start(self) -> Running:
-        command = [sys.executable, "-m", "noren", "studio", "--no-open", "--data-dir", str(self.folder), *self.options]
-        if "--port" not in self.options:
-            command += ["--port", self.address.rsplit(":", 1)[1].rstrip("/") if self.address else "0"]
+        _lay_bundle(self.folder)
+        command = [sys.executable, "-m", "noren", "studio", "--no-open", "--data-dir", str(self.folder)]
+        command += ["--port", str(self.port), *self.options]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, encoding="utf-8")
         assert self.process.stderr is not None
         told = self.process.stderr.readline()
         found = re.search(r"http://\S+", told)
         assert found, told + self.process.stderr.read()
         self.address = found[0]
-        limit = time.monotonic() + 60
-        while time.monotonic() < limit:
-            try:
-                if httpx.get(self.address + "healthy", timeout=5).status_code == 200:
-                    return self
-            except httpx.TransportError:
-                pass
-            time.sleep(0.05)
-        raise AssertionError("the studio does not answer")
+        until(self._answers, "the studio answers")
+        return self
+
+    def _answers(self) -> bool:
+        assert self.process is not None
+        assert self.process.poll() is None, "the studio ended"
+        try:
+            return httpx.get(self.address + "healthy", timeout=5).status_code == 200
+        except httpx.TransportError:
+            return False
 
     def stop(self) -> None:
         """Stop kindly, as Ctrl-C does."""
         assert self.process is not None
         self.process.send_signal(2)
-        self.process.wait(30)
+        self.process.wait(PATIENCE)
         self._close()
 
     def kill(self) -> None:
         """Stop as a power cut does."""
         assert self.process is not None
         self.process.kill()
-        self.process.wait(30)
+        self.process.wait(PATIENCE)
         self._close()
 
     def _close(self) -> None:
@@ -64,11 +101,28 @@ class Running:
         assert self.process.stderr is not None
         self.process.stderr.close()
 
-    def client(self, language: str = "en") -> httpx.Client:
-        """Return a program that uses the studio: cookie and token ready."""
-        client = httpx.Client(base_url=self.address, timeout=60, headers={"Accept-Language": language})
-        client.headers["X-CSRF-Token"] = client.get("/api/v1/session").json()["csrf"]
-        return client
+    def client(self, language: str = "en") -> Program:
+        """Return a program that uses the studio."""
+        return Program(self, language)
+
+
+@cache
+def _bundle() -> tuple[str, bytes]:
+    """Return the charts' script, which takes two seconds to make."""
+    from noren.studio.bundle import Bundle
+
+    with tempfile.TemporaryDirectory() as name:
+        made = Bundle(Path(name)).ready()
+        return made.name, made.read_bytes()
+
+
+def _lay_bundle(folder: Path) -> None:
+    """Put the charts' script where a studio keeps it, as a studio that was open before has it."""
+    name, content = _bundle()
+    place = folder / "bundle"
+    if not place.exists():
+        place.mkdir(parents=True)
+        (place / name).write_bytes(content)
 
 
 @pytest.fixture(scope="session")
@@ -79,49 +133,17 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 
 @pytest.fixture
-def client(server: Running) -> Iterator[httpx.Client]:
+def client(server: Running) -> Iterator[Program]:
     with contextlib.closing(server.client()) as client:
         yield client
 
 
-def wait_for(client: httpx.Client, job: str, seconds: float = 120) -> dict[str, Any]:
-    """Wait until a job is over and return it."""
-    limit = time.monotonic() + seconds
-    while time.monotonic() < limit:
-        said: dict[str, Any] = client.get(f"/api/v1/jobs/{job}").json()
-        if said["state"] in OVER:
-            return said
-        time.sleep(0.05)
-    raise AssertionError(f"the job is still {said}")
-
-
-def ready_project(client: httpx.Client, sample: str = "history", name: str = "Try") -> str:
-    """Return a new project whose data were read."""
-    project = client.post("/api/v1/projects", json={"name": name, "sample": sample}).json()["id"]
-    limit = time.monotonic() + 60
-    while time.monotonic() < limit:
-        if client.get(f"/api/v1/projects/{project}").json()["ready"]:
-            return str(project)
-        time.sleep(0.05)
-    raise AssertionError("the sample was not read")
-
-
-def small_project(client: httpx.Client, folder: Path, customers: int = 30, rows: int = 600) -> str:
-    """Return a project of a small history, so that even all attacks are quick."""
-    from noren.api import sample
-    from noren.data.reading import write
-    from noren.data.schema import Schema
-
-    # without the column of which nobody could guess what it is for
-    columns = Schema.preset("sample").without(["country"])
-    history = sample(customers=customers, rows=rows, items=80, seed=7, schema=columns)
-    write(history, folder / "small.parquet")
-    project: str = client.post("/api/v1/projects", json={"name": "Small"}).json()["id"]
-    content = (folder / "small.parquet").read_bytes()
-    sent = client.put(f"/api/v1/projects/{project}/file", params={"name": "small.parquet"}, content=content)
-    job = wait_for(client, sent.json()["id"])
-    assert job["state"] == "done", job
-    return project
+@pytest.fixture
+def quiet(tmp_path: Path) -> Iterator[Quiet]:
+    """A studio in this process, without background work."""
+    made = Quiet(tmp_path / "studio")
+    yield made
+    made.studio.close()
 
 
 @pytest.fixture
@@ -131,28 +153,69 @@ def browser_page(server: Running, browser: Any) -> Iterator[Any]:
         yield page
 
 
-class watched:  # noqa: N801 - used as a function
-    """A page whose errors and strange requests are collected and fail at the end."""
-
-    def __init__(self, browser: Any, address: str, **options: Any) -> None:
-        self.context = browser.new_context(base_url=address, **{"locale": "en-GB"} | options)
-        self.address, self.wrong = address, []  # type: ignore[var-annotated]
-
-    def __enter__(self) -> Any:
-        page = self.context.new_page()
-        page.on("pageerror", lambda error: self.wrong.append(str(error)))
-        page.on("console", lambda said: self.wrong.append(said.text) if said.type == "error" else None)
-        page.on("request", self._inside)
-        return page
-
-    def _inside(self, request: Any) -> None:
-        if not request.url.startswith((self.address, "data:", "blob:")):
-            self.wrong.append(f"a request leaves the machine: {request.url}")
-
-    def __exit__(self, kind: Any, *_rest: Any) -> None:
-        self.context.close()
-        if kind is None:
-            assert self.wrong == []
+@pytest.fixture(scope="session")
+def shop(server: Running) -> str:
+    """A project with made-up purchases, for whoever changes nothing of it."""
+    return laid_project(server, "Shop", sample="history")
 
 
-Wait = Callable[[httpx.Client, str], dict[str, Any]]
+def wait_for(client: httpx.Client, job: str) -> dict[str, Any]:
+    """Wait until a job is over and return it."""
+
+    def ended() -> dict[str, Any] | None:
+        said: dict[str, Any] = client.get(f"/api/v1/jobs/{job}").json()
+        return said if said["state"] in OVER else None
+
+    over: dict[str, Any] = until(ended, f"the job {job} is over", every=0.1)
+    return over
+
+
+# --- projects whose data were read ------------------------------------------------------------------------------
+
+
+def ready_project(client: Program, sample: str = "history", name: str = "Try") -> str:
+    """Return a new project with made-up data that were read."""
+    return laid_project(client.server, name, sample=sample)
+
+
+def small_project(client: Program, folder: Path, customers: int = 30, rows: int = 600) -> str:
+    """Return a project of a small history, so that even all attacks are quick."""
+    from noren.api import sample
+    from noren.data.reading import write
+    from noren.data.schema import Schema
+
+    # without the column of which nobody could guess what it is for
+    columns = Schema.preset("sample").without(["country"])
+    history = sample(customers=customers, rows=rows, items=80, seed=7, schema=columns)
+    write(history, folder / "small.parquet")
+    return laid_project(client.server, "Small", file=folder / "small.parquet")
+
+
+def laid_project(
+    server: Running, name: str, *, sample: str | None = None, file: Path | None = None, preset: str | None = None
+) -> str:
+    """Return a new project whose data were read as a worker reads them, but here, where all is loaded already."""
+    from noren.data.schema import Schema
+    from noren.progress import silent
+    from noren.studio.folders import Folders, write_json
+    from noren.studio.store import State, Store, now
+    from noren.studio.work import reading
+
+    store, folders = Store(f"sqlite:///{server.folder / 'studio.sqlite'}"), Folders(server.folder)
+    source = {"sample": sample} if file is None else {"file": file.name, "bytes": file.stat().st_size}
+    project = store.add_project(name, source).id
+    order = {"kind": "read", "project": project, "root": str(server.folder.resolve()), "language": "en"}
+    order |= {"sample": sample} if file is None else {"file_name": file.name}
+    if preset is not None:
+        order |= {"schema": Schema.preset(preset).to_toml(), "leave_out": []}
+    job = store.add_job(project, "read", name, order)
+    folder = folders.job(project, job.id)
+    folder.mkdir(parents=True, mode=0o700)
+    write_json(folder / "order.json", order)
+    if file is not None:
+        shutil.copyfile(file, folders.source(project))
+    facts = reading.do(order, folder, silent)
+    store.change_project(project, facts=facts)
+    store.change_job(job.id, state=State.DONE, done=1.0, summary=facts, attempts=1, started=now(), ended=now())
+    store.close()
+    return project

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from tests.studio.conftest import Running, wait_for
+from tests.studio.conftest import Running, laid_project, wait_for
 
 SEED = 731_046_582_904_117
 """Too large to be tried, so that a page does not warn; easy to find in a text that tells it."""
@@ -82,8 +82,8 @@ def finished_runs(server: Running) -> Finished:
 @cache
 def _made(server: Running) -> Finished:
     with tempfile.TemporaryDirectory() as name, closing(server.client()) as client:
-        history = _project(client, "Shop “A”: 2026/店", history_file(Path(name)), "pwscup2018")
-        people = _project(client, "People", people_file(Path(name)), "people")
+        history = laid_project(server, "Shop “A”: 2026/店", file=history_file(Path(name)), preset="pwscup2018")
+        people = laid_project(server, "People", file=people_file(Path(name)), preset="people")
         started = {}
         for method, step in STEPS.items():
             project = people if method in ("hierarchy", "retention") else history
@@ -92,16 +92,6 @@ def _made(server: Running) -> Finished:
             assert asked.status_code == 202, asked.text
             started[method] = asked.json()["id"]
         for job in started.values():
-            ended = wait_for(client, job, 300)
+            ended = wait_for(client, job)
             assert ended["state"] == "done", ended
     return Finished(server.folder, history, people, started)
-
-
-def _project(client: Any, name: str, file: Path, preset: str) -> str:
-    project: str = client.post("/api/v1/projects", json={"name": name}).json()["id"]
-    sent = client.put(f"/api/v1/projects/{project}/file", params={"name": file.name}, content=file.read_bytes())
-    wait_for(client, sent.json()["id"])
-    told = client.put(f"/api/v1/projects/{project}/schema", json={"preset": preset})
-    ended = wait_for(client, told.json()["id"])
-    assert ended["state"] == "done", ended
-    return project

@@ -9,9 +9,9 @@ import pytest
 import vl_convert
 
 from noren.errors import ParameterError
-from noren.explore.risk_map import risk_map
 from noren.i18n import speaking
 from noren.studio import charts
+from noren.study.risk_map import risk_map
 
 AGE = {
     "column": "age",

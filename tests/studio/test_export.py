@@ -15,9 +15,10 @@ from urllib.parse import unquote, urlencode, urljoin, urlsplit
 import httpx
 import polars as pl
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 from tests.conftest import Command
-from tests.studio.conftest import Running, wait_for, watched
+from tests.studio.browsing import another_page, at_rest, watched, without_axe_violations, without_overflow
+from tests.studio.conftest import Running, wait_for
 from tests.studio.finished_runs import SEED, Finished, finished_runs, history_file
 
 from noren.studio.exports import Download, file_name, packed
@@ -373,21 +374,27 @@ def test_a_seed_that_could_be_tried_is_a_warning(client: httpx.Client, runs: Fin
 def test_publishing_by_hand(server: Running, browser: Any, runs: Finished) -> None:
     with watched(browser, server.address, viewport={"width": 1366, "height": 900}) as page:
         page.goto(runs.page("retention"))
-        page.get_by_role("link", name="Publish").click()
+        with another_page(page):
+            page.get_by_role("link", name="Publish").click()
         with page.expect_download() as public:
             page.get_by_role("link", name="Download the public part").click()
         assert public.value.suggested_filename.endswith("public.zip")
-        page.get_by_role("button", name=re.compile("Write")).click()
-        with page.expect_download(timeout=60_000) as report:
-            page.get_by_role("link", name="Download the report").click(timeout=60_000)
+        with another_page(page):  # and that again, when the report is written
+            page.get_by_role("button", name=re.compile("Write")).click()
+        with page.expect_download() as report:
+            page.get_by_role("link", name="Download the report").click()
         assert report.value.suggested_filename.endswith("report.html")
+        at_rest(page)
+        here = page.url
         page.get_by_role("button", name="Download the secret part").click()
-        assert "/secret" not in page.url  # the box must be ticked first
-        page.get_by_label("I keep this file to myself").check()
+        box = page.get_by_label("I keep this file to myself")
+        expect(box).to_be_focused()  # it must be ticked first
+        assert page.url == here
+        box.check()
         with page.expect_download() as secret:
             page.get_by_role("button", name="Download the secret part").click()
         assert secret.value.suggested_filename.endswith("SECRET.zip")
-        page.wait_for_function("() => !document.querySelector('#secret-form input[type=checkbox]').checked")
+        expect(box).not_to_be_checked()
 
 
 @pytest.mark.browser
@@ -396,8 +403,6 @@ def test_the_page_can_be_used_by_everybody(server: Running, browser: Any, runs: 
         options = {"viewport": {"width": width, "height": 844}, "color_scheme": scheme}
         with watched(browser, server.address, **options) as page:
             page.goto(f"{runs.page('retention')}/publish")
-            for details in page.locator("main details").all():
-                details.evaluate("d => d.open = true")
-            found = Axe().run(page).response["violations"]
-            assert [f"{one['id']}: {one['nodes'][0]['html']}" for one in found] == []
-            assert page.evaluate("document.documentElement.scrollWidth") == width
+            page.evaluate("for (const one of document.querySelectorAll('main details')) one.open = true")
+            without_axe_violations(page)
+            without_overflow(page)

@@ -13,12 +13,12 @@ from typing import Any
 import httpx
 import pytest
 from argon2 import PasswordHasher
-from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 from starlette.testclient import TestClient
-from tests.studio.conftest import Running, watched
+from tests.studio.browsing import at_rest, watched, without_axe_violations, without_overflow
+from tests.studio.conftest import Running
 
 import noren.studio
-from noren.explore.risk_map import risk_map
 from noren.studio import bundle, charts
 from noren.studio.app import make_app
 from noren.studio.bundle import Bundle, bundle_address
@@ -26,21 +26,10 @@ from noren.studio.glossary import chapters
 from noren.studio.guard import CONTENT_POLICY
 from noren.studio.pages.frame import _surroundings, _words, as_json, local_path, static_address
 from noren.studio.settings import Settings
+from noren.study.risk_map import risk_map
 
 ROOT = Path(noren.studio.__file__).parent
 TEMPLATES = sorted((ROOT / "templates").glob("*.jinja"))
-
-
-def without_axe_violations(page: Any) -> None:
-    """Fail with what axe finds, in a few words."""
-    found = Axe().run(page).response["violations"]
-    assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == []
-
-
-def without_overflow(page: Any) -> None:
-    """Fail when a page is broader than the window."""
-    wide, window = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
-    assert wide <= window
 
 
 # --- the rules that templates keep -------------------------------------------------------------------------
@@ -298,31 +287,25 @@ def charts_page(theme: str = "light") -> str:
 
 
 def show_charts(page: Any, theme: str = "light") -> None:
-    from playwright.sync_api import expect
-
     headers = {"Content-Security-Policy": CONTENT_POLICY, "Content-Type": "text/html; charset=utf-8"}
     page.route("**/charts-page", lambda route: route.fulfill(body=charts_page(theme), headers=headers))
     page.goto("/charts-page")
-    expect(page.locator('.plot[aria-busy="true"]')).to_have_count(0, timeout=20_000)
+    at_rest(page)
 
 
 @pytest.mark.browser
 def test_charts_are_drawn_under_the_policy(browser_page: Any) -> None:
     show_charts(browser_page)
-    assert browser_page.locator("#bars svg path[aria-roledescription='bar']").count() == 2
-    assert browser_page.locator("#pair svg").count() == 2
-    assert browser_page.locator("#pair svg path[aria-roledescription='bar']").count() == 6
-    assert browser_page.locator(".is-wrong").count() == 0
-    described = browser_page.locator("#bars svg").first.get_attribute("aria-label") or ""
-    described = described or browser_page.locator("#bars [aria-label]").first.get_attribute("aria-label")
-    assert described == "Two bars"
+    expect(browser_page.locator("#bars svg path[aria-roledescription='bar']")).to_have_count(2)
+    expect(browser_page.locator("#pair svg")).to_have_count(2)
+    expect(browser_page.locator("#pair svg path[aria-roledescription='bar']")).to_have_count(6)
+    expect(browser_page.locator(".is-wrong")).to_have_count(0)
+    expect(browser_page.locator("#bars [aria-label]").first).to_have_attribute("aria-label", "Two bars")
     without_axe_violations(browser_page)
 
 
 @pytest.mark.browser
 def test_charts_follow_the_theme(browser_page: Any) -> None:
-    from playwright.sync_api import expect
-
     show_charts(browser_page)
     bar = browser_page.locator("#bars svg path[aria-roledescription='bar']").first
     expect(bar).to_have_attribute("fill", "#26456e")
@@ -332,8 +315,6 @@ def test_charts_follow_the_theme(browser_page: Any) -> None:
 
 @pytest.mark.browser
 def test_a_point_tells_and_opens_its_run(browser_page: Any) -> None:
-    from playwright.sync_api import expect
-
     show_charts(browser_page)
     point = browser_page.locator("#map svg path[aria-roledescription='point']").first
     point.hover()
@@ -356,8 +337,6 @@ def test_charts_fit_a_phone(server: Running, browser: Any) -> None:
 
 @pytest.mark.browser
 def test_a_tip_is_shown_on_focus_and_shut_by_escape(browser_page: Any) -> None:
-    from playwright.sync_api import expect
-
     show_charts(browser_page)
     text = browser_page.get_by_text("What a number means.")
     expect(text).to_be_hidden()
@@ -372,17 +351,15 @@ def test_a_tip_is_shown_on_focus_and_shut_by_escape(browser_page: Any) -> None:
 def test_the_first_key_leads_past_the_rail(browser_page: Any) -> None:
     browser_page.goto("/about")
     browser_page.keyboard.press("Tab")
-    assert browser_page.evaluate("document.activeElement.className") == "skip"
+    expect(browser_page.locator("a.skip")).to_be_focused()
     browser_page.keyboard.press("Enter")
-    assert browser_page.evaluate("document.activeElement.id") == "content"
+    expect(browser_page.locator("#content")).to_be_focused()
 
 
 @pytest.mark.browser
 def test_the_tour_comes_when_asked_and_is_left_by_keyboard(browser_page: Any) -> None:
-    from playwright.sync_api import expect
-
-    browser_page.goto("/")
     tour = browser_page.locator("#tour")
+    browser_page.goto("/")
     expect(tour).to_be_hidden()
     browser_page.goto("/?tour=1")
     expect(tour).to_be_visible()
@@ -400,8 +377,6 @@ def test_the_tour_comes_when_asked_and_is_left_by_keyboard(browser_page: Any) ->
 
 @pytest.mark.browser
 def test_a_person_is_shown_around_once(browser_page: Any) -> None:
-    from playwright.sync_api import expect
-
     browser_page.add_init_script("Object.defineProperty(navigator, 'webdriver', {get: () => false})")
     browser_page.goto("/about")
     expect(browser_page.locator("#tour")).to_be_hidden()
@@ -418,7 +393,7 @@ def test_the_words_are_read_by_everybody(server: Running, browser: Any, locale: 
     viewport = {"width": width, "height": 800}
     with watched(browser, server.address, locale=locale, color_scheme=scheme, viewport=viewport) as page:
         page.goto("/about#k")
-        assert page.locator("html").get_attribute("lang") == locale[:2]
+        expect(page.locator("html")).to_have_attribute("lang", locale[:2])
         without_overflow(page)
         without_axe_violations(page)
 
@@ -427,6 +402,6 @@ def test_the_words_are_read_by_everybody(server: Running, browser: Any, locale: 
 def test_nothing_of_the_frame_is_printed(browser_page: Any) -> None:
     browser_page.goto("/about")
     browser_page.emulate_media(media="print")
-    assert not browser_page.locator(".rail").is_visible()
-    assert not browser_page.locator(".bar").is_visible()
-    assert browser_page.locator("h1").is_visible()
+    expect(browser_page.locator(".rail")).to_be_hidden()
+    expect(browser_page.locator(".bar")).to_be_hidden()
+    expect(browser_page.locator("h1")).to_be_visible()

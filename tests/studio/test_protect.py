@@ -1,235 +1,28 @@
-"""Protect: promises to choose from, forms out of parameter models, errors next to their fields."""
+"""The page Protect: only what fits is offered, what is wrong stands at its field, and a form runs without scripts."""
 
 from __future__ import annotations
 
 import re
 import shutil
 from pathlib import Path
-from typing import Any, Literal
 
 import httpx
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from pydantic import Field
-from tests.studio.conftest import Running, ready_project, wait_for, watched
+from tests.studio.conftest import Program, Running, laid_project, ready_project, wait_for
 
 from noren.attacks import attacks as every_attack
-from noren.data.schema import Schema
 from noren.kernels.retention import keep_probabilities
 from noren.measures import measures as every_measure
-from noren.methods import methods as every_method
-from noren.methods.generalize import Generalize
-from noren.methods.retention import Retention
-from noren.methods.thin import Thin
-from noren.protocols import Method
-from noren.studio.forms import Column, check, columns_of, controls, fresh, typed_of, understood
-from noren.studio.planning import early_problem
-from noren.studio.promises import GROUPS, by_promise, words_of
-from noren.studio.work.project_files import path_fields
-
-COLUMNS = [
-    Column("name", "identifier", 100),
-    Column("age", "quasi", 40, begins=True),
-    Column("sex", "quasi", 2, begins=True),
-    Column("region", "quasi", 12),
-    Column("illness", "sensitive", 6),
-]
 
 
 @pytest.fixture(scope="module")
 def history(server: Running) -> str:
-    client = server.client()
-    try:
-        return ready_project(client, name="To protect")
-    finally:
-        client.close()
+    return laid_project(server, "To protect", sample="history")
 
 
 @pytest.fixture(scope="module")
 def people(server: Running) -> str:
-    client = server.client()
-    try:
-        return ready_project(client, sample="people", name="People to protect")
-    finally:
-        client.close()
-
-
-# --- promises -------------------------------------------------------------------------------------------------
-
-
-def test_every_method_stands_under_one_promise_and_says_when_it_is_wrong() -> None:
-    told = [name for group in GROUPS for name in group.methods]
-    assert sorted([*told, "chain"]) == list(every_method)
-    for name in told:
-        words = words_of(name)
-        assert words.good.endswith(".")
-        assert words.wrong.endswith(".")
-
-
-def test_a_method_nobody_told_about_stands_last() -> None:
-    class Strange(Method):
-        """Somebody else's."""
-
-        name = "strange"
-        summary = "Does something."
-
-        def protect(self, original: Any, *, seed: int, progress: Any = None) -> Any:
-            """Do nothing."""
-
-    found = by_promise([Strange, Thin])
-    assert [(group.key, [m.name for m in some]) for group, some in found] == [
-        ("harder", ["thin"]),
-        ("other", ["strange"]),
-    ]
-
-
-# --- forms ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", [name for name in every_method if name != "chain"])
-def test_every_parameter_has_one_control_and_no_file_has_any(name: str) -> None:
-    method = every_method[name]
-    made = controls(method, fresh(method, COLUMNS), COLUMNS)
-    assert {c.field for c in made} == set(method.model_fields) - set(path_fields(method))
-    assert all(c.label and c.help for c in made)
-    assert not any("--" in c.help for c in made)
-
-
-@pytest.mark.parametrize("name", [name for name in every_method if name not in ("chain", "hierarchy")])
-def test_a_fresh_form_is_right_and_says_nothing_needless(name: str) -> None:
-    method = every_method[name]
-    made, errors = check(method, fresh(method, COLUMNS), COLUMNS)
-    assert errors == {}
-    assert made is not None
-    typed = typed_of(method, made.parameters(), COLUMNS)
-    assert check(method, typed, COLUMNS) == (made, {})  # what was ordered can be typed again
-
-
-@pytest.mark.parametrize(
-    ("method", "typed", "errors"),
-    [
-        (Thin, {"share": ["2"]}, {"share": "use 1 or less"}),
-        (Thin, {"share": ["-0.1"]}, {"share": "use 0 or more"}),
-        (Thin, {"share": ["many"]}, {"share": "write a number"}),
-        (Thin, {"share": ["nan"]}, {"share": "write a number"}),
-        (Generalize, {"k": ["1"]}, {"k": "k=1 protects nobody; use k >= 2"}),
-        (Generalize, {"k": ["2.5"]}, {"k": "write a whole number"}),
-        (Generalize, {"k": []}, {"k": "give k, or survival in its place: one of the two"}),
-        (Generalize, {"k": ["3"], "survival": ["0.9"]}, {"k": "give k, or survival in its place: one of the two"}),
-        (Generalize, {"k": ["3"], "effort": ["other"], "effort.other": [""]}, {"effort": "write a number"}),
-        (Generalize, {"k": ["3"], "effort": ["slow"]}, {"effort": "choose one of these"}),
-        (Generalize, {"k": ["x"], "attackers": ["0"]}, {"k": "write a whole number", "attackers": "use 1 or more"}),
-        (Retention, {"k": ["2"], "attributes": []}, {"attributes": "choose at least one column"}),
-        (
-            Retention,
-            {"k": ["2"], "attributes": ["age"], "classes": ["age=a..b"]},
-            {
-                "classes": "classes 'age=a..b' are not understood; write age=20..90:5 for classes up to 20, 25, … 90; "
-                "the last end must be reached"
-            },
-        ),
-    ],
-)
-def test_what_is_wrong_stands_at_its_field(
-    method: type[Method], typed: dict[str, list[str]], errors: dict[str, str]
-) -> None:
-    assert check(method, typed, COLUMNS) == (None, errors)
-
-
-def test_full_width_digits_are_digits() -> None:
-    assert check(Generalize, {"k": ["３"]}, COLUMNS)[0] == Generalize(k=3, suppress_cells=False)
-
-
-def test_what_is_typed_becomes_parameters() -> None:
-    typed = {
-        "attributes": ["age", "region"],
-        "k": [" 4 "],
-        "weights": ["1, 2"],
-        "classes": ["age=20..40:5\nincome=1..3:1"],
-        "missing": ["category"],
-    }
-    assert understood(Retention, typed, COLUMNS) == {
-        "attributes": ["age", "region"],
-        "k": "4",
-        "weights": ["1", "2"],
-        "classes": ["age=20..40:5", "income=1..3:1"],
-        "missing": "category",
-    }
-    made, _errors = check(Retention, typed | {"classes": []}, COLUMNS)
-    assert made == Retention(attributes=("age", "region"), k=4, weights=(1.0, 2.0), missing="category")
-
-
-def test_all_quasi_columns_are_the_default_and_left_out() -> None:
-    method = every_method["mondrian"]
-    assert fresh(method, COLUMNS)["quasi"] == ["age", "sex", "region"]
-    assert "quasi" not in understood(method, fresh(method, COLUMNS), COLUMNS)
-    assert understood(method, {"quasi": ["age"]}, COLUMNS)["quasi"] == ["age"]
-    offered = next(c for c in controls(method, {}, COLUMNS) if c.field == "quasi")
-    assert [c.name for c in offered.columns] == ["age", "sex", "region", "illness"]  # never what identifies
-    assert next(c for c in controls(method, {}, COLUMNS) if c.field == "sensitive").choices == (
-        ("", "the only one"),
-        ("illness", "illness"),
-    )
-
-
-def test_a_cross_tabulation_begins_with_columns_that_rows_can_fill() -> None:
-    schema = Schema.of({"kind": "table", "columns": {c.name: {"role": c.role} for c in COLUMNS}})
-    profile = {"rows": 100, "columns": [{"name": c.name, "domain": None, "distinct": c.values} for c in COLUMNS]}
-    assert [c.name for c in columns_of(schema, profile) if c.begins] == ["age", "sex"]  # 80 combinations, not 960
-
-
-def test_a_strange_component_gets_a_form_too() -> None:
-    class Strange(Method):
-        """Somebody else's, with every kind of parameter."""
-
-        name = "strange-form"
-        summary = "Does something."
-        colour: Literal["red", "blue"] = "red"
-        noise_level: float = Field(default=0.5, gt=0, description="how loud")
-        words: tuple[str, ...] = ()
-        title: str = ""
-        turned: bool = True
-
-        def protect(self, original: Any, *, seed: int, progress: Any = None) -> Any:
-            """Do nothing."""
-
-    made = {c.field: c for c in controls(Strange, fresh(Strange, []), [])}
-    assert {name: c.kind for name, c in made.items()} == {
-        "colour": "choice",
-        "noise_level": "number",
-        "words": "lines",
-        "title": "text",
-        "turned": "switch",
-    }
-    assert made["noise_level"].label == "Noise level"
-    assert check(Strange, {"noise_level": ["0"]}, [])[1] == {"noise_level": "use more than 0"}
-
-
-@pytest.mark.parametrize(
-    ("column", "parameters", "errors"),
-    [
-        ({"domain": ["f", "m"]}, {}, {}),
-        ({}, {}, {"domains": "x has no list of values: declare one on the page of the data, or take those that occur"}),
-        ({}, {"domains": "data"}, {}),
-        (
-            {"type": "integer"},
-            {},
-            {"classes": "x has no least and greatest value: declare them on the page of the data, or use classes"},
-        ),
-        ({"type": "integer"}, {"classes": ["x=1..3:1"]}, {}),
-        ({"domain": ["f", "m"]}, {"k": 11}, {"k": "k=11 cannot hold for 10 rows; use 1 <= k <= the number of rows"}),
-    ],
-)
-def test_what_retention_needs_is_said_where_it_can_be_cured(
-    column: dict[str, Any], parameters: dict[str, Any], errors: dict[str, str]
-) -> None:
-    schema = Schema.of({"kind": "table", "columns": {"x": {"role": "quasi"} | column}})
-    profile = {"rows": 10, "columns": [{"name": "x", "domain": None, "distinct": 3}]}
-    method = Retention(**{"k": 2} | parameters)
-    assert early_problem(method, schema, profile, 10) == errors
-
-
-# --- pages ----------------------------------------------------------------------------------------------------
+    return laid_project(server, "People to protect", sample="people")
 
 
 def form_of(page: str) -> dict[str, list[str]]:
@@ -392,7 +185,7 @@ def test_an_empty_project_says_what_to_do_first(client: httpx.Client) -> None:
     assert client.post(f"/projects/{project}/protect", data={"method.0": "thin"}).status_code == 409
 
 
-def test_a_method_whose_file_is_not_there_says_so(server: Running, client: httpx.Client) -> None:
+def test_a_method_whose_file_is_not_there_says_so(server: Running, client: Program) -> None:
     project = ready_project(client, sample="people", name="Without hierarchies")
     shutil.rmtree(server.folder / "projects" / project / "hierarchies")
     page = client.get(f"/projects/{project}/protect")
@@ -412,90 +205,3 @@ def test_a_measure_that_cannot_judge_is_left_out(client: httpx.Client, history: 
     result = client.get(f"/api/v1/runs/{job['id']}/result").json()
     assert [m["name"] for m in result["measures"]] == ["cell-error"]
     assert result["verdict"] == {"paper": "untried", "sharp": "untried"}
-
-
-# --- in a browser ---------------------------------------------------------------------------------------------
-
-
-@pytest.mark.browser
-def test_choose_fill_run_and_see_the_result(server: Running, browser: Any, history: str) -> None:
-    with watched(browser, server.address) as page:
-        page.goto(f"/projects/{history}/protect")
-        assert Axe().run(page).response["violations"] == []
-        page.get_by_role("link", name="Choose generalize-by-count").click()
-        page.get_by_label("How many look alike (k)").fill("1")
-        page.get_by_text("k=1 protects nobody").wait_for()
-        assert page.get_by_label("How many look alike (k)").get_attribute("aria-invalid") == "true"
-        page.get_by_label("How many look alike (k)").fill("4")
-        page.get_by_text("at least 4 of 400 customers").wait_for()
-        page.get_by_text("protects nobody").wait_for(state="detached")
-        page.locator("#cost-time").wait_for()
-        page.locator("#judges").click()
-        for box in page.locator('input[name="attack"]').all()[1:]:
-            box.uncheck()
-        page.get_by_text("1 attack tries it").wait_for()
-        assert Axe().run(page).response["violations"] == []
-        page.get_by_role("button", name="Protect", exact=True).click()
-        page.wait_for_url("**/runs/**")
-        page.locator("#job").wait_for()
-        page.wait_for_url("**/results/**", timeout=60_000)
-
-
-NAMED = """() => {
-    const at = document.activeElement;
-    return at.getAttribute("aria-label") || at.labels?.[0]?.innerText || at.innerText;
-}"""
-
-
-@pytest.mark.browser
-def test_by_keyboard_alone(server: Running, browser: Any, people: str) -> None:
-    with watched(browser, server.address) as page:
-        page.goto(f"/projects/{people}/protect")
-
-        def reach(name: str, most: int = 80) -> None:
-            for _ in range(most):
-                page.keyboard.press("Tab")
-                focused = page.evaluate(NAMED)
-                if focused and focused.strip().startswith(name):
-                    return
-            raise AssertionError(f"{name} cannot be reached")
-
-        reach("Choose retention")
-        page.keyboard.press("Enter")
-        page.wait_for_url("**method=retention")
-        reach("age")
-        page.keyboard.press("Space")
-        reach("Nobody found more surely")
-        page.keyboard.press("Control+a")
-        page.keyboard.type("2")
-        page.get_by_text("with a probability above 50%").wait_for()
-        line = page.locator('.plan tr[aria-current="true"]')
-        assert line.inner_text().split() == ["2", f"{keep_probabilities(2, [2, 12], 4000)[0]:.4f}"]
-        page.keyboard.press("Enter")  # in a field it runs
-        page.wait_for_url("**/runs/**")
-        page.wait_for_url("**/results/**", timeout=60_000)
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_on_a_phone(server: Running, browser: Any, people: str, scheme: str) -> None:
-    with watched(browser, server.address, viewport={"width": 390, "height": 800}, color_scheme=scheme) as page:
-        for address in ("protect", "protect?method=mondrian&method=retention"):
-            page.goto(f"/projects/{people}/{address}")
-            assert page.evaluate("document.documentElement.scrollWidth") <= 390
-            assert Axe().run(page).response["violations"] == []
-
-
-@pytest.mark.browser
-def test_the_form_works_without_scripts(server: Running, browser: Any, history: str) -> None:
-    tab = watched(browser, server.address, java_script_enabled=False)
-    with tab as page:
-        page.goto(f"/projects/{history}/protect?method=thin")
-        page.select_option("#then", "swap")
-        page.get_by_role("button", name="Add this method").click()
-        page.locator("#s1-share").fill("5")
-        page.get_by_role("button", name="Protect", exact=True).click()
-        assert page.locator("#s1-share").input_value() == "5"
-        assert page.locator("#s1-share-error").inner_text() == "use 1 or less"
-        assert [said for said in tab.wrong if "422" not in said] == []
-        tab.wrong.clear()  # the browser tells of every answer that is not a success

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import socket
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
 import schemathesis
+import uvicorn
 from fastapi import FastAPI
 from hypothesis import HealthCheck, settings
 from schemathesis.checks import not_a_server_error
@@ -17,24 +20,31 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
-from tests.studio.conftest import Running, ready_project, wait_for
+from tests.conftest import PATIENCE
+from tests.studio.conftest import Running, until, wait_for
 
 from noren.studio.api import router
+from noren.studio.app import make_app
+from noren.studio.settings import Settings
 
 
 @pytest.fixture(scope="module")
-def strangers_studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A studio of its own: what is tried here adds and removes projects as it likes."""
-    running = Running(tmp_path_factory.mktemp("strangers"), "--workers", "1", "--no-samples").start()
-    yield running
-    running.stop()
-
-
-@pytest.fixture(scope="module")
-def stranger(strangers_studio: Running) -> Iterator[httpx.Client]:
-    with contextlib.closing(strangers_studio.client()) as client:
-        client.post("/api/v1/projects", json={"name": "Try"})
-        yield client
+def stranger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """Somebody in a studio of its own, where nothing is done: projects are added and removed as they like."""
+    with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as listening:
+        port = listening.getsockname()[1]
+        app = make_app(Settings(tmp_path_factory.mktemp("strangers"), port=port, samples=False))
+        app.state.studio.jobs.submit = lambda job: None
+        server = uvicorn.Server(uvicorn.Config(app, lifespan="off", log_level="error"))
+        serving = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        serving.start()
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}/", timeout=PATIENCE) as client:
+            client.headers["X-CSRF-Token"] = client.get("/api/v1/session").json()["csrf"]
+            client.post("/api/v1/projects", json={"name": "Try"})
+            yield client
+        server.should_exit = True
+        serving.join(PATIENCE)
+        app.state.studio.close()
 
 
 def described() -> dict[str, Any]:
@@ -63,7 +73,8 @@ def test_every_answer_is_promised(case: Any, stranger: httpx.Client) -> None:
 
 class TestByHand:
     def test_a_run_from_the_first_call_to_its_result(self, client: httpx.Client) -> None:
-        project = ready_project(client)
+        project = client.post("/api/v1/projects", json={"name": "Try", "sample": "history"}).json()["id"]
+        until(lambda: client.get(f"/api/v1/projects/{project}").json()["ready"], "the sample is read")
         order = {
             "steps": [{"method": "generalize-by-count", "parameters": {"k": 3}}],
             "attacks": ["unique-rows"],
@@ -95,10 +106,9 @@ class TestByHand:
         ],
     )
     def test_a_wrong_order_is_refused_with_its_reason(
-        self, client: httpx.Client, order: dict[str, Any], said: str
+        self, client: httpx.Client, shop: str, order: dict[str, Any], said: str
     ) -> None:
-        project = ready_project(client)
-        answer = client.post(f"/api/v1/projects/{project}/runs", json=order)
+        answer = client.post(f"/api/v1/projects/{shop}/runs", json=order)
         assert answer.status_code == 422
         assert said in answer.json()["error"]["message"]
 

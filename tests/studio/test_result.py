@@ -10,9 +10,10 @@ from typing import Any
 
 import httpx
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 from tests.conftest import Command
-from tests.studio.conftest import Running, watched
+from tests.studio.browsing import at_rest, watched, without_axe_violations, without_overflow
+from tests.studio.conftest import Running
 from tests.studio.finished_runs import MEASURES, SEED, Finished, finished_runs, history_file, people_file
 
 from noren.studio import words
@@ -361,19 +362,12 @@ def test_numbers_and_names_for_people() -> None:
 # --- in a browser --------------------------------------------------------------------------------------------
 
 
-def violations(page: Any) -> list[str]:
-    found = Axe().run(page)
-    return [f"{one['id']}: {one['nodes'][0]['html']}" for one in found.response["violations"]]
-
-
 def drawn(page: Any) -> None:
     """Scroll through the page, so that every chart is drawn."""
     for figure in page.locator("figure.chart").all():
         figure.scroll_into_view_if_needed()
         figure.locator(".plot svg").first.wait_for()
-    page.wait_for_function(
-        "() => [...document.querySelectorAll('.plot')].every(p => p.getAttribute('aria-busy') === 'false')"
-    )
+    at_rest(page)
 
 
 @pytest.mark.browser
@@ -388,7 +382,7 @@ def test_the_page_can_be_used_by_everybody(
         page.goto(runs.page(name))
         drawn(page)
         page.evaluate("for (const d of document.querySelectorAll('main details')) d.open = true")
-        assert violations(page) == []
+        without_axe_violations(page)
 
 
 @pytest.mark.browser
@@ -397,9 +391,9 @@ def test_the_page_fits_a_phone(server: Running, browser: Any, runs: Finished, na
     with watched(browser, server.address, viewport={"width": 390, "height": 844}) as page:
         page.goto(runs.page(name))
         drawn(page)
-        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        without_overflow(page)
         page.evaluate("for (const d of document.querySelectorAll('main details')) d.open = true")
-        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        without_overflow(page)
 
 
 @pytest.mark.browser
@@ -411,20 +405,20 @@ def test_two_columns_and_rows_without_loading_the_page(browser_page: Any, runs: 
     across.focus()
     page.keyboard.press("p")  # price, by keyboard alone
     page.get_by_text("date and price: ").first.wait_for()
-    assert "b=price" in page.url
+    page.wait_for_url("**b=price**")
     across.select_option("date")  # the other column takes the place that was left
     page.get_by_text("price and date: ").first.wait_for()
-    assert page.get_by_label("downwards").input_value() == "price"
+    expect(page.get_by_label("downwards")).to_have_value("price")
     page.locator("#crosstab .plot svg").first.wait_for()
     page.get_by_role("link", name="Later").click()
     page.locator("#rows .pager-place", has_text="21 to 40 of 900").wait_for()
-    assert page.evaluate("document.activeElement.textContent") == "Later"
+    expect(page.get_by_role("link", name="Later")).to_be_focused()
     page.get_by_label("Only rows that changed").check()
     page.locator("#rows .pager-place", has_text="1 to 20 of").wait_for()
+    page.wait_for_url(lambda url: {"a=price", "b=date", "only_changed=true"} <= set(url.partition("?")[2].split("&")))
     assert page.evaluate("window.stayed")
-    assert {"a=price", "b=date", "only_changed=true"} <= set(page.url.split("?")[1].split("&"))
     page.reload()
-    assert page.get_by_label("Only rows that changed").is_checked()
+    expect(page.get_by_label("Only rows that changed")).to_be_checked()
 
 
 @pytest.mark.browser
@@ -432,13 +426,13 @@ def test_numbers_explain_themselves_on_focus(browser_page: Any, runs: Finished) 
     page = browser_page
     page.goto(runs.page("by-count"))
     told = page.locator(".attacks thead th", has_text="by chance").locator(".tip")
-    assert not told.locator(".tip-text").is_visible()
+    expect(told.locator(".tip-text")).to_be_hidden()
     told.get_by_role("button").focus()
-    assert told.locator(".tip-text").is_visible()
+    expect(told.locator(".tip-text")).to_be_visible()
     box = told.locator(".tip-text").bounding_box()
     assert 0 <= box["x"] <= box["x"] + box["width"] <= page.viewport_size["width"]
     page.keyboard.press("Escape")
-    assert not told.locator(".tip-text").is_visible()
+    expect(told.locator(".tip-text")).to_be_hidden()
 
 
 @pytest.mark.browser
@@ -449,7 +443,7 @@ def test_the_page_prints(server: Running, browser: Any, runs: Finished) -> None:
         page.goto(runs.page("by-count"))
         page.evaluate("dispatchEvent(new Event('beforeprint'))")
         drawn(page)
-        assert page.evaluate("document.documentElement.scrollWidth") == 703
-        assert not page.locator("nav.rail").is_visible()
-        assert not page.locator("button:visible, a.button:visible").count()
-        assert page.locator("h1").is_visible()
+        without_overflow(page)
+        expect(page.locator("nav.rail")).to_be_hidden()
+        expect(page.locator("button:visible, a.button:visible")).to_have_count(0)
+        expect(page.locator("h1")).to_be_visible()

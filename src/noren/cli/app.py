@@ -13,6 +13,7 @@ from noren.cli import check, components, convert, datasets, measure, protect, pu
 from noren.cli import correlate as correlate_command
 from noren.cli import demo as demo_command
 from noren.cli import draw as draw_command
+from noren.cli import explore as explore_command
 from noren.cli import ledger as ledger_command
 from noren.cli import plan as plan_command
 from noren.cli import reconstruct as reconstruct_command
@@ -62,6 +63,9 @@ app.command("attack", help=attack_command.HELP, epilog=attack_command.EXAMPLE, c
     attack_command.attack
 )
 app.command("measure", help=measure.HELP, epilog=measure.EXAMPLE, context_settings=PARAMETERS)(measure.measure)
+app.command("explore", help=explore_command.HELP, epilog=explore_command.EXAMPLE, context_settings=PARAMETERS)(
+    explore_command.explore
+)
 app.command("report", help=report_command.HELP, epilog=report_command.EXAMPLE)(report_command.report)
 app.command("correlate", help=correlate_command.HELP, epilog=correlate_command.EXAMPLE)(correlate_command.correlate)
 app.command("draw", help=draw_command.HELP, epilog=draw_command.EXAMPLE)(draw_command.draw)

@@ -42,7 +42,7 @@ def categorize(
     from noren.data.frames import History
     from noren.data.schema import Role
     from noren.errors import SchemaError
-    from noren.explore.category_page import write_category_page
+    from noren.study.category_page import write_category_page
 
     data = load_original(original, schema, master, quiet=as_json)
     if not isinstance(data, History):

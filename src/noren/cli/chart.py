@@ -78,7 +78,7 @@ def _draw(
 ) -> None:
     from noren.data.release import Release
     from noren.errors import ParameterError
-    from noren.explore import table_charts as charts
+    from noren.study import table_charts as charts
 
     if out is None and not as_json:
         raise ParameterError(_("there is nowhere to draw to"), _("name a picture with --out, or take --json"))

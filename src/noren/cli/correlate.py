@@ -35,11 +35,11 @@ def correlate(
 ) -> None:
     """Correlate."""
     from noren.data.reading import read_release
-    from noren.explore.correlate import correlate as run
-    from noren.explore.correlate import usefulness_measures
     from noren.kernels.correlation import rejection_limit
     from noren.measures import measures
     from noren.registry import build
+    from noren.study.correlate import correlate as run
+    from noren.study.correlate import usefulness_measures
 
     rejection_limit(len(releases), alpha)
     wanted = ",".join(usefulness_measures()) if names == "all" else names

@@ -35,10 +35,10 @@ def demo(
     from noren.api import protect, sample
     from noren.data.formats.files import writing_folder
     from noren.data.formats.official import write_rows
-    from noren.explore.outcomes import judge
-    from noren.explore.report import write_report
     from noren.measures import measures
     from noren.methods import methods
+    from noren.study.outcomes import judge
+    from noren.study.report import write_report
 
     with writing_folder(out, replace=force or _is_demo(out)) as folder:
         if not as_json:

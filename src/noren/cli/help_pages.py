@@ -48,8 +48,11 @@ class _Spoken:
     def get_params(self, ctx: Any) -> list[Any]:
         params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
         for param in params:
-            if getattr(param, "help", None) in _HELP:
-                param.help = _(param.help)
+            said = getattr(param, "help", None) or ""
+            if said in _HELP:
+                param.help = _(said)
+            elif "[[" in said:  # a table's name in TOML, which would be taken for a mark-up of the page
+                param.help = said.replace("[[", "[\\[")
         return params
 
     def format_usage(self, ctx: Any, formatter: Any) -> None:

@@ -13,6 +13,7 @@ from noren.i18n import _
 
 if TYPE_CHECKING:
     from noren.data.frames import Records
+    from noren.data.schema import Schema
     from noren.registry import Kind, Registry
 
 __all__ = [
@@ -53,7 +54,9 @@ Json = Annotated[bool, typer.Option("--json", help=_("Print one JSON object and 
 Force = Annotated[bool, typer.Option("--force", help=_("Replace what the output folder holds."))]
 
 
-def load_original(path: Path, schema: str | None, master: Path | None = None, *, quiet: bool = False) -> Records:
+def load_original(
+    path: Path, schema: str | Schema | None, master: Path | None = None, *, quiet: bool = False
+) -> Records:
     """Read the original and say what was chosen on the way."""
     from noren.data.reading import read
 

@@ -12,7 +12,7 @@ from noren.cli.help_pages import App
 from noren.cli.inputs import Json, Master, Seed
 from noren.cli.screen import number, progress_bar, say, show_json, show_table
 from noren.errors import ParameterError
-from noren.i18n import _
+from noren.i18n import _, ngettext
 
 if TYPE_CHECKING:
     from noren.data.frames import Records
@@ -140,7 +140,7 @@ def add(
     if every and (period_name is not None or dry_run):
         raise ParameterError(_("--all releases every period"), _("leave --period-name and --dry-run out"))
     if chart is not None:
-        from noren.explore.ledger_chart import chart_ending
+        from noren.study.ledger_chart import chart_ending
 
         chart_ending(chart)  # before long work
     book = Ledger.open(ledger)
@@ -329,7 +329,12 @@ def check(ledger: Folder, as_json: Json = False) -> None:
         for error in wrong:
             print(error)
     else:
-        print(_("{count} releases, and every file is as it was written").format(count=len(book.entries)))
+        words = ngettext(
+            "{count} release, and every file is as it was written",
+            "{count} releases, and every file is as it was written",
+            len(book.entries),
+        )
+        print(words.format(count=len(book.entries)))
     if wrong:
         raise typer.Exit(2)
 
@@ -353,7 +358,7 @@ def chart(
 
 
 def _draw(book: Ledger, out: Path, proposal: Proposal | None, *, quiet: bool) -> None:
-    from noren.explore.ledger_chart import Curves, write_ledger_chart
+    from noren.study.ledger_chart import Curves, write_ledger_chart
 
     write_ledger_chart(Curves.of(book, proposal), out)
     if not quiet:

@@ -97,7 +97,7 @@ def protect(
 
 def _estimated(ready: Method, data: Records, *, as_json: bool) -> None:
     """Say what protecting these data will take, and what that rests on."""
-    from noren.explore.cost import Shape, estimate_run
+    from noren.study.cost import Shape, estimate_run
 
     cost = estimate_run(ready, Shape.of(data), data.schema, attacks=[], measures=[])
     facts: dict[str, Any] = {name: getattr(cost, name) for name in ("seconds", "low", "high", "memory_bytes")}

@@ -24,8 +24,8 @@ def report(
 ) -> None:
     """Write a report."""
     from noren.data.reading import read_release
-    from noren.explore.outcomes import judge
-    from noren.explore.report import write_report
+    from noren.study.outcomes import judge
+    from noren.study.report import write_report
 
     data = load_original(original, schema, master)
     outcomes = []

@@ -21,7 +21,7 @@ EXAMPLE = _("Example: noren reproduce S4 --table 5 --quick")
 
 
 def reproduce(
-    documents: Annotated[str, typer.Argument(metavar="S0|S1|S2|S3|S4|all", help=_("Which document, or all."))],
+    documents: Annotated[str, typer.Argument(metavar="S0|S1|S2|S3|S4|beyond|all", help=_("Which document, or all."))],
     table: Annotated[list[str] | None, typer.Option("--table", help=_("Only this table; may be given again."))] = None,
     figure: Annotated[
         list[str] | None, typer.Option("--figure", help=_("Only this figure; may be given again."))

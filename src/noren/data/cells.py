@@ -31,6 +31,7 @@ __all__ = [
     "kind",
     "lift",
     "set_dtype",
+    "shown_only",
 ]
 
 KINDS = pl.Enum(["exact", "interval", "set", "suppressed"])
@@ -107,3 +108,18 @@ def contains(cells: pl.Series, values: pl.Series) -> pl.Series:
     else:
         fits = cell == value
     return both.select((cell.is_null() | fits.fill_null(value=False)).alias(cells.name))[cells.name]
+
+
+def shown_only(values: pl.Series) -> pl.Series:
+    """Return values whose type names only texts that some cell says; a domain would tell what was taken out.
+
+    >>> shown_only(pl.Series([["a"]], dtype=set_dtype(["a", "b"]))).dtype.inner.categories.to_list()
+    ['a']
+    """
+    dtype = values.dtype
+    if isinstance(dtype, pl.Enum | pl.Categorical):
+        return values.cast(pl.String)
+    if isinstance(dtype, pl.List) and isinstance(dtype.inner, pl.Enum | pl.Categorical):
+        texts = values.cast(pl.List(pl.String))
+        return texts.cast(set_dtype(texts.drop_nulls().explode(empty_as_null=False).unique().sort()))
+    return values

@@ -2,23 +2,26 @@
 
 A :class:`History` has one row per purchase and a customer with many rows; a :class:`Table` has one row per person. Both
 are a Polars frame and the schema that says what its columns mean. Columns may hold exact values or generalised cells
-(:mod:`noren.data.cells`); the type of the column says which.
+(:mod:`noren.data.cells`); the type of the column says which. Frames of other makes come in by :meth:`Records.of` and go
+out by :meth:`Records.to_polars` and :meth:`Records.to_pandas`.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from noren.data.cells import is_generalised, lift
+from noren.data.cells import is_generalised, lift, shown_only
+from noren.data.display import MOST_COLUMNS, MOST_ROWS, Card, Grid, brief
 from noren.data.formats.parse import parse_values
 from noren.data.formats.render import cell_text, lines_of
 from noren.data.formats.spelling import Spelling
-from noren.data.schema import Column, Kind, Role, Schema
+from noren.data.interchange import Cells, frame_of, index_names, missing_column, pandas_frame, released_values
+from noren.data.schema import Column, Kind, Role, Scale, Schema
 from noren.errors import SchemaError
 from noren.i18n import _
 from noren.naming import listing
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["History", "Records", "Table"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Records:
     """Rows and what their columns mean; the common ground of histories and tables."""
 
@@ -42,10 +45,24 @@ class Records:
 
     @classmethod
     def of(cls, data: Any, schema: Schema) -> Self:
-        """Make records of a Polars or pandas data frame (or anything Arrow understands), typed by ``schema``."""
-        frame = data if isinstance(data, pl.DataFrame) else pl.DataFrame(data)
-        _stop_at_missing(frame, schema)
+        """Make records of a Polars or pandas data frame (or anything Arrow understands), typed by ``schema``.
+
+        The index of a pandas frame is not read; ``reset_index()`` makes a column of it.
+        """
+        frame = frame_of(data)
+        _stop_at_missing(frame, schema, index_names(data))
         return cls(parse_values(frame, schema), schema)
+
+    @classmethod
+    def of_release(cls, data: Any, schema: Schema) -> Self:
+        """Make records of a data frame of released rows, typed by ``schema``.
+
+        Cells may be exact, texts (``[a;b]``, ``{a;b}``, ``*``), intervals (``{"lo": a, "hi": b}``) or lists; a missing
+        one is suppressed. What :meth:`to_polars` and :meth:`to_pandas` hand out comes back so.
+        """
+        frame = frame_of(data)
+        _stop_at_missing(frame, schema, index_names(data))
+        return cls(released_values(frame, schema), schema)
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -77,6 +94,48 @@ class Records:
         """Return every row as one comma-separated line of text."""
         return lines_of(self.texts(suppressed))
 
+    def to_polars(self, *, cells: Cells = "text") -> pl.DataFrame:
+        """Return the columns of the schema as a Polars frame.
+
+        Exact values have their own types and are null where missing. ``cells`` says how a column of intervals or sets
+        is handed out: as the ``text`` that files have (``[a;b]``, ``{a;b}``, a value where it is known, ``*`` where
+        nothing is), or ``typed``, as structs ``{lo, hi}`` and lists.
+        """
+        frame = self.frame.select(shown_only(self.frame[name]) for name in self.schema.names)
+        wide = [name for name, dtype in frame.schema.items() if is_generalised(dtype)]
+        return frame if cells == "typed" or not wide else frame.with_columns(self.texts().select(wide))
+
+    def to_pandas(self, *, cells: Cells = "text") -> Any:
+        """Return the columns of the schema as a pandas data frame, whose index counts the rows; see :meth:`to_polars`.
+
+        Days are ``datetime64``, whole numbers ``int64``, or ``Int64`` where some are missing.
+        """
+        return pandas_frame(self.to_polars(cells=cells))
+
+    def __repr__(self) -> str:
+        # rows of an original are about people, and what is shown so ends in logs
+        columns = brief(listing(self.schema.names), 200)
+        return f"{type(self).__name__}(rows={len(self)}, schema={self.schema.name!r}, columns={columns!r})"
+
+    def _repr_html_(self) -> str:
+        """Return how a notebook shows the data: rows, people, columns with their roles, the first rows."""
+        return Card(self._kind_word(), self.schema.name, self._facts(), self.first_rows()).html()
+
+    def _kind_word(self) -> str:
+        return _("table")
+
+    def _facts(self) -> list[tuple[str, str]]:
+        return [(_("rows"), f"{len(self):,}"), (_("columns"), f"{len(self.schema.columns):,}")]
+
+    def first_rows(self, missing: str = "–") -> Grid:
+        """Return the first rows of the first columns as texts."""
+        columns = self.schema.columns[:MOST_COLUMNS]
+        head, dtypes = self.frame.head(MOST_ROWS), self.frame.schema
+        texts = head.select(cell_text(pl.col(c.name), c, dtypes[c.name]).alias(c.name) for c in columns)
+        numeric = [c.scale == Scale.RATIO and not is_generalised(dtypes[c.name]) for c in columns]
+        headings = [(c.name, str(c.role)) for c in columns]
+        return Grid(headings, texts.fill_null(missing).rows(), numeric, len(self), len(self.schema.columns))
+
     def take(self, rows: pl.Series) -> Self:
         """Return the rows at positions ``rows``, in that order, spelling included."""
         return replace(self, frame=self.frame[rows], spelling=self.spelling.take(rows))
@@ -90,17 +149,14 @@ class Records:
         return content.hexdigest()
 
 
-def _stop_at_missing(frame: pl.DataFrame, schema: Schema) -> None:
+def _stop_at_missing(frame: pl.DataFrame, schema: Schema, index: Sequence[str] = ()) -> None:
     there = set(frame.columns)
     missing = [name for name in schema.names if name not in there]
     if missing:
-        raise SchemaError(
-            _("the data have no column {name!r}").format(name=missing[0]),
-            _("their columns are {names}").format(names=listing(frame.columns)),
-        )
+        raise missing_column(missing[0], frame.columns, index)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class History(Records):
     """Purchases: who, when, what, at what price, how many; with an optional master table of the customers.
 
@@ -127,6 +183,12 @@ class History(Records):
         """The customers, in order of first appearance."""
         return self[Role.CUSTOMER].drop_nulls().unique(maintain_order=True)
 
+    def _kind_word(self) -> str:
+        return _("history")
+
+    def _facts(self) -> list[tuple[str, str]]:
+        return [(_("rows"), f"{len(self):,}"), (_("customers"), f"{len(self.customers):,}"), *super()._facts()[1:]]
+
     def measured(self) -> tuple[Column, ...]:
         """Return the columns that a release generalises and U counts (S0): date, item, price, quantity."""
         return tuple(
@@ -134,7 +196,7 @@ class History(Records):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Table(Records):
     """People: one row each, with identifying, linking and sensitive columns."""
 

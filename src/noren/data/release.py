@@ -15,7 +15,7 @@ The seed is secret: who holds the original and the seed can run the method again
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +23,14 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from noren.data.cells import is_interval, set_dtype
+from noren.data.cells import is_interval, shown_only
+from noren.data.display import Card, brief
 from noren.data.formats.binary_files import checked_frame, saying_damage
 from noren.data.formats.files import writing_folder
 from noren.data.formats.official import published, write_pairs, write_rows
 from noren.data.formats.parse import in_calendar
 from noren.data.frames import History, Records, Table
+from noren.data.interchange import Cells
 from noren.data.schema import Column, Kind, Role, Scale, Schema
 from noren.data.statement import Statement
 from noren.errors import FileError, ParameterError
@@ -65,13 +67,48 @@ class Secret:
         return f"Secret({self.original_rows} original rows; contents withheld)"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Release:
-    """Public data, the secret that explains them, and a statement."""
+    """Public data, the secret that explains them, and a statement.
+
+    Printed, or shown in a notebook, it tells the public part and the statement, never the secret.
+    """
 
     public: Records
-    secret: Secret = field(repr=False)
+    secret: Secret
     statement: Statement
+
+    def __repr__(self) -> str:
+        about = brief(self.statement.parameters, 200)
+        return f"Release({self.statement.method}, parameters={about}, rows={len(self.public)}; secret withheld)"
+
+    def _repr_html_(self) -> str:
+        """Return how a notebook shows the release: method, promise, the first rows of the public part."""
+        said, public = self.statement, self.public
+        given = {name: value for name, value in said.parameters.items() if value not in (None, (), [], {}, "")}
+        facts = [(_("parameters"), ", ".join(_said(name, value) for name, value in given.items()))] if given else []
+        facts += [(_("promise"), _(said.promise))] if said.promise else []
+        facts.append((_("rows"), f"{len(public):,}"))
+        if isinstance(public, History):
+            facts.append((_("pseudonyms"), f"{len(public.customers):,}"))
+        facts.append((_("secret part"), _("withheld") if self.has_secret else _("not here")))
+        return Card(_("release"), said.method, facts, public.first_rows(missing="*")).html()
+
+    def to_polars(self, *, cells: Cells = "text") -> pl.DataFrame:
+        """Return the public part as a Polars frame; ``cells`` is as in :meth:`Records.to_polars`.
+
+        >>> from noren.data.schema import Schema
+        >>> ages = Schema.of({"kind": "table", "columns": {"age": {"role": "quasi", "type": "integer"}}})
+        >>> public = Table.of_release({"age": ["[20;29]", "31"]}, ages)
+        >>> release = Release.of_aligned(Table.of({"age": [25, 31]}, ages), public, Statement("by hand"))
+        >>> release.to_polars()["age"].to_list()
+        ['31', '[20;29]']
+        """
+        return self.public.to_polars(cells=cells)
+
+    def to_pandas(self, *, cells: Cells = "text") -> Any:
+        """Return the public part as a pandas data frame; see :meth:`Records.to_pandas`."""
+        return self.public.to_pandas(cells=cells)
 
     @classmethod
     def of_aligned(
@@ -211,7 +248,7 @@ class Release:
         return Path(folder)
 
     def _write_public(self, folder: Path, *, official: bool) -> None:
-        shown = self.public.frame.select(_no_more_than_shown(self.public.frame[n]) for n in self.public.schema.names)
+        shown = self.public.frame.select(shown_only(self.public.frame[n]) for n in self.public.schema.names)
         table = shown.to_arrow()
         table = table.replace_schema_metadata({_SCHEMA_KEY: self.public.schema.to_toml().encode()})
         pq.write_table(table, folder / "public.parquet", compression="zstd")
@@ -249,6 +286,10 @@ class Release:
         return self.secret.original_rows > 0
 
 
+def _said(name: str, value: Any) -> str:
+    return f"{name} = {' + '.join(map(str, value)) if isinstance(value, list | tuple) else value}"
+
+
 def _behind_rows(original: Records, aligned: Records, periods: pl.Series | None) -> pl.DataFrame:
     """Return who is behind each pseudonym: the customers whose rows stand under it."""
     if not isinstance(aligned, History):
@@ -263,17 +304,6 @@ def _followed_by(rows: Records, more: Records) -> Records:
     """Return rows and more rows of the same columns; the spelling of the first ones stays."""
     names = rows.schema.names
     return replace(rows, frame=pl.concat([rows.frame.select(names), more.frame.select(names)]))
-
-
-def _no_more_than_shown(values: pl.Series) -> pl.Series:
-    """Return values whose type names only texts that some cell says; a domain would tell what was taken out."""
-    dtype = values.dtype
-    if isinstance(dtype, pl.Enum | pl.Categorical):
-        return values.cast(pl.String)
-    if isinstance(dtype, pl.List) and isinstance(dtype.inner, pl.Enum | pl.Categorical):
-        texts = values.cast(pl.List(pl.String))
-        return texts.cast(set_dtype(texts.drop_nulls().explode(empty_as_null=False).unique().sort()))
-    return values
 
 
 def _read_public(path: Path) -> Records:

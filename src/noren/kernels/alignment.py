@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from noren.kernels.assignment import FAR, assign
+from noren.kernels.assignment import EXACT, FAR, assign
 
 __all__ = ["COLUMNS", "MISSING", "LaidRows", "Tariff", "aligned_pair", "laid_rows", "pair_costs"]
 
@@ -102,7 +102,7 @@ def laid_rows(start: Whole, columns: list[Numbers], sds: list[float], widths: li
     return LaidRows(start.astype(np.int64), point, item.astype(np.int64), worth, width)
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(cache=True, nogil=True, fastmath=EXACT)
 def _fill(rows: LaidRows, tariff: Tariff, few: int, many: int, cost: Numbers) -> float:
     """Write what each row of ``few`` adds that takes a row of ``many``; return what ``many`` costs left over whole."""
     a0, a1 = rows.start[few], rows.start[few + 1]

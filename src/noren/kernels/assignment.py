@@ -12,16 +12,20 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["FAR", "assign"]
+__all__ = ["EXACT", "FAR", "assign"]
 
 FAR = 1e290
-"""More than any cost: stands for infinity, which fast arithmetic does not know."""
+"""More than any cost: stands for infinity, which the arithmetic of these kernels does not know."""
+
+EXACT = {"nnan", "ninf", "nsz"}
+"""Arithmetic without NaN, infinity and the sign of zero, for loops over vectors; no sum is rearranged and no product
+fused, which would give other last digits on another machine, or once a kernel comes from the cache."""
 
 Numbers = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(cache=True, nogil=True, fastmath=EXACT)
 def _auction(cost: Numbers, rows: int, columns: int, column_of: Whole, row_of: Whole, price: Numbers) -> int:
     """Let free rows bid for columns, two rounds; return how many rows stay free.
 
@@ -78,7 +82,7 @@ def _auction(cost: Numbers, rows: int, columns: int, column_of: Whole, row_of: W
     return waiting
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(cache=True, nogil=True, fastmath=EXACT)
 def assign(cost: Numbers, rows: int, columns: int, limit: float, column_of: Whole) -> float:
     """Return the least total of ``cost[i, column_of[i]]`` over distinct columns, and fill in ``column_of``.
 

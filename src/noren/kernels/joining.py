@@ -14,7 +14,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from noren.kernels.alignment import COLUMNS, MISSING, LaidRows
-from noren.kernels.assignment import FAR, assign
+from noren.kernels.assignment import EXACT, FAR, assign
 
 __all__ = ["aligned_histories", "join", "join_costs", "settled", "without_members", "worth_keeping"]
 
@@ -27,7 +27,7 @@ Whole = NDArray[np.int64]
 Codes = NDArray[np.int32]
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(cache=True, nogil=True, fastmath=EXACT)
 def _summary(rows: LaidRows, table: Whole, filler: int, known: Numbers, items: Codes) -> None:
     """Sum up each generalised row: per ordered column count, least, greatest, sum, sum of squares; items, each once."""
     members, length = table.shape
@@ -68,7 +68,7 @@ def _summary(rows: LaidRows, table: Whole, filler: int, known: Numbers, items: C
         known[17, r] = worth
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(cache=True, nogil=True, fastmath=EXACT)
 def _fill(rows: LaidRows, suppress: bool, few: Whole, many: Whole, cost: Numbers) -> None:
     """Write the value of every column of ``few`` joined with every column of ``many``."""
     a = np.empty((18, few.shape[1]))

@@ -13,7 +13,7 @@
   computed again. So the numbers and words of the paper stand in another module than the functions, else editing a
   word would throw away results. One unit should take a second to a minute: usually one cell for one seed.
   ``Unit(…, needs=(other,))`` gets the results of other units after its own arguments. ``wide=True`` is for a unit that
-  uses all cores by itself. A large intermediate result (a release) is kept by :func:`~noren.reproduce.store.kept`.
+  uses all cores by itself. A large intermediate result (a release) is kept by :func:`~noren.units.store.kept`.
 - ``asked.seeds(full=5, quick=1)`` are the seeds to run, ``asked.quick`` says whether to leave out cells. All of quick,
   five documents together, has three minutes on two cores.
 - ``compare(found)`` returns a ``Comparison`` of **cells**, sentences and charts. ``found[unit]`` is a unit's result,
@@ -46,17 +46,18 @@ PLACES = {
     "S2": "noren.reproduce.s2:DOCUMENT",
     "S3": "noren.reproduce.s3:DOCUMENT",
     "S4": "noren.reproduce.s4:DOCUMENT",
+    "beyond": "noren.reproduce.beyond:DOCUMENT",
 }
 
 
 def document(name: str) -> Document:
     """Return the document ``name``; upper or lower case."""
-    place = PLACES.get(name.upper())
+    place = {key.casefold(): place for key, place in PLACES.items()}.get(name.strip().casefold())
     if place is None:
         names = (*PLACES, "all")
         raise UnknownNameError(
             _("there is no document {name!r}{hint}; there are {names}").format(
-                name=name[:200], hint=suggestion(name.upper(), names), names=", ".join(names)
+                name=name[:200], hint=suggestion(name, names), names=", ".join(names)
             )
         )
     module, _colon, constant = place.partition(":")
@@ -65,6 +66,6 @@ def document(name: str) -> Document:
 
 
 def documents_named(names: str) -> list[Document]:
-    """Return the documents that ``names`` means: ``S4``, ``S2,S4`` or ``all``."""
-    wanted = PLACES if names.lower() == "all" else [name.strip().upper() for name in names.split(",")]
-    return [document(name) for name in dict.fromkeys(wanted)]
+    """Return the documents that ``names`` means: ``S4``, ``S2,S4``, ``beyond`` or ``all``."""
+    wanted = PLACES if names.lower() == "all" else names.split(",")
+    return list({found.key: found for found in map(document, wanted)}.values())

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import altair as alt
 
-from noren.explore.charts import COLOURS, in_house_style
+from noren.study.charts import COLOURS, in_house_style
 
 __all__ = ["Line", "lines", "svg"]
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from noren.units.unit import Unit
+
 __all__ = [
     "Asked",
     "Cell",
@@ -20,7 +22,6 @@ __all__ = [
     "no_units",
 ]
 
-Scalar = str | int | float | bool
 Value = float | str | None
 
 
@@ -38,36 +39,6 @@ class Asked:
         ([1, 2, 3], [1], [1, 2])
         """
         return range(1, (self.wanted_seeds or (quick if self.quick else full)) + 1)
-
-
-@dataclass(frozen=True)
-class Unit:
-    """One piece of work, the same in any process: a function at the top of a module, and its arguments.
-
-    Attributes
-    ----------
-    work
-        Called with the arguments, then with the results of ``needs``; returns plain JSON.
-    data
-        Data sets of the catalog that it reads; where one is not on this machine, the unit is not run.
-    wide
-        Whether it uses all cores by itself; it is then run alone, in this process.
-    """
-
-    work: Callable[..., Any]
-    arguments: tuple[Scalar, ...] = ()
-    data: tuple[str, ...] = ()
-    needs: tuple[Unit, ...] = ()
-    wide: bool = False
-
-    @property
-    def name(self) -> str:
-        """What the progress bar calls it."""
-        return " ".join((self.work.__name__.replace("_", " "), *map(str, self.arguments)))
-
-    def all_data(self) -> tuple[str, ...]:
-        """Return the data sets that it or what it needs reads."""
-        return tuple(dict.fromkeys((*self.data, *(name for unit in self.needs for name in unit.all_data()))))
 
 
 @dataclass(frozen=True)

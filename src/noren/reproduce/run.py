@@ -11,15 +11,19 @@ from noren.errors import FileError, UnknownNameError
 from noren.i18n import N_, _
 from noren.naming import suggestion
 from noren.progress import Progress, silent
-from noren.reproduce.frame import Asked, Cell, Comparison, Document, Erratum, Found, Part, Unit
+from noren.reproduce.frame import Asked, Cell, Comparison, Document, Erratum, Found, Part
 from noren.reproduce.machine import cores
-from noren.reproduce.store import Store, data_digest, default_folder
-from noren.reproduce.workers import run_units
+from noren.units.store import Store, data_digest, default_folder, not_kept
+from noren.units.unit import Unit
+from noren.units.workers import run_units
 from noren.version import __version__
 
 __all__ = ["Choice", "DocumentResult", "PartResult", "Report", "reproduce"]
 
-_KINDS = {"table": (N_("table"), N_("tables")), "figure": (N_("figure"), N_("figures"))}
+_NOWHERE = {
+    "table": N_("there is no table {name} in {documents}; there are tables {names}"),
+    "figure": N_("there is no figure {name} in {documents}; there are figures {names}"),
+}
 
 
 @dataclass(frozen=True)
@@ -50,11 +54,9 @@ class Choice:
             for name in wanted:
                 if name not in [number for _key, number in there]:
                     raise UnknownNameError(
-                        _("there is no {kind} {name} in {documents}; there are {kinds} {names}").format(
-                            kind=_(_KINDS[kind][0]),
+                        _(_NOWHERE[kind]).format(
                             name=name[:200],
                             documents=", ".join(d.key for d in documents),
-                            kinds=_(_KINDS[kind][1]),
                             names=_numbers(there, several=len(documents) > 1),
                         )
                     )
@@ -114,11 +116,30 @@ class DocumentResult:
         return own + [cell for erratum in self.errata for cell in erratum.cells]
 
     @property
-    def failed(self) -> list[tuple[str, Cell]]:
-        """Exact cells that differ without an erratum, each with the key of its part."""
+    def counts(self) -> dict[str, int]:
+        """How many cells there are, how many are exact and how many of these are the paper's, what is claimed, …"""
+        cells = self.cells
+        return {
+            "cells": len(cells),
+            "exact": sum(cell.exact for cell in cells),
+            "exact_run": sum(cell.exact and cell.ok is not None for cell in cells),
+            "exact_equal": sum(cell.exact and cell.ok is True for cell in cells),
+            "claims": sum(cell.ok is not None for cell in cells),
+            "claims_held": sum(cell.ok is True for cell in cells),
+            "not_run": sum(len(part.left_out) for part in self.parts),
+        }
+
+    @property
+    def differing(self) -> list[tuple[str, Cell]]:
+        """Cells of which something is claimed that does not hold, each with the key of its part or erratum."""
         told = [(p.part.key, cell) for p in self.parts for cell in p.comparison.cells]
         told += [(erratum.key, cell) for erratum in self.errata for cell in erratum.cells]
-        return [(key, cell) for key, cell in told if cell.fails]
+        return [(key, cell) for key, cell in told if cell.ok is False]
+
+    @property
+    def failed(self) -> list[tuple[str, Cell]]:
+        """Exact cells that differ without an erratum, each with the key of its part."""
+        return [(key, cell) for key, cell in self.differing if cell.fails]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the document as plain data."""
@@ -143,17 +164,9 @@ class Report:
     counts: dict[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        cells = [cell for document in self.documents for cell in document.cells]
-        counts = {
-            "cells": len(cells),
-            "exact": sum(cell.exact for cell in cells),
-            "exact_run": sum(cell.exact and cell.ok is not None for cell in cells),
-            "exact_equal": sum(cell.exact and cell.ok is True for cell in cells),
-            "claims": sum(cell.ok is not None for cell in cells),
-            "claims_held": sum(cell.ok is True for cell in cells),
-            "not_run": sum(len(p.left_out) for d in self.documents for p in d.parts),
-        }
-        object.__setattr__(self, "counts", counts)
+        own = [document.counts for document in self.documents]
+        names = DocumentResult(Document("", "", "", ()), ()).counts
+        object.__setattr__(self, "counts", {name: sum(counts[name] for counts in own) for name in names})
 
     @property
     def failed(self) -> list[tuple[str, str, Cell]]:
@@ -202,7 +215,7 @@ def reproduce(
     missing = {part: _missing(units) for part, units in needed.items()}
     runnable = [unit for part, units in needed.items() if not missing[part] for unit in units]
     done: dict[Unit, Any] = {}
-    left = _not_kept(runnable, store, done, fresh=fresh)
+    left = not_kept(runnable, store, done, fresh=fresh)
     kept = len(done)
     for count, unit in enumerate(run_units(left, done, store, workers or cores()), start=1):
         progress(count / len(left), unit.name)
@@ -229,26 +242,3 @@ def _missing(units: Sequence[Unit]) -> str:
         except FileError as error:
             return str(error)
     return ""
-
-
-def _not_kept(units: Sequence[Unit], store: Store, done: dict[Unit, Any], *, fresh: bool) -> list[Unit]:
-    """Put what is kept into ``done`` and return the rest, with what it needs, each unit once."""
-    left: dict[Unit, None] = {}
-
-    def look(unit: Unit) -> None:
-        if unit in done or unit in left:
-            return
-        if not fresh:
-            try:
-                done[unit] = store.load(unit)
-            except KeyError:
-                pass
-            else:
-                return
-        for other in unit.needs:
-            look(other)
-        left[unit] = None
-
-    for unit in units:
-        look(unit)
-    return list(left)

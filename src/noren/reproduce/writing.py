@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -11,15 +12,15 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from noren import explore
+from noren import study
 from noren.data.formats.files import writing_folder
 from noren.i18n import _, active_language
 from noren.reproduce.frame import Erratum
-from noren.reproduce.layout import Grid, before_table, grid, headline, markdown_table
+from noren.reproduce.layout import Grid, before_table, grid, headline, long_grid, markdown_table
 from noren.reproduce.machine import facts
 from noren.reproduce.run import DocumentResult, PartResult, Report
 
-__all__ = ["markdown", "page", "part_title", "write"]
+__all__ = ["markdown", "overview", "page", "part_title", "write"]
 
 Pictures = dict[tuple[str, str, int], str]
 
@@ -34,6 +35,7 @@ def write(report: Report, folder: str | Path, *, replace: bool = False) -> Path:
             (aside / name).write_text(text, encoding="utf-8", newline="\n")
 
         put("index.html", page(report, measured, pictures))
+        put("index.md", overview(report, measured))
         put("reproduce.json", _json(report.as_dict() | {"measured": measured}))
         for result in report.documents:
             key = result.document.key
@@ -81,6 +83,47 @@ def markdown(result: DocumentResult, measured: str) -> str:
         blocks += [f"### {erratum.where} ({erratum.key})", *_erratum_lines(erratum), erratum.derivation]
         if erratum.cells:
             blocks.append(markdown_table(grid(erratum.cells)))
+    blocks.append(_("Run on {measured}.").format(measured=measured))
+    return "\n\n".join(blocks) + "\n"
+
+
+def overview(report: Report, measured: str) -> str:
+    """Return what came of each document as Markdown: how many numbers are the paper's, and every one that is not."""
+    heads = (
+        _("document"),
+        _("exact numbers"),
+        _("the paper's"),
+        _("explained by an erratum"),
+        _("random claims"),
+        _("that hold"),
+        _("not run"),
+    )
+    lines, differing = [], []
+    for result in report.documents:
+        counts, key = result.counts, result.document.key
+        exact, equal = counts["exact_run"], counts["exact_equal"]
+        explained = sum(bool(cell.erratum) for _part, cell in result.differing if cell.exact)
+        claims, held = counts["claims"] - exact, counts["claims_held"] - equal
+        numbers = (f"[{key}]({key}.md)", exact, equal, explained, claims, held, counts["not_run"])
+        lines.append("| " + " | ".join(map(str, numbers)) + " |")
+        differing += [(key, part, cell) for part, cell in result.differing]
+    blocks = [
+        f"# {_('The papers, reproduced')}",
+        f"**{headline(report)}.**",
+        "\n".join(["| " + " | ".join(heads) + " |", "|---" + "|---:" * (len(heads) - 1) + "|", *lines]),
+        _legend(),
+        f"## {_('Every number that is not the paper’s')}",
+    ]
+    for explained, title in (
+        (True, _("An erratum says why")),
+        (False, _("A claim about a random number does not hold")),
+    ):
+        found = [one for one in differing if bool(one[2].erratum) is explained]
+        if found:
+            cells = [replace(cell, row=f"{key}, {part}: {cell.row}") for key, part, cell in found]
+            blocks += [f"### {title}", markdown_table(long_grid(cells))]
+    if not differing:
+        blocks.append(_("There is none."))
     blocks.append(_("Run on {measured}.").format(measured=measured))
     return "\n\n".join(blocks) + "\n"
 
@@ -191,6 +234,6 @@ def _template() -> Template:
 
 def _css() -> str:
     """Return the styles of the house's pages, and the few of this one."""
-    house = Path(explore.__file__).parent / "templates" / "report.css"
+    house = Path(study.__file__).parent / "templates" / "report.css"
     own = Path(__file__).parent / "templates" / "reproduce.css"
     return house.read_text(encoding="utf-8") + own.read_text(encoding="utf-8")

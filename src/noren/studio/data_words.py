@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from noren.data.formats.scan import ENCODINGS
-from noren.explore.findings import count, percent
-from noren.explore.page_text import printable
 from noren.i18n import _, active_language, ngettext
 from noren.naming import listing
+from noren.study.findings import count, percent
+from noren.study.page_text import printable
 
 __all__ = [
     "bars_drawn",

@@ -22,12 +22,12 @@ from noren.data.frames import History, Records
 from noren.data.reading import write
 from noren.data.release import Release, Statement
 from noren.data.schema import Schema
-from noren.explore.scripts import Order, as_commands, as_python, chain_toml
 from noren.i18n import _
 from noren.studio.folders import read_json
 from noren.studio.service import NotNowError, NotThereError, Studio
 from noren.studio.store import Job, Project, State
 from noren.studio.work.project_files import PROJECT_FILES
+from noren.study.scripts import Order, as_commands, as_python, chain_toml
 
 __all__ = [
     "Download",

@@ -1,6 +1,6 @@
 """The numbers of a page: each with its name, its unit, which way is better, and one plain sentence.
 
-Made from the facts of :func:`noren.explore.run_view.run_view` when a page is shown.
+Made from the facts of :func:`noren.study.run_view.run_view` when a page is shown.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from noren.explore.findings import count, decimal, percent
 from noren.i18n import _
+from noren.study.findings import count, decimal, percent
 
 __all__ = ["Fact", "Measured", "measured", "number", "table_risk_facts", "useful_facts"]
 

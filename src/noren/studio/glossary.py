@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from noren.attacks import attacks
-from noren.explore.report_words import glossary as report_glossary
 from noren.i18n import _
 from noren.measures import measures
 from noren.methods import methods
+from noren.study.report_words import glossary as report_glossary
 
 __all__ = ["Chapter", "Entry", "chapters"]
 

@@ -35,6 +35,8 @@ __all__ = ["Jobs", "Live"]
 _MOST_ATTEMPTS = 3
 _SAVE_EVERY = 0.5
 _POLL = 0.25
+_NEVER_STARTED = -9
+"""The code of a worker that was killed, for one that was stopped before it was."""
 _HEAVY, _LIGHT = "noren-heavy", "noren-light"
 _ACTIVE = (State.WAITING, State.RUNNING)
 INTERRUPTED = N_("the studio was stopped {times} times while this ran; start it again")
@@ -215,45 +217,49 @@ class Jobs:
         told: dict[str, Any] = {}
         saved, live = 0.0, Live(State.RUNNING, 0.0, "", None)
         command = [sys.executable, "-m", "noren.studio.worker", str(folder)]
-        log = os.open(folder / "error.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-            encoding="utf-8",
-            start_new_session=True,  # Ctrl-C in the terminal is for the server
-        ) as worker:
-            os.close(log)
-            with self._lock:
-                self._workers[job.id] = worker
-            # asked only now: whoever cancels writes it down first and then looks for the worker
+        with self._lock:
+            # under the lock that cancelling takes after it wrote so: either it finds the worker, or there is none
             begun = self.store.job(job.id)
             if begun is None or begun.state.is_over or self._closing:
-                worker.kill()
+                return _NEVER_STARTED, told
+            log = os.open(folder / "error.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             try:
-                assert worker.stdout is not None  # noqa: S101 - asked for above
-                for line in worker.stdout:
-                    said = json.loads(line)
-                    if "done" not in said:
-                        told |= said
-                        continue
-                    best = live.best if said["best"] is None else said["best"]
-                    live = Live(State.RUNNING, said["done"], said["words"], best, can_stop=said["best"] is not None)
-                    self._live[job.id] = live
-                    if time.monotonic() - saved > _SAVE_EVERY:
-                        saved = time.monotonic()
-                        self.store.change_job(
-                            job.id, only_from=(State.RUNNING,), done=live.done, words=live.words, best=live.best
-                        )
-            except BaseException:
-                worker.kill()  # it must not go on unheard
-                raise
+                started = subprocess.Popen(
+                    command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=log,
+                    text=True,
+                    encoding="utf-8",
+                    start_new_session=True,  # Ctrl-C in the terminal is for the server
+                )
             finally:
-                with self._lock:
-                    self._workers.pop(job.id, None)
-        return worker.returncode, told
+                os.close(log)
+            self._workers[job.id] = started
+        try:
+            with started as worker:
+                try:
+                    assert worker.stdout is not None  # noqa: S101 - asked for above
+                    for line in worker.stdout:
+                        said = json.loads(line)
+                        if "done" not in said:
+                            told |= said
+                            continue
+                        best = live.best if said["best"] is None else said["best"]
+                        live = Live(State.RUNNING, said["done"], said["words"], best, can_stop=said["best"] is not None)
+                        self._live[job.id] = live
+                        if time.monotonic() - saved > _SAVE_EVERY:
+                            saved = time.monotonic()
+                            self.store.change_job(
+                                job.id, only_from=(State.RUNNING,), done=live.done, words=live.words, best=live.best
+                            )
+                except BaseException:
+                    worker.kill()  # it must not go on unheard
+                    raise
+        finally:  # its process is gone
+            with self._lock:
+                self._workers.pop(job.id, None)
+        return started.returncode, told
 
 
 _current: Jobs | None = None

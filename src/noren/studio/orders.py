@@ -13,8 +13,6 @@ from typing import Any, Final
 
 from noren.attacks import attacks as every_attack
 from noren.errors import NorenError
-from noren.explore.cost import Cost
-from noren.explore.outcomes import fitting
 from noren.i18n import N_, _
 from noren.measures import measures as every_measure
 from noren.methods import methods as every_method
@@ -25,6 +23,8 @@ from noren.studio.planning import USUAL_K, Plan, early_problem, estimate_order, 
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project
 from noren.studio.work.project_files import with_project_files, without_paths
+from noren.study.cost import Cost
+from noren.study.outcomes import fitting
 
 __all__ = ["Checked", "Draft", "Surroundings", "checked", "draft_of_form", "draft_of_job", "draft_of_methods"]
 

@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from noren.data.schema import Role, Scale, Schema
 from noren.errors import InputError, ParameterError
-from noren.explore.cost import Cost, Shape, estimate_run
 from noren.i18n import _, ngettext
 from noren.methods.retention import Retention
 from noren.protocols import Component
 from noren.studio.service import Studio
 from noren.studio.work.project_files import method_of
+from noren.study.cost import Cost, Shape, estimate_run
 
 __all__ = [
     "USUAL_K",

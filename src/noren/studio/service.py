@@ -15,7 +15,6 @@ from noren.data.release import Statement
 from noren.data.roles import stop_at_unclassified
 from noren.data.schema import Kind, Schema
 from noren.errors import FileError, NorenError, ParameterError
-from noren.explore.outcomes import label_of
 from noren.i18n import N_, _, active_language
 from noren.measures import measures as every_measure
 from noren.methods import methods as every_method
@@ -28,6 +27,7 @@ from noren.studio.jobs import Jobs
 from noren.studio.settings import Settings
 from noren.studio.store import Job, Project, State, Store
 from noren.studio.work.project_files import method_of, with_project_files, without_paths
+from noren.study.outcomes import label_of
 
 __all__ = ["SAMPLES", "NotNowError", "NotThereError", "Studio", "TooLargeError", "pair_of"]
 

@@ -6,11 +6,11 @@ import gc
 import threading
 
 from noren.attacks import attacks
-from noren.explore.cost import constants
 from noren.measures import measures
 from noren.methods import methods
 from noren.registry import Registry
 from noren.studio.pages.frame import load_templates
+from noren.study.cost import constants
 
 __all__ = ["start_warming", "warm"]
 

@@ -1,6 +1,6 @@
 """What stored facts say, in sentences: made when a page is shown, in the language of whoever looks at it.
 
-Facts are those of :func:`noren.explore.run_view.run_view`. Nothing here reads data or knows a secret.
+Facts are those of :func:`noren.study.run_view.run_view`. Nothing here reads data or knows a secret.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from noren.explore.findings import count, percent
 from noren.i18n import _, ngettext
 from noren.studio.facts import number
+from noren.study.findings import count, percent
 
 __all__ = [
     "BoundLine",

@@ -38,6 +38,7 @@ class _Teller:
         self._last = 0.0
         self._words = ""
         self._best: float | None = None
+        self._told: float | None = None
 
     def enough(self) -> None:
         """End the search with the best so far."""
@@ -48,12 +49,17 @@ class _Teller:
         self._heard(done, words, best)
 
     def _tell(self, done: float, words: str = "", best: float | None = None) -> None:
+        if best is None and self._best is not None and self._best != self._told:
+            self._say(done, self._best)  # the search is over: what it ended with is told, however soon it came
         began = (best is None) != (self._best is None)
         self._words, self._best = words or self._words, best
         if began or time.monotonic() - self._last >= _EVERY:
             self._last = time.monotonic()
-            told = round(min(1.0, max(0.0, done)), 4)
-            say({"done": told, "words": self._words, "best": best})
+            self._say(done, best)
+
+    def _say(self, done: float, best: float | None) -> None:
+        self._told = best
+        say({"done": round(min(1.0, max(0.0, done)), 4), "words": self._words, "best": best})
 
 
 def say(line: Line) -> None:

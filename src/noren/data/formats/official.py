@@ -22,7 +22,7 @@ from pathlib import Path
 
 import polars as pl
 
-from noren.data.cells import set_dtype
+from noren.data.formats.cell_texts import parse_cells
 from noren.data.formats.files import writing_file
 from noren.data.formats.parse import Place, parse_text
 from noren.data.formats.render import cell_text
@@ -30,7 +30,7 @@ from noren.data.formats.scan import TextForm, scan_text
 from noren.data.formats.spelling import Spelling
 from noren.data.formats.text_files import arrangement, text_blocks
 from noren.data.frames import History
-from noren.data.schema import Column, Role, Scale, Schema, TextLayout
+from noren.data.schema import Column, Role, Schema, TextLayout
 from noren.errors import FileError, FormatError, ValueInCellError
 from noren.i18n import _
 
@@ -83,7 +83,7 @@ def read_rows(path: str | Path, schema: Schema) -> History:
     for column in schema.columns:
         values = text[column.name]
         if column.role != Role.CUSTOMER and star and values.str.contains(r"^[*\[{]").any():
-            columns[column.name] = _generalised(values, column, path)
+            columns[column.name] = parse_cells(values, column, path)
         else:
             plain.append(column)
     if plain:
@@ -141,62 +141,6 @@ def _exact(
             _("the value is missing"), _("fill it in, or delete the whole row"), file=path, row=at + 1, column=column
         )
     return typed
-
-
-def _generalised(values: pl.Series, column: Column, path: str | Path) -> pl.Series:
-    """Type a column of ``x``, ``[a;b]`` or ``{a;b}``, and ``*``."""
-    name = column.name
-    cell = pl.col(name)
-    live = values.set(values == "*", None).to_frame()
-    if column.scale == Scale.NOMINAL:
-        braced = cell.str.extract(r"^\{(.*)\}$")
-        inside = pl.coalesce(braced, cell)
-        broken = inside.str.contains(r"[{}]") | (braced.is_null() & cell.str.contains(";", literal=True))
-        split = live.select(inside.str.split(";").alias(name))[name]
-        bad = (split.list.contains("") | (split.list.n_unique() != split.list.len())).fill_null(value=False)
-        bad |= live.select(broken.fill_null(value=False)).to_series()
-        _stop_if(
-            bad,
-            values,
-            column,
-            path,
-            _("a set lists different items, none of them empty"),
-            _("write one item like a, a set like {a;b}, or * to delete the cell"),
-        )
-        domain = split.drop_nulls().explode(empty_as_null=False).unique().sort().to_list()
-        return split.cast(set_dtype(domain))
-    ends = live.select(
-        cell.str.extract(r"^\[([^;]*);[^;]*\]$").fill_null(cell).alias("lo"),
-        cell.str.extract(r"^\[[^;]*;([^;]*)\]$").fill_null(cell).alias("hi"),
-    )
-    typed = {}
-    for end in ("lo", "hi"):
-        one = Schema(kind="table", columns=(column.model_copy(update={"role": Role.OTHER, "optional": True}),))
-        typed[end] = parse_text(ends.select(pl.col(end).fill_null("").alias(name)), one, Place(path))[name]
-    _stop_if(
-        (typed["lo"].is_null() | typed["hi"].is_null()) & live[name].is_not_null(),
-        values,
-        column,
-        path,
-        _("the value is missing"),
-        _("write a value, a range like [a;b], or * to delete the cell"),
-    )
-    _stop_if(
-        (typed["lo"] > typed["hi"]).fill_null(value=False),
-        values,
-        column,
-        path,
-        _("the range ends before it starts"),
-        _("write the smaller end first"),
-    )
-    both = pl.DataFrame(typed).select(pl.when(pl.col("lo").is_not_null()).then(pl.struct("lo", "hi")).alias(name))
-    return both[name]
-
-
-def _stop_if(bad: pl.Series, values: pl.Series, column: Column, path: str | Path, rule: str, cure: str) -> None:
-    if bad.any():
-        at = int(bad.arg_true()[0])
-        raise ValueInCellError(rule, cure, file=path, row=at + 1, column=column.name, value=values[at])
 
 
 # --- the small files: M, F, F', F̂, R ------------------------------------------------------------------------

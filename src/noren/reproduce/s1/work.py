@@ -25,7 +25,7 @@ from noren.methods.generalize import Generalize
 from noren.methods.generalize_by_count import GeneralizeByCount
 from noren.methods.pseudonymize import pseudonymous
 from noren.protocols import Evidence
-from noren.reproduce.store import kept
+from noren.units.store import kept
 
 __all__ = ["best_groups", "by_count", "categories", "errors", "examples", "leaving_the_rest", "left_alone"]
 

@@ -15,7 +15,7 @@ from noren.reproduce.frame import Asked, Cell, Chart, Comparison, Found, Unit
 from noren.reproduce.s4 import adult, work
 
 if TYPE_CHECKING:
-    from noren.explore.table_charts import View
+    from noren.study.table_charts import View
 
 __all__ = ["figure_2", "figure_3", "figure_4", "units_2", "units_3", "units_4"]
 
@@ -43,7 +43,7 @@ class Shown:
         """Return the tables of the attributes shown."""
         import numpy as np
 
-        from noren.explore.table_charts import View
+        from noren.study.table_charts import View
 
         said = found[self.before]
         places = [work.ATTRIBUTES[self.table].index(name) for name in self.names]
@@ -72,8 +72,8 @@ class Shown:
 
 def _chart(view: View, model: str) -> Chart:
     def draw() -> str:
-        from noren.explore.table_charts import crosstab, histogram
         from noren.reproduce.charts import svg
+        from noren.study.table_charts import crosstab, histogram
 
         return svg(histogram(view) if len(view.names) == 1 else crosstab(view))
 

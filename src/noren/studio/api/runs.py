@@ -12,14 +12,14 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from noren.explore.cost import Cost
-from noren.explore.risk_map import risk_map
 from noren.studio.api.data import Count, Rows, Start
 from noren.studio.api.models import ERRORS, Ident, JobOut, Order, SweepOrder, said_job
 from noren.studio.api.surroundings import TheStudio
 from noren.studio.planning import estimate_order
 from noren.studio.service import Studio
 from noren.studio.store import State
+from noren.study.cost import Cost
+from noren.study.risk_map import risk_map
 
 router = APIRouter(tags=["runs"], responses={s: ERRORS[s] for s in (400, 401, 403, 404, 409, 422)})
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from noren.explore.findings import percent
-from noren.explore.histograms import axis_title
-from noren.explore.page_text import printable
 from noren.i18n import _
 from noren.studio.charts.ground import LONGEST_LABEL, LONGEST_NAME, LOW, Spec, bar_labels, distinct, short, themed
+from noren.study.findings import percent
+from noren.study.histograms import axis_title
+from noren.study.page_text import printable
 
 __all__ = ["bars", "counts_bars", "paired_histogram"]
 

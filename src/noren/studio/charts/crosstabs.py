@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from noren.explore.histograms import axis_title
-from noren.explore.page_text import printable
 from noren.i18n import _
 from noren.studio.charts.ground import LONGEST_NAME, Spec, bar_labels, short, themed
+from noren.study.histograms import axis_title
+from noren.study.page_text import printable
 
 __all__ = ["crosstab_panels"]
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from noren.errors import ParameterError
-from noren.explore.page_text import printable
 from noren.i18n import _
+from noren.study.page_text import printable
 
 __all__ = [
     "HIGH",

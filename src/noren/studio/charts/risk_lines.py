@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from noren.explore.findings import percent
-from noren.explore.page_text import printable
 from noren.i18n import _
 from noren.studio.charts.ground import HIGH, LONGEST_LABEL, LONGEST_NAME, Spec, distinct, scaled, short, themed
+from noren.study.findings import percent
+from noren.study.page_text import printable
 
 __all__ = ["risk_lines"]
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from noren.explore.label_places import place_labels
-from noren.explore.page_text import printable
 from noren.i18n import _
 from noren.studio.charts.ground import LONGEST_LABEL, Spec, scaled, themed
+from noren.study.label_places import place_labels
+from noren.study.page_text import printable
+from noren.study.risk_map import risk_title
 
 __all__ = ["risk_map_chart"]
 
@@ -34,7 +35,7 @@ def risk_map_chart(risk_map: Mapping[str, Any], published: Sequence[Mapping[str,
     Parameters
     ----------
     risk_map
-        As :func:`noren.explore.risk_map.risk_map` returns it; points with an ``address`` open it on a click.
+        As :func:`noren.study.risk_map.risk_map` returns it; points with an ``address`` open it on a click.
     published
         Entries of a contest to hold against (``use``, ``risk``, ``label``), drawn hollow.
     """
@@ -52,11 +53,11 @@ def risk_map_chart(risk_map: Mapping[str, Any], published: Sequence[Mapping[str,
     tooltip = [
         {"field": "label", "title": _("release")},
         {"field": "use", "title": _("use kept (higher is more useful)"), "format": ".3f"},
-        {"field": "risk", "title": _risk_title(points), "format": ".1%"},
+        {"field": "risk", "title": risk_title(points), "format": ".1%"},
     ]
     place = {
         "x": scaled("use", _("use kept (right is more useful)"), domains[0], ".2~f"),
-        "y": scaled("risk", _("{risk} (down is safer)").format(risk=_risk_title(points)), domains[1], ".0%"),
+        "y": scaled("risk", _("{risk} (down is safer)").format(risk=risk_title(points)), domains[1], ".0%"),
     }
     layers: list[Spec] = [
         {
@@ -113,16 +114,6 @@ def _on_map(point: Mapping[str, Any]) -> Spec:
         "use": float(point["use"]), "risk": float(point["risk"]), "label": label, "short": short,
         **({"address": str(point["address"])} if point.get("address") else {}),
     }  # fmt: skip
-
-
-def _risk_title(points: Sequence[Mapping[str, Any]]) -> str:
-    known = {
-        "reid-rate": _("customers re-identified"),
-        "prosecutor": _("chance to find the most exposed person"),
-        "proof": _("chance to find a person, at most"),
-    }
-    kinds = {str(p.get("risk_of")) for p in points} & known.keys()
-    return known[kinds.pop()] if len(kinds) == 1 else _("people who are found")
 
 
 def _legend() -> Spec:

@@ -8,8 +8,6 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 
 from noren.errors import NorenError, ParameterError
-from noren.explore.findings import Verdict, frontier_sentence, percent
-from noren.explore.risk_map import risk_map
 from noren.i18n import _, ngettext
 from noren.methods import methods
 from noren.parameters import flags
@@ -19,12 +17,12 @@ from noren.studio.api.surroundings import TheStudio
 from noren.studio.pages.frame import page
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
+from noren.study.findings import frontier_sentence
+from noren.study.recommend import finding
+from noren.study.risk_map import risk_map
+from noren.study.usual import ranged_parameter, usual_values
 
 router = APIRouter()
-
-_RANGED = ("k", "clusters", "share", "survival", "rho", "l")
-"""The parameters that a sweep goes through, the first that a method has."""
-_USUAL = {"k": "2..6", "clusters": "50, 100", "share": "0.1, 0.3, 0.5", "survival": "0.9", "rho": "0.3, 0.5", "l": "2"}
 
 
 @router.get("/projects/{project}/compare")
@@ -103,8 +101,7 @@ def _ways(studio: Studio, found: Project) -> list[dict[str, Any]]:
     for kind in studio.fitting(found.id, methods):
         if kind.name == "chain":
             continue
-        names = [flag.field for flag in flags(kind)]
-        parameter = next((name for name in _RANGED if name in names), None)
+        parameter = ranged_parameter(kind)
         about = {flag.field: flag for flag in flags(kind)}
         ways.append(
             {
@@ -112,7 +109,7 @@ def _ways(studio: Studio, found: Project) -> list[dict[str, Any]]:
                 "summary": _(kind.summary),
                 "parameter": parameter,
                 "help": about[parameter].help if parameter else "",
-                "values": _USUAL.get(parameter or "", ""),
+                "values": usual_values(kind),
             }
         )
     return ways
@@ -126,7 +123,7 @@ def _state(studio: Studio, found: Project) -> dict[str, Any]:
     address = f"/projects/{found.id}/results/"
     placed = risk_map([job.summary["map"] | {"run": job.id, "address": address + job.id} for job in done])
     return {
-        "finding": _finding(placed, done),
+        "finding": finding(placed["points"]),
         "active": len(active),
         "waiting": ngettext("{count} run is under way.", "{count} runs are under way.", len(active)).format(
             count=len(active)
@@ -142,29 +139,6 @@ def _state(studio: Studio, found: Project) -> dict[str, Any]:
 def _frontier(placed: dict[str, Any], done: list[Job]) -> str:
     labels = [done[i].label for i in placed["frontier"]]
     return frontier_sentence(labels, len(done) - len(placed["unplaced"])) if len(labels) > 1 else ""
-
-
-def _finding(placed: dict[str, Any], done: list[Job]) -> str:
-    if not done:
-        return _("There is nothing to compare yet")
-    if len(done) == 1:
-        return _("One release so far; a sweep shows what else is possible")
-    points = [(job, point) for job, point in zip(done, placed["points"], strict=True) if point["use"] is not None]
-    safe = [(job, point) for job, point in points if point["verdict"] == Verdict.WITHSTANDS]
-    if safe:
-        best, point = max(safe, key=lambda pair: pair[1]["use"])
-        return ngettext(
-            "Of {count} releases, {safe} withstands the attacks tried: {label} keeps {use} of the use",
-            "Of {count} releases, {safe} withstand the attacks tried; {label} keeps the most use of them, {use}",
-            len(safe),
-        ).format(count=len(done), safe=len(safe), label=best.label, use=percent(point["use"]))
-    tried = [(job, point) for job, point in points if point["verdict"] == Verdict.BROKEN and point["risk"] is not None]
-    if not tried:
-        return _("None of the {count} releases was attacked and measured yet").format(count=len(done))
-    least, point = min(tried, key=lambda pair: pair[1]["risk"])
-    return _("None of the {count} releases withstands the attacks tried; {label} gives least away, {risk}").format(
-        count=len(done), label=least.label, risk=percent(point["risk"])
-    )
 
 
 def _line(job: Job, studio: Studio, point: dict[str, Any] | None) -> dict[str, Any]:

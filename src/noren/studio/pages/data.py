@@ -14,8 +14,6 @@ from starlette.concurrency import run_in_threadpool
 from noren.data.formats.parse import DATE_FORMATS, TIME_FORMATS
 from noren.data.schema import PRESETS, Column, Kind, Role, Scale, Schema
 from noren.errors import NorenError, ParameterError
-from noren.explore.findings import count
-from noren.explore.page_text import printable
 from noren.i18n import _, ngettext
 from noren.studio import charts, data_words, small_files
 from noren.studio.api.models import Ident, JobOut, said_job
@@ -35,6 +33,8 @@ from noren.studio.hierarchies import hierarchy_facts
 from noren.studio.pages.frame import page
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
+from noren.study.findings import count
+from noren.study.page_text import printable
 
 router = APIRouter()
 

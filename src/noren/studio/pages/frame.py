@@ -17,10 +17,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.datastructures import URL
 
-from noren.explore.findings import count, decimal, percent, tenth
 from noren.i18n import LANGUAGES, N_, _, active_language, ngettext
 from noren.studio.bundle import bundle_address
 from noren.studio.store import Project
+from noren.study.findings import count, decimal, percent, tenth
 from noren.version import __version__
 
 __all__ = [

@@ -11,7 +11,6 @@ from starlette.concurrency import run_in_threadpool
 
 from noren.data.schema import Kind
 from noren.errors import NorenError, ParameterError
-from noren.explore.findings import percent
 from noren.i18n import _
 from noren.studio import books, charts
 from noren.studio.api.models import Ident, said_job
@@ -19,6 +18,7 @@ from noren.studio.api.surroundings import TheStudio
 from noren.studio.pages.frame import page
 from noren.studio.service import Studio
 from noren.studio.store import Project, State
+from noren.study.findings import percent
 
 router = APIRouter()
 

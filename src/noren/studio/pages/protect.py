@@ -9,7 +9,6 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 
 from noren.attacks import attacks as every_attack
-from noren.explore.findings import count, percent
 from noren.i18n import _, ngettext
 from noren.measures import measures as every_measure
 from noren.studio.api.models import Ident
@@ -28,6 +27,7 @@ from noren.studio.planning import Plan, said_memory, said_time
 from noren.studio.promises import by_promise, words_of
 from noren.studio.service import Studio
 from noren.studio.store import Project, State
+from noren.study.findings import count, percent
 
 router = APIRouter()
 

@@ -9,7 +9,6 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from noren.attacks import attacks as every_attack
-from noren.explore.report_words import glossary
 from noren.i18n import _
 from noren.methods import methods as every_method
 from noren.parameters import flags
@@ -22,6 +21,7 @@ from noren.studio.pages.frame import page
 from noren.studio.pages.result_parts import classes_of, crosstab_of, histogram_of, row_pairs_of
 from noren.studio.service import NotThereError, Studio
 from noren.studio.store import Job, Project, State
+from noren.study.report_words import glossary
 
 __all__ = ["router", "run_of"]
 

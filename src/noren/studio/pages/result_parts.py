@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from noren.explore.findings import count
 from noren.i18n import _
 from noren.studio import words
 from noren.studio.charts import counts_bars, crosstab_panels, paired_histogram
 from noren.studio.pages.frame import with_query
 from noren.studio.service import Studio, pair_of
 from noren.studio.store import Job
+from noren.study.findings import count
 
 __all__ = ["classes_of", "crosstab_of", "dwarfing", "histogram_of", "row_pairs_of"]
 

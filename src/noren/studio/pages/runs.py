@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
-from noren.explore.findings import count, decimal, percent
 from noren.i18n import N_, _, ngettext
 from noren.studio.api.models import Ident, JobOut, said_job
 from noren.studio.api.surroundings import TheStudio
@@ -18,6 +17,7 @@ from noren.studio.planning import said_seconds
 from noren.studio.service import NotThereError, Studio
 from noren.studio.store import Job, Project, State
 from noren.studio.work.stages import STAGES
+from noren.study.findings import count, decimal, percent
 
 router = APIRouter()
 

@@ -188,12 +188,12 @@ function tips() {
   });
 }
 
-const MOST_WATCHED = 3; // a browser holds few connections to one place; the page is loaded again when one is over
+const MOST_WATCHED = 3; // a browser holds few connections to one place; when one is over, the next is watched
+const watched = new WeakSet();
+let watching = 0;
 
-function boxesOfJobs() {
-  let watched = 0;
-  for (const box of document.querySelectorAll("section.progress[data-job]")) {
-    const state = box.dataset.state;
+function boxesOfJobs(root = document) {
+  for (const box of root.querySelectorAll("section.progress[data-job]")) {
     for (const button of box.querySelectorAll("[data-act]"))
       button.addEventListener("click", async (event) => {
         event.preventDefault();
@@ -208,12 +208,31 @@ function boxesOfJobs() {
           button.removeAttribute("aria-busy");
         }
       });
-    if ((state !== "waiting" && state !== "running") || ++watched > MOST_WATCHED) continue;
-    const bar = box.querySelector("progress");
-    const share = box.querySelector(".progress-share");
-    const said = box.querySelector(".progress-said");
-    const best = box.querySelector(".progress-best");
-    watch(box.dataset.job, (job) => {
+  }
+  watchBoxes();
+}
+
+function watchBoxes() {
+  for (const box of document.querySelectorAll("section.progress[data-job]")) {
+    const state = box.dataset.state;
+    if ((state !== "waiting" && state !== "running") || watched.has(box)) continue;
+    if (watching >= MOST_WATCHED) return;
+    watched.add(box);
+    watching += 1;
+    watchBox(box).finally(() => {
+      watching -= 1;
+      watchBoxes();
+    });
+  }
+}
+
+async function watchBox(box) {
+  const bar = box.querySelector("progress");
+  const share = box.querySelector(".progress-share");
+  const said = box.querySelector(".progress-said");
+  const best = box.querySelector(".progress-best");
+  try {
+    const ended = await watch(box.dataset.job, (job) => {
       if (bar) bar.value = job.done;
       if (share) share.textContent = `${Math.floor(job.done * 100)}%`;
       if (said && job.words) said.textContent = job.words;
@@ -222,15 +241,54 @@ function boxesOfJobs() {
         best.querySelector("strong").textContent = job.best.toFixed(3);
       }
       box.dispatchEvent(new CustomEvent("job-changed", { bubbles: true, detail: job }));
-    })
-      .then((job) => {
-        box.dispatchEvent(new CustomEvent("job-over", { bubbles: true, detail: job }));
-        announce(word(job.state));
-        if (job.state === "done" && box.dataset.onward) location.assign(box.dataset.onward);
-        else if ("reload" in box.dataset) location.reload();
-      })
-      .catch((error) => announce(error.message));
+    });
+    box.dispatchEvent(new CustomEvent("job-over", { bubbles: true, detail: ended }));
+    announce(word(ended.state));
+    if (ended.state === "done" && box.dataset.onward) location.assign(box.dataset.onward);
+    else if ("reload" in box.dataset) showAnew(box);
+  } catch (error) {
+    announce(error.message);
   }
+}
+
+/** Wait until no such dialog is open: none is taken away from who reads or answers it. False if one said yes. */
+function undisturbed(dialogs) {
+  const open = document.querySelector(dialogs);
+  if (!open) return Promise.resolve(true);
+  return new Promise((resolve) =>
+    open.addEventListener("close", () => resolve(open.returnValue === "yes" ? false : undisturbed(dialogs)), { once: true }),
+  );
+}
+
+/** Show what became of a job: only its part of the page where that stands alone, else the whole page. */
+async function showAnew(box) {
+  const part = box.closest("[data-alone]");
+  const free = await undisturbed(part ? "dialog[open]:not(#tour)" : "dialog[open]");
+  if (!free) return; // the page goes where the answer leads
+  if (!part) return location.reload();
+  const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const fresh = answer.ok ? page.getElementById(part.id) : null;
+  if (!fresh) return;
+  for (const [i, details] of part.querySelectorAll("details").entries())
+    if (details.open) fresh.querySelectorAll("details")[i]?.setAttribute("open", "");
+  part.replaceWith(document.adoptNode(fresh));
+  document.querySelector("h1").textContent = page.querySelector("h1").textContent;
+  document.title = page.title;
+  localTimes(fresh);
+  boxesOfJobs(fresh);
+}
+
+/** The fields of a form that say something else than the page came with: typed before its script was there, or kept. */
+export function changedFields(form) {
+  const changed = (field) => {
+    if (field.type === "checkbox" || field.type === "radio") return field.checked !== field.defaultChecked;
+    if (!(field instanceof HTMLSelectElement)) return field.value !== field.defaultValue;
+    const first = [...field.options].findIndex((option) => option.defaultSelected);
+    return !field.multiple && field.selectedIndex !== Math.max(first, 0);
+  };
+  const fields = form.querySelectorAll("input:not([type=hidden], [type=file]), select, textarea");
+  return [...fields].filter(changed);
 }
 
 /** Say moments in the viewer's own time and way. */

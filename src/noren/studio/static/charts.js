@@ -109,6 +109,8 @@ export async function draw(figure, spec) {
   const turn = (views.get(figure)?.turn ?? 0) + 1;
   const before = views.get(figure)?.views ?? [];
   views.set(figure, { turn, views: before });
+  const made = [];
+  const isLatest = () => views.get(figure).turn === turn; // or asked again meanwhile
   try {
     const places = panels.map((panel) => {
       const place = document.createElement("div");
@@ -119,8 +121,8 @@ export async function draw(figure, spec) {
     aside.className = `panels panels-${Math.min(panels.length, 4)}`;
     aside.append(...places);
     plot.style.minHeight = `${plot.offsetHeight}px`; // the page does not jump while it is drawn again
+    plot.setAttribute("aria-busy", "true");
     plot.replaceChildren(aside);
-    const made = [];
     for (const [i, panel] of panels.entries()) {
       const title = typeof panel.title === "string" ? panel.title : (panel.title?.text ?? "");
       const named = { ...panel, description: [said, title].filter(Boolean).join(": ") };
@@ -137,18 +139,24 @@ export async function draw(figure, spec) {
         logLevel: 1,
       });
       made.push(view);
-      if (views.get(figure).turn !== turn) return; // asked again meanwhile
+      if (!isLatest()) {
+        for (const one of made) one.finalize();
+        return;
+      }
     }
     for (const view of before) view.finalize();
     views.set(figure, { turn, views: made });
     plot.classList.remove("is-wrong");
   } catch (error) {
+    if (!isLatest()) return;
     plot.classList.add("is-wrong");
     plot.textContent = word("no_chart");
     console.error(error);
   } finally {
-    plot.style.minHeight = "";
-    plot.setAttribute("aria-busy", "false");
+    if (isLatest()) {
+      plot.style.minHeight = "";
+      plot.setAttribute("aria-busy", "false");
+    }
   }
 }
 

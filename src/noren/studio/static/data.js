@@ -1,5 +1,5 @@
 // The page Data: files dropped or chosen, columns checked while a person says what they mean, small files, pages of rows.
-import { announce, send, showError, upload, watch } from "./base.js";
+import { announce, changedFields, send, showError, upload, watch } from "./base.js";
 
 // --- the way in ---------------------------------------------------------------------------------------------------
 
@@ -59,6 +59,7 @@ function wayIn(drop) {
   for (const kind of ["dragenter", "dragover"]) drop.addEventListener(kind, () => drop.classList.add("is-over"));
   for (const kind of ["dragleave", "drop"]) drop.addEventListener(kind, () => drop.classList.remove("is-over"));
   drop.addEventListener("drop", (event) => take(event.dataTransfer?.files[0]));
+  take(input.files[0]); // chosen before this script was there
 }
 
 document.getElementById("reading-error")?.focus();
@@ -249,7 +250,9 @@ function columnsForm(form, facts) {
       }
     });
   }
+  const typed = changedFields(form).length > 0; // before this script was there
   groups.forEach(shape);
+  if (typed) soon();
 }
 
 // --- small files: hierarchies, categories -------------------------------------------------------------------------

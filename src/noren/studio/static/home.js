@@ -49,6 +49,7 @@ form.addEventListener("submit", (event) => {
   begin();
 });
 input.addEventListener("change", () => choose(input.files[0]));
+choose(input.files[0]); // chosen before this script was there
 for (const kind of ["dragenter", "dragover"])
   drop.addEventListener(kind, (event) => {
     event.preventDefault();

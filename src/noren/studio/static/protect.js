@@ -1,5 +1,7 @@
 // The form of a run: what is typed is judged by the studio as it is typed, so that errors, what k means, what retention
 // keeps and what the run will take are always those of the form as it stands.
+import { changedFields } from "./base.js";
+
 const form = document.getElementById("order");
 const token = document.querySelector('meta[name="csrf"]').content;
 const SOON = 250;
@@ -20,6 +22,9 @@ form.addEventListener("input", (event) => {
   later();
 });
 form.addEventListener("change", later);
+const typed = changedFields(form); // before this script was there
+for (const field of typed) touched.add(field.name);
+if (typed.length) later();
 
 function showOther(either) {
   const other = either.querySelector("select").value === "other";

@@ -11,9 +11,9 @@ from pathlib import Path
 import polars as pl
 
 from noren.data.release import Release
-from noren.explore.outcomes import Outcome
 from noren.protocols import Guess, Score
 from noren.studio.folders import read_json, write_json
+from noren.study.outcomes import Outcome
 
 __all__ = ["load_outcome", "save_outcome"]
 

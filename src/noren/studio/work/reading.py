@@ -29,12 +29,12 @@ from noren.data.guess import SAMPLE_ROWS, Guess, guess_columns, guess_schema
 from noren.data.reading import read, read_blocks, write
 from noren.data.schema import Column, Kind, Role, Schema
 from noren.errors import FormatError
-from noren.explore.profile import profile
 from noren.i18n import LANGUAGES, _, speaking
 from noren.progress import Progress
 from noren.studio.folders import Folders, write_json
 from noren.studio.hierarchies import forget_hierarchies, make_hierarchies
 from noren.studio.small_files import forget_categories, refresh_categories
+from noren.study.profile import profile
 
 __all__ = ["MOST_COLUMNS", "do"]
 

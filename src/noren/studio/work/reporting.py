@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from noren.explore.report import write_report
 from noren.progress import Progress
 from noren.studio.folders import Folders
 from noren.studio.work.outcome_files import load_outcome
 from noren.studio.work.running import original_of
+from noren.study.report import write_report
 
 __all__ = ["do"]
 

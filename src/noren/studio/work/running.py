@@ -16,16 +16,16 @@ from noren.data.reading import read
 from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.errors import InputError
-from noren.explore.crosstabs import crosstabs
-from noren.explore.outcomes import Outcome, judge
-from noren.explore.row_pairs import row_pairs
-from noren.explore.run_view import run_view
 from noren.i18n import _
 from noren.progress import Progress, part_of
 from noren.studio.folders import Folders, write_json
 from noren.studio.work.outcome_files import save_outcome
 from noren.studio.work.project_files import method_of
 from noren.studio.work.stages import end_of
+from noren.study.crosstabs import crosstabs
+from noren.study.outcomes import Outcome, judge
+from noren.study.row_pairs import row_pairs
+from noren.study.run_view import run_view
 
 __all__ = ["do", "original_of"]
 

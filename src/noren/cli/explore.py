@@ -1,0 +1,246 @@
+"""``noren explore``."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from noren.cli.inputs import Force, Json, Master, SchemaName, load_original
+from noren.cli.live_table import watching
+from noren.cli.screen import say, show_json, show_table
+from noren.errors import ParameterError
+from noren.i18n import _, ngettext, speaking
+
+if TYPE_CHECKING:
+    from noren.data.frames import Records
+    from noren.study.sweep_files import SweepFile
+    from noren.study.sweep_plan import Asked
+    from noren.study.sweep_study import Study
+
+HELP = _(
+    "Try methods and strengths on your data, attack and measure every release, and say which to take. What is done is "
+    "kept: a sweep that was stopped goes on where it was."
+)
+EXAMPLE = _("Example: noren explore T.csv --methods generalize-by-count --k 2..6 --out study/")
+
+_ATTACKERS, _REQUIRE = 13, 0.9
+_LONGEST_LABEL = 44
+
+
+def explore(
+    context: typer.Context,
+    original: Annotated[
+        Path | None,
+        typer.Argument(metavar="ORIGINAL", help=_("The original data; may be left out with --sweep.")),
+    ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            "--methods",
+            help=_("Methods, separated by commas, or all. Their parameters follow, with values to try: --k 2..6,10."),
+        ),
+    ] = None,
+    sweep: Annotated[
+        Path | None,
+        typer.Option("--sweep", help=_("A TOML file of [[run]] tables in place of --methods, such as sweep.toml.")),
+    ] = None,
+    attacks: Annotated[
+        str | None, typer.Option("--attacks", help=_("Attacks, separated by commas, all or none; usually all."))
+    ] = None,
+    measures: Annotated[
+        str | None, typer.Option("--measures", help=_("Measures, separated by commas, all or none; usually all."))
+    ] = None,
+    seeds: Annotated[
+        str | None,
+        typer.Option(
+            "--seeds",
+            help=_(
+                "Every setting runs once with each, such as 1..3. Drawn once for these data where left out. Secret."
+            ),
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help=_("A folder for the report, the chart, the tables and sweep.toml."))
+    ] = None,
+    attackers: Annotated[
+        int | None,
+        typer.Option("--attackers", min=1, help=_("How many attackers a history must survive; usually 13.")),
+    ] = None,
+    require: Annotated[
+        float | None,
+        typer.Option("--require", min=0, max=1, help=_("The chance to survive them that is asked for; usually 0.9.")),
+    ] = None,
+    most_risk: Annotated[
+        float | None,
+        typer.Option("--most-risk", min=0, max=1, help=_("The highest risk that is accepted; any if not said.")),
+    ] = None,
+    schema: SchemaName = None,
+    master: Master = None,
+    language: Annotated[
+        Literal["en", "ja"] | None, typer.Option("--language", help=_("The language of the report."))
+    ] = None,
+    cache: Annotated[
+        Path | None,
+        typer.Option(
+            "--cache", help=_("Where finished work is kept, secret parts too; your cache folder if not said.")
+        ),
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help=_("Compute again what is kept."))] = False,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=1, help=_("How many processes; all cores where left out."))
+    ] = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Run a sweep and say which setting to take."""
+    from noren.data.formats.files import must_be_free
+    from noren.study.sweep_files import SweepFile, holds_study
+    from noren.study.sweep_run import run
+
+    if sweep is not None and (methods is not None or context.args):
+        raise ParameterError(
+            _("a sweep's file says which methods to run"),
+            _("leave {word} out").format(word=_first(methods, context.args)),
+        )
+    file = None if sweep is None else SweepFile(sweep)
+    path = original or (None if file is None else file.file("data"))
+    if path is None:
+        raise ParameterError(_("no original is named"), _("name the file to protect: noren explore T.csv …"))
+    if out is not None:
+        must_be_free(out, replace=force or holds_study(out))
+    customers = master or (None if file is None else file.file("master"))
+    data = load_original(path, schema or (None if file is None else file.schema()), customers, quiet=as_json)
+    if file is not None and file.differs(data):
+        say(_("{file}: the data are not those that it was written about").format(file=sweep))
+    asked = _order(
+        data,
+        file,
+        methods=methods,
+        flags=context.args,
+        attacks=attacks,
+        measures=measures,
+        seeds=_seeds(seeds),
+        cache=cache,
+        rule={"attackers": attackers, "require": require, "most_risk": most_risk},
+    )
+    with _going_on(), watching(quiet=as_json) as watch:
+        study = run(data, asked, file=path, master=customers, cache=cache, fresh=fresh, workers=workers, watch=watch)
+    if out is not None:
+        with speaking(language) if language else contextlib.nullcontext():
+            study.save(out, replace_existing=force)
+    _show(study, out, as_json=as_json)
+
+
+def _first(methods: str | None, words: list[str]) -> str:
+    return "--methods" if methods is not None else words[0]
+
+
+def _seeds(text: str | None) -> list[int] | None:
+    """Read seeds as people write them: ``1..3,7``."""
+    from noren.parameters import spread
+
+    if text is None:
+        return None
+    found: list[int] = []
+    for part in text.replace("…", "..").split(","):
+        for one in spread(part.strip()):
+            if not str(one).isdigit():
+                raise ParameterError(
+                    _("--seeds {text} is not a list of seeds").format(text=text), _("write whole numbers, such as 1..3")
+                )
+            found.append(int(one))
+    return found
+
+
+def _order(data: Records, file: SweepFile | None, *, flags: list[str], rule: dict[str, Any], **words: Any) -> Asked:
+    """Return what the flags ask for, or what the file says where no flag does."""
+    from noren.study.sweep import ask
+
+    usual: dict[str, Any] = {"attackers": _ATTACKERS, "require": _REQUIRE, "most_risk": None}
+    if file is not None:
+        said = {name: file.number(name) for name in usual}
+        said["attackers"] = None if said["attackers"] is None else int(said["attackers"])
+        usual |= {name: value for name, value in said.items() if value is not None}
+        words["attacks"] = words["attacks"] if words["attacks"] is not None else file.attacks()
+        words["measures"] = words["measures"] if words["measures"] is not None else file.measures()
+        words["seeds"] = words["seeds"] if words["seeds"] is not None else file.seeds()
+    rule = usual | {name: value for name, value in rule.items() if value is not None}
+    words = {
+        name: "all" if value is None and name in ("attacks", "measures") else value for name, value in words.items()
+    }
+    named = words.pop("methods")
+    if file is not None:
+        return ask(data, [one.method for one in file.settings()], **words, **rule)[0]
+    parameters = _values(named or "all", flags, data, rule["attackers"])
+    asked, left_out = ask(data, named or "all", parameters, **words, **rule)
+    say(*(_("left out: {what}").format(what=line) for line in left_out))
+    return asked
+
+
+def _values(methods: str, flags: list[str], data: Records, attackers: int) -> dict[str, Any]:
+    """Return the values of the methods' parameters that flags list; a flag goes to every method that has it."""
+    from noren.methods import methods as every_method
+    from noren.parameters import sweep_flags
+
+    if methods == "all":
+        kinds = [every_method[name] for name in every_method if every_method[name].fits(data.schema)]
+    else:
+        kinds = [every_method[name.strip()] for name in methods.split(",") if name.strip()]
+    values: dict[str, Any] = {}
+    for given in sweep_flags(kinds, flags):
+        values |= given
+    if "survival" in values:  # a method that aims at survival aims at that of the attackers asked for
+        values.setdefault("attackers", attackers)
+    return values
+
+
+@contextlib.contextmanager
+def _going_on() -> Any:
+    """Say after Ctrl-C that nothing is lost."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say(_("stopped; what is done is kept, and the same command goes on from here"))
+        raise
+
+
+def _show(study: Study, out: Path | None, *, as_json: bool) -> None:
+    from noren.study.findings import decimal, percent
+    from noren.study.page_text import printable
+    from noren.study.sweep_files import as_plain
+    from noren.study.sweep_words import answer, chance
+
+    if as_json:
+        done = {"out": None if out is None else str(out), "computed": study.computed, "kept": study.kept}
+        show_json(as_plain(study) | {"answer": answer(study)} | done)
+        return
+    rows = []
+    for one in study.settings:
+        point = one.point
+        rows.append(
+            (
+                printable(one.setting.label, _LONGEST_LABEL) + (" ←" if one.recommended else ""),
+                one.verdict_words,
+                "–" if point["use"] is None else decimal(point["use"]),
+                "–" if point["risk"] is None else percent(point["risk"]),
+                "–" if point["survival"] is None else chance(point["survival"]),
+            )
+        )
+    headings = (_("setting"), _("verdict"), _("use kept"), _("risk"), _("survival"))
+    show_table("", headings, rows)
+    for one in study.settings:
+        if not one.done:
+            print(_("{label} was refused: {reason}").format(label=one.setting.label, reason=one.runs[0].reason()))
+    print(*answer(study), sep="\n")
+    if out is not None:
+        print(_("written to {out}").format(out=out))
+        print(_("report: {page}").format(page=(out / "report.html").resolve().as_uri()))
+    counts = ngettext(
+        "{computed} piece of work computed, {kept} kept from before.",
+        "{computed} pieces of work computed, {kept} kept from before.",
+        study.computed,
+    )
+    say(counts.format(computed=study.computed, kept=study.kept))

@@ -1,0 +1,111 @@
+"""What somebody hands to a function: data, a release or public rows, of any make.
+
+Records stay as they are. Data frames of any make, Arrow tables and columns by name are typed by a schema; a path is
+read as ``noren`` reads it on the command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from noren.data.frames import History, Records, Table
+from noren.data.guess import guess_columns
+from noren.data.interchange import frame_of, index_names, missing_column
+from noren.data.reading import read, read_public, read_release
+from noren.data.release import Release, Statement
+from noren.data.schema import Kind, Schema
+from noren.errors import SchemaError
+from noren.i18n import _
+
+__all__ = ["as_public", "as_records", "as_release", "opened"]
+
+
+def as_records(data: Any, schema: Schema | str | Path | None = None) -> Records:
+    """Return ``data`` as records, typed by ``schema``: a schema, a preset's name or a TOML file.
+
+    Left out, the schema is guessed. A guess that could go either way (3/4/2011, or purchases of which no column looks
+    like the customer) is not taken: :class:`~noren.errors.SchemaError` says what is asked.
+
+    >>> as_records({"age": [31, 44], "city": ["Kyoto", "Nara"]})
+    Table(rows=2, schema='custom', columns='age, city')
+    """
+    if isinstance(data, Records):
+        return data
+    if schema is not None and not isinstance(schema, Schema):
+        schema = Schema.load(schema)
+    if isinstance(data, str | PathLike):
+        found = read(Path(data), schema)
+        _stop_at_questions(found.questions, Path(data))
+        return found.data
+    frame = frame_of(data)
+    if schema is None:
+        guess = guess_columns(frame)
+        _stop_at_questions(guess.questions)
+        schema = guess.schema
+    _stop_at_other_columns(frame.columns, schema, index_names(data))
+    return History.of(frame, schema) if schema.kind == Kind.HISTORY else Table.of(frame, schema)
+
+
+def _stop_at_questions(questions: Sequence[str], file: Path | None = None) -> None:
+    """Stop where a guess could go either way: on the command line the question is said, and here nobody hears it."""
+    if questions:
+        raise SchemaError(
+            questions[0], _("give a schema that says it (schema=…); noren schema guess writes a first one"), file=file
+        )
+
+
+def _stop_at_other_columns(names: Sequence[str], schema: Schema, index: Sequence[str]) -> None:
+    """Stop where data lack a column, or a table has one that nobody described, as files do."""
+    for name in schema.names:
+        if name not in names:
+            raise missing_column(name, names, index)
+    if schema.kind == Kind.TABLE:
+        for name in names:
+            if name not in schema.names:
+                raise SchemaError(
+                    _("the schema {schema} does not say what the column is").format(schema=schema.name),
+                    _("add it to the schema with its role, or take it out of the data"),
+                    column=name,
+                )
+
+
+def opened(release: Any) -> Any:
+    """Return the release in a folder, and anything else as it is."""
+    if isinstance(release, str | PathLike) and Path(release).is_dir():
+        return Release.load(Path(release))
+    return release
+
+
+def as_public(release: Any, original: Records) -> Records:
+    """Return what an attacker sees: a release's public part, public rows, or what a folder, file or frame shows."""
+    if isinstance(release, Release):
+        return release.public
+    if isinstance(release, Records):
+        return release
+    if isinstance(release, str | PathLike):
+        return read_public(Path(release), original)
+    return _released_rows(release, original)
+
+
+def as_release(release: Any, original: Records) -> Release:
+    """Return a release; rows in the original's order are one that says nothing of how it was made."""
+    if isinstance(release, Release):
+        return release
+    if isinstance(release, str | PathLike):
+        return read_release(Path(release), original)
+    aligned = release if isinstance(release, Records) else _released_rows(release, original)
+    return Release.of_aligned(original, aligned, Statement(method="unknown"))
+
+
+def _released_rows(data: Any, original: Records) -> Records:
+    """Return a frame of released rows; a table may lack columns of the original, as identifiers are dropped."""
+    frame, schema = frame_of(data), original.schema
+    if isinstance(original, History):
+        _stop_at_other_columns(frame.columns, schema, index_names(data))
+        return History.of_release(frame, schema)
+    kept = schema.without([name for name in schema.names if name not in frame.columns])
+    _stop_at_other_columns(frame.columns, kept, ())
+    return Table.of_release(frame, kept)

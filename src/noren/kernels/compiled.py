@@ -1,0 +1,55 @@
+"""A place where compiled kernels are kept, also where nothing beside the program can be written.
+
+Numba keeps compiled code beside the source, else in the user's cache, and stops with an error where it can write to
+neither: a package installed for everybody, run by somebody without a home, as containers do. Such a run keeps it in a
+folder of its own among the temporary files. Compiled code is loaded as it is found, so that folder must belong to the
+user and be closed to everybody else.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import shutil
+import stat
+import sys
+import tempfile
+from pathlib import Path
+
+__all__ = ["keep_compiled"]
+
+
+def keep_compiled(beside: Path) -> None:
+    """Tell Numba where to keep compiled code if neither ``beside`` nor the user's cache can be written."""
+    if os.environ.get("NUMBA_CACHE_DIR") or _writable(beside):
+        return
+    if _writable(Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())):
+        return
+    folder = str(_private_folder())
+    os.environ["NUMBA_CACHE_DIR"] = folder  # for Numba, which reads it once, and for the processes we start
+    if "numba" in sys.modules:
+        sys.modules["numba"].config.CACHE_DIR = folder
+
+
+def _writable(folder: Path) -> bool:
+    """Tell whether a folder can be written, or made where it is not there yet."""
+    try:
+        there = next((place for place in (folder, *folder.parents) if place.exists()), None)
+        return there is not None and there.is_dir() and os.access(there, os.W_OK | os.X_OK)
+    except OSError:
+        return False
+
+
+def _private_folder() -> Path:
+    """Return the user's own folder for this among the temporary files; one for this run alone if that is not theirs."""
+    user = os.getuid() if hasattr(os, "getuid") else None
+    folder = Path(tempfile.gettempdir()) / f"noren-kernels-{'own' if user is None else user}"
+    with contextlib.suppress(FileExistsError):  # it is there; whose it is shows below
+        folder.mkdir(mode=0o700)
+    found = folder.lstat()
+    if stat.S_ISDIR(found.st_mode) and (user is None or (found.st_uid == user and not found.st_mode & 0o077)):
+        return folder
+    folder = Path(tempfile.mkdtemp(prefix="noren-kernels-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder

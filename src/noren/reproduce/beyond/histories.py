@@ -1,0 +1,177 @@
+"""The sharp bound, and the best groups on the final data of 2018 beside the 13 teams."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+
+from noren.i18n import _
+from noren.kernels.threshold import thresholds
+from noren.reproduce.beyond import work
+from noren.reproduce.charts import Line, lines, svg
+from noren.reproduce.frame import Asked, Cell, Chart, Comparison, Found, Unit
+from noren.reproduce.s0.printed import KINDS, TABLE_3
+from noren.reproduce.s0.safety import BEST
+from noren.study.charts import COLOURS
+
+__all__ = ["bound", "class_units", "classes", "frontier", "frontier_units"]
+
+NAMED = (7, 10, 17, 18, 24, 49, 60, 99, 126, 200, 300, 500, 999)
+SIZES = (2, 3, 4, 5, 6, 7, 10)
+KS = (2, 3, 4, 6, 10)
+
+
+# --- the sharp bound -------------------------------------------------------------------------------------------------
+
+
+def bound(_found: Found) -> Comparison:
+    """Set what S0's bound asks of an attacker beside what H0 allows at all."""
+    paper, sharp = thresholds(999, "paper"), thresholds(999, "sharp")
+    cells = []
+    for n in NAMED:
+        row = f"n' = {n}"
+        cells += [
+            Cell(row, _("S0's bound"), ours=paper[n], digits=0),
+            Cell(row, _("sharp bound"), ours=sharp[n], digits=0),
+            Cell(row, _("fewer"), ours=paper[n] - sharp[n], digits=0),
+        ]
+
+    def draw() -> str:
+        asked = (7, 10, 13, 17, 20, 24, 30, 38, 49, 70, 99, 126, 160, *range(200, 1_000, 100), 999)
+        curves = [
+            Line(_("S0's bound"), [paper[n] / n for n in asked], "paper"),
+            Line(_("sharp bound"), [sharp[n] / n for n in asked], "ours"),
+        ]
+        return lines(
+            asked,
+            {"": curves},
+            across_title=_("customers named"),
+            up_title=_("share that must be right to prove a release unsafe"),
+            up=(0.3, 1.0),
+            height=220,
+        )
+
+    first = next(n for n in range(7, 1_000) if paper[n] != sharp[n])
+    says = [
+        _("The two agree up to n' = {n}; for all 999 named the sharp bound asks for {sharp}, S0's for {paper}.").format(
+            n=first - 1, sharp=sharp[999], paper=paper[999]
+        )
+    ]
+    return Comparison(cells, says, [Chart(_("How many right answers are proof"), draw)])
+
+
+def _plan(size: int, bound: str) -> Unit:
+    return Unit(work.plan, (size, bound))
+
+
+def class_units(_asked: Asked) -> list[Unit]:
+    """Return the work for classes of one size."""
+    return [_plan(size, bound) for size in SIZES for bound in ("paper", "sharp")]
+
+
+def classes(found: Found) -> Comparison:
+    """Say what the best attacker does to 1,000 customers in classes of one size, by either bound."""
+    cells = []
+    for size in SIZES:
+        row = f"k = {size}"
+        for bound, words in (("paper", _("S0's bound")), ("sharp", _("sharp bound"))):
+            best = found[_plan(size, bound)]
+            said = _("{right} right of {named}").format(right=best["needed"], named=best["named"])
+            cells += [
+                Cell(row, _("{bound}: best attack").format(bound=words), ours=said),
+                Cell(row, _("{bound}: its chance").format(bound=words), ours=best["chance"], digits=4),
+                Cell(row, _("{bound}: 13 survived").format(bound=words), ours=best["survival"]),
+            ]
+    count, survived = KINDS["pairs"]
+    pairs = found[_plan(2, "paper")]["survival"]
+    return Comparison(
+        cells,
+        [
+            _(
+                "Of {count} releases by pairs in 2018 {survived} were never found out. By S0's bound that was luck: "
+                "one survives 13 attackers with {pairs:.2f}. By the sharp bound none would have survived: whoever "
+                "names one customer for both of a pair is right once in each, surely."
+            ).format(count=count, survived=survived, pairs=pairs),
+            _("From k = 3 on both bounds say the same: the best attack names seven people and must have all right."),
+        ],
+    )
+
+
+# --- groups ----------------------------------------------------------------------------------------------------------
+
+
+def _by_count(k: int, suppress: bool) -> Unit:
+    return Unit(work.by_count, (k, suppress), data=(work.HISTORIES,))
+
+
+def _grouped(k: int) -> Unit:
+    return BEST if k == 2 else Unit(work.grouped, (k, "normal"), data=(work.HISTORIES,))
+
+
+def frontier_units(asked: Asked) -> list[Unit]:
+    """Return the work for the frontier; quick searches the best pairs alone."""
+    counted = [_by_count(k, suppress) for k in KS for suppress in (False, True)]
+    return [*counted, *map(_grouped, KS[:1] if asked.quick else KS)] + [_plan(k, "sharp") for k in KS]
+
+
+def frontier(found: Found) -> Comparison:
+    """Set the best groups of k that are found beside S1's groups, a lower bound, and the teams' 13 releases."""
+    cells, points = [], []
+    for k in KS:
+        row = f"k = {k}"
+        plain, suppressed = found[_by_count(k, False)], found[_by_count(k, True)]
+        best: dict[str, Any] | None = next(iter(found.of([_grouped(k)])), None)
+        survival = found[_plan(k, "sharp")]["survival"]
+        note = _("no groups of {k} are better").format(k=k) if best and best["optimal"] else ""
+        cells += [
+            Cell(row, _("S1's groups"), ours=plain["U"], digits=4),
+            Cell(row, _("cells suppressed"), ours=suppressed["U"], digits=4),
+            Cell(row, "generalize", ours=best["U"] if best else None, digits=4, note=note),
+            Cell(row, _("lower bound"), ours=best["lower_bound"] if best else None, digits=4),
+            Cell(row, _("rows deleted"), ours=best["deleted"] if best else None, digits=0),
+            Cell(row, _("13 survived, sharp"), ours=survival),
+        ]
+        kinds = ((_("S1's groups"), plain), (_("generalize"), best))
+        points += [{"kind": kind, "U": one["U"], "safe": survival, "name": row} for kind, one in kinds if one]
+    for team, (u, hit) in TABLE_3.items():
+        row = _("team {team}").format(team=team)
+        cells += [Cell(row, _("U of 2018"), u), Cell(row, _("found out"), _("yes") if hit else _("no"))]
+        points.append({"kind": _("team, found out") if hit else _("team, never found out"), "U": u,
+                       "safe": 0.0 if hit else 1.0, "name": team})  # fmt: skip
+    return Comparison(
+        cells,
+        [
+            _("A team stands at 1 if nobody found its release out, at 0 if somebody did: that is what happened once."),
+            _("Ours stand at the chance to survive 13 attackers who do the best they can and are judged sharply."),
+        ],
+        [Chart(_("Error and safety on the final data of 2018"), lambda: _map(points))],
+    )
+
+
+def _map(points: list[dict[str, Any]]) -> str:
+    """Return the map of error and safety: ours with their k, the teams with their number."""
+    looks = {
+        _("S1's groups"): (COLOURS["muted"], "square"),
+        _("generalize"): (COLOURS["indigo"], "circle"),
+        _("team, found out"): (COLOURS["persimmon"], "cross"),
+        _("team, never found out"): (COLOURS["teal"], "triangle-up"),
+    }
+    there = [kind for kind in looks if any(point["kind"] == kind for point in points)]
+    colour = alt.Scale(domain=there, range=[looks[kind][0] for kind in there])
+    shape = alt.Scale(domain=there, range=[looks[kind][1] for kind in there])
+    said = alt.Legend(title=None, orient="top", symbolSize=70, labelFontSize=12, labelLimit=300)
+    across = alt.Axis(title=_("U, the error of a cell"))
+    up = alt.Axis(title=_("safe from 13 attackers"), tickCount=5)
+    base = alt.Chart(alt.InlineData(values=points)).encode(
+        x=alt.X("U", type="quantitative", scale=alt.Scale(domain=[0.15, 0.75]), axis=across),
+        y=alt.Y("safe", type="quantitative", scale=alt.Scale(domain=[-0.05, 1.1]), axis=up),
+        color=alt.Color("kind", type="nominal", scale=colour, legend=said),
+        shape=alt.Shape("kind", type="nominal", scale=shape, legend=said),
+    )
+    marks = base.mark_point(filled=True, size=70, opacity=0.9)
+    found = base.mark_line(strokeWidth=1.5).encode(shape=alt.Undefined)
+    found = found.transform_filter(alt.FieldEqualPredicate(field="kind", equal=_("generalize")))
+    names = base.mark_text(dy=-11, fontSize=10).encode(text=alt.Text("name", type="nominal"))
+    ours = names.transform_filter(alt.FieldOneOfPredicate(field="kind", oneOf=[_("generalize"), _("S1's groups")]))
+    return svg(alt.layer(found, marks, ours).properties(width=620, height=300))

@@ -1,0 +1,199 @@
+"""What a sweep does in each process: make a release, attack it, measure it; each piece once, kept in the cache.
+
+A release is a folder with its secret part, a guess a file of pairs; both stay in the cache, which its owner alone can
+read. What comes back is small and plain: numbers, and why something could not be done.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import polars as pl
+
+from noren import api
+from noren.data.formats.files import writing_folder
+from noren.data.frames import Records
+from noren.data.release import Release
+from noren.errors import CheckFailedError, InputError, NorenError
+from noren.i18n import LANGUAGES, _, active_language, speaking
+from noren.measures.evidence import at_hand
+from noren.protocols import Component, Guess, Score
+from noren.registry import build
+from noren.study.findings import people_in
+from noren.study.outcomes import Outcome
+from noren.study.page_text import plain
+from noren.study.run_risk import attack_facts
+
+__all__ = ["guess_folder", "hold", "make_guess", "make_release", "make_score", "place_of", "release_folder"]
+
+Answer = TypeVar("Answer")
+_held: dict[str, tuple[Records, Path]] = {}
+
+
+def hold(data: str, original: Records, folder: Path) -> None:
+    """Take hold of the original under its digest, and of the folder where pieces are kept."""
+    _held.clear()
+    _held[data] = original, folder
+    _release.cache_clear()
+    _guess.cache_clear()
+
+
+def place_of(component: Component) -> str:
+    """Return where the class of a component is found, in any process: ``noren.methods.thin:Thin``."""
+    return f"{type(component).__module__}:{type(component).__qualname__}"
+
+
+def release_folder(folder: Path, key: str) -> Path:
+    """Return where a release is kept."""
+    return folder / "releases" / key[:2] / key
+
+
+def guess_folder(folder: Path, key: str) -> Path:
+    """Return where a guess is kept."""
+    return folder / "guesses" / key[:2] / key
+
+
+# --- the three pieces ------------------------------------------------------------------------------------------------
+
+
+def make_release(data: str, place: str, parameters: str, seed: int, key: str) -> dict[str, Any]:
+    """Protect the original and keep the release; return what it says of itself, or why it was refused."""
+    original, folder = _held[data]
+    begin = time.perf_counter()
+    made, refused = _tried(lambda: api.protect(original, _component(place, parameters), seed=seed))
+    if made is None:
+        return {"refused": refused, "seconds": _since(begin)}
+    made.save(release_folder(folder, key), replace_existing=True)
+    return {
+        "statement": json.loads(json.dumps(made.statement.as_dict(), default=str)),
+        "public": len(made.public),
+        "deleted": made.deleted_rows,
+        "added": made.inserted_rows,
+        "seconds": _since(begin),
+    }
+
+
+def make_guess(
+    data: str, place: str, parameters: str, release: str, key: str, heard: str, made: Mapping[str, Any], *others: Any
+) -> dict[str, Any]:
+    """Attack a release and keep the guess; return what it achieved. ``heard`` lists guesses that the attack may use."""
+    if "refused" in made:
+        return {"skipped": True, "seconds": 0.0}
+    original, folder = _held[data]
+    begin = time.perf_counter()
+    released, attack = _release(str(release_folder(folder, release))), _component(place, parameters)
+    guesses = _guesses(folder, heard, others)
+    guess, refused = _tried(lambda: api.attack(original, released, attack, heard=guesses))
+    if guess is None:
+        return {"refused": refused, "seconds": _since(begin)}
+    with writing_folder(guess_folder(folder, key), replace=True) as aside:
+        guess.pairs.write_parquet(aside / "pairs.parquet")
+        (aside / "notes.json").write_text(json.dumps(guess.notes, default=str), encoding="utf-8")
+    (facts,), _worst = attack_facts(Outcome("", released, {guess.attack: guess}), people_in(original))
+    return {"facts": facts, "seconds": _since(begin)}
+
+
+def make_score(
+    data: str, place: str, parameters: str, release: str, heard: str, made: Mapping[str, Any], *others: Any
+) -> dict[str, Any]:
+    """Measure a release; return the score, or that the measure does not judge such a release."""
+    if "refused" in made:
+        return {"skipped": True, "seconds": 0.0}
+    original, folder = _held[data]
+    begin = time.perf_counter()
+    released, measure = _release(str(release_folder(folder, release))), _component(place, parameters)
+    guesses = _guesses(folder, heard, others)
+    if not measure.needs <= at_hand(released, guesses):
+        return {"skipped": True, "seconds": 0.0}
+    score, refused = _tried(lambda: api.measure(original, released, measure, guesses=guesses))
+    if score is None:
+        return {"refused": refused, "seconds": _since(begin)}
+    return {"score": _plain_score(score), "seconds": _since(begin)}
+
+
+def _plain_score(score: Score) -> dict[str, Any]:
+    parts = {str(name): _finite(value) for name, value in score.parts.items()}
+    return {"value": _finite(score.value), "parts": parts, "notes": plain(score.notes)}
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _since(begin: float) -> float:
+    return round(time.perf_counter() - begin, 3)
+
+
+# --- what they share -------------------------------------------------------------------------------------------------
+
+
+def _component(place: str, parameters: str) -> Any:
+    module, _colon, name = place.partition(":")
+    found: Any = importlib.import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part)
+    return build(found, json.loads(parameters))
+
+
+def _tried(work: Callable[[], Answer]) -> tuple[Answer | None, dict[str, str]]:
+    """Do the work; where it is refused, return why in each language, since what is kept is read in any.
+
+    Trouble of the machine (a full disk, no memory) is no answer about a method, and stops the sweep.
+    """
+    try:
+        return work(), {}
+    except (InputError, CheckFailedError) as error:
+        said = {active_language(): str(error)}
+    except (NorenError, MemoryError, OSError):
+        raise
+    except Exception as error:
+        return None, dict.fromkeys(LANGUAGES, f"{type(error).__name__}: {' '.join(str(error).split())[:200]}")
+    for language in LANGUAGES:
+        if language in said:
+            continue
+        try:
+            with speaking(language):
+                work()
+        except (InputError, CheckFailedError) as error:
+            said[language] = str(error)
+        except FileNotFoundError:  # the catalogue of that language is not compiled
+            pass
+    return None, said
+
+
+def _guesses(folder: Path, heard: str, found: Sequence[Mapping[str, Any]]) -> dict[str, Guess]:
+    """Return the guesses that ``heard`` names, less those that came to nothing."""
+    named = json.loads(heard)
+    return {
+        name: _guess(name, str(guess_folder(folder, key)))
+        for (name, key), result in zip(named, found, strict=True)
+        if "facts" in result
+    }
+
+
+@lru_cache(maxsize=4)
+def _release(folder: str) -> Release:
+    try:
+        return Release.load(folder)
+    except InputError:
+        raise _damaged(folder) from None
+
+
+@lru_cache(maxsize=64)
+def _guess(name: str, folder: str) -> Guess:
+    try:
+        pairs = pl.read_parquet(Path(folder) / "pairs.parquet")
+        return Guess(name, pairs, json.loads((Path(folder) / "notes.json").read_text(encoding="utf-8")))
+    except (OSError, ValueError, pl.exceptions.PolarsError):
+        raise _damaged(folder) from None
+
+
+def _damaged(folder: str) -> NorenError:
+    return NorenError(_("{folder} in the cache is damaged; run again with --fresh").format(folder=folder))

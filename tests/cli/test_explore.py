@@ -1,0 +1,189 @@
+"""``noren explore``: many settings at once, kept as they are done, and one of them recommended."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import Answer, Command
+
+from noren import api
+from noren.cli.live_table import cells, duration, prospect_words, watching, window
+from noren.data.formats.official import write_rows
+from noren.data.reading import write
+from noren.data.samples.people import sample_people
+from noren.study.sweep_run import Line, Prospect
+
+RULE = ("--attacks", "unique-rows", "--measures", "rfm", "--seeds", "1", "--workers", "1")
+
+
+@pytest.fixture
+def t_csv(tmp_path: Path) -> Path:
+    history = api.sample(customers=24, rows=240, items=40, seed=2, schema="pwscup2018")
+    write_rows(history, tmp_path / "T.csv")
+    return tmp_path / "T.csv"
+
+
+@pytest.fixture
+def explore(noren: Command, t_csv: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Run ``noren explore`` on the small file, with a cache of its own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(t_csv.parent / "cache"))
+
+    def call(*words: object) -> Answer:
+        return noren("explore", t_csv, "--schema", "pwscup2018", *words)
+
+    return call
+
+
+def test_a_sweep_prints_a_table_and_the_answer_and_writes_a_study(explore: Any, t_csv: Path) -> None:
+    out = t_csv.parent / "study"
+    answer = explore("--methods", "generalize-by-count,thin", "--k", "2..4,99", "--share", "0.3", *RULE, "--out", out)
+    assert answer.code == 0, answer.err
+    assert "generalize-by-count, k = 4" in answer.out
+    assert "generalize-by-count, k = 99 was refused: k=99 is more than the 24 customers there are" in answer.out
+    assert "Of 4 settings, 1 withstands: take generalize-by-count, k = 4" in answer.out
+    assert f"written to {out}" in answer.out
+    assert "5 releases to look at: 30 pieces of work, 0 kept from before; about" in answer.err
+    assert "[1/5] generalize-by-count, k = 2: done, use" in answer.err
+    assert sorted(path.name for path in out.iterdir()) == [
+        "frontier.svg", "report.html", "sweep.toml", "table.csv", "table.json"
+    ]  # fmt: skip
+    again = explore("--methods", "generalize-by-count,thin", "--k", "2..4,99", "--share", "0.3", *RULE, "--out", out)
+    assert again.out == answer.out
+    assert "5 releases to look at; all of it is kept from before" in again.err
+    assert "0 pieces of work computed, 30 kept from before." in again.err
+
+
+def test_the_file_repeats_the_table_byte_for_byte(explore: Any, noren: Command, t_csv: Path) -> None:
+    first, second = t_csv.parent / "a" / "study", t_csv.parent / "again"
+    assert explore("--methods", "thin", "--share", "0.2,0.4", *RULE[:-2], "--seeds", "1..2", "--most-risk", "0.5",
+                   "--require", "0.7", "--attackers", "5", "--workers", "1", "--out", first).code == 0  # fmt: skip
+    repeated = noren("explore", "--sweep", first / "sweep.toml", "--workers", "1", "--out", second)
+    assert repeated.code == 0, repeated.err
+    for name in ("table.csv", "table.json", "report.html", "frontier.svg"):
+        assert (first / name).read_bytes() == (second / name).read_bytes()
+    asked = json.loads((second / "table.json").read_text())
+    assert asked["rule"] == {"attackers": 5, "require": 0.7, "most_risk": 0.5}
+    changed = t_csv.parent / "U.csv"
+    changed.write_text("".join(t_csv.read_text().splitlines(keepends=True)[:200]))
+    other = noren("explore", changed, "--sweep", first / "sweep.toml", "--workers", "1", "--attacks", "none")
+    assert other.code == 0
+    assert "the data are not those that it was written about" in other.err
+
+
+def test_machines_get_one_object(explore: Any) -> None:
+    answer = explore("--methods", "generalize-by-count", "--k", "4", *RULE, "--json")
+    assert answer.err == ""
+    found = answer.json
+    assert found["recommended"] == ["generalize-by-count, k = 4"]
+    assert (found["computed"], found["kept"], found["out"]) == (6, 0, None)
+    assert found["points"][0]["scores"]["rfm"]["value"] > 0
+    assert found["answer"][0].startswith("The only setting withstands: take generalize-by-count, k = 4")
+    assert "seed" not in json.dumps(found)
+
+
+def test_a_table_of_people(noren: Command, tmp_path: Path) -> None:
+    write(sample_people(150, 3), tmp_path / "P.csv")
+    answer = noren("explore", tmp_path / "P.csv", "--schema", "people", "--methods", "mondrian", "--k", "3,6",
+                   "--cache", tmp_path / "cache", "--measures", "none", "--seeds", "1", "--workers", "1",
+                   "--language", "en", "--out", tmp_path / "study")  # fmt: skip
+    assert answer.code == 0, answer.err
+    assert "take mondrian, k = 3" in answer.out
+    assert "mondrian, k = 6 would be safer (risk 16.7% in place of 33.3%)" in answer.out
+    assert (tmp_path / "cache" / "explore").is_dir()
+
+
+def test_ctrl_c_keeps_what_is_done(explore: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, calls = api.attack, []
+
+    def pressed(*given: Any, **named: Any) -> Any:
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return real(*given, **named)
+
+    monkeypatch.setattr(api, "attack", pressed)
+    stopped = explore("--methods", "thin", "--share", "0.2,0.4", *RULE)
+    assert stopped.code == 130
+    assert "stopped; what is done is kept, and the same command goes on from here" in stopped.err
+    answer = explore("--methods", "thin", "--share", "0.2,0.4", *RULE, "--json")
+    assert answer.json["kept"] >= 6
+    assert answer.json["computed"] <= 6
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--methods", "generalise"), "did you mean generalize"),
+        (("--methods", "thin", "--shar", "1"), "did you mean --share"),
+        (("--methods", "thin", "--share", "7"), "share = 7 does not fit thin"),
+        (("--methods", "generalize-by-count", "--k", "9..2"), "the range 9..2 is empty or too long"),
+        (("--methods", "thin", "--seeds", "x"), "--seeds x is not a list of seeds"),
+        (("--methods", "thin", "--attacks", "jacard"), "did you mean jaccard"),
+        (("--methods", "thin", "--require", "3"), "--require"),
+        (("--methods", "generalize-by-count", "--k", "99", *RULE), "none of the 1 points could be run"),
+        (("--methods", "mondrian", "--k", "3", *RULE), "mondrian works on a table, and this is a history"),
+        (("--sweep", "sweep.toml", "--methods", "thin"), "leave --methods out"),
+        (("--sweep", "nowhere.toml"), "nowhere.toml: the sweep cannot be read"),
+    ],
+)
+def test_bad_input_is_named(explore: Any, words: tuple[str, ...], said: str) -> None:
+    answer = explore(*words)
+    assert answer.code == 2
+    assert said in answer.err
+    assert "Traceback" not in answer.err
+
+
+def test_bad_places_are_named(explore: Any, noren: Command, t_csv: Path) -> None:
+    assert "no original is named" in noren("explore", "--methods", "thin").err
+    full = t_csv.parent / "full"
+    full.mkdir()
+    (full / "mine.txt").write_text("keep me")
+    answer = explore("--methods", "thin", *RULE, "--out", full)
+    assert answer.code == 2
+    assert "already holds something" in answer.err
+    ragged = t_csv.parent / "bad.csv"
+    ragged.write_text("1,2010/12/1,a,1.0,1\n2,not a date,b,1.0,1\n")
+    answer = noren("explore", ragged, "--schema", "pwscup2018", "--methods", "thin")
+    assert answer.code == 2
+    assert "row 2, column date, 'not a date'" in answer.err
+
+
+# --- the table that fills --------------------------------------------------------------------------------------------
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_sees_the_table_fill(explore: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    explore("--methods", "thin", "--share", "0.2", *RULE)
+    screen = Terminal()
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("TERM", "xterm")
+    lines = [Line("thin, share = 0.2", 1, "waiting", 0, 6), Line("thin, share = 0.4", 1, "running", 2, 6)]
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stderr", screen)
+        with watching() as watch:
+            watch.begin(Prospect(lines, 1, 0, 12, 2, 100.0, 7200.0))
+            watch.changed(0, Line("thin, share = 0.2", 1, "running", 3, 6))
+    said = screen.getvalue()
+    assert "2 releases to look at: 12 pieces of work, 0 kept from before; about 2 min to 2.0 h on 2 processes" in said
+    assert "3 of 6" in said
+    assert "thin, share = 0.4" in said
+
+
+def test_what_lines_say() -> None:
+    assert cells(Line("a", 1, "waiting", 0, 6)) == ("a", "waiting", "", "", "", "")
+    assert cells(Line("a", 2, "running", 2, 6))[:2] == ("a (2)", "2 of 6")
+    lines = [Line(str(n), 1, "waiting", 0, 6) for n in range(9)]
+    assert [line.label for line in window(lines, 4)] == ["0", "1", "2", "3"]
+    assert (duration(59.6), duration(600)) == ("60 s", "10 min")
+    told = prospect_words(Prospect(lines, 1, 3, 5, 1, 4.0, 8.0, ["gated"]))
+    ahead = "9 releases to look at: 5 pieces of work, 3 kept from before"
+    assert told == f"{ahead}; 4 s or more on 1 process, as nobody measured gated"

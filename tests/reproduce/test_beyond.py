@@ -1,0 +1,139 @@
+"""Past the documents: thresholds and plans worked out by hand, and how results stand beside the teams'."""
+
+from typing import Any
+
+import pytest
+
+from noren.api import sample
+from noren.data.frames import History
+from noren.reproduce.beyond import DOCUMENT, histories, reconstruction, releases, work
+from noren.reproduce.frame import Asked, Comparison, Found, Unit
+from noren.reproduce.s0.printed import TABLE_3
+from noren.reproduce.s4 import adult
+from noren.reproduce.s4.printed import KS, TABLE_5
+
+QUICK, FULL = Asked(quick=True), Asked()
+
+
+def by_place(compared: Comparison) -> dict[tuple[str, str], Any]:
+    return {(cell.row, cell.column): cell.ours for cell in compared.cells}
+
+
+def test_the_sharp_bound_beside_the_papers() -> None:
+    compared = histories.bound(Found(QUICK, {}))
+    cells = by_place(compared)
+    assert [cells[f"n' = {n}", "S0's bound"] for n in (7, 17, 18, 24, 99, 999)] == [7, 14, 15, 18, 64, 612]
+    assert [cells[f"n' = {n}", "sharp bound"] for n in (7, 17, 18, 24, 99, 999)] == [7, 14, 14, 18, 52, 392]
+    assert cells["n' = 999", "fewer"] == 612 - 392
+    assert "agree up to n' = 17; for all 999 named the sharp bound asks for 392, S0's for 612" in compared.says[0]
+    assert "<svg" in compared.charts[0].draw()
+
+
+def test_what_the_best_attacker_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(histories, "SIZES", (2, 3, 7))
+    found = Found(QUICK, {unit: unit.work(*unit.arguments) for unit in histories.class_units(QUICK)})
+    compared = histories.classes(found)
+    cells = by_place(compared)
+    assert cells["k = 2", "S0's bound: best attack"] == "18 right of 24"
+    assert cells["k = 2", "S0's bound: its chance"] == pytest.approx(299 / 4096)
+    # one customer for both of 63 pairs: 63 sure hits
+    assert cells["k = 2", "sharp bound: best attack"] == "63 right of 126"
+    assert cells["k = 2", "sharp bound: 13 survived"] == 0
+    # two triples and one of a third
+    assert cells["k = 3", "sharp bound: its chance"] == pytest.approx(1 / 108)
+    assert cells["k = 7", "S0's bound: its chance"] == pytest.approx(1 / 5040)
+    assert "Of 6 releases by pairs in 2018 3 were never found out" in compared.says[0]
+
+
+def frontier_results(asked: Asked) -> dict[Unit, Any]:
+    results: dict[Unit, Any] = {}
+    for unit in histories.frontier_units(asked):
+        if unit.work is work.plan:
+            results[unit] = {"named": 7, "needed": 7, "chance": 0.0, "survival": 0.9}
+        else:
+            results[unit] = {"U": 0.25, "deleted": 10, "lower_bound": 0.2, "optimal": True}
+    return results
+
+
+def test_the_frontier_beside_the_teams() -> None:
+    compared = histories.frontier(Found(FULL, frontier_results(FULL)))
+    assert {cell.row: cell.paper for cell in compared.cells if cell.column == "U of 2018"} == {
+        f"team {team}": u for team, (u, _hit) in TABLE_3.items()
+    }
+    assert by_place(compared)["k = 3", "lower bound"] == 0.2
+    assert {cell.note for cell in compared.cells if cell.row == "k = 3"} == {"", "no groups of 3 are better"}
+    drawn = compared.charts[0].draw()
+    assert drawn.count("k = 10") >= 2  # ours and S1's
+
+
+def test_quick_searches_pairs_alone() -> None:
+    cells = by_place(histories.frontier(Found(QUICK, frontier_results(QUICK))))
+    assert cells["k = 2", "generalize"] == 0.25
+    assert cells["k = 3", "generalize"] is None
+
+
+def test_what_auto_gains() -> None:
+    results = {
+        adult.unit(table, k, seed, "auto"): {"perturbed": 30.0, "reconstructed": TABLE_5[table][2][at] + 1 + at}
+        for table in TABLE_5
+        for at, k in enumerate(KS)
+        for seed in FULL.seeds(full=adult.SEEDS)
+    }
+    compared = reconstruction.gains(Found(FULL, results))
+    assert by_place(compared)["t1, k = 10", "gain"] == pytest.approx(3.0)
+    assert compared.says == ["auto gains +2.0 points in the mean of 12 cells, at best +3.0, at worst +1.0."]
+    assert reconstruction.gains(Found(QUICK, {})).says == []
+
+
+def book(*emm: float) -> dict[str, Any]:
+    return {"months": [f"2011/{i}" for i in range(1, 13)], "um": [0.0] * 12, "mm": [0.0] * 12, "emm": list(emm)}
+
+
+def test_a_year_of_a_ledger() -> None:
+    units = releases.year_units(FULL)
+    low, high = book(*[0.2] * 12), book(*[0.2] * 4, *[0.3] * 8)
+    results = {unit: high if unit.arguments[0] == releases.STORY else low for unit in units}
+    compared = releases.year(Found(FULL, results))
+    assert len(compared.says) == 8
+    assert compared.says[1:4] == [
+        "pseudonyms alone, by linkage: a budget of 0.265 is enough for the whole year.",
+        "thin 10 %, light noise, by S1–S8: with a budget of 0.265 the ledger says no in 2011/5.",
+        "thin 10 %, light noise, by linkage: with a budget of 0.265 the ledger says no in 2011/5.",
+    ]
+    cells = by_place(compared)
+    assert cells["thin 10 %, light noise, by linkage", "after a month"] == 0.2
+    assert cells["thin 10 %, light noise, by S1–S8", "after 12 months"] == 0.3
+    assert "<svg" in compared.charts[0].draw()
+    [unit] = releases.year_units(QUICK)
+    shown = releases.year(Found(QUICK, {unit: high}))
+    assert sum(cell.ours is not None for cell in shown.cells) == len(releases.SHOWN)
+    assert "<svg" in shown.charts[0].draw()
+
+
+def test_the_work_on_small_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = {
+        work.HISTORIES: sample(customers=8, rows=60, items=20, seed=1, schema="pwscup2018"),
+        work.MONTHS: sample(customers=12, rows=600, items=30, seed=1, schema="pwscup2017"),
+    }
+
+    def given(name: str) -> History:
+        return data[name]
+
+    monkeypatch.setattr(work, "_history", given)
+    work._customers.cache_clear()
+    work._shop.cache_clear()
+    try:
+        best, counted = work.grouped(2, "quick"), work.by_count(2, True)
+        assert best["lower_bound"] <= best["U"] + 1e-9 <= counted["U"] + 2e-9
+        assert work.by_count(2, False)["U"] >= counted["U"]
+        kept = work.kept_books("pseudonyms alone", "s1-s8")
+        assert kept["months"][0] == "2010/12"
+        assert kept["emm"] == sorted(kept["emm"])
+        assert kept["emm"][-1] > 0.9  # names alone hide nobody
+    finally:
+        work._customers.cache_clear()
+        work._shop.cache_clear()
+
+
+def test_the_document() -> None:
+    assert [part.key for part in DOCUMENT.parts] == ["bound", "classes", "frontier", "reconstruction", "ledger"]
