@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from noren import study
 from noren.data.formats.files import writing_folder
 from noren.i18n import _, active_language
 from noren.reproduce.frame import Erratum
 from noren.reproduce.layout import Grid, before_table, grid, headline, long_grid, markdown_table
 from noren.reproduce.machine import facts
 from noren.reproduce.run import DocumentResult, PartResult, Report
+from noren.study.templating import house_styles, template
 
 __all__ = ["markdown", "overview", "page", "part_title", "write"]
 
@@ -154,7 +152,7 @@ def _legend() -> str:
 def page(report: Report, measured: str, pictures: Pictures | None = None) -> str:
     """Return one HTML page that loads and runs nothing."""
     drawn = draw(report) if pictures is None else pictures
-    return _template().render(
+    return template("noren.reproduce", "reproduce.html.jinja").render(
         language=active_language(),
         headline=headline(report),
         words={
@@ -168,7 +166,7 @@ def page(report: Report, measured: str, pictures: Pictures | None = None) -> str
             "measured": _("Run on {measured}.").format(measured=measured),
         },
         documents=[_document(result, drawn) for result in report.documents],
-        css=Markup(_css()),  # noqa: S704 - our own files
+        css=house_styles("noren.reproduce", "reproduce.css"),
     )
 
 
@@ -218,22 +216,3 @@ def _table(shown: Grid) -> dict[str, Any]:
         "rows": shown.rows,
         "classes": figures,
     }
-
-
-@cache
-def _template() -> Template:
-    surroundings = Environment(
-        loader=PackageLoader("noren.reproduce"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return surroundings.get_template("reproduce.html.jinja")
-
-
-def _css() -> str:
-    """Return the styles of the house's pages, and the few of this one."""
-    house = Path(study.__file__).parent / "templates" / "report.css"
-    own = Path(__file__).parent / "templates" / "reproduce.css"
-    return house.read_text(encoding="utf-8") + own.read_text(encoding="utf-8")

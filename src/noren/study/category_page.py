@@ -9,14 +9,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-
 from noren.data.categories import Categories
 from noren.data.formats.files import writing_file
 from noren.i18n import _, active_language, ngettext
 from noren.study.charts import printable
 from noren.study.findings import count, percent
+from noren.study.templating import house_styles, template
 from noren.version import __version__
 
 __all__ = ["category_page", "write_category_page"]
@@ -44,12 +42,7 @@ def category_page(categories: Categories, names: Mapping[str, str]) -> str:
         "{items} items in {categories} categories; the largest holds {share}",
         len(groups),
     )
-    surroundings = Environment(
-        loader=PackageLoader("noren.study"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True,
-    )  # fmt: skip
-    css = (Path(__file__).parent / "templates" / "report.css").read_text(encoding="utf-8")
-    return surroundings.get_template("categories.html.jinja").render(
+    return template("noren.study", "categories.html.jinja").render(
         language=active_language(),
         headline=said.format(items=count(total), categories=count(len(groups)), share=largest),
         words={
@@ -65,7 +58,7 @@ def category_page(categories: Categories, names: Mapping[str, str]) -> str:
         },
         parts=parts,
         version=__version__,
-        css=Markup(css),  # noqa: S704 - our own file
+        css=house_styles(),
     )
 
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from noren.data.formats.files import writing_file
@@ -25,6 +23,7 @@ from noren.study.findings import count, decimal, headline, people_in, percent, t
 from noren.study.outcomes import Outcome
 from noren.study.report_parts import map_of, pairs_of, part_of
 from noren.study.report_words import glossary, words
+from noren.study.templating import house_styles, template
 from noren.version import __version__
 
 __all__ = ["report_html", "write_report"]
@@ -72,7 +71,7 @@ def report_html(
         "{releases} releases of {rows} rows about {people} people",
         len(shown),
     )
-    return _template().render(
+    return template("noren.study", "report.html.jinja").render(
         language=active_language(),
         title=printable(title) if title else "",
         headline=headline(shown, people),
@@ -91,26 +90,10 @@ def report_html(
         tenth=tenth,
         breakable=_breakable,
         version=__version__,
-        css=Markup(_css()),  # noqa: S704 - our own file
+        css=house_styles(),
     )
 
 
 def _breakable(text: str) -> Markup:
     """Return escaped text that may break after each semicolon, as long sets and intervals must."""
     return Markup(";<wbr>").join(escape(piece) for piece in text.split(";"))
-
-
-@cache
-def _template() -> Template:
-    surroundings = Environment(
-        loader=PackageLoader("noren.study"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return surroundings.get_template("report.html.jinja")
-
-
-def _css() -> str:
-    return (Path(__file__).parent / "templates" / "report.css").read_text(encoding="utf-8")

@@ -10,11 +10,8 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from noren.attacks import attacks
@@ -31,6 +28,7 @@ from noren.study.sweep_page_words import caveats, glossary, words
 from noren.study.sweep_plan import shared_words, statement_of
 from noren.study.sweep_results import SettingResult, in_language
 from noren.study.sweep_words import answer, chance, frontier_words, headline, rule, setting_sentence
+from noren.study.templating import house_styles, template
 from noren.units.sources import code_digest
 
 if TYPE_CHECKING:
@@ -47,7 +45,7 @@ def page_html(study: Study) -> str:
     """Return the page as text, in the language now spoken; the same study gives the same bytes."""
     said = answer(study)
     shown = [one for one in study.settings if one.recommended] or _safest(study)
-    return _template().render(
+    return template("noren.study", "sweep.html.jinja").render(
         language=active_language(),
         headline=headline(study),
         about=_about(study),
@@ -69,7 +67,7 @@ def page_html(study: Study) -> str:
         tenth=tenth,
         chance=chance,
         version=study.version,
-        css=Markup(_css()),  # noqa: S704 - our own files
+        css=house_styles("noren.study", "sweep.css"),
     )
 
 
@@ -330,20 +328,3 @@ def _repeat(study: Study, shown: Sequence[SettingResult]) -> list[tuple[str, str
             said = _("A release by {label}, with a seed of its own:").format(label=one.setting.label)
             told.append((printable(said, 200), command))
     return told
-
-
-@cache
-def _template() -> Template:
-    surroundings = Environment(
-        loader=PackageLoader("noren.study"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return surroundings.get_template("sweep.html.jinja")
-
-
-def _css() -> str:
-    folder = Path(__file__).parent / "templates"
-    return "".join((folder / name).read_text(encoding="utf-8") for name in ("report.css", "sweep.css"))

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 from starlette.datastructures import URL
 
@@ -21,6 +21,7 @@ from noren.i18n import LANGUAGES, N_, _, active_language, ngettext
 from noren.studio.bundle import bundle_address
 from noren.studio.store import Project
 from noren.study.findings import count, decimal, percent, tenth
+from noren.study.templating import surroundings
 from noren.version import __version__
 
 __all__ = [
@@ -195,15 +196,8 @@ def load_templates() -> None:
 
 @cache
 def _surroundings() -> Environment:
-    surroundings = Environment(
-        loader=PackageLoader("noren.studio"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        extensions=["jinja2.ext.do"],
-    )
-    surroundings.globals |= {
+    found = surroundings("noren.studio", "jinja2.ext.do")
+    found.globals |= {
         "_": _,
         "ngettext": ngettext,
         "static": static_address,
@@ -216,4 +210,4 @@ def _surroundings() -> Environment:
         "percent": percent,
         "tenth": tenth,
     }
-    return surroundings
+    return found
