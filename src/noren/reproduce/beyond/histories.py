@@ -135,8 +135,6 @@ def frontier(found: Found) -> Comparison:
         kinds = ((_("S1's groups"), plain), (_("generalize"), best))
         points += [{"kind": kind, "U": one["U"], "safe": survival, "name": row} for kind, one in kinds if one]
     for team, (u, hit) in TABLE_3.items():
-        row = _("team {team}").format(team=team)
-        cells += [Cell(row, _("U of 2018"), u), Cell(row, _("found out"), _("yes") if hit else _("no"))]
         points.append({"kind": _("team, found out") if hit else _("team, never found out"), "U": u,
                        "safe": 0.0 if hit else 1.0, "name": team})  # fmt: skip
     return Comparison(
