@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -38,6 +39,52 @@ PATIENCE = 180.0
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
+
+
+# Two processes share the tests: one begins at the front, the other in the middle, and who is ready first takes from the
+# end of what the other has left. So what is dear to set up stands where only one begins: the studio's servers and
+# browsers, and the kernels, which are compiled when first used.
+ORDER = (
+    "studio",
+    "data",
+    "",
+    "kernels",
+    "methods",
+    "docs",
+    "cli",
+    "study",
+    "reproduce",
+    "attacks",
+    "measures",
+    "ledger",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the tests into the order of their folders above; a folder that is not named stands with the files of none."""
+    places = {folder: place for place, folder in enumerate(ORDER)}
+    items.sort(key=lambda item: places.get(item.path.relative_to(ROOT / "tests").parts[0], places[""]))
+
+
+def _compile_untraced() -> None:
+    """Let Numba compile without being traced: its own Python is no part of what is covered, and a third slower so."""
+    from numba.core.dispatcher import Dispatcher
+
+    traced = Dispatcher.compile
+
+    def compile_untraced(self: Any, signature: Any) -> Any:
+        tracer = sys.gettrace()
+        sys.settrace(None)
+        try:
+            return traced(self, signature)
+        finally:
+            sys.settrace(tracer)
+
+    Dispatcher.compile = compile_untraced
+
+
+if sys.gettrace() is not None:  # coverage is measured
+    _compile_untraced()
 
 
 @pytest.fixture(scope="session")

@@ -10,4 +10,4 @@ if ! sh tools/chromium.sh; then
   selection="not browser"
 fi
 SHOW='^(SKIPPED|TOTAL|.*[0-9]+ passed)' \
-  sh tools/quiet.sh tests .venv/bin/python -m pytest -q -n "${1:-2}" -m "$selection" --cov --cov-report=term
+  sh tools/quiet.sh tests .venv/bin/python -m pytest -q -n "${1:-2}" --dist worksteal -m "$selection" --cov --cov-report=term

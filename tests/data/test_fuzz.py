@@ -186,7 +186,7 @@ class Reader:
     read: Callable[[Path], object]
     name: str
     archive: bool = False
-    per_shard: int = 300
+    per_shard: int = 400
 
 
 def _convert(path: Path) -> object:
@@ -208,15 +208,18 @@ def _release(name: str) -> Callable[[Path], object]:
 
 READERS = {
     "scan": Reader(lambda: CSV_SEEDS, scan_text, "shop.csv"),
-    "guess csv": Reader(lambda: CSV_SEEDS, guess_schema, "shop.csv", per_shard=100),
+    "guess csv": Reader(lambda: CSV_SEEDS, guess_schema, "shop.csv", per_shard=60),
     "read csv": Reader(lambda: CSV_SEEDS, lambda path: read(path, PURCHASES), "shop.csv"),
-    "read unknown csv": Reader(lambda: (*CSV_SEEDS, saved(".csv")), read, "shop.csv", per_shard=100),
-    "convert csv": Reader(lambda: CSV_SEEDS, _convert, "shop.csv"),
+    "read unknown csv": Reader(lambda: (*CSV_SEEDS, saved(".csv")), read, "shop.csv", per_shard=60),
+    "convert csv": Reader(lambda: CSV_SEEDS, _convert, "shop.csv", per_shard=200),
     "rows 2016": Reader(
-        lambda: (ROWS_2017.replace(b"DEL,,,,,,\n", b""),), lambda p: read(p, "pwscup2016").data.lines(), "T.csv"
+        lambda: (ROWS_2017.replace(b"DEL,,,,,,\n", b""),),
+        lambda p: read(p, "pwscup2016").data.lines(),
+        "T.csv",
+        per_shard=200,
     ),
-    "rows 2017": Reader(lambda: (ROWS_2017,), lambda p: read(p, "pwscup2017").data.lines(), "AT.csv"),
-    "rows 2018": Reader(lambda: (ROWS_2018,), lambda p: read(p, "pwscup2018").data.lines(), "A.csv"),
+    "rows 2017": Reader(lambda: (ROWS_2017,), lambda p: read(p, "pwscup2017").data.lines(), "AT.csv", per_shard=200),
+    "rows 2018": Reader(lambda: (ROWS_2018,), lambda p: read(p, "pwscup2018").data.lines(), "A.csv", per_shard=200),
     "pairs": Reader(lambda: (b"P1,12583\nP2,7\n", b"P1,12583\r\nP2,007"), read_pairs, "F.csv"),
     "months": Reader(lambda: (b"1\n7" + b",DEL" * 11 + b",P1\n", b"7" + b",P1" * 12 + b"\r\n"), read_months, "F.csv"),
     "master": Reader(lambda: ("7,f,1950/1/1,Others\n8,m,1960/01/31,日本\n".encode(),), read_master, "M.csv"),
@@ -224,12 +227,12 @@ READERS = {
     "read parquet": Reader(lambda: (saved(".parquet"),), lambda path: read(path, TABLE), "people.parquet"),
     "guess parquet": Reader(lambda: (saved(".parquet"), generalised_parquet()), read, "people.parquet"),
     "read excel": Reader(lambda: (saved(".xlsx"),), lambda path: read(path, TABLE), "people.xlsx"),
-    "read workbook": Reader(lambda: (saved(".xlsx"),), read, "people.xlsx", archive=True, per_shard=100),
+    "read workbook": Reader(lambda: (saved(".xlsx"),), read, "people.xlsx", archive=True, per_shard=50),
     "schema": Reader(
         lambda: (TABLE.to_toml().encode(), Schema.preset("pwscup2017").to_toml().encode()), Schema.load, "schema.toml"
     ),
     **{
-        f"release {part}": Reader(lambda p=part: (release_part(p),), _release(part), "part", per_shard=200)
+        f"release {part}": Reader(lambda p=part: (release_part(p),), _release(part), "part", per_shard=120)
         for part in RELEASE_PARTS
     },
 }

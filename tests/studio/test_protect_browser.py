@@ -40,8 +40,9 @@ def test_choose_fill_run_and_see_the_result(server: Running, browser: Any, histo
         page.get_by_text("protects nobody").wait_for(state="detached")
         page.locator("#cost-time").wait_for()
         page.locator("#judges").click()
-        for box in page.locator('input[name="attack"]').all()[1:]:
-            box.uncheck()
+        for name in ("attack", "measure"):
+            for box in page.locator(f'input[name="{name}"]').all()[1:]:
+                box.uncheck()
         page.get_by_text("1 attack tries it").wait_for()
         without_axe_violations(page)
         page.get_by_role("button", name="Protect", exact=True).click()

@@ -17,6 +17,8 @@ from noren.methods.pseudonymize import Pseudonymize
 from noren.protocols import Attack, Guess
 from noren.study.outcomes import judge, label_of, run_outcome
 
+NOBODY: dict[str, Any] = {"attacks": [], "measures": []}
+
 
 class KnowsEverybody(Attack):
     name: ClassVar[str] = "knows-everybody"
@@ -40,7 +42,7 @@ def test_an_outcome_holds_what_the_single_steps_return(history: History) -> None
 
 
 def test_a_ready_method_is_taken_as_it_is(history: History) -> None:
-    outcome = run_outcome(history, GeneralizeByCount(k=5), seed=1, label="five")
+    outcome = run_outcome(history, GeneralizeByCount(k=5), seed=1, label="five", **NOBODY)
     assert (outcome.label, outcome.release.statement.parameters["k"]) == ("five", 5)
 
 
@@ -108,7 +110,7 @@ def test_a_label_tells_what_differs_from_the_defaults(statement: Statement, labe
 
 
 def test_the_same_seed_gives_the_same_release(history: History) -> None:
-    first, second = (run_outcome(history, "pseudonymize", seed=5).release for _run in range(2))
+    first, second = (run_outcome(history, "pseudonymize", seed=5, **NOBODY).release for _run in range(2))
     assert isinstance(first.public.frame, pl.DataFrame)
     assert first.public.frame.equals(second.public.frame)
-    assert not first.public.frame.equals(run_outcome(history, "pseudonymize", seed=6).release.public.frame)
+    assert not first.public.frame.equals(run_outcome(history, "pseudonymize", seed=6, **NOBODY).release.public.frame)

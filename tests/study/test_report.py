@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -23,6 +24,7 @@ from noren.study.report_parts import point_labels, reproduction
 TEMPLATES = Path(report_html.__code__.co_filename).parent / "templates"
 VOID = {"meta", "br", "wbr", "img", "link", "input", "hr"}
 SPOKEN = ("title", "aria-label", "data-label")
+FEW: dict[str, Any] = {"attacks": ["unique-rows"], "measures": ["cell-error", "effective", "reid-rate"]}
 
 
 class Page(HTMLParser):
@@ -114,7 +116,7 @@ def test_headings_link_to_their_meaning(page: Page) -> None:
 
 def test_the_steward_is_warned_and_the_seed_is_kept(history: History) -> None:
     seed = 7_261_534_908_112
-    outcome = run_outcome(history, "pseudonymize", seed=seed)
+    outcome = run_outcome(history, "pseudonymize", seed=seed, **FEW)
     said = report_html(history, [outcome])
     assert "For the steward alone" in said
     assert str(seed) not in said
@@ -182,7 +184,7 @@ def hostile() -> tuple[History, Outcome]:
         "quantity": [1, 2] * 8,
     }
     history = History.of(rows, Schema.preset("pwscup2018"))
-    made = run_outcome(history, "generalize-by-count", k=2, seed=1, label=f'"{HOSTILE}')
+    made = run_outcome(history, "generalize-by-count", k=2, seed=1, label=f'"{HOSTILE}', **FEW)
     statement = replace(
         made.release.statement, method=HOSTILE, promise=HOSTILE, noren=HOSTILE, parameters={HOSTILE: HOSTILE, "x'": [1]}
     )
@@ -231,7 +233,7 @@ def test_every_word_is_looked_up(history: History, outcomes: list[Outcome]) -> N
 
 def test_japanese_is_spoken(history: History, outcomes: list[Outcome], speak: Callable[[str], None]) -> None:
     speak("ja")
-    page = Page(report_html(history, outcomes))
+    page = Page(report_html(history, outcomes[:2]))
     assert ("html", {"lang": "ja"}) in page.tags
     assert re.search("[ぁ-ん]", page.inside("h1")[0])
 
@@ -242,7 +244,7 @@ def test_japanese_is_spoken(history: History, outcomes: list[Outcome], speak: Ca
 def test_a_published_release_is_shown_as_far_as_it_is_known(history: History, outcomes: list[Outcome]) -> None:
     release = outcomes[0].release
     gone = Secret(release.secret.pseudonyms.clear(), release.secret.origin.clear(), 0)
-    page = Page(report_html(history, [judge(history, replace(release, secret=gone))]))
+    page = Page(report_html(history, [judge(history, replace(release, secret=gone), attacks=FEW["attacks"])]))
     said = " ".join(text for _tag, text in page.said)
     assert "no attack was judged" in said
     assert "it is not at hand" in said
@@ -300,19 +302,19 @@ def test_nothing_to_report_is_an_error(history: History) -> None:
         report_html(history, [])
 
 
-def test_a_report_is_written_whole(history: History, outcomes: list[Outcome], text: str, tmp_path: Path) -> None:
-    path = write_report(history, outcomes, tmp_path / "new" / "report.html")
-    assert path.read_text(encoding="utf-8") == text
+def test_a_report_is_written_whole(history: History, outcomes: list[Outcome], tmp_path: Path) -> None:
+    path = write_report(history, outcomes[:1], tmp_path / "new" / "report.html")
+    assert path.read_text(encoding="utf-8") == report_html(history, outcomes[:1])
     assert [p.name for p in path.parent.iterdir()] == ["report.html"]
     with pytest.raises(OutputError):
-        write_report(history, outcomes, tmp_path)
+        write_report(history, outcomes[:1], tmp_path)
 
 
-def test_a_title_stands_above_the_finding(history: History, outcomes: list[Outcome], text: str) -> None:
-    page = Page(report_html(history, outcomes, title="Spring release"))
+def test_a_title_stands_above_the_finding(history: History, outcomes: list[Outcome]) -> None:
+    page = Page(report_html(history, outcomes[:1], title="Spring release"))
     assert page.inside("title") == ["Spring release"]
     assert "Spring release" in page.inside("p")
-    assert page.inside("h1") == Page(text).inside("h1")
+    assert page.inside("h1") == [headline(outcomes[:1], 30)]
 
 
 def test_an_empty_original_has_a_report_too() -> None:

@@ -32,7 +32,6 @@ from noren.data.hierarchies import (
     read_hierarchy,
     write_hierarchy,
 )
-from noren.data.rungs import MISSING_MARK, on_rungs, texts_of
 from noren.data.schema import Column, Role, Scale, Schema, ValueType
 from noren.errors import NorenError, ParameterError
 from noren.i18n import _
@@ -79,11 +78,15 @@ class _Values:
 
     @classmethod
     def of(cls, table: Table, column: Column) -> _Values:
+        from noren.data.rungs import texts_of  # here: the search's kernels come with it, and histories need none
+
         counts = texts_of(table, column).drop_nulls().alias("0").value_counts(name="rows")
         return cls(column, table.frame[column.name].drop_nulls().unique().sort(), counts)
 
     @property
     def texts(self) -> list[str]:
+        from noren.data.rungs import MISSING_MARK
+
         found = set(self.counts["0"]) | set(self.column.domain or ())
         return sorted(found - {MISSING_MARK})  # methods treat it as a missing value unless a hierarchy lists it
 
@@ -226,6 +229,8 @@ def _written(making: _Making, values: _Values, schema: Schema, folder: Path) -> 
 
 def stop_at_unlisted(hierarchy: Hierarchy, table: Table) -> None:
     """Stop at values of a table's one column that its hierarchy does not list, as the methods would."""
+    from noren.data.rungs import on_rungs
+
     name = table.schema.names[0]
     on_rungs(replace(table, frame=table.frame.select(name).unique()), {name: hierarchy}, "category")
 
