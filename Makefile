@@ -13,7 +13,7 @@ export NO_MKDOCS_2_WARNING := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test studio bench reproduce docs translations format lint types lock clean
+.PHONY: help setup demo test studio bench zoo reproduce docs translations format lint types lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ bench: setup ## run every benchmarks/bench_*.py, one after another
 	  [ -e "$$script" ] || { echo "there are no benchmarks yet; see CHANGELOG" >&2; exit 2; }; \
 	  echo "== $$script"; $(BIN)/python "$$script"; \
 	done
+
+zoo: setup ## bring every file of tests/zoo through every method and step, and print what came of it (about 15 minutes)
+	@$(BIN)/python -m tests.zoo --workers $(WORKERS)
 
 reproduce: setup ## set the papers' tables next to ours, in reproduced/ and in docs/results/
 	@$(BIN)/noren reproduce all --out reproduced --force

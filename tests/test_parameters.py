@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import Field
 
+from noren.attacks.monthly_profile import S7
 from noren.errors import FileError, ParameterError
 from noren.parameters import describe, expand, flags, from_flags, read_sweep, reference_facts, share_flags
 from noren.progress import silent
@@ -143,3 +144,6 @@ def test_reference_facts() -> None:
     assert "| `--k` | whole number | required | Class size. |" in facts
     assert "| `--bound` | paper \\| sharp | `paper` | Which bound. |" in facts
     assert "**Value**: share of rows; [0, 1]; higher is better" in reference_facts(Sharpness)
+    assert "**Needs columns" not in facts
+    assert "- **Needs columns with the roles**: date, price" in reference_facts(S7)
+    assert describe(S7)["roles"] == ["date", "price"]

@@ -3,6 +3,8 @@
 import importlib.metadata
 import sys
 from importlib.metadata import EntryPoint
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from pydantic import Field, field_validator
@@ -162,3 +164,56 @@ def test_guess_counts_its_pairs() -> None:
     import polars as pl
 
     assert len(Guess("s1", pl.DataFrame({"pseudonym": ["1", "2"], "customer": ["a", "b"]}))) == 2
+
+
+# --- packages that cannot be imported ---------------------------------------------------------------------------------
+
+
+def _theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, name: str = "theirs") -> EntryPoint:
+    """Return the entry point of a module with this text, as an installed package has one."""
+    (tmp_path / f"{name}_module.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    point = EntryPoint(name, f"{name}_module:Theirs", "noren.methods")
+    return point._for(SimpleNamespace(name="their-package"))  # type: ignore[attr-defined,no-any-return]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("import no_such_library", "ModuleNotFoundError: No module named 'no_such_library'"),
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("import sys; sys.exit(3)", "SystemExit: 3"),
+        ("x = 1", "AttributeError: module 'theirs_module' has no attribute 'Theirs'"),
+        ("class Theirs: pass", "theirs in noren.methods is not a Method"),
+    ],
+)
+def test_a_package_that_is_broken_takes_nothing_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, noren, text: str, reason: str
+) -> None:
+    usual = [about["name"] for about in noren("methods", "--json").json["methods"]]
+    monkeypatch.delitem(sys.modules, "theirs_module", raising=False)
+    monkeypatch.setitem(methods._places, "theirs", _theirs(tmp_path, monkeypatch, text))
+    monkeypatch.setattr(methods, "_looked_at", {})
+    assert list(methods) == usual
+    assert "theirs" not in methods
+    assert list(methods.broken()) == ["theirs"]
+    listed = noren("methods", "--json")
+    assert (listed.code, [about["name"] for about in listed.json["methods"]]) == (0, usual)
+    assert reason in listed.json["broken"]["theirs"]
+    assert reason in listed.err
+    assert len(listed.err.strip().splitlines()) == 1
+    assert noren("methods").code == 0
+    named = noren("methods", "theirs")
+    assert (named.code, named.out) == (2, "")
+    assert reason in named.err
+    if "Error" in reason or "Exit" in reason:
+        assert "theirs of the package their-package cannot be used" in named.err
+
+
+def test_a_package_that_works_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = f"from {HERE} import Twice\nclass Theirs(Twice):\n    name = 'fine'\n"
+    monkeypatch.setitem(methods._places, "fine", _theirs(tmp_path, monkeypatch, text, "fine"))
+    assert "fine" in list(methods)
+    assert methods.broken() == {}
+    monkeypatch.undo()
+    methods._looked_at.clear()

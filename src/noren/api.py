@@ -9,7 +9,7 @@ question (:func:`~noren.data.given.as_records`).
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -20,12 +20,14 @@ import polars as pl
 from noren.attacks import attacks
 from noren.data.categories import as_released
 from noren.data.frames import History, Records
-from noren.data.given import as_public, as_records, as_release, opened
+from noren.data.given import as_public, as_records, as_release, checked_seed, opened
 from noren.data.interchange import frame_of, index_names, missing_column
 from noren.data.knowledge import partial
+from noren.data.people_count import stop_at_repeated_people
 from noren.data.release import Release, Statement
 from noren.data.schema import Schema
-from noren.errors import ParameterError
+from noren.engines import waiting
+from noren.errors import AuditUnfinishedError, CheckFailedError, ParameterError
 from noren.i18n import _
 from noren.measures import measures
 from noren.methods import methods
@@ -38,7 +40,17 @@ if TYPE_CHECKING:
     from noren.data.checks.report import Report
     from noren.data.reconstruction import Model, Reconstruction
 
-__all__ = ["as_records", "attack", "check", "draw_seed", "measure", "protect", "reconstruct", "sample"]
+__all__ = [
+    "as_records",
+    "attack",
+    "check",
+    "draw_seed",
+    "measure",
+    "protect",
+    "protect_unaudited",
+    "reconstruct",
+    "sample",
+]
 
 
 def draw_seed() -> int:
@@ -62,24 +74,66 @@ def protect(
 ) -> Release:
     """Protect ``original`` by ``method``: a name and its parameters, a ready one, or a list of them for a chain.
 
+    A table has one row a person: where a column that identifies people repeats, k would count rows, and
+    :class:`~noren.errors.SchemaError` says so before anything is done.
+
     A release that claims k is audited before it is returned: from the original and the public part alone, how many
     customers fit each pseudonym, how many rows of a table are alike? A claim that does not hold raises
     :class:`~noren.errors.CheckFailedError`. A chain claims what its last step claims, of what the steps before it left:
-    its audit knows those data, each row under its customer's name.
+    its audit knows those data, each row under its customer's name. An audit that breaks down raises
+    :class:`~noren.errors.AuditUnfinishedError`, which holds the release, so that a long search is not lost.
+    """
+    release, claimed = protect_unaudited(original, method, schema=schema, seed=seed, progress=progress, **parameters)
+    if audit and claimed is not None:
+        claimed()
+    return release
+
+
+def protect_unaudited(
+    original: Any,
+    method: str | Method | Sequence[str | Method | Mapping[str, Any]],
+    *,
+    schema: Schema | str | Path | None = None,
+    seed: int | None = None,
+    progress: Progress = silent,
+    **parameters: Any,
+) -> tuple[Release, Callable[[], None] | None]:
+    """Return what :func:`protect` does before its audit, and the audit: for whoever keeps the one before the other.
+
+    The audit is None where the release claims no k.
     """
     data = as_records(original, schema)
     chosen = _method(method, parameters)
     _must_accept(chosen, data)
-    seed = draw_seed() if seed is None else seed
+    stop_at_repeated_people(data)
+    seed = draw_seed() if seed is None else checked_seed(seed)
     steps = chosen.stages(data, seed=seed, progress=progress) if isinstance(chosen, Chain) else []
     release = Chain.whole(steps, seed=seed) if steps else chosen.protect(data, seed=seed, progress=progress)
     last = steps[-1] if steps else release
-    if audit and {"k", "min_class"} & last.statement.parameters.keys():
+    if not {"k", "min_class"} & last.statement.parameters.keys():
+        return release, None
+
+    def audit() -> None:
         from noren.measures.safety.classes import audit as count_candidates
 
-        known = Chain.whole(steps[:-1], seed=seed).by_name() if len(steps) > 1 else data
-        count_candidates(known, last)
-    return release
+        try:
+            known = Chain.whole(steps[:-1], seed=seed).by_name() if len(steps) > 1 else data
+            waiting.heard(count_candidates, known, last)
+        except CheckFailedError:
+            raise
+        except Exception as error:
+            raise AuditUnfinishedError(_unaudited(release, error), error) from error
+
+    return release, audit
+
+
+def _unaudited(release: Release, error: BaseException) -> Release:
+    """Return the release with a statement that says that its audit failed, and of what kind the error was.
+
+    Its words are for the steward alone: the statement is public, and they may hold a value of the original.
+    """
+    said = release.statement
+    return replace(release, statement=replace(said, notes={**said.notes, "audit": f"failed: {type(error).__name__}"}))
 
 
 def _method(method: str | Method | Sequence[str | Method | Mapping[str, Any]], parameters: Mapping[str, Any]) -> Method:
@@ -121,20 +175,36 @@ def attack(
     heard
         What other attacks found with the same knowledge; the ensemble need not run those again.
     """
+    seed = checked_seed(seed)
     data = as_records(original, schema)
     release = opened(release)
     public = as_public(release, data)
-    if known is not None:
-        data = _knowledge_of(data, as_records(known, data.schema))
-    if isinstance(release, Release) and isinstance(data, History):
-        data = as_released(data, release.statement)  # what categories mean is public
-    if isinstance(data, History) and (known is not None or knowledge != 1 or item_prefix is not None):
-        data = partial(data, knowledge, seed, item_prefix=item_prefix)
+    statement = release.statement if isinstance(release, Release) else None
+    data = attackers_knowledge(data, statement, known=known, knowledge=knowledge, item_prefix=item_prefix, seed=seed)
     chosen = attacks.create(attack, **parameters) if isinstance(attack, str) else attack
     _must_accept(chosen, data)
     if isinstance(release, Release):
         chosen = _told_periods(chosen, release.statement)
-    return chosen.after(heard or {}).attack(data, public, seed=seed, progress=progress)
+    ready = chosen.after(heard or {})
+    return waiting.heard(ready.attack, data, public, seed=seed, progress=progress)
+
+
+def attackers_knowledge(
+    original: Records,
+    statement: Statement | None = None,
+    *,
+    known: Any = None,
+    knowledge: float = 1.0,
+    item_prefix: int | None = None,
+    seed: int = 0,
+) -> Records:
+    """Return what an attacker knows of ``original``, by the limits that :func:`attack` takes."""
+    data = original if known is None else _knowledge_of(original, as_records(known, original.schema))
+    if statement is not None and isinstance(data, History):
+        data = as_released(data, statement)  # what categories mean is public
+    if isinstance(data, History) and (known is not None or knowledge != 1 or item_prefix is not None):
+        data = partial(data, knowledge, seed, item_prefix=item_prefix)
+    return data
 
 
 def _knowledge_of(original: Records, known: Records) -> Records:
@@ -209,7 +279,7 @@ def measure(
             ),
             _("name the original that was protected"),
         )
-    score = chosen.measure(Evidence(data, release, named), progress=progress)
+    score = waiting.heard(chosen.measure, Evidence(data, release, named), progress=progress)
     return replace(score, measure=chosen.name, goal=chosen.goal)
 
 
@@ -245,6 +315,7 @@ def reconstruct(
     """
     from noren.data.reconstruction import reconstruct as run
 
+    seed = checked_seed(seed)
     release = opened(release)
     if not isinstance(release, Release):
         raise ParameterError(
@@ -290,7 +361,7 @@ def sample(
     """Return a generated purchase history, calibrated to a real wholesaler's."""
     from noren.data.samples.by_schema import sample_history
 
-    return sample_history(schema, customers=customers, rows=rows, items=items, seed=seed)
+    return sample_history(schema, customers=customers, rows=rows, items=items, seed=checked_seed(seed))
 
 
 def _must_accept(component: Component, data: Records) -> None:
@@ -300,4 +371,12 @@ def _must_accept(component: Component, data: Records) -> None:
                 component=component.name, wanted="/".join(sorted(component.accepts)), given=data.schema.kind
             ),
             _("choose another component, or another schema"),
+        )
+    lacking = component.lacks(data.schema)
+    if lacking:
+        raise ParameterError(
+            _("{component} needs a column with the role {roles}, and these purchases have none").format(
+                component=component.name, roles=", ".join(lacking)
+            ),
+            _('choose another component, or give a column role = "{role}" in the schema').format(role=lacking[0]),
         )

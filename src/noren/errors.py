@@ -11,22 +11,31 @@
     │   └── ParameterError         a parameter outside its range, unknown or missing
     ├── UnknownNameError           no method, attack, measure, schema or data set of that name: exit code 2
     ├── DuplicateNameError         two components claim one name: exit code 2
+    ├── PluginError                a component of another package that cannot be imported: exit code 2
     ├── OutputError                a result that could not be written; nothing is left half-written: exit code 2
+    ├── ComponentError             a method, attack or measure that broke down, which it should not: exit code 2
     └── CheckFailedError           a check said no: exit code 1
+        └── AuditUnfinishedError   a check that broke down; the release it was about is not lost: exit code 1
 
 A message names file, row, column, value and rule as far as they apply, and ends with the cure. It is one line: values
 are cut to :data:`LONGEST_VALUE` characters, and control characters in values, column names and paths are escaped, so a
-hostile file cannot write to the terminal.
+hostile file cannot write to the terminal. Cells that break rules are said all at once: one line for each kind of
+problem (column and rule), the first that a reader met on the first line, each with its number of cells.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from noren.i18n import _
 
 __all__ = [
     "LONGEST_VALUE",
+    "MOST_KINDS",
+    "AuditUnfinishedError",
     "CheckFailedError",
+    "ComponentError",
     "DuplicateNameError",
     "FileError",
     "FormatError",
@@ -34,14 +43,19 @@ __all__ = [
     "NorenError",
     "OutputError",
     "ParameterError",
+    "PluginError",
     "Problem",
     "SchemaError",
     "UnknownNameError",
     "ValueInCellError",
+    "reason_of",
+    "sentences",
     "shown",
 ]
 
 LONGEST_VALUE = 80
+MOST_KINDS = 20
+"""Kinds of problems that one message tells."""
 
 
 def _printable(text: str) -> str:
@@ -65,11 +79,24 @@ def shown(value: object) -> str:
     )
 
 
+def reason_of(error: BaseException) -> str:
+    """Return why something failed, in one line: our own words, or what kind of error it was and what it says.
+
+    >>> reason_of(ZeroDivisionError("division\\nby zero"))
+    'ZeroDivisionError: division by zero'
+    """
+    if isinstance(error, NorenError):
+        return str(error).partition("\n")[0]
+    said = _printable(" ".join(str(error).split())[:200])
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
 @dataclass(frozen=True)
 class Problem:
     """One thing wrong with a file: where it is, what it is, the rule it breaks and the cure.
 
-    ``row`` counts from 1, as a text editor does (a header line is row 1); ``None`` where the whole file is meant.
+    ``row`` counts from 1, as a text editor does (a header line is row 1); ``None`` where the whole file is meant. Where
+    more cells of the column break the rule, this is the first, ``cells`` counts them all, and ``others`` shows some.
     """
 
     row: int | None
@@ -77,6 +104,8 @@ class Problem:
     value: str | None
     rule: str
     cure: str
+    cells: int = 1
+    others: tuple[str, ...] = ()
 
     def sentence(self, file: str | Path | None = None) -> str:
         """Return the problem as one line."""
@@ -91,11 +120,25 @@ class Problem:
             where.append(shown(self.value))
         place = ", ".join(where)
         said = f"{place}: {self.rule}" if place else self.rule
-        return f"{said}; {self.cure}" if self.cure else said
+        said = f"{said}; {self.cure}" if self.cure else said
+        if self.cells == 1:
+            return said
+        count = _("{count:,} cells").format(count=self.cells)
+        if self.others:
+            count = _("{cells}, also {values}").format(cells=count, values=", ".join(map(shown, self.others)))
+        return f"{said}; {count}"
 
     def as_dict(self) -> dict[str, object]:
         """Return the problem as plain data, for ``--json``."""
         return {"row": self.row, "column": self.column, "value": self.value, "rule": self.rule, "cure": self.cure}
+
+
+def sentences(problems: Sequence[Problem], file: str | Path | None = None) -> str:
+    """Return every kind of problem in a file, a line for each."""
+    lines = [problems[0].sentence(file), *(problem.sentence() for problem in problems[1:MOST_KINDS])]
+    if len(problems) > MOST_KINDS:
+        lines.append(_("and {count:,} more kinds of problems").format(count=len(problems) - MOST_KINDS))
+    return "\n  ".join(map(_printable, lines))
 
 
 class NorenError(Exception):
@@ -104,6 +147,8 @@ class NorenError(Exception):
     exit_code = 2
 
     def __init__(self, message: str = "") -> None:
+        self.said = message
+        """The message as it was given, which may know its other languages (:func:`noren.i18n.said_again`)."""
         super().__init__(_printable(message))
 
 
@@ -122,6 +167,7 @@ class InputError(NorenError):
     ) -> None:
         self.file = file
         self.problem = Problem(row, column, None if value is None else str(value), rule, cure)
+        self.problems: tuple[Problem, ...] = (self.problem,)
         super().__init__(self.problem.sentence(file))
 
 
@@ -134,7 +180,16 @@ class FormatError(InputError):
 
 
 class ValueInCellError(InputError):
-    """A cell whose value breaks a rule of its column."""
+    """A cell whose value breaks a rule of its column; :attr:`problems` are all kinds that were found, in order."""
+
+    @classmethod
+    def of(cls, problems: Sequence[Problem], file: str | Path | None = None) -> "ValueInCellError":
+        """Return one error that tells of every kind of problem in a file, a line for each."""
+        first = problems[0]
+        error = cls(first.rule, first.cure, file=file, row=first.row, column=first.column, value=first.value)
+        error.problem, error.problems = first, tuple(problems)
+        error.args = (sentences(problems, file),)
+        return error
 
 
 class SchemaError(InputError):
@@ -153,6 +208,10 @@ class DuplicateNameError(NorenError):
     """Two components claim one name."""
 
 
+class PluginError(NorenError):
+    """A component of another package that cannot be imported."""
+
+
 class OutputError(NorenError):
     """A result that could not be written."""
 
@@ -161,3 +220,34 @@ class CheckFailedError(NorenError):
     """A check said no."""
 
     exit_code = 1
+
+
+class ComponentError(NorenError):
+    """A method, attack or measure that broke down.
+
+    >>> str(ComponentError("rfm", ZeroDivisionError()))
+    'rfm failed (ZeroDivisionError); leave it out, or run again with --debug and report it'
+    """
+
+    def __init__(self, name: str, error: BaseException) -> None:
+        super().__init__(
+            _("{name} failed ({reason}); leave it out, or run again with --debug and report it").format(
+                name=name, reason=reason_of(error)
+            )
+        )
+
+
+class AuditUnfinishedError(CheckFailedError):
+    """An audit that broke down before it said yes or no; ``release`` is what it was about, and its statement says so.
+
+    The release is whole and may be kept, but must not be published before ``classes`` has judged it.
+    """
+
+    def __init__(self, release: Any, error: BaseException) -> None:
+        self.release = release
+        super().__init__(
+            _(
+                "the audit of the release did not finish ({reason}); do not publish it before measuring classes says "
+                "that its claim holds"
+            ).format(reason=reason_of(error))
+        )

@@ -7,18 +7,32 @@ when shown: parameter descriptions, component summaries). Catalogues are gettext
 
 import gettext
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-__all__ = ["LANGUAGES", "N_", "_", "activate", "active_language", "ngettext", "preferred_language", "speaking"]
+__all__ = [
+    "LANGUAGES",
+    "N_",
+    "_",
+    "activate",
+    "active_language",
+    "in_every_language",
+    "ngettext",
+    "preferred_language",
+    "remember_messages",
+    "said_again",
+    "speaking",
+]
 
 LANGUAGES = ("en", "ja")
 _LOCALE = Path(__file__).parent / "locale"
 
 _language = "en"
+_remembering = False
 _here: ContextVar[str | None] = ContextVar("language", default=None)
 """The language of this task alone: a server answers several people at once."""
 
@@ -68,12 +82,66 @@ def _catalogue(language: str) -> gettext.NullTranslations:
 
 def _(message: str) -> str:
     """Translate ``message``."""
-    return _catalogue(active_language()).gettext(message) if message else ""
+    if not message:
+        return ""
+    said = _catalogue(active_language()).gettext(message)
+    return _Said.of(said, (message,)) if _remembering else said
 
 
 def ngettext(singular: str, plural: str, count: int) -> str:
     """Translate a message whose form depends on ``count``."""
-    return _catalogue(active_language()).ngettext(singular, plural, count)
+    said = _catalogue(active_language()).ngettext(singular, plural, count)
+    return _Said.of(said, (singular, plural, count)) if _remembering else said
+
+
+# --- the same thing in another language ------------------------------------------------------------------------------
+
+
+class _Said(str):
+    """A translated text that remembers its message and what was put into it."""
+
+    message: tuple[Any, ...]
+    given: tuple[tuple[Any, ...], dict[str, Any]] | None
+
+    @classmethod
+    def of(cls, text: str, message: tuple[Any, ...], given: Any = None) -> "_Said":
+        made = cls(text)
+        made.message, made.given = message, given
+        return made
+
+    def format(self, *args: Any, **words: Any) -> str:
+        return _Said.of(super().format(*args, **words), self.message, (args, words))
+
+
+def remember_messages() -> None:
+    """Let texts remember their messages from now on: what this process says is read by people of every language."""
+    global _remembering
+    _remembering = True
+
+
+def said_again(text: Any) -> Any:
+    """Return a text in the language now spoken, as far as it remembers its message; anything else as it is."""
+    if not isinstance(text, _Said):
+        return text
+    catalogue = _catalogue(active_language())
+    said = catalogue.gettext(*text.message) if len(text.message) == 1 else catalogue.ngettext(*text.message)
+    if text.given is None:
+        return said
+    args, words = text.given
+    return said.format(*map(said_again, args), **{name: said_again(value) for name, value in words.items()})
+
+
+def in_every_language(say: Callable[[], str]) -> dict[str, str]:
+    """Return what a function says in each language.
+
+    >>> in_every_language(lambda: _("done"))["en"]
+    'done'
+    """
+    told = {}
+    for language in LANGUAGES:
+        with speaking(language):
+            told[language] = str(say())
+    return told
 
 
 def N_(message: str) -> str:  # noqa: N802 - gettext's customary name

@@ -252,6 +252,7 @@ def describe(component: type[Component]) -> dict[str, Any]:
         "summary": _(component.summary),
         "source": component.source,
         "accepts": sorted(component.accepts),
+        "roles": [str(role) for role in component.roles],
         "schema": component.model_json_schema(),
     }
     if issubclass(component, Measure):
@@ -270,6 +271,8 @@ def reference_facts(component: type[Component]) -> str:
     if component.source:
         facts.append((_("Source"), component.source))
     facts.append((_("Works on"), ", ".join(sorted(component.accepts))))
+    if component.roles:
+        facts.append((_("Needs columns with the roles"), ", ".join(component.roles)))
     if issubclass(component, Measure):
         low, high = component.bounds
         better = _("lower is better") if component.goal == "lower" else _("higher is better")

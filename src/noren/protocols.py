@@ -19,7 +19,7 @@ from noren.data.display import MOST_COLUMNS, MOST_ROWS, Card, Grid, brief, numbe
 from noren.data.frames import Records
 from noren.data.interchange import pandas_frame
 from noren.data.release import Release
-from noren.data.schema import Kind, Schema
+from noren.data.schema import Kind, Role, Schema
 from noren.i18n import _
 from noren.progress import Progress, silent
 
@@ -42,11 +42,20 @@ class Component(BaseModel, ABC):
     """The document it comes from (S0 … S4, or a citation)."""
     accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.HISTORY})
     """Which data it works on."""
+    roles: ClassVar[tuple[Role, ...]] = ()
+    """Which roles a history must have for it; a history may lack any but the customer."""
+
+    @classmethod
+    def lacks(cls, schema: Schema) -> tuple[Role, ...]:
+        """Return the roles that it needs and these data do not have."""
+        if schema.kind != Kind.HISTORY:
+            return ()
+        return tuple(role for role in cls.roles if not schema.with_role(role))
 
     @classmethod
     def fits(cls, schema: Schema) -> bool:
-        """Tell whether it works on data of this schema; one that needs certain columns asks for them too."""
-        return schema.kind in cls.accepts
+        """Tell whether it works on data of this schema: of a kind it accepts, with the columns it needs."""
+        return schema.kind in cls.accepts and not cls.lacks(schema)
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters as plain data."""

@@ -2,7 +2,8 @@
 
 A room lists its own as ``name → "module:Class"``; nothing is imported until it is asked for. Packages add theirs under
 the entry-point groups ``noren.methods``, ``noren.attacks`` and ``noren.measures``. Two components of one name are an
-error, never a silent choice; an unknown name answers with the nearest.
+error, never a silent choice; an unknown name answers with the nearest. A package that cannot be imported takes nothing
+else with it: it is left out of the list, and :meth:`Registry.broken` tells it with the reason.
 """
 
 from __future__ import annotations
@@ -15,7 +16,15 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
-from noren.errors import DuplicateNameError, ParameterError, SchemaError, UnknownNameError
+from noren.errors import (
+    DuplicateNameError,
+    NorenError,
+    ParameterError,
+    PluginError,
+    SchemaError,
+    UnknownNameError,
+    reason_of,
+)
 from noren.foreign_words import translated
 from noren.i18n import _
 from noren.naming import suggestion
@@ -33,6 +42,7 @@ class Registry(Generic[Kind]):
         self.base = base
         self.group = group
         self._built_in = dict(built_in)
+        self._looked_at: dict[str, str | None] = {}
 
     @cached_property
     def _places(self) -> dict[str, str | EntryPoint]:
@@ -47,14 +57,30 @@ class Registry(Generic[Kind]):
             places[point.name] = point
         return places
 
+    def broken(self) -> dict[str, str]:
+        """Return the components of other packages that cannot be used, with the package and the reason."""
+        return {name: reason for name in sorted(self._places) if (reason := self._trouble(name)) is not None}
+
+    def _trouble(self, name: str) -> str | None:
+        """Return why a component of another package cannot be used; it is imported once to know that."""
+        if isinstance(self._places[name], EntryPoint) and name not in self._looked_at:
+            try:
+                self[name]
+            except NorenError as error:
+                self._looked_at[name] = str(error)
+            else:
+                self._looked_at[name] = None
+        return self._looked_at.get(name)
+
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted(self._places))
+        """Go through the names of those that can be used, in order."""
+        return iter(sorted(name for name in self._places if self._trouble(name) is None))
 
     def __len__(self) -> int:
-        return len(self._places)
+        return sum(1 for _name in self)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._places
+        return name in self._places and self._trouble(str(name)) is None
 
     def __getitem__(self, name: str) -> type[Kind]:
         """Return the class called ``name``."""
@@ -66,7 +92,7 @@ class Registry(Generic[Kind]):
                 )
             )
         if isinstance(place, EntryPoint):
-            found = place.load()
+            found = _loaded(place)
         else:
             module, _colon, attribute = place.partition(":")
             found = getattr(importlib.import_module(module), attribute)
@@ -94,6 +120,19 @@ class Registry(Generic[Kind]):
     def create(self, name: str, **parameters: Any) -> Kind:
         """Return the component ``name`` with its parameters set."""
         return build(self[name], parameters)
+
+
+def _loaded(point: EntryPoint) -> Any:
+    """Import a component of another package; whatever goes wrong there, name the package and say it in one line."""
+    try:
+        return point.load()
+    except (Exception, SystemExit) as error:
+        package = point.dist.name if point.dist is not None else point.value
+        raise PluginError(
+            _("{name} of the package {package} cannot be used ({reason}); mend or uninstall {package}").format(
+                name=point.name, package=package, reason=reason_of(error)
+            )
+        ) from error
 
 
 def build(component: type[Kind], parameters: Mapping[str, Any]) -> Kind:

@@ -72,7 +72,7 @@ def test_lang_and_debug_may_stand_anywhere(noren) -> None:
 
 
 def test_an_accident_is_one_line_without_debug(noren, monkeypatch, small_csv) -> None:
-    def accident(*_words: object) -> None:
+    def accident(*_words: object, **_flags: object) -> None:
         raise RuntimeError("first line\nsecond line")
 
     monkeypatch.setattr("noren.data.guess.guess_schema", accident)
@@ -110,7 +110,7 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_counts_even_where_a_library_swallows_it(noren, monkeypatch, small_csv) -> None:
-    def swallowed(*_words: object) -> None:
+    def swallowed(*_words: object, **_flags: object) -> None:
         try:
             signal.raise_signal(signal.SIGINT)
         except KeyboardInterrupt:

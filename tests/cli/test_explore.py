@@ -89,11 +89,11 @@ def test_machines_get_one_object(explore: Any) -> None:
 def test_a_table_of_people(noren: Command, tmp_path: Path) -> None:
     write(sample_people(150, 3), tmp_path / "P.csv")
     answer = noren("explore", tmp_path / "P.csv", "--schema", "people", "--methods", "mondrian", "--k", "3,6",
-                   "--cache", tmp_path / "cache", "--measures", "none", "--seeds", "1", "--workers", "1",
+                   "--l", "2", "--cache", tmp_path / "cache", "--measures", "none", "--seeds", "1", "--workers", "1",
                    "--language", "en", "--out", tmp_path / "study")  # fmt: skip
     assert answer.code == 0, answer.err
     assert "take mondrian, k = 3" in answer.out
-    assert "mondrian, k = 6 would be safer (risk 16.7% in place of 33.3%)" in answer.out
+    assert "mondrian, k = 6, l = 2 would be safer (risk 16.7% in place of 33.3%)" in answer.out
     assert (tmp_path / "cache" / "explore").is_dir()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,27 +14,37 @@ from tests.conftest import Command
 
 from noren.cli import screen
 from noren.kernels.grouping import GroupSearch
-from noren.progress import Enough
+from noren.progress import Enough, Stoppable
 
 Press = Callable[[int, int], None]
 
 
 @pytest.fixture
 def press(monkeypatch: pytest.MonkeyPatch) -> Press:
-    """Press Ctrl-C so many times in the n-th round of a search."""
+    """Press Ctrl-C so many times in the n-th round of a search, the second time once the first was heard."""
 
     def prepare(at: int, times: int) -> None:
         rounds: list[int] = []
-        real = GroupSearch.round
+        heard = threading.Event()
+        real, stop = GroupSearch.round, Stoppable.stop
+
+        def stopped(self: Stoppable) -> None:
+            stop(self)
+            heard.set()
 
         def pressed(self: GroupSearch, *given: Any) -> float:
             rounds.append(len(rounds))
             if len(rounds) == at:
-                for _ in range(times):
+                signal.raise_signal(signal.SIGINT)
+                if times == 2:
+                    assert heard.wait(30)
                     signal.raise_signal(signal.SIGINT)
+                    threading.Event().wait(30)  # the search goes on for long, and is left
+                    raise SystemExit
             return real(self, *given)
 
         monkeypatch.setattr(GroupSearch, "round", pressed)
+        monkeypatch.setattr(Stoppable, "stop", stopped)
 
     return prepare
 

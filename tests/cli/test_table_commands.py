@@ -159,3 +159,37 @@ def test_a_stream_writes_what_may_be_published(files: Path, capsys: pytest.Captu
     assert "only retention works on a stream" in capsys.readouterr().err
     assert run([*common, "--force", "--method", "retention", "--rho", "0.3"]) == 0
     assert "retention" in capsys.readouterr().out
+
+
+def test_a_table_is_not_attacked_and_that_is_said(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table, release = str(files / "t.csv"), str(files / "r")
+    said(
+        capsys,
+        "protect",
+        table,
+        "--schema",
+        str(files / "t.toml"),
+        "--method",
+        "mondrian",
+        "--k",
+        "5",
+        "--out",
+        release,
+    )
+    assert run(["attack", table, release, "--schema", str(files / "t.toml"), "--json"]) == 2
+    answer = capsys.readouterr()
+    assert answer.out == ""
+    assert answer.err.endswith(
+        "noren: no attack works on a table; noren measure tells how far its rows can be linked\n"
+    )
+
+
+def test_a_file_that_is_called_like_a_preset_is_not_read_by_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = "".join(f"{20 + n % 7},{'ab'[n % 2]}\n" for n in range(28))
+    table, release = tmp_path / "people.csv", str(tmp_path / "r")
+    table.write_text("age,town\n" + rows, encoding="utf-8")
+    said(capsys, "protect", str(table), "--method", "mondrian", "--k", "2", "--out", release)
+    scores = said(capsys, "measure", str(table), release, "--with", "class-size")["results"]
+    assert scores["class-size"]["value"] >= 2  # type: ignore[index]

@@ -126,7 +126,9 @@ FILES = {
     "header without line end": case(HEADER.strip(), FileError, "a header and no rows"),
     "no file": case(lambda path: None, FileError, "there is no such file; check the path"),
     "a folder": case(lambda path: path.mkdir(), FileError, "this is a folder; name a file in it"),
-    "utf-16": case((HEADER + ROW).decode().encode("utf-16"), FormatError, "this is UTF-16 text; save it as UTF-8"),
+    "half a character of utf-16": case(
+        (HEADER + ROW).decode().encode("utf-16")[:-1], FormatError, "row 2: the bytes are not UTF-16; save it as UTF-8"
+    ),
     "utf-16 without mark": case(
         (HEADER + ROW).decode().encode("utf-16-be"), FormatError, "row 1", "NUL byte at byte 1;"
     ),
@@ -144,7 +146,9 @@ FILES = {
     "short row": case(HEADER + ROW + b"a,b\n", FormatError, "row 3", "'a,b'", "the row has 2 cells, the others 5"),
     "long row": case(HEADER + ROW * 3 + b"a,b,c,d,e,f\n", FormatError, "row 5", "'a,b,c,d,e,f'", "6 cells", "quotes"),
     "blank line in the middle": case(HEADER + ROW + b"\n" + ROW, FormatError, "row 3", "the line is empty; remove it"),
-    "blank line at the top": case(b"\n" + HEADER + ROW, FormatError, "row 1", "the line is empty; remove it"),
+    "a title and a blank line above a short row": case(
+        b"Sales\n\n" + HEADER + ROW + b"a,b\n", FormatError, "row 5", "'a,b'", "2 cells, the others 5"
+    ),
     "open quote": case(HEADER + ROW + b'a,2010/12/1,"x,1,2\n' + ROW, FormatError, "row 3", "never closed", "close it"),
     "open quote at the end": case(HEADER + ROW + b'a,2010/12/1,x,1,"2\n', FormatError, "row 3", "never closed"),
     "open quote before a long text": case(HEADER + b'"' + ROW * 10_000, FormatError, "row 2", "never closed"),
@@ -160,15 +164,31 @@ FILES = {
         by=encoded("utf-8"),
     ),
     "unknown encoding": case(HEADER, ParameterError, "'ebcdic' is not supported; use one of", by=encoded("EBCDIC")),
-    "two columns of one name": case(
-        b"a,b,a\n1,2,3\n", FormatError, "row 1", "column a", "name of its own", by=guess_schema
+    "column without a name": table(
+        b"a,,b\n1,2,3\n", SchemaError, {"a": {}, "b": {}}, "column column2", "add it to the"
     ),
-    "two columns of one name in a sheet": case(
-        sheet(("a", "a"), (1, 2)), FormatError, "row 1", "column a", "two columns", by=guess_schema, name="shop.xlsx"
-    ),
-    "column without a name": table(b"a,,b\n1,2,3\n", FormatError, {"a": {}}, "row 1", "column 2 has no name; name it"),
+    "column of a name that was there": table(b"a,a\n1,2\n", SchemaError, {"a": {}}, "column a_2", "add it to the"),
     "column without a name in a sheet": case(
-        sheet(("a", None), (1, 2)), FormatError, "row 1", "column 2 has no name", by=guess_schema, name="shop.xlsx"
+        sheet(("customer", None), ("x", 2)), SchemaError, "no column 'date'", "customer, column2", name="shop.xlsx"
+    ),
+    "no such sheet": case(
+        sheet(("a", "b"), (1, 2)),
+        FileError,
+        *("the workbook has no sheet 'x'", "its sheets are Sheet1"),
+        by=lambda path: read(path, SHOP.model_copy(update={"text": SHOP.text.model_copy(update={"sheet": "x"})})),
+        name="shop.xlsx",
+    ),
+    "web page named as a workbook": case(
+        b"<html><table></table></html>", FileError, "web page", "save it as .xlsx or CSV", name="shop.xls"
+    ),
+    "workbook with a password": case(
+        b"\xd0\xcf\x11\xe0" + b"\0" * 600 + "EncryptedPackage".encode("utf-16-le") + b"\0" * 600,
+        FileError,
+        *("protected by a password", "save it without one"),
+        name="shop.xlsx",
+    ),
+    "damaged old workbook": case(
+        b"\xd0\xcf\x11\xe0" + b"\0" * 600, FileError, "not a readable Excel file", name="shop.xls"
     ),
     "column name of 300 characters": case(
         b"a" * 300 + b",b\n1,2\n", SchemaError, "'aaaa", "a column's name has 1 to 200 characters", by=guess_schema
@@ -273,7 +293,7 @@ OFFICIAL = {
     "folder that is no release": case(lambda path: path.mkdir(), FileError, "no part of a release", by=Release.load),
     "converting a header": case(HEADER, FileError, "the file holds no rows", by=into("out.parquet")),
     "converting a bad last row": case(
-        HEADER + ROW * 9 + b"a,b,c,d,e\n", ValueInCellError, "row 11", "column date", "'b'", by=into("out.csv")
+        HEADER + ROW * 9 + b"a,b,c,4,5\n", ValueInCellError, "row 11", "column date", "'b'", by=into("out.csv")
     ),
     "converting other columns": case(
         parquet(customer=["a"]), SchemaError, "no column 'date'", by=into("out.csv"), name="shop.parquet"
@@ -288,8 +308,12 @@ SCHEMAS = {
     ),
     "role that is no text": column("role = []", "role: "),
     "missing role": schema(HISTORY.replace("item", "x"), "column x", "the role 'x' is not known"),
-    "no item": schema(
-        HISTORY.replace('"item"', '"other"'), 'no column has the role item; give one column role = "item"'
+    "no customer": schema(
+        HISTORY.replace('"customer"', '"other"'), 'no column has the role customer; give one column role = "customer"'
+    ),
+    "nothing bought": schema(
+        HISTORY.replace('"item"', '"other"').replace('"date"', '"other"'),
+        "nothing tells of a purchase; give a column one of the roles date, item, price, quantity",
     ),
     "role of a table in a history": schema(f'{HISTORY}p = {{ role = "quasi" }}', "quasi does not belong in a history"),
     "role given twice": schema(f'{HISTORY}p = {{ role = "item" }}', "two columns have the role item; keep one"),

@@ -95,8 +95,24 @@ def test_names_from_files(tmp_path: Path, small: History) -> None:
     (tmp_path / "bare.csv").write_text("item,price\na,1\n")
     with pytest.raises(ParameterError, match="the file has no product names"):
         read_item_names(tmp_path / "bare.csv")
-    with pytest.raises(ParameterError, match="the data have no product names"):
+    with pytest.raises(ParameterError, match="the data have no product names, and items are no words"):
         item_names(small)
+
+
+def test_items_that_are_words_are_their_own_names() -> None:
+    bought = Schema.of({"columns": {"customer": {"role": "customer"}, "item": {"role": "item"}}})
+    items = ["whole milk", "UHT-milk", "citrus fruit", "tropical fruit", "butter milk", "85123A", None]
+    names = item_names(
+        History.of(
+            {"customer": ["ann"] * 7, "item": items},
+            bought.model_copy(
+                update={"columns": tuple(c.model_copy(update={"optional": True}) for c in bought.columns)}
+            ),
+        )
+    )
+    assert names == {item: item for item in items if item}
+    found = derive_categories(names, count=3)
+    assert found.of_item["citrus fruit"] == found.of_item["tropical fruit"] != found.of_item["whole milk"]
 
 
 def test_the_names_of_online_retail(shared: Path) -> None:

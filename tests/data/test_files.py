@@ -227,10 +227,10 @@ def test_a_failed_write_is_said_in_one_line(
 
 
 @cache
-def _release() -> Release:
+def _release(method: str = "test") -> Release:
     original = History.of(pl.read_csv(CSV), Schema.preset("pwscup2018"))
     aligned = original.take(pl.Series(range(len(original))))
-    return Release.of_aligned(original, aligned, Statement("test"), seed=1)
+    return Release.of_aligned(original, aligned, Statement(method), seed=1)
 
 
 WRITERS: dict[str, Callable[[Path, Path], object]] = {
@@ -292,10 +292,10 @@ def _prepared(tmp_path: Path, writer: str, *, existing: bool) -> tuple[Path, Pat
     source.parent.mkdir()
     target.parent.mkdir()
     source.write_bytes(CSV)
-    if existing:
-        if writer in FOLDERS:
-            target.mkdir()
-        (target / "old" if writer in FOLDERS else target).write_bytes(b"kept")
+    if existing and writer in FOLDERS:
+        _release("an older one").publish(target)
+    elif existing:
+        target.write_bytes(b"kept")
     return source, target
 
 
@@ -303,9 +303,12 @@ def _check_untouched(target: Path, writer: str, *, existing: bool) -> None:
     if not existing:
         assert names(target.parent) == set()
         return
-    kept = target / "old" if writer in FOLDERS else target
-    assert kept.read_bytes() == b"kept"
-    assert names(target.parent) == {writer, kept.name}
+    if writer in FOLDERS:
+        assert names(target.parent) == {writer, "public.parquet", "statement.json"}
+        assert Release.load(target).statement.method == "an older one"
+        return
+    assert target.read_bytes() == b"kept"
+    assert names(target.parent) == {writer}
 
 
 @pytest.mark.parametrize("existing", [False, True], ids=["new", "existing"])

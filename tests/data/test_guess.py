@@ -48,7 +48,7 @@ def test_a_history_in_english(tmp_path: Path) -> None:
     assert found.said[0] == "read as UTF-8, comma-separated, 8 columns, with a header"
     assert found.said[1].startswith("guessed a history: InvoiceNo = invoice, StockCode = item")
     assert found.schema.text.model_dump() == {
-        "delimiter": ",", "header": True, "encoding": "utf-8", "strip": False, "comment": None
+        "delimiter": ",", "header": True, "encoding": "utf-8", "strip": False, "comment": None, "sheet": None
     }  # fmt: skip
 
 
@@ -92,8 +92,9 @@ def test_an_email_is_an_identifier_even_when_some_repeat() -> None:
 
 def test_what_could_go_either_way_is_asked(tmp_path: Path) -> None:
     found = of(tmp_path, "customer,when,item\na,03/04/2010,x\nb,05/06/2010,y\n")
-    assert found.questions[0] == "when: day first or month first? every value fits both; %d/%m/%Y was chosen"
-    assert found.questions[1] == "no column looks like date, so this was taken as a table; is it a history?"
+    assert str(found.questions[0]) == "when: day first or month first? every value fits both; %d/%m/%Y was chosen"
+    assert roles(found) == ["customer", "date", "item"]
+    assert not found.questions[0].stops
     found = of(tmp_path, "customer,date,item\na,03/14/2010,x\n")
     assert found.questions == ()
     assert found.schema["date"].format == "%m/%d/%Y"
@@ -108,7 +109,7 @@ def test_what_could_go_either_way_is_asked(tmp_path: Path) -> None:
         (["9" * 20, "1"], "text", None),  # too long for a number
         (["1.5", "2"], "decimal", None),
         (["1.5", "1e3"], "decimal", None),
-        (["１", "２"], "text", None),
+        (["１", "２"], "integer", None),  # full-width digits are digits
         (["20101201", "20111231"], "date", "%Y%m%d"),
         (["20101201", "20111331"], "integer", None),
         (["00010203", "00010204"], "text", None),
@@ -116,7 +117,8 @@ def test_what_could_go_either_way_is_asked(tmp_path: Path) -> None:
         (["2010-12-01"], "date", "%Y-%m-%d"),
         (["31/12/2010"], "date", "%d/%m/%Y"),
         (["31.12.2010"], "date", "%d.%m.%Y"),
-        (["2010/12/1", "2010-12-01"], "text", None),
+        (["2010/12/1", "2010-12-01"], "date", None),  # the two usual ways, each read
+        (["2010/12/1", "1.12.2010"], "text", None),
         (["8:45", "23:59"], "time", "%H:%M"),
         (["8:45:30"], "time", "%H:%M:%S"),
         (["2010/12/1 8:45"], "datetime", "%Y/%m/%d %H:%M"),
@@ -255,3 +257,29 @@ def test_the_contests_own_tables(shared: Path) -> None:
     assert guess_schema(shared / "data/adult.data").schema.kind == "table"
     retail = guess_schema(shared / "data/online_retail.parquet")
     assert {"customer", "date", "item", "price", "quantity"} <= set(roles(retail))
+
+
+def test_what_was_understood_is_shown_beside_an_example(tmp_path: Path) -> None:
+    found = of(
+        tmp_path,
+        '会員,購入日,価格,率,備考\n007,H30.4.1,"1,280円",12.5%,x\n8,R6.4.1,980円,3%,\x1by\n',
+    )
+    told = [(u.column, u.type, u.written, u.example, u.value) for u in found.understood]
+    assert told[1:4] == [
+        ("購入日", "date", "days by Japanese eras", "H30.4.1", "2018/4/1"),
+        ("価格", "integer" if found.schema.kind == "table" else "decimal", "numbers like 1,234.56", "1,280円", "1280"),
+        ("率", "decimal", "percentages like 1,234.56%", "12.5%", "0.125"),
+    ]
+    assert told[0][3:] == ("007", "007")
+    assert told[4] == ("備考", "text", "as it stands", "x", "x")
+    assert all(u.example.isprintable() and len(u.example) <= 50 for u in found.understood)
+
+
+def test_columns_without_a_name_of_their_own_are_given_one(tmp_path: Path) -> None:
+    found = of(tmp_path, ",age,age\nx,1,2\ny,3,4\n")
+    assert found.schema.names == ("column1", "age", "age_2")
+    assert found.said[1:3] == (
+        "column 1 has no name in the header; it is called column1",
+        "two columns are called 'age'; column 3 is called age_2",
+    )
+    assert read(tmp_path / "file.csv").data.frame.row(1) == ("y", 3, 4)

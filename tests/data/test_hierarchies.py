@@ -51,7 +51,8 @@ def test_quotes_marks_and_line_ends_do_not_matter(tmp_path: Path) -> None:
     [
         ("a;x;*\nb;x\n", r"row 2, 'b;x': this row has 2 levels, the first one 3"),
         ("a;x;*\nb;;*\n", r"row 2, 'b;;\*': level 1 is empty: the hierarchy has a hole"),
-        ("a;x;*\nb;x;*\na;y;*\n", r"row 3, 'a': the value is listed twice"),
+        ("a;x;*\nb;x;*\na;y;*\n", r"row 3, 'a': the value is listed twice, with other labels"),
+        ("a;x;*\na;x;*\nb;x;*\nb;y;*\n", r"row 4, 'b': the value is listed twice, with other labels"),
         ("a;x;p;*\nb;x;q;*\n", r"row 2, 'b': 'x' on level 1 is 'q' above here, and 'p' in row 1"),
         ("a;b;a\n", r"'a': the hierarchy runs in a circle: a → b → a"),
         ("a;b;c;*\nd;c;b;*\n", r"the hierarchy runs in a circle"),
@@ -63,6 +64,12 @@ def test_what_contradicts_itself_is_named(tmp_path: Path, text: str, words: str)
     with pytest.raises(InputError, match=words) as stopped:
         read_hierarchy(written(tmp_path, text))
     assert "education.csv" in str(stopped.value)
+
+
+def test_a_line_repeated_as_it_is_counts_once(tmp_path: Path) -> None:
+    path = tmp_path / "age.csv"
+    path.write_text("20;young;*\n20;young;*\n50;old;*\n20;young;*\n", encoding="utf-8")
+    assert read_hierarchy(path).labels.rows() == [("20", "young", "*"), ("50", "old", "*")]
 
 
 def test_a_label_may_stay_itself_for_some_levels() -> None:

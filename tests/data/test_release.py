@@ -192,8 +192,11 @@ def test_a_folder_that_holds_something_is_not_replaced(tmp_path: Path) -> None:
     release.save(tmp_path / "release")
     with pytest.raises(OutputError, match="already holds something"):
         release.save(tmp_path / "release")
-    release.publish(tmp_path / "release", replace_existing=True)
-    assert files(tmp_path / "release") == PUBLIC  # the secret is gone with what was replaced
+    with pytest.raises(OutputError, match=r"holds secret/.*, and only what this command wrote before is replaced"):
+        release.publish(tmp_path / "release", replace_existing=True)
+    assert files(tmp_path / "release") == PUBLIC | SECRET  # a secret part is not lost to something to hand out
+    release.save(tmp_path / "release", official=True, replace_existing=True)
+    assert files(tmp_path / "release") == PUBLIC | SECRET | {"public.csv", "secret/A.csv", "secret/F.csv"}
 
 
 @pytest.mark.parametrize(
@@ -228,13 +231,13 @@ def test_a_damaged_release(tmp_path: Path, part: str, content: bytes, says: str)
 
 def test_parts_that_are_missing(tmp_path: Path) -> None:
     release = Release.of_aligned(history(["a"]), history(["a"]), STATEMENT)
-    for part in (*PUBLIC, *(SECRET - {"secret"})):
-        release.save(tmp_path / "release", replace_existing=True)
-        (tmp_path / "release" / part).unlink()
+    for number, part in enumerate((*PUBLIC, *(SECRET - {"secret"}))):
+        folder = release.save(tmp_path / str(number))
+        (folder / part).unlink()
         with pytest.raises(
             FileError, match=f"{part}: this is no part of a release; name a folder that noren protect wrote"
         ):
-            Release.load(tmp_path / "release")
+            Release.load(folder)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from noren.data.formats import text_files
 from noren.data.formats.scan import ENCODINGS, TextForm, scan_text
+from noren.data.formats.text_files import _last_row_end, text_blocks
 from noren.data.schema import TextLayout
 from noren.errors import FormatError
 
@@ -40,7 +42,7 @@ def test_the_encoding_is_detected_and_said(tmp_path: Path, text: str, encoding: 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_the_encoding_that_is_given_is_used(tmp_path: Path, encoding: str) -> None:
-    text = "名,x\n" if encoding != "iso-8859-1" else "é,x\n"
+    text = "é,x\n" if encoding in ("iso-8859-1", "cp1252") else "名,x\n"
     form = scan(tmp_path, text.encode(encoding), TextLayout(encoding=encoding.upper(), header=True))
     assert form.encoding == encoding
     assert form.first_line == (text[0], "x")
@@ -102,7 +104,8 @@ def test_delimiters_inside_cells_do_not_mislead(
         (b"name,age\na,30\nb,31\n", None, True),  # numbers below texts
         (b"2010/12/1,x\n2010/12/2,y\n", None, False),  # a date is no name
         (b"a,30\nb,31\n", None, False),
-        (b",x\n1,2\n", None, False),  # a column needs a name
+        (b",x\n1,2\n", None, True),  # an index without a name, as pandas writes it
+        (b",x\n1,y\n", None, False),  # nothing below a name looks unlike one
         (b"name,town\nanna,bern\nberta,basel\n", None, True),  # never comes again
         (b"anna,bern\nanna,basel\n", None, False),
         (b"a,a,n\n1,2,3\n", None, True),  # repeated, but nothing below looks like it
@@ -177,3 +180,89 @@ def test_a_header_longer_than_the_sample(tmp_path: Path) -> None:
     names = ",".join(f"a rather long column name {i}" for i in range(60_000))
     form = scan(tmp_path, (names + "\n" + "1," * 59_999 + "1\n").encode())
     assert (form.columns, form.header) == (60_000, True)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16_with_its_mark_is_read(tmp_path: Path, encoding: str) -> None:
+    mark = "" if encoding == "utf-16" else "\ufeff"
+    form = scan(tmp_path, (mark + JAPANESE).encode(encoding))
+    assert form.sentence() == "read as UTF-16, comma-separated, 3 columns, with a header"
+    assert form.first_line == ("顧客", "日付", "商品")
+    assert form.newline == "\n"
+    blocks = [block for _row, block in text_blocks(tmp_path / "file.csv", form)]
+    assert blocks[0].row(1) == ("佐藤", "2010/12/2", "風呂敷")
+
+
+def test_the_encodings_of_japan_and_of_windows_are_told_apart(tmp_path: Path) -> None:
+    assert scan(tmp_path, JAPANESE.encode("euc_jp")).encoding == "euc_jp"
+    assert scan(tmp_path, JAPANESE.encode("cp932")).encoding == "cp932"
+    assert scan(tmp_path, "名,値\nﾃｽﾄ,1\nヤマダ,2\n".encode("cp932")).encoding == "cp932"
+    euro = "article,prix\ncafé,5 €\n".encode("cp1252")
+    assert scan(tmp_path, euro).encoding == "cp1252"
+    assert scan(tmp_path, euro.replace(b"\x80", b"\xa4")).encoding == "iso-8859-1"
+    assert scan(tmp_path, JAPANESE.encode("cp932"), TextLayout(encoding="Shift_JIS")).encoding == "cp932"
+
+
+@pytest.mark.parametrize(
+    ("above", "count"),
+    [
+        ("Sales of March 2024\n", 1),
+        ("Sales of March 2024\n\n", 2),
+        ("\n\n", 2),
+        ("Sales,,\nprinted,,\n", 2),
+        ("売上一覧\n作成日: 2024/3/1\n\n", 3),
+        ("", 0),
+    ],
+)
+def test_titles_above_the_header_are_passed_over_and_said(tmp_path: Path, above: str, count: int) -> None:
+    form = scan(tmp_path, (above + "who,when,price\na,2024/3/1,3\nb,2024/3/2,4\n").encode())
+    assert (form.skipped_lines, form.first_line, form.header) == (count, ("who", "when", "price"), True)
+    assert form.sentence().endswith(f"passed over: {count}" if count else "with a header")
+    rows = [block.rows() for _row, block in text_blocks(tmp_path / "file.csv", form)]
+    assert rows == [[("a", "2024/3/1", "3"), ("b", "2024/3/2", "4")]]
+    assert scan(tmp_path, (above + "who,when,price\n").encode(), None, ("price", "who")).skipped_lines == count
+
+
+def test_rows_are_never_passed_over_as_titles(tmp_path: Path) -> None:
+    form = scan(tmp_path, b"1,,\n1,2,3\n4,5,6\n")
+    assert (form.skipped_lines, form.header) == (0, False)
+    form = scan(tmp_path, b"a\nb\nc\n")
+    assert form.skipped_lines == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted", "end"),
+    [
+        ("a,b\nc,d\ne", False, 8),
+        ("a,b\r\nc,d\r", False, 5),  # its line feed may follow
+        ('a,"b\nc"\nd', True, 8),
+        ('a,"b\nc', True, 0),
+        ('x\na,"b\nc', True, 2),
+        ('5" pipe\nx', True, 8),  # a quote inside a cell opens nothing
+        ('"a ""b""\n",1\nx', True, 13),
+        ("abc", True, 0),
+    ],
+)
+def test_pieces_end_where_rows_end(text: str, quoted: bool, end: int) -> None:
+    assert _last_row_end(text, ",", quoted=quoted) == end
+
+
+@pytest.mark.parametrize("size", [64, 1000])
+@pytest.mark.parametrize("encoding", ["cp932", "utf-16", "gzip"])
+def test_foreign_texts_come_in_the_same_rows_for_any_piece(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, encoding: str
+) -> None:
+    rows = [(f"顧客{i}", 'a "b", c' if i % 3 else "line\nline", str(i)) for i in range(60)]
+    text = "who,what,count\n" + "".join(f'{a},"{b.replace(chr(34), chr(34) * 2)}",{c}\n' for a, b, c in rows)
+    content = gzip.compress(text.encode()) if encoding == "gzip" else text.encode(encoding)
+    form = scan(tmp_path, content)
+    monkeypatch.setattr(text_files, "BLOCK_BYTES", size)
+    numbered = list(text_blocks(tmp_path / "file.csv", form))
+    assert [row for _first, block in numbered for row in block.rows()] == rows
+    heights = [len(block) for _first, block in numbered]
+    assert [first for first, _block in numbered] == [2 + sum(heights[:i]) for i in range(len(heights))]
+    (tmp_path / "file.csv").write_bytes(
+        gzip.compress((text + "x,y\n").encode()) if encoding == "gzip" else (text + "x,y\n").encode(encoding)
+    )
+    with pytest.raises(FormatError, match="row 62, 'x,y': the row has 2 cells, the others 3"):
+        list(text_blocks(tmp_path / "file.csv", form))

@@ -26,22 +26,23 @@ def histories(counts: list[int], seed: int, *, missing: float = 0.0, items: int 
 
 
 def row_cost(rows: LaidRows, together: list[int], *, suppress: bool) -> float:
-    """What some rows cost that become one: cell by cell, suppressed where that is cheaper, or all deleted."""
+    """What some rows cost that become one: cell by cell, suppressed beside a blank or where cheaper; or all deleted."""
     total = 0.0
     for c in range(3):
         x = rows.point[c, together]
         x = np.where(x > 1e29, np.nan, x)
         known = int(np.sum(~np.isnan(x)))
-        if known == 0:
+        if known < len(x):
+            total += known
             continue
-        lo, hi = np.full(len(x), np.nanmin(x)), np.full(len(x), np.nanmax(x))
+        lo, hi = np.full(len(x), x.min()), np.full(len(x), x.max())
         said = float(interval_error(x, lo, hi, width=rows.width[c], sd=1.0).sum())
         total += min(said, known) if suppress else said
     item = rows.item[together]
     known = int(np.sum(item >= 0))
-    size = np.full(len(item), float(len(set(item[item >= 0].tolist()))))
-    nothing = np.zeros(len(item), dtype=bool)
-    total += min(float(set_error(item >= 0, size, missing=item < 0, suppressed=nothing).sum()), known)
+    size = np.full(len(item), float(len(set(item.tolist()))))
+    blank = np.full(len(item), known < len(item))
+    total += float(set_error(item >= 0, size, missing=item < 0, suppressed=blank).sum())
     return min(total, float(rows.worth[together].sum()))
 
 

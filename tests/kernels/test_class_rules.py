@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from noren.kernels.class_rules import DISTINCT, ENTROPY, NO_DIVERSITY, RECURSIVE, Rule, class_passes
+from noren.kernels.class_rules import DISTINCT, EACH, ENTROPY, NO_DIVERSITY, RECURSIVE, Rule, class_passes
 
 
 def passes(rule: Rule, counts: list[int], everybody: list[float] | None = None) -> bool:
@@ -16,6 +16,16 @@ def passes(rule: Rule, counts: list[int], everybody: list[float] | None = None) 
     answer = class_passes(rule, np.array([counts[v] for v in there]), np.array(there), shares, room)
     assert room.tolist() == [0.0] * len(counts)
     return bool(answer)
+
+
+def test_each_of_several_columns_needs_its_own_values() -> None:
+    # codes 0..3 stand for (flu, low), (flu, high), (gout, high), (gout, top)
+    rule = Rule(2, 0, EACH, 2, parts=np.array([[0, 0, 1, 1], [0, 1, 1, 2]]))
+    assert not passes(rule, [1, 1, 0, 0])  # two incomes, and everybody has flu
+    assert not passes(rule, [0, 1, 1, 0])  # two illnesses, and every income is high
+    assert passes(rule, [1, 0, 1, 0])
+    assert passes(rule._replace(ell=1), [2, 0, 0, 0])
+    assert not passes(rule._replace(ell=3), [1, 1, 1, 1])  # three incomes, two illnesses
 
 
 @pytest.mark.parametrize(("size", "shown"), [(4, False), (5, True), (6, True)])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noren.kernels.feasibility import Candidates, KnownRows, PublicRows, assignable, candidates
+from noren.kernels.feasibility import Candidates, KnownRows, PublicRows, assignable, candidates, one_to_one_counts
 
 ITEMS = 3
 Cell = tuple[float, float] | None
@@ -130,3 +130,46 @@ def test_candidates_of_some_pseudonyms_in_another_order() -> None:
 def test_nobody(empty: list[list[Any]]) -> None:
     kept = assignable(graph(empty, 2))
     assert (kept is None) == bool(empty)
+
+
+@given(EDGES, st.data())
+def test_one_to_one_by_histories_against_pseudonym_by_pseudonym(
+    drawn: tuple[list[list[int]], int], data: st.DataObject
+) -> None:
+    edges, customers = drawn
+    sharing = np.array(data.draw(st.lists(st.integers(1, 3), min_size=len(edges), max_size=len(edges))))
+    found = graph(edges, customers)
+    kept = assignable(found.take(np.repeat(np.arange(len(edges)), sharing)))
+    counts = one_to_one_counts(found, sharing)
+    if kept is None:
+        assert counts is None
+    else:
+        assert counts is not None
+        assert np.repeat(counts, sharing).tolist() == kept.counts.tolist()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_one_to_one_by_histories_on_larger_graphs(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    histories, customers = 40, 100
+    sharing = generator.integers(1, 4, histories)
+    # a hidden assignment, so that there is one, and few others: long ways must be found to it
+    hidden = np.split(generator.permutation(customers)[: sharing.sum()], np.cumsum(sharing)[:-1])
+    edges = [sorted({*own.tolist(), *generator.integers(0, customers, 2).tolist()}) for own in hidden]
+    found = graph(edges, customers)
+    kept = assignable(found.take(np.repeat(np.arange(histories), sharing)))
+    counts = one_to_one_counts(found, sharing)
+    assert kept is not None
+    assert counts is not None
+    assert np.repeat(counts, sharing).tolist() == kept.counts.tolist()
+
+
+@given(customers=KNOWN, pseudonyms=PUBLIC, enough=st.integers(1, 3))
+def test_enough_are_some_of_all(
+    customers: list[list[tuple[int, float]]], pseudonyms: list[list[Row]], enough: int
+) -> None:
+    known = known_of(customers)
+    public = public_of(pseudonyms, known)
+    every, some = candidates(known, public), candidates(known, public, enough)
+    assert some.counts.tolist() == np.minimum(every.counts, enough).tolist()
+    assert all(set(one) <= set(of) for one, of in zip(listed(some), listed(every), strict=True))

@@ -7,7 +7,7 @@ import pytest
 from tests.kernels.laid_examples import cheapest_group, histories, partitions, row_cost
 
 from noren.engines.blocks import map_blocks
-from noren.kernels.alignment import LaidRows
+from noren.kernels.alignment import LaidRows, laid_rows
 from noren.kernels.grouping import GroupSearch, group_sizes, groups_by_pairs
 from noren.kernels.joining import aligned_histories, join, join_costs, settled, without_members, worth_keeping
 from noren.kernels.pair_bounds import PairTable, pair_tariff
@@ -212,3 +212,24 @@ def test_blocks_hold_whole_groups(people: int, k: int, size: int, expected: list
     order = np.concatenate(blocks)
     assert sorted(order.tolist()) == list(range(people))
     assert np.all(np.diff(rows.counts[order]) >= 0)
+
+
+def test_groups_of_equal_rows_cost_nothing_whatever_rounding_leaves() -> None:
+    """Groups of equal rows may cost a hair less than nothing: no root of that is taken."""
+    generator = np.random.default_rng(7)
+    price, many = generator.choice([11.77, 12.0, 77.0], 24), generator.integers(1, 3, 24).astype(float)
+    sds = [float(price.std()), float(many.std())]
+    rows = laid_rows(np.arange(25), [price, many], sds, [0.01, 1.0], np.full(24, -1))
+    effort = Effort(rounds=6, starts=4, tries=6, heat=0.03)
+    found = share_histories(rows, 3, effort, suppress=True, generator=np.random.default_rng(1), budget=Budget(None))
+    together = [row_cost(rows, table.tolist(), suppress=True) for group in found.groups for table in group.table.T]
+    assert found.cost == pytest.approx(sum(together), abs=1e-9)
+
+
+@pytest.mark.parametrize("k", [3, 4])
+def test_customers_who_are_alike_cost_nothing(k: int) -> None:
+    # ten sixes of equal one-row histories: groups cost 0, which rounding may leave just below it
+    rows = laid_rows(np.arange(61), [np.repeat(np.arange(1.0, 11.0), 6)], [2.872], [0.01], np.zeros(60, dtype=int))
+    answer = found(rows, k, Effort(rounds=10, starts=2, tries=6, heat=0.2))
+    assert 0 <= answer.cost < 1e-12 if k == 3 else answer.cost > 0.1
+    assert sorted(len(g.members) for g in answer.groups) == [k] * (60 // k)

@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.kernels.laid_examples import cheapest_group, histories, partitions, row_cost
 
+from noren.kernels.alignment import LaidRows, laid_rows
 from noren.kernels.pair_bounds import PairTable, item_overlap, pair_tariff, share_of_distances, work_blocks
-from noren.kernels.pairing import cheapest_factor, violated_odd_sets
+from noren.kernels.pairing import blossom_pairs, cheapest_factor, closed_pairs, violated_odd_sets
+from noren.kernels.shared_histories import Budget, Effort, Found, share_histories
 
 
 def all_costs(table: PairTable) -> np.ndarray:
@@ -118,7 +120,8 @@ def test_the_share_of_distances_is_the_largest(k: int) -> None:
 )
 def test_pair_costs_add_up_to_no_more_than_a_row(k: int, seed: int, missing: float, suppress: bool) -> None:
     rows = histories([1] * k, seed, missing=missing, items=3)
-    table = PairTable(rows, pair_tariff(k, suppress=suppress))
+    # beside a blank also a cell that is never suppressed for its price is, and costs no more than that
+    table = PairTable(rows, pair_tariff(k, suppress=suppress or (k > 2 and rows.has_blanks)))
     cost = all_costs(table)
     group = row_cost(rows, list(range(k)), suppress=suppress)
     assert cost[np.triu_indices(k, 1)].sum() <= group + 1e-9
@@ -145,3 +148,92 @@ def test_blocks_of_like_work() -> None:
     assert sorted(np.concatenate(blocks).tolist()) == list(range(500))
     assert max(work[b].sum() for b in blocks) <= work.max() + work.sum() / 20
     assert work_blocks(np.empty(0)) == []
+
+
+# --- ties ------------------------------------------------------------------------------------------------------------
+
+
+def tied(count: int, seed: int, values: int, *, rows: int = 1, missing: bool = False) -> LaidRows:
+    """Short histories of few values, so that many are equal and many pairs cost the same."""
+    generator = np.random.default_rng(seed)
+    counts = generator.integers(1, rows + 1, count)
+    total = int(counts.sum())
+    columns = [generator.integers(0, values, total).astype(float) for _ in range(3)]
+    if missing:
+        columns[1][generator.random(total) < 0.3] = np.nan
+    start = np.concatenate(([0], np.cumsum(counts)))
+    return laid_rows(start, columns, [1.0] * 3, [0.5] * 3, generator.integers(0, 2, total))
+
+
+def cheapest_of_all(rows: LaidRows) -> float:
+    """The cheapest matching of the complete graph, by a blossom algorithm."""
+    count = len(rows.counts)
+    cost = all_costs(PairTable(rows, pair_tariff(2, suppress=True)))
+    pairs = np.array(list(itertools.combinations(range(count), 2)))
+    best = blossom_pairs(pairs, cost[pairs[:, 0], pairs[:, 1]], count, 10**10)
+    return float(sum(cost[u, v] for u, v in best))
+
+
+def shared(rows: LaidRows, *, suppress: bool = True) -> Found:
+    effort = Effort(rounds=0, starts=1, tries=1, heat=0.0)
+    return share_histories(
+        rows, 2, effort, suppress=suppress, generator=np.random.default_rng(1), budget=Budget(), spread=map
+    )
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize(("values", "rows"), [(2, 1), (3, 3), (6, 2)])
+@pytest.mark.parametrize("seed", range(3))
+def test_ties_are_paired_at_the_least_cost(seed: int, values: int, rows: int, missing: bool) -> None:
+    laid = tied(60, seed, values, rows=rows, missing=missing)
+    found = shared(laid)
+    assert found.proved
+    assert sorted(np.concatenate([g.members for g in found.groups]).tolist()) == list(range(60))
+    assert found.cost == pytest.approx(cheapest_of_all(laid), abs=1e-6)
+    assert found.bound == pytest.approx(found.cost, abs=1e-6)
+
+
+def test_equal_histories_cost_nothing_and_need_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("noren.kernels.shared_histories.cheapest_factor", None)
+    rows = laid_rows(np.arange(301), [np.repeat(np.arange(50.0), 6)], [1.0], [1.0], np.zeros(300, dtype=int))
+    found = shared(rows)
+    assert (found.cost, found.bound, found.proved, len(found.groups)) == (0.0, 0.0, True, 150)
+    assert all(rows.point[0, u] == rows.point[0, v] for g in found.groups for u, v in g.table.T)
+
+
+def test_a_crowd_of_equal_costs_is_closed_by_a_blossom_algorithm(monkeypatch: pytest.MonkeyPatch) -> None:
+    # all distinct, on a grid: so many pairs are as near as one another that odd sets would never end
+    place = np.array(list(itertools.product(range(6), range(5), range(4))), dtype=float)[:118]
+    rows = laid_rows(np.arange(119), list(place.T), [1.0] * 3, [1.0] * 3, np.zeros(118, dtype=int))
+    monkeypatch.setattr("noren.kernels.pairing._CROWDED", 1)
+    found = shared(rows)
+    assert found.proved
+    assert found.cost == 59.0  # a neighbour for everybody
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_closing_finds_the_optimum(seed: int) -> None:
+    rows = histories(np.random.default_rng(seed).integers(1, 4, 40).tolist(), seed, items=3)
+    table = PairTable(rows, pair_tariff(2, suppress=True))
+    relaxed = cheapest_factor(table, 1)  # without odd sets
+    any_pairs = np.arange(40).reshape(-1, 2)
+    found = closed_pairs(table, relaxed, any_pairs)
+    assert found is not None
+    assert found.whole
+    assert table.bound[found.pairs[:, 0], found.pairs[:, 1]].sum() == pytest.approx(cheapest_of_all(rows), abs=1e-6)
+    assert relaxed.bound - 1e-9 <= found.bound <= cheapest_of_all(rows) + 1e-9
+
+
+def test_what_would_take_long_is_not_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("noren.kernels.pairing._MOST_CLOSED", 10)
+    rows = histories([1, 2, 3, 4], 1)
+    table = PairTable(rows, pair_tariff(2, suppress=True))
+    assert closed_pairs(table, cheapest_factor(table, 1), np.array([[0, 1], [2, 3]])) is None
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 10**6), st.booleans())
+def test_pair_costs_are_a_distance(seed: int, missing: bool) -> None:
+    cost = all_costs(PairTable(tied(5, seed, 5, rows=3, missing=missing), pair_tariff(2, suppress=True)))
+    np.fill_diagonal(cost, 0.0)
+    assert np.all(cost[:, None, :] <= cost[:, :, None] + cost.T[None, :, :] + 1e-9)

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from noren.errors import ParameterError
-from noren.kernels.survival import best_plan, fixed_points, plans, satisfies_h0
-from noren.kernels.threshold import Bound, thresholds
+from noren.kernels.survival import DEEPEST, best_plan, fixed_points, plans, satisfies_h0
+from noren.kernels.survival_bounds import ChanceBound, least_needed
+from noren.kernels.threshold import Bound, threshold, thresholds
 
 # --- the hits in one class -------------------------------------------------------------------------------------------
 
@@ -171,3 +172,73 @@ def test_equal_classes_and_the_official_thresholds(k: int, most: int) -> None:
                 chances = np.convolve(chances, [float(chance) for chance in fixed_points(k, depth)])
             best = max(best, float(chances[needed[n] :].sum()))
         assert found[n] == pytest.approx(best, rel=1e-12)
+
+
+# --- any number of customers -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bound", ["paper", "sharp"])
+@pytest.mark.parametrize("people", [2_001, 20_000, 1_000_000])
+@pytest.mark.parametrize(
+    ("k", "one_in"), [(3, 108), (4, 576), (6, 4320), (7, 5040)]
+)  # two triples and a third of one; a class of four and three of another: 4!·4·3·2; 6!·6; 7!
+def test_equal_classes_of_however_many(k: int, one_in: int, people: int, bound: Bound) -> None:
+    plan = best_plan([k] * (people // k), bound)
+    assert (plan.named, plan.needed) == (7, 7)
+    assert plan.chance == pytest.approx(1 / one_in, rel=1e-14)
+    assert plan.at_most == plan.chance
+
+
+@pytest.mark.parametrize("people", [2_001, 200_000])
+def test_pairs_of_however_many(people: int) -> None:
+    assert best_plan([2] * (people // 2)).chance == 299 / 4096
+    assert best_plan([2] * (people // 2), "sharp").named == 126
+    assert best_plan([1] * people).named == 7
+    one_class = best_plan([people])
+    assert 1 / one_class.chance == pytest.approx(np.prod([people - float(i) for i in range(7)]), rel=1e-12)
+
+
+@given(
+    sizes=st.lists(st.integers(1, 9), min_size=1, max_size=60),
+    bound=st.sampled_from(["paper", "sharp"]),
+    p=st.sampled_from([Fraction(1, 3), Fraction(1, 10), Fraction(3, 5)]),
+    alpha=st.sampled_from([Fraction(1, 5), Fraction(1, 2000)]),
+)
+@settings(max_examples=60, deadline=None)
+def test_the_bound_holds_for_every_plan_and_spares_none_that_is_best(
+    sizes: list[int], bound: Bound, p: Fraction, alpha: Fraction
+) -> None:
+    every = list(plans(sizes, bound, p, alpha))
+    limits = ChanceBound(sorted(sizes), bound, p, alpha, DEEPEST)
+    assert all(plan.chance <= limits.greatest(plan.named, plan.named) for plan in every)
+    best = best_plan(sizes, bound, p, alpha)
+    assert best.chance == max(plan.chance for plan in every)
+    assert best.at_most == best.chance
+
+
+@pytest.mark.parametrize("bound", ["paper", "sharp"])
+@pytest.mark.parametrize("p", [Fraction(1, 3), Fraction(1, 20), Fraction(9, 10)])
+def test_the_logarithms_never_ask_for_more_hits_than_the_rule(bound: Bound, p: Fraction) -> None:
+    exact = np.array(thresholds(900, bound, p))
+    by_logarithms = least_needed(np.arange(901), bound, p, Fraction(1, 2000))
+    assert np.all(by_logarithms <= exact)
+    # the paper's sum is a few times its first term where p is small, and beyond that where it is large
+    assert np.all(by_logarithms >= exact - (1 if bound == "sharp" else 3 if p < Fraction(1, 2) else 10))
+
+
+def test_classes_that_yield_barely_more_than_needed_are_found_out_among_many() -> None:
+    # a third of those named is hit for sure; 0.32 is beaten by it only where thousands are named
+    p = Fraction(32, 100)
+    plan = best_plan([3] * 30_000, "sharp", p)
+    assert (plan.sure, plan.chance) == (True, 1.0)
+    assert plan.named > 2000
+    assert plan.named == 3 * plan.needed
+    assert threshold(plan.named, "sharp", p) == plan.needed
+    assert threshold(plan.named - 3, "sharp", p) > plan.needed - 1
+
+
+def test_what_could_not_be_ruled_out_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("noren.kernels.survival.MOST_SEARCHED", 300)
+    monkeypatch.setattr("noren.kernels.survival.MOST_NAMED", 300)
+    plan = best_plan([3] * 30_000, "sharp", Fraction(33, 100))
+    assert plan.chance < plan.at_most < 1

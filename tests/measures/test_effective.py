@@ -129,18 +129,18 @@ def test_the_best_prefix_leaves_the_unsure_answers_out() -> None:
     guess = {"x": pairs(100, 10)}
     assert judged(EVERYBODY, guess).value == 0.0
     found = judged(EVERYBODY, guess, Effective(best_prefix=True))
-    # of 7, 8, 9 and 10 right ones of as many, all reach r(n) exactly, and the fewest say it
+    # as n is chosen afterwards, ten of ten are needed where seven of seven said beforehand would do
     assert found.value == 1.0
-    assert found.parts == {"x.named": 7, "x.right": 7, "x.needed": 7}
+    assert found.parts == {"x.named": 10, "x.right": 10, "x.needed": 10}
     last = pl.concat([pairs(100, 10)[10:], pairs(100, 10)[:10]])
     assert judged(EVERYBODY, {"x": last}, Effective(best_prefix=True)).value == 0.0
     assert judged(EVERYBODY, {"x": pairs(0, 0)}, Effective(best_prefix=True)).parts["x.named"] == 0
 
 
 def test_the_best_prefix_has_the_most_hits_over_the_threshold() -> None:
-    # 19 of 19 right: r(19) = 15 leaves 4 over, as r(20) = 16 does, and more than any shorter prefix
+    # 19 of 19 right: r*(19) = 16 is exceeded by the largest share, as by no shorter or longer prefix
     found = judged(EVERYBODY, {"x": pairs(60, 20)}, Effective(best_prefix=True))
-    assert found.parts == {"x.named": 19, "x.right": 19, "x.needed": 15}
+    assert found.parts == {"x.named": 19, "x.right": 19, "x.needed": 16}
 
 
 # --- parameters ------------------------------------------------------------------------------------------------------

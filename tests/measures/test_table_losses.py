@@ -26,6 +26,30 @@ def of_cities(cells: pl.Series, notes: list[str | None]) -> Release:
     return Release.of_aligned(CITIES, aligned, Statement("hand"))
 
 
+def test_sets_stand_on_no_level_and_count_by_values(tmp_path: Path) -> None:
+    (tmp_path / "city.csv").write_text("a;ab;*\nb;ab;*\nc;cd;*\nd;cd;*\n", encoding="utf-8")
+    cells = pl.Series([["a", "b"]] * 3 + [["c", "d"]] * 2, dtype=set_dtype("abcd"))
+    release = of_cities(cells, ["1", "2", "3", "4", "5"])
+    # each cell may mean two of four values: 5/2, between 5/4 where all are exact and 5
+    for hierarchies in (None, tmp_path):
+        score = api.measure(CITIES, release, "table-loss", hierarchies=hierarchies)
+        assert score.value == pytest.approx((2.5 - 1.25) / 3.75)
+
+
+def test_a_blank_that_stays_blank_is_not_lost() -> None:
+    original = Table(pl.DataFrame({"city": ["a", "a", None, "b"], "note": list("1234")}), TEXTS)
+    copy = Release.of_aligned(original, original, Statement("hand"))
+    assert api.measure(original, copy, "table-loss").value == 0
+    assert api.measure(original, copy, "entropy-loss").value == 0
+
+
+def test_where_all_rows_are_alike_there_is_nothing_to_lose() -> None:
+    alike = Table(pl.DataFrame({"city": ["a"] * 3, "note": list("123")}), TEXTS)
+    for measure in ("table-loss", "entropy-loss"):
+        with pytest.raises(ParameterError, match="so there is nothing to lose; give the original"):
+            api.measure(alike, Release.of_aligned(alike, alike, Statement("hand")), measure)
+
+
 def test_labels_mean_the_values_seen_under_them() -> None:
     """Of four values ab means two, c itself; the last row is deleted."""
     release = of_cities(pl.Series(["ab", "ab", "ab", "c", None]), ["1", "2", "3", "4", None])

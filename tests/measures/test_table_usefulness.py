@@ -1,11 +1,14 @@
 """Association, clustering and prediction: tables whose answer is known."""
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
 
 from noren.api import measure, protect
 from noren.data.frames import Table
+from noren.data.hierarchies import Hierarchy, interval_hierarchy, write_hierarchy
 from noren.data.release import Release, Statement
 from noren.data.schema import Schema
 from noren.errors import ParameterError
@@ -107,3 +110,30 @@ def test_a_perturbed_table_is_reconstructed_before_it_is_analysed() -> None:
     assert after < before / 2
     assert measure(original, release, "prediction").value > 0.8
     assert measure(original, release, "clustering", clusters=3).value <= 1
+
+
+def test_prediction_where_columns_became_labels(tmp_path: Path) -> None:
+    write_hierarchy(interval_hierarchy("age", range(100), [10, 50]), tmp_path / "age.csv")
+    write_hierarchy(Hierarchy.of("sex", [("f", "*"), ("m", "*")]), tmp_path / "sex.csv")
+    write_hierarchy(Hierarchy.of("town", [(town, "*") for town in "abc"]), tmp_path / "town.csv")
+    columns = {
+        "sex": {"role": "quasi"},
+        "town": {"role": "other"},
+        "pay": {"role": "other"},
+        "age": {"role": "quasi", "type": "integer"},
+    }
+    original = Table(people(400).frame.select(list(columns)), Schema.of({"kind": "table", "columns": columns}))
+    release = protect(original, "hierarchy", k=20, hierarchies=tmp_path, seed=1)
+    # ages are texts in the release, and the last of texts; what is learnt is the last that both sides have
+    assert release.public.frame["age"].dtype == pl.String
+    score = measure(original, release, "prediction")
+    assert score.notes["target"] == "pay"
+    assert score.value > 0.8
+    with pytest.raises(ParameterError, match=r"age holds labels in the release .*; predict .* such as pay"):
+        measure(original, release, "prediction", target="age")
+
+
+def test_association_needs_two_columns() -> None:
+    alone = Table(people(50).frame.select("sex"), Schema.of({"kind": "table", "columns": {"sex": {"role": "quasi"}}}))
+    with pytest.raises(ParameterError, match="fewer than two columns"):
+        measure(alone, unchanged(alone), "association")

@@ -145,6 +145,19 @@ def test_whoever_listens_gets_the_same_bytes(shop: History, parameters: dict[str
     assert parameters == {"method": "generalize", "k": 2} or listener.bests
 
 
+@pytest.mark.parametrize("stop_at", [1, 3])
+def test_enough_keeps_pairs_while_the_optimum_is_not_proved(stop_at: int) -> None:
+    shop = api.sample(customers=44, rows=900, items=60, seed=4, schema="pwscup2018")
+    listener = Listener(stop_at)
+    stopped = api.protect(shop, "generalize", k=2, seed=1, progress=listener)  # audited
+    notes = stopped.statement.notes
+    assert (notes["stopped"], len(listener.bests)) == (True, stop_at)
+    assert notes["lower_bound"] <= notes["U"] <= listener.bests[-1] + 1e-12
+    optimum = api.protect(shop, "generalize", k=2, seed=1).statement.notes
+    assert optimum["proved_optimal"]
+    assert notes["lower_bound"] <= optimum["U"] <= notes["U"] + 1e-12
+
+
 def test_work_that_takes_long_repeats_its_best(shop: History, monkeypatch: pytest.MonkeyPatch) -> None:
     usual, often = Listener(), Listener()
     Generalize(k=3, effort="quick").protect(shop, seed=1, progress=usual)

@@ -190,7 +190,7 @@ def test_a_step_that_cannot_work_on_what_it_gets(small: History) -> None:
     with pytest.raises(ParameterError, match="step 1, generalize-by-count: k=500 is more than the 30 customers"):
         Chain(steps=[GeneralizeByCount(k=500)]).protect(small, seed=1)
     schema = Schema.of({"kind": "table", "columns": {"age": {"role": "quasi"}}})
-    with pytest.raises(ParameterError, match="step 1, thin: it does not work on a table"):
+    with pytest.raises(ParameterError, match="step 1, thin: it does not work on a table; leave the step out"):
         protect(Table.of({"age": ["3"]}, schema), ["thin"])
     with pytest.raises(ParameterError, match="seed = -1 is below 0"):
         Chain(steps=["thin"]).protect(small, seed=-1)

@@ -19,6 +19,7 @@ from noren.data.reading import read
 from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.errors import ParameterError, SchemaError
+from noren.measures.safety.classes import audit
 from noren.measures.safety.survival import Survival
 from noren.measures.utility.cell_error import CellError
 from noren.methods import generalize as module
@@ -183,9 +184,15 @@ def test_missing_values_cost_what_is_measured(rows: list[Any], data: st.DataObje
     original = History(frame, SCHEMA)
     if len(original.customers) < 2:
         return
-    release = Generalize(k=2, effort="quick").protect(original, seed=3)
-    assert_shared(original, release, 2)
-    assert value(original, release) == pytest.approx(release.statement.notes["U"], abs=1e-9)
+    for k, suppress_cells in ((2, True), (2, False), (3, True), (3, False)):
+        if k > len(original.customers):
+            continue
+        release = Generalize(k=k, effort="quick", suppress_cells=suppress_cells).protect(original, seed=3)
+        assert_shared(original, release, k)
+        notes = release.statement.notes
+        assert value(original, release) == pytest.approx(notes["U"], abs=1e-9)
+        assert notes["lower_bound"] <= notes["U"] + 1e-9
+        audit(original, release)
 
 
 def test_it_beats_groups_by_count() -> None:

@@ -18,6 +18,7 @@ from noren.data.reading import read
 from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.errors import ParameterError, SchemaError
+from noren.measures.safety.classes import audit
 from noren.measures.utility.cell_error import CellError
 from noren.methods import methods
 from noren.methods.generalize_by_count import GeneralizeByCount
@@ -134,7 +135,7 @@ def test_every_public_history_is_shared_by_k_and_every_cell_is_true(
     original = drawn(rows)
     method = GeneralizeByCount(k=k, suppress_cells=suppress_cells)
     if len(original.customers) < k:
-        with pytest.raises(ParameterError, match="customers there are"):
+        with pytest.raises(ParameterError, match=r"customers there are; use a smaller k|fewer than two customers"):
             method.protect(original, seed=seed)
         return
     release = method.protect(original, seed=seed)
@@ -246,7 +247,10 @@ def test_columns_that_would_tell_and_rows_of_nobody_go() -> None:
     assert release.public.lines().to_list() == [said % name for name in (10, 11)]
     assert release.secret.origin.sort().to_list() == [1, 2]
     assert release.deleted_rows == 2
-    assert release.statement.notes == {"suppressed_columns": ["InvoiceNo", "Description", "Country"]}
+    assert release.statement.notes == {
+        "suppressed_columns": ["InvoiceNo", "Description", "Country"],
+        "rows_without_customer": 1,
+    }
     assert release.public.frame.schema["InvoiceDate"] == pl.Struct({"lo": pl.Datetime("us"), "hi": pl.Datetime("us")})
     for name in ("InvoiceNo", "Description", "Country"):
         assert release.public.frame[name].null_count() == 2
@@ -260,7 +264,7 @@ def test_without_price_and_quantity_rows_keep_their_order() -> None:
     assert release.public.lines().to_list() == [f"{n},{said}" for n in (10, 11) for said in (first, second)]
 
 
-def test_missing_values_leave_the_others_said() -> None:
+def test_a_blank_beside_a_value_is_said_of_nobody() -> None:
     schema = Schema.of(
         {
             "columns": {
@@ -280,9 +284,14 @@ def test_missing_values_leave_the_others_said() -> None:
     for suppress_cells in (False, True):
         release = GeneralizeByCount(k=2, suppress_cells=suppress_cells).protect(History.of(rows, schema), seed=1)
         # prices first, missing last: 7 meets 2.5, and the two rows without a price meet. Both ends of the interval are
-        # one standard deviation from the middle, so it costs as much as nothing would, and stays
-        said = ["2011/1/1,*,[2.5;7]", "2011/1/1,p,*"]
+        # one standard deviation from the middle, so it costs as much as nothing would, and stays. Of those without a
+        # price one has the item p, the other none: p would be untrue of it
+        said = ["2011/1/1,*,*", "2011/1/1,*,[2.5;7]"]
         assert release.public.lines().to_list() == [f"{n},{row}" for n in (10, 11) for row in said]
+        audit(History.of(rows, schema), release)
+        # of 12 cells p is lost, and the two prices cost 1 each
+        score = CellError().measure(Evidence(History.of(rows, schema), release))
+        assert score.value == pytest.approx(3 / 12)
 
 
 # --- parameters ------------------------------------------------------------------------------------------------------

@@ -242,7 +242,7 @@ def test_what_cannot_be_done_is_said(people: Table, ladders: Path, parameters: d
         api.protect(people, "hierarchy", hierarchies=ladders, seed=1, **parameters)
 
 
-def test_several_sensitive_columns_are_a_question(people: Table, ladders: Path) -> None:
+def test_of_several_sensitive_columns_each_has_its_values_and_t_is_a_question(people: Table, ladders: Path) -> None:
     both = SCHEMA.model_copy(
         update={
             "columns": tuple(
@@ -250,8 +250,14 @@ def test_several_sensitive_columns_are_a_question(people: Table, ladders: Path) 
             )
         }
     )
+    table = Table(people.frame, both)
     with pytest.raises(ParameterError, match="which of illness, visits is the sensitive one"):
-        api.protect(Table(people.frame, both), "hierarchy", k=2, l=2, hierarchies=ladders, seed=1)
+        api.protect(table, "hierarchy", k=2, t=0.5, hierarchies=ladders, seed=1)
+    for method in ("hierarchy", "mondrian"):
+        release = api.protect(table, method, k=2, l=2, hierarchies=ladders, seed=1)
+        told = api.measure(table, release, "classes").notes["sensitive"]
+        assert min(told[column]["l_distinct"] for column in ("illness", "visits")) >= 2
+        assert [told[column]["told_rows"] for column in ("illness", "visits")] == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("rows", [0, 1])

@@ -81,7 +81,7 @@ def test_neither_the_master_nor_other_columns_leave_with_the_release() -> None:
     assert public.frame.columns == list(SCHEMA.names)
 
 
-def test_rows_without_a_customer_stay_without() -> None:
+def test_rows_that_nobody_owns_are_left_out_and_counted() -> None:
     schema = Schema.preset("online-retail")
     rows = {
         "InvoiceNo": ["1", "1", "2"],
@@ -97,7 +97,9 @@ def test_rows_without_a_customer_stay_without() -> None:
     aligned = release.aligned().frame["CustomerID"].to_list()
     assert sorted([aligned[0], aligned[2]]) == ["10", "11"]
     assert aligned[1] is None
-    assert release.deleted_rows == 0
+    assert release.deleted_rows == 1
+    assert len(release.public) == 2
+    assert release.statement.notes == {"rows_without_customer": 1}
 
 
 def test_the_statement_is_honest() -> None:

@@ -44,8 +44,14 @@ def test_an_existing_folder_is_not_replaced_before_any_work(noren, cache, toy_do
     (tmp_path / "out" / "mine").write_text("x")
     assert noren("reproduce", "S9", "--out", tmp_path / "out").code == 2
     assert toy.runs(tmp_path) == []
-    assert noren("reproduce", "S9", "--quick", "--out", tmp_path / "out", "--force").code == 0
-    assert (tmp_path / "out" / "index.html").exists()
+    answer = noren("reproduce", "S9", "--quick", "--out", tmp_path / "out", "--force")
+    assert (answer.code, (tmp_path / "out" / "mine").read_text()) == (2, "x")
+    assert "out holds mine, and only what this command wrote before is replaced" in answer.err
+    assert toy.runs(tmp_path) == []
+    (tmp_path / "out" / "mine").unlink()
+    for force in ((), ("--force",)):
+        assert noren("reproduce", "S9", "--quick", "--out", tmp_path / "out", *force).code == 0
+        assert (tmp_path / "out" / "index.html").exists()
 
 
 def test_rho_as_json(noren, cache) -> None:

@@ -121,7 +121,8 @@ def _lay_bundle(folder: Path) -> None:
     name, content = _bundle()
     place = folder / "bundle"
     if not place.exists():
-        place.mkdir(parents=True)
+        place.mkdir(parents=True, mode=0o700)
+        (place / name).touch(mode=0o600)
         (place / name).write_bytes(content)
 
 
@@ -195,6 +196,14 @@ def laid_project(
     server: Running, name: str, *, sample: str | None = None, file: Path | None = None, preset: str | None = None
 ) -> str:
     """Return a new project whose data were read as a worker reads them, but here, where all is loaded already."""
+    before = os.umask(0o077)  # as a worker has it
+    try:
+        return _laid_project(server, name, sample, file, preset)
+    finally:
+        os.umask(before)
+
+
+def _laid_project(server: Running, name: str, sample: str | None, file: Path | None, preset: str | None) -> str:
     from noren.data.schema import Schema
     from noren.progress import silent
     from noren.studio.folders import Folders, write_json

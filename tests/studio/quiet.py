@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from pathlib import Path
+from unittest import mock
 
 import httpx
 from starlette.testclient import TestClient
@@ -12,11 +13,11 @@ from starlette.testclient import TestClient
 from noren.errors import NorenError
 from noren.progress import silent
 from noren.studio.app import make_app
+from noren.studio.reasons import told_error
 from noren.studio.service import Studio
 from noren.studio.settings import Settings
 from noren.studio.store import Job, State
 from noren.studio.work import reading
-from noren.studio.worker import _told
 
 SHOP = (
     "customer,date,item,price,quantity,shelf\n"
@@ -44,9 +45,12 @@ class Quiet:
         folder = self.studio.job_folder(job)
         folder.mkdir(parents=True)
         try:
-            summary = reading.do(job.order, folder, silent)
+            with mock.patch("noren.i18n._remembering", new=True):  # as in a worker
+                summary = reading.do(job.order, folder, silent)
         except NorenError as error:
-            self.studio.store.change_job(job.id, state=State.FAILED, error=_told(error, job.order.get("file_name")))
+            self.studio.store.change_job(
+                job.id, state=State.FAILED, error=told_error(error, job.order.get("file_name"))
+            )
         else:
             self.studio._done(job, summary)
             self.studio.store.change_job(job.id, state=State.DONE, summary=summary)

@@ -195,7 +195,7 @@ def test_an_empty_map_is_a_chart() -> None:
 
 def test_each_attack_has_its_line_and_the_worst_is_persimmon() -> None:
     found = {"jaccard": [0.1, 0.2, 0.3], "linkage": [None, 0.25, 0.4], "s1": [0.1, 0.2, 0.29]}
-    spec = charts.risk_lines(["2010-12", "2011-01", "2011-02"], found, {"emm": 0.35, "um": 0.01})
+    spec = charts.risk_lines(["2010-12", "2011-01", "2011-02"], found, {"mm": 0.35, "um": 0.01})
     assert len(rows(spec)) == 8
     assert layer(spec, "line")[0]["encoding"]["color"]["condition"]["test"] == {"field": "attack", "equal": "linkage"}
     (rule,) = layer(spec, "rule")
@@ -204,6 +204,16 @@ def test_each_attack_has_its_line_and_the_worst_is_persimmon() -> None:
     assert names["s1"] == 0.29
     assert names["jaccard"] > 0.3  # moved, so that the names do not touch
     assert names["linkage"] == 0.4
+
+
+@pytest.mark.parametrize(("measure", "limit"), [("mm", None), ("emm", 0.35), ("um", 0.01)])
+def test_a_budget_is_drawn_against_its_own_measure(measure: str, limit: float | None) -> None:
+    spec = charts.risk_lines(["1", "2"], {"s1": [0.1, 0.2]}, {"emm": 0.35, "um": 0.01}, measure=measure)
+    drawn = [row["share"] for rule in layer(spec, "rule") for row in rows(rule)]
+    assert drawn == ([] if limit is None else [limit])
+    if limit is not None:
+        (said,) = [row["said"] for mark in layer(spec, "text")[1:] for row in rows(mark)]
+        assert said.startswith(f"budget {measure.upper()} ")
 
 
 def test_a_proposed_release_is_hollow() -> None:

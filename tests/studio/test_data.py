@@ -189,7 +189,17 @@ def test_many_columns_come_in_pages_and_each_page_is_saved_alone(quiet: Quiet) -
         (
             "history",
             {"a": {"role": "customer"}},
-            [(None, "no column says: The day"), (None, "no column says: What was bought")],
+            [
+                (
+                    None,
+                    "no column tells what was bought: The day, What was bought, The price of one, How many",
+                )
+            ],
+        ),
+        (
+            "history",
+            {"a": {"role": "item"}},
+            [(None, "no column says: Who bought")],
         ),
         (
             "history",

@@ -100,7 +100,7 @@ def test_more_people_than_there_are_is_said_before_it_runs(client: httpx.Client,
     page = client.post(f"/projects/{people}/protect", data=sent | {"act": "run"})
     assert page.status_code == 422
     assert "k=5000 cannot hold for 4,000 rows" in page.text
-    several = {"method.0": ["mondrian"], "0.k": ["5"], "0.quasi": ["age", "sex"], "0.l": ["2"], "act": ["run"]}
+    several = {"method.0": ["mondrian"], "0.k": ["5"], "0.quasi": ["age", "sex"], "0.t": ["0.3"], "act": ["run"]}
     page = client.post(f"/projects/{people}/protect", data=several)
     assert page.status_code == 422
     assert "choose one of income, illness" in page.text

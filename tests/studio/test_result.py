@@ -17,9 +17,11 @@ from tests.studio.conftest import Running
 from tests.studio.finished_runs import MEASURES, SEED, Finished, finished_runs, history_file, people_file
 
 from noren.studio import words
-from noren.studio.facts import number, part_words
+from noren.studio.facts import part_words
 from noren.studio.glossary import chapters
 from noren.studio.pages.result_parts import dwarfing
+from noren.study.numbers import number
+from noren.study.table_risk import with_told
 
 
 @pytest.fixture(scope="module")
@@ -126,6 +128,8 @@ def test_a_table_shows_the_numbers_of_the_command_line(
         parts = result["results"]["classes"]["parts"]
         expected |= {f"risk.{what}": parts[what] for what in ("prosecutor", "journalist", "marketer", "below")}
         expected["risk.k"] = result["results"]["classes"]["value"]
+        for column, told in result["results"]["classes"]["notes"]["sensitive"].items():
+            expected |= {f"risk.told.{column}": told["told_rows"], f"risk.told.{column}.likely": told["likely_rows"]}
     else:
         expected |= {"risk.k": 2.0, "risk.bound": 0.5}
 
@@ -287,6 +291,8 @@ def table_view(**risk: Any) -> dict[str, Any]:
         "prosecutor": 0.2,
         "bound": None,
         "k": 5.0,
+        "rows": 4_000,
+        "told": [],
     }
     return {"table_risk": every | risk, "measures": []}
 
@@ -321,13 +327,37 @@ def test_what_a_table_leaks_in_a_sentence(view: dict[str, Any], part: str) -> No
 
 
 def test_a_class_of_one_sensitive_value_is_a_warning() -> None:
-    def view(**least: float) -> dict[str, Any]:
-        notes = {"sensitive": {column: {"l_distinct": value} for column, value in least.items()}}
-        return table_view() | {"measures": [{"name": "classes", "notes": notes}]}
+    def view(**told: tuple[int, int]) -> dict[str, Any]:
+        notes = {
+            "rows": 4_000,
+            "sensitive": {
+                column: {"l_distinct": 1.0 if certain else 2.0, "told_rows": certain, "likely_rows": likely}
+                for column, (certain, likely) in told.items()
+            },
+        }
+        return {"table_risk": with_told(table_view()["table_risk"], notes), "measures": []}
 
-    assert words.told_by_class(view(income=2.0, illness=3.0)) == ""
-    assert "tells income of everybody" in words.told_by_class(view(income=1.0, illness=3.0))
-    assert "tells income, illness of everybody" in words.told_by_class(view(income=1.0, illness=1.0))
+    harmless = view(income=(0, 0), illness=(0, 700))
+    assert harmless["table_risk"]["verdict"] == "withstands"
+    assert words.told_by_class(harmless) == []
+    assert words.guessed_by_class(harmless) == [
+        "The illness of 700 of 4,000 people can be guessed: at least 80.0% of their class have the same."
+    ]
+    leaking = view(income=(1, 1), illness=(649, 1_000))
+    assert leaking["table_risk"]["verdict"] == "broken"
+    worst, other, cure = words.told_by_class(leaking)
+    assert worst == words.verdict_sentence(leaking)
+    assert worst.startswith("649 of 4,000 people stand in classes where everybody has the same illness: ")
+    assert other.startswith("1 of 4,000 people stands in a class where everybody has the same income: ")
+    assert "(ℓ = 2)" in cure
+
+
+def test_a_result_kept_before_classes_were_counted_is_not_called_safe() -> None:
+    kept = {name: value for name, value in table_view()["table_risk"].items() if name not in ("told", "rows")}
+    notes = {"rows": 4_000, "sensitive": {"illness": {"l_distinct": 1.0}}}
+    told = with_told(kept, notes)
+    assert told["verdict"] == "broken"
+    assert "tells illness of everybody" in words.verdict_sentence({"table_risk": told})
 
 
 def test_findings_of_charts() -> None:
@@ -447,3 +477,18 @@ def test_the_page_prints(server: Running, browser: Any, runs: Finished) -> None:
         expect(page.locator("nav.rail")).to_be_hidden()
         expect(page.locator("button:visible, a.button:visible")).to_have_count(0)
         expect(page.locator("h1")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("share", "verdict", "said"),
+    [
+        (0.312, "withstands", "names 31.2% of the customers rightly"),
+        (0.09, "withstands", ""),
+        (0.9, "broken", ""),
+    ],
+)
+def test_many_right_names_are_told_even_where_the_tests_are_withstood(share: float, verdict: str, said: str) -> None:
+    view = {"table_risk": None, "verdict": {"sharp": verdict}, "attacks": [{"share": 0.01}, {"share": share}]}
+    caution = words.named_caution(view)
+    assert said in caution
+    assert bool(caution) == bool(said)

@@ -57,9 +57,18 @@ def test_every_attack_has_its_line_and_its_name(tmp_path: Path) -> None:
 
 def test_the_heading_is_the_finding() -> None:
     assert CURVES.finding() == "After 3 releases the best attack, s7, finds 40.0% of the pseudonyms"
-    kept = Curves(["2010/12"], {"s1": [0.1]}, {"emm": 0.2, "um": 0.01})
+    kept = Curves(["2010/12"], {"s1": [0.1]}, {"mm": 0.2, "um": 0.01})
     assert kept.finding() == "After 1 release the best attack, s1, finds 10.0% of the pseudonyms; the budget is 20.0%"
-    over = Curves(CURVES.periods, CURVES.found, {"emm": 0.35}, proposed=True)
+    most = Curves(["2010/12"], {"s1": [0.1]}, {"emm": 0.2, "mm": 0.01}, measure="emm")
+    assert most.finding() == (
+        "After 1 release the best attack, s1, found 10.0% of the pseudonyms when it did best; the budget is 20.0%"
+    )
+    users = Curves(["2010/12", "2011/1"], {"s1": [0.1, 0.3]}, {"um": 0.25}, measure="um")
+    assert users.finding() == (
+        "After 2 releases the best attack, s1, finds 30.0% of the customers in every period;"
+        " the budget of 25.0% is broken"
+    )
+    over = Curves(CURVES.periods, CURVES.found, {"mm": 0.35}, proposed=True)
     assert over.finding() == (
         "With the release of 2011/2 the best attack, s7, would find 40.0% of the pseudonyms;"
         " the budget of 35.0% is broken"
@@ -67,14 +76,42 @@ def test_the_heading_is_the_finding() -> None:
 
 
 def test_a_broken_budget_is_ringed(tmp_path: Path) -> None:
-    over = Curves(CURVES.periods, CURVES.found, {"emm": 0.28})
+    over = Curves(CURVES.periods, CURVES.found, {"mm": 0.28})
     assert over.beyond() == [(0, 0.3), (2, 0.4)]
     picture = drawn(over, tmp_path / "c.svg")
-    assert "budget EMM" in texts(picture)
+    assert "budget MM" in texts(picture)
     assert len(lines(picture, "persimmon")) == 1 + 2
-    kept = drawn(Curves(CURVES.periods, CURVES.found, {"emm": 0.5, "um": 0.01}), tmp_path / "c.svg")
+    kept = drawn(Curves(CURVES.periods, CURVES.found, {"mm": 0.5, "um": 0.01}), tmp_path / "c.svg")
     assert len(lines(kept, "persimmon")) == 1
     assert "budget UM" not in texts(kept)
+
+
+def test_a_budget_is_drawn_against_its_own_measure(tmp_path: Path) -> None:
+    # MM fell after the second release; EMM remembers, so a budget of EMM that MM would keep is broken
+    found_mm, found_emm = {"s1": [0.1, 0.6, 0.2]}, {"s1": [0.1, 0.6, 0.6]}
+    budget = {"emm": 0.5}
+    assert Curves(CURVES.periods, found_mm, budget).limits == {}
+    assert Curves(CURVES.periods, found_mm, budget).beyond() == []
+    drawn_emm = Curves(CURVES.periods, found_emm, budget, measure="emm")
+    assert drawn_emm.beyond() == [(1, 0.6), (2, 0.6)]
+    said = texts(drawn(drawn_emm, tmp_path / "c.svg"))
+    assert "budget EMM" in said
+    assert any("pseudonyms found at most so far, EMM (down is safer)" in text for text in said)
+    assert "EMM of each attack" in write_ledger_chart(drawn_emm, tmp_path / "c.html").read_text(encoding="utf-8")
+
+
+def test_the_tightest_budget_is_the_one_to_look_at(tmp_path: Path) -> None:
+    book = ledger(tmp_path / "l", budget={"emm": 1.0, "um": 0.99})
+    book.add(history(), seed=1)
+    risk = book.risk()
+    assert risk is not None
+    assert book.left() == {"emm": 1.0 - risk.emm, "um": 0.99 - risk.um}
+    tightest = min(book.left(), key=book.left().__getitem__)
+    curves = Curves.of(book)
+    assert (curves.measure, list(curves.limits)) == (tightest, [tightest])
+    assert curves.found == {name: [found[tightest]] for name, found in risk.attacks.items()}
+    assert max(found[-1] or 0 for found in curves.found.values()) == risk.value(tightest)
+    assert ledger(tmp_path / "none").tightest() == "mm"
 
 
 def test_each_kind_of_file(tmp_path: Path) -> None:

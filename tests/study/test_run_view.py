@@ -20,7 +20,8 @@ from noren.data.schema import Schema
 from noren.protocols import Guess, Score
 from noren.study.histograms import axis_of, net_shift, spread
 from noren.study.outcomes import Outcome, judge, run_outcome
-from noren.study.run_view import claimed_by, run_view
+from noren.study.run_view import run_view
+from noren.study.table_risk import claimed_by
 
 PEOPLE = Schema.of(
     {
@@ -236,7 +237,12 @@ def test_a_claim_that_does_not_hold_a_chain_and_no_claim() -> None:
     assert broken["table_risk"]["prosecutor"] == 1.0
     silent = Release.of_aligned(table, table, Statement("hand"))
     open_question = run_view(table, judge(table, silent, measures=["classes"]))
-    assert open_question["table_risk"]["verdict"] == "untried"
+    # nothing was promised, but rows as they are tell the illness of whoever stands alone
+    assert open_question["table_risk"]["verdict"] == "broken"
+    assert open_question["table_risk"]["told"][0]["certain"] == open_question["class_sizes"]["alone"] == 20
+    plain = Table(table.frame.drop("ill"), table.schema.model_copy(update={"columns": table.schema.columns[:2]}))
+    nobody = run_view(plain, judge(plain, Release.of_aligned(plain, plain, Statement("hand")), measures=["classes"]))
+    assert nobody["table_risk"]["verdict"] == "untried"
     assert run_view(table, Outcome("x", silent))["table_risk"]["basis"] is None
     chained = replace(as_it_is, statement=Statement.of_chain([Statement("thin", {}), as_it_is.statement]))
     assert run_view(table, judge(table, chained, measures=["classes"]))["table_risk"]["verdict"] == "broken"

@@ -85,12 +85,13 @@ def test_rows_are_what_single_runs_give(history: History, tmp_path: Path) -> Non
 
 def test_tables_are_judged_by_their_classes_or_by_proof(people: Table, tmp_path: Path) -> None:
     few: dict[str, Any] = {"attributes": ["sex", "region"], "reconstruct": "none"}
-    study = sweep(people, "mondrian,retention", k=[3, 6], measures=[], seeds=[1], cache=tmp_path, workers=1, **few)
+    quick: dict[str, Any] = {"measures": [], "seeds": [1], "cache": tmp_path, "workers": 1}
+    study = sweep(people, "mondrian,retention", k=[3, 6], l=2, **quick, **few)
     rows = study.frame.rows(named=True)
     for row, (name, k) in zip(rows, [(n, k) for n in ("mondrian", "retention") for k in (3, 6)], strict=True):
         perturbed = name == "retention"
         judges = ["classes", "table-loss", *(["l1-precision"] if perturbed else [])]
-        outcome = run_outcome(people, name, seed=1, k=k, measures=judges, **few if perturbed else {})
+        outcome = run_outcome(people, name, seed=1, k=k, measures=judges, **few if perturbed else {"l": 2})
         place = run_view(people, outcome)["map"]
         assert (row["use"], row["risk"], row["use_of"]) == (place["use"], place["risk"], place["use_of"])
         assert row["withstands"] is True
@@ -100,8 +101,8 @@ def test_tables_are_judged_by_their_classes_or_by_proof(people: Table, tmp_path:
     more = [max(pair, key=lambda row: row["use"]) for pair in (rows[:2], rows[2:])]
     assert [row for row in rows if row["recommended"]] == more
     assert {choice.use_of for choice in study.choices} == {"table-loss", "l1-precision"}
-    assert study.recommendation.startswith("Of 4 settings, 4 withstand; take one of mondrian, k = 3, retention")
-    strict = sweep(people, "mondrian", k=[3, 6], measures=[], seeds=[1], cache=tmp_path, workers=1, most_risk=0.2)
+    assert study.recommendation.startswith("Of 4 settings, 4 withstand; take one of mondrian, k = 3, l = 2, retention")
+    strict = sweep(people, "mondrian", k=[3, 6], l=2, most_risk=0.2, **quick)
     assert strict.frame["withstands"].to_list() == [False, True]
     assert "its risk, 33.3%, is above the accepted 20.0%" in strict.recommendation
 
@@ -264,12 +265,15 @@ def test_a_killed_sweep_goes_on(tmp_path: Path) -> None:
 def test_a_point_that_fails_is_a_line_with_its_reason(history: History, tmp_path: Path) -> None:
     bad = [Gated(number=1), Gated(number=2, act="refuse"), Gated(number=3, act="break")]
     study = sweep(history, [*bad, methods.create("generalize-by-count", k=99)], cache=tmp_path, **QUICK)
-    assert study.frame["state"].to_list() == ["done", "refused", "refused", "refused"]
+    assert study.frame["state"].to_list() == ["done", "refused", "failed", "refused"]
     said = study.frame["reason"].to_list()
     assert said[:3] == [None, "number = 2 is not wanted here; choose another", "KeyError: 'a bug'"]
     assert said[3].startswith("k=99 is more than the 24 customers")
     assert study.frame["withstands"].to_list() == [False, None, None, None]
-    assert study.settings[1].verdict_words == "– refused"
+    assert [one.verdict_words for one in study.settings[1:3]] == ["– refused", "– failed"]
+    shown = [path.read_text() for path in study.save(tmp_path / "study").iterdir() if path.name != "sweep.toml"]
+    assert not any("a bug" in text for text in shown)  # words nobody foresaw may hold a value, and these are shown
+    assert sum("KeyError" in text for text in shown) == 2
 
 
 def test_where_nothing_runs_the_first_reason_is_told(history: History, tmp_path: Path) -> None:

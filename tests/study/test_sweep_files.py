@@ -294,11 +294,11 @@ def test_the_chart_stands_alone(folder: Path) -> None:
 
 
 def test_a_table_has_a_page_of_its_own(people: Table, tmp_path: Path) -> None:
-    study = sweep(people, "mondrian", k=[3, 6], measures=["table-loss"], seeds=[1], cache=tmp_path, workers=1)
+    study = sweep(people, "mondrian", k=[3, 6], l=2, measures=["table-loss"], seeds=[1], cache=tmp_path, workers=1)
     said = " ".join(words for _tag, words in Page(page_html(study)).said)
     assert "rows in the smallest class" in said
     assert "the most exposed person is found with a chance of 33.3%" in said
-    assert "mondrian, k = 6 would be safer (risk 16.7% in place of 33.3%)" in said
+    assert "mondrian, k = 6, l = 2 would be safer (risk 16.7% in place of 33.3%)" in said
     assert "chance to survive" not in said
 
 

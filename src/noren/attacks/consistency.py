@@ -13,7 +13,8 @@ from scipy.sparse.csgraph import maximum_bipartite_matching, min_weight_full_bip
 from noren.attacks.draws import uniform
 from noren.data.fits import Consistent, consistent_customers
 from noren.data.frames import History
-from noren.i18n import N_
+from noren.errors import ParameterError
+from noren.i18n import N_, _
 from noren.kernels.feasibility import Candidates, assignable
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Guess
@@ -21,6 +22,8 @@ from noren.protocols import Attack, Guess
 __all__ = ["Consistency"]
 
 _TIE = 1e-9
+_MOST_PAIRS = 30_000_000
+"""Pairs up to which one assignment of all is looked for: about 2 GB."""
 _DENSE = 4_000_000
 """Pairs up to which the assignment is solved on a full table of costs."""
 
@@ -62,6 +65,14 @@ class Consistency(Attack):
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name one customer for each pseudonym that anybody fits; the seed decides between equals."""
         found = consistent_customers(original, public, progress)
+        pairs = int((found.of_history.counts * found.sharing).sum())
+        if pairs > _MOST_PAIRS:
+            raise ParameterError(
+                _("{count:,} pairs of a pseudonym and a customer who fits are too many to choose from").format(
+                    count=pairs
+                ),
+                _("judge such a release by the measures classes and survival, which count them by history"),
+            )
         return self.assign(found, seed=seed)
 
     def assign(self, found: Consistent, *, seed: int) -> Guess:

@@ -121,6 +121,12 @@ class Ensemble(ByPeriod):
                 guesses[name] = self._heard[name]
                 continue
             try:
+                if lacking := attacks[name].lacks(original.schema):
+                    raise ParameterError(
+                        _("{component} needs a column with the role {roles}, and these purchases have none").format(
+                            component=name, roles=", ".join(lacking)
+                        )
+                    )
                 if not attacks[name].fits(original.schema):
                     raise ParameterError(_("{name} does not fit the data").format(name=name))
                 guesses[name] = self._member(attacks[name]).attack(original, public, seed=seed, progress=told)

@@ -53,6 +53,7 @@ class ItemCandidates(Attack):
     name: ClassVar[str] = "item-candidates"
     summary: ClassVar[str] = N_("Gives each customer a pseudonym that shows the items they bought.")
     source: ClassVar[str] = "S0 (PWS Cup 2018, re-item)"
+    roles: ClassVar[tuple[Role, ...]] = (Role.ITEM,)
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Walk through the customers in a drawn order; of several candidates one is drawn."""

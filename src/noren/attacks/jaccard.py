@@ -11,6 +11,7 @@ from pydantic import Field
 
 from noren.data.frames import History
 from noren.data.item_sets import SetSides, set_sides
+from noren.data.schema import Role
 from noren.engines.blocks import map_blocks
 from noren.i18n import N_, _
 from noren.kernels.jaccard import NOBODY, in_equal_runs, index_of, most_similar
@@ -59,6 +60,7 @@ class Jaccard(Attack):
     name: ClassVar[str] = "jaccard"
     summary: ClassVar[str] = N_("Names the customer whose set of items is most similar to the pseudonym's.")
     source: ClassVar[str] = "S2"
+    roles: ClassVar[tuple[Role, ...]] = (Role.ITEM,)
 
     candidates: int = Field(
         default=1,

@@ -16,6 +16,8 @@ from noren.attacks.habits import habit_rows, habits
 from noren.attacks.period_sides import PeriodSides, period_sides
 from noren.attacks.profile import answer, priors
 from noren.data.frames import History
+from noren.data.schema import Role
+from noren.data.stand_ins import columns_not_there, of_one_item
 from noren.i18n import N_, _
 from noren.kernels.copied_rows import Copies, evidence
 from noren.kernels.row_counts import Counts, first_counts, kept_share
@@ -87,6 +89,8 @@ class Linkage(ByPeriod):
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name a customer for the pseudonyms of each period; nothing is drawn at random."""
         progress(0.0, _("laying out the rows"))
+        absent = columns_not_there(original, (Role.ITEM, Role.DATE))
+        original, public = of_one_item(original, public)
         sides = period_sides(original, public, self)
         copies = learnt_copies(sides, limit=self.shortlist, progress=part_of(progress, 0.05, 0.55))
         progress(0.55, _("weighing rows"))
@@ -110,7 +114,7 @@ class Linkage(ByPeriod):
             "rows_per_known_row": puzzle.counts.rate,
             "pseudonyms_come_back": puzzle.back is not None,
             "habit_temperature": heat,
-        }
+        } | absent
         return answer(self.name, sides, puzzle.solution, notes)
 
 
@@ -190,9 +194,10 @@ class _Puzzle:
         """
         groups = self.sides.pseudonyms.rank("dense").cast(pl.Int64).to_numpy() - 1
         many = np.bincount(groups)
-        if not (many > 1).any():
+        people = len(self.sides.customers)
+        if not people or not (many > 1).any():
             return self
-        scores, people = self._scores(), len(self.sides.customers)
+        scores = self._scores()
         apart = _explained(scores, people)[many[groups] > 1].sum()
         first = np.unique(groups, return_index=True)[1]
         together = _explained(_pooled(scores, groups), people)[first][many > 1].sum()

@@ -12,7 +12,7 @@ from noren.data.arrays import exact_values
 from noren.data.cells import is_interval
 from noren.data.frames import History
 from noren.data.periods import in_order
-from noren.data.schema import Column, Role, Schema
+from noren.data.schema import Column, Role
 from noren.i18n import N_, _
 from noren.kernels.likeness import likeness
 from noren.progress import Progress, silent
@@ -42,6 +42,7 @@ class MonthlyProfile(ByPeriod):
     """
 
     source: ClassVar[str] = "S3"
+    roles: ClassVar[tuple[Role, ...]] = (Role.DATE,)
 
     @abstractmethod
     def number(self, history: History) -> pl.Expr:
@@ -113,11 +114,7 @@ class S7(MonthlyProfile):
 
     name: ClassVar[str] = "s7"
     summary: ClassVar[str] = N_("Recognises customers by the mean unit price of each month.")
-
-    @classmethod
-    def fits(cls, schema: Schema) -> bool:
-        """Tell whether the data have prices."""
-        return super().fits(schema) and bool(schema.with_role(Role.PRICE))
+    roles: ClassVar[tuple[Role, ...]] = (Role.DATE, Role.PRICE)
 
     def number(self, history: History) -> pl.Expr:
         """Return the mean unit price, the middle of intervals; rows without a price are left out."""

@@ -88,14 +88,17 @@ def period_sides(original: History, public: History, by: ByPeriod) -> PeriodSide
     """Lay out both sides; rows without a customer, a date or an item are left out.
 
     A public row belongs to the period of its public date. Where most rows do not tell one, as in a release of
-    intervals, everything counts as one period. Known items may be cut to their first characters: public ones are cut to
-    the length of the longest that is known.
+    intervals, or there are no dates at all, everything counts as one period, rows without a date included. Where there
+    are no items, all rows are of one (:func:`~noren.data.stand_ins.of_one_item`). Known items may be cut to their first
+    characters: public ones are cut to the length of the longest that is known.
     """
     item, columns = _columns(original, public)
     known = _known_frame(original, by, item)
     seen = shown_periods(public, by)
     if len(seen) and seen["period"][0] == ALWAYS:
         known = known.with_columns(period=pl.lit(ALWAYS))
+    else:
+        known = known.filter(pl.col("period") != ALWAYS)
     periods = in_order([*known["period"].unique(), *seen["period"].unique()])
     seen = seen.with_columns(pl.Series("period", _codes(seen["period"], periods))).sort("period", "pseudonym", "row")
     longest = known.select(pl.col("item").str.len_chars().max()).item() or 0
@@ -132,22 +135,22 @@ def period_sides(original: History, public: History, by: ByPeriod) -> PeriodSide
 
 def _columns(original: History, public: History) -> tuple[Column, list[Column]]:
     """Return the item, and all other columns that rows can be compared by."""
-    date = original.schema.role(Role.DATE)
-    if date.name not in public.frame.columns:
-        raise SchemaError(
-            _("the release has no column {name!r}").format(name=date.name), _("give a release of this original")
-        )
+    for date in original.schema.with_role(Role.DATE):
+        if date.name not in public.frame.columns:
+            raise SchemaError(
+                _("the release has no column {name!r}").format(name=date.name), _("give a release of this original")
+            )
     item, *columns = compared_columns(original, public)
     return item, [c for c in columns if not is_set(public.frame.schema[c.name])]
 
 
 def _known_frame(original: History, by: ByPeriod, item: Column) -> pl.DataFrame:
-    """Return customer, period, item and place of the known rows."""
-    dates = exact_values(original, original.schema.role(Role.DATE))
+    """Return customer, period, item and place of the known rows; the period is ALWAYS where there is no date."""
+    dates = _dates(original)
     frame = pl.DataFrame(
         {
             "customer": original[Role.CUSTOMER].cast(pl.String),
-            "period": by.periods(dates),
+            "period": by.periods(dates).set(dates.is_null(), ALWAYS),
             "item": exact_values(original, item).cast(pl.String),
         }
     )
@@ -157,9 +160,9 @@ def _known_frame(original: History, by: ByPeriod, item: Column) -> pl.DataFrame:
 def shown_periods(public: History, by: ByPeriod) -> pl.DataFrame:
     """Return pseudonym, period and place (``row``) of the public rows that tell their period.
 
-    Where most do not tell it, all rows are of one period, :data:`ALWAYS`.
+    Where most do not tell it, or there are no dates, all rows are of one period, :data:`ALWAYS`.
     """
-    dates = public[Role.DATE]
+    dates = _dates(public)
     ends = [dates.struct.field(end) for end in ("lo", "hi")] if is_interval(dates.dtype) else [dates] * 2
     begin, end = (by.periods(day) for day in ends)
     frame = pl.DataFrame({"pseudonym": public[Role.CUSTOMER].cast(pl.String), "period": begin})
@@ -167,6 +170,12 @@ def shown_periods(public: History, by: ByPeriod) -> pl.DataFrame:
     if 2 * int(frame["told"].sum()) > len(frame):
         return frame.filter("told").drop("told")
     return frame.drop("told").with_columns(period=pl.lit(ALWAYS))
+
+
+def _dates(history: History) -> pl.Series:
+    """Return the dates, or none where there is no such column."""
+    column = history.schema.with_role(Role.DATE)
+    return history.frame[column[0].name] if column else pl.Series([None], dtype=pl.Date).new_from_index(0, len(history))
 
 
 def listed_items(cells: pl.Series, rows: pl.Series) -> pl.DataFrame:

@@ -14,6 +14,8 @@ from noren.attacks.by_period import ByPeriod
 from noren.attacks.copy_model import Solution, learnt_copies, periods_in
 from noren.attacks.period_sides import PeriodSides, period_sides
 from noren.data.frames import History
+from noren.data.schema import Role
+from noren.data.stand_ins import columns_not_there, of_one_item
 from noren.i18n import N_, _
 from noren.kernels.copied_rows import Evidence, evidence
 from noren.kernels.row_counts import Counts, first_counts, kept_share
@@ -76,6 +78,8 @@ class Profile(ByPeriod):
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name the likeliest customer of each pseudonym and period; nothing is drawn at random."""
         progress(0.0, _("laying out the rows"))
+        absent = columns_not_there(original, (Role.ITEM, Role.DATE))
+        original, public = of_one_item(original, public)
         sides = period_sides(original, public, self)
         copies = learnt_copies(sides, limit=self.shortlist, progress=part_of(progress, 0.1, 0.7))
         progress(0.7, _("weighing rows"))
@@ -88,13 +92,13 @@ class Profile(ByPeriod):
         counts = _learnt_counts(sides, found, chance)
         chance = posterior(found.first, value + _of_counts(sides, found, counts), prior, rest)
         best = _best(found, chance)
-        notes = {
+        notes: dict[str, Any] = {
             "temperature": heat,
             "copied_share": copies.share,
             "rows_per_known_row": counts.rate,
             "exact_share": {c.name: float(copies.chance[at, 0]) for at, c in enumerate(sides.columns)},
         }
-        return answer(self.name, sides, best, notes)
+        return answer(self.name, sides, best, notes | absent)
 
 
 def answer(name: str, sides: PeriodSides, best: Solution, notes: Mapping[str, Any]) -> Guess:

@@ -14,7 +14,7 @@ from noren.data.cells import is_generalised
 from noren.data.formats.render import cell_text
 from noren.data.frames import History
 from noren.data.periods import in_order
-from noren.data.schema import Column, Role, Schema, ValueType
+from noren.data.schema import Column, Role, ValueType
 from noren.errors import SchemaError
 from noren.i18n import N_, _
 from noren.kernels.last_match import (
@@ -60,12 +60,7 @@ class Signature(ByPeriod):
 
     source: ClassVar[str] = "S3 (PWS Cup 2017)"
     key: ClassVar[tuple[Role, ...]]
-    """The columns that rows are recognised by."""
-
-    @classmethod
-    def fits(cls, schema: Schema) -> bool:
-        """Tell whether the data have the columns of the key."""
-        return super().fits(schema) and all(schema.with_role(role) for role in cls.key)
+    """The columns that rows are recognised by; a date is needed besides, to tell which period an answer is for."""
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name a pseudonym for each customer and period of the known rows; nothing is drawn at random."""
@@ -130,6 +125,7 @@ class S1(Signature):
     name: ClassVar[str] = "s1"
     summary: ClassVar[str] = N_("Recognises purchases by date and quantity, month by month.")
     key: ClassVar[tuple[Role, ...]] = (Role.DATE, Role.QUANTITY)
+    roles: ClassVar[tuple[Role, ...]] = (Role.DATE, Role.QUANTITY)
 
 
 class S2(Signature):
@@ -138,6 +134,7 @@ class S2(Signature):
     name: ClassVar[str] = "s2"
     summary: ClassVar[str] = N_("Recognises purchases by the item's first two characters and price, month by month.")
     key: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.PRICE)
+    roles: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.PRICE, Role.DATE)
 
 
 class S3(Signature):
@@ -146,6 +143,7 @@ class S3(Signature):
     name: ClassVar[str] = "s3"
     summary: ClassVar[str] = N_("Recognises purchases by the item's first two characters and quantity, month by month.")
     key: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.QUANTITY)
+    roles: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.QUANTITY, Role.DATE)
 
 
 class S4(Signature):
@@ -154,6 +152,7 @@ class S4(Signature):
     name: ClassVar[str] = "s4"
     summary: ClassVar[str] = N_("Recognises purchases by the item's first two characters and date, month by month.")
     key: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.DATE)
+    roles: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.DATE)
 
 
 class S5(Signature):
@@ -164,6 +163,7 @@ class S5(Signature):
         "Recognises purchases by the item's first two characters, price and quantity, month by month."
     )
     key: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.PRICE, Role.QUANTITY)
+    roles: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.PRICE, Role.QUANTITY, Role.DATE)
 
 
 class S6(Signature):
@@ -174,6 +174,7 @@ class S6(Signature):
         "Recognises purchases by the item's first two characters, date and quantity, month by month."
     )
     key: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.DATE, Role.QUANTITY)
+    roles: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.DATE, Role.QUANTITY)
 
 
 # --- keys as numbers ---------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """The door: ``noren`` on the command line, one module per command.
 
 :func:`main` chooses the language, runs the command and turns every error into one line and an exit code: 0 done, 1 a
-check said no, 2 bad input or usage, 130 interrupted.
+check said no or a part failed, 2 bad input or usage, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -21,14 +21,28 @@ __all__ = ["main", "run"]
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
-    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+    code = run(sys.argv[1:] if arguments is None else arguments)
+    if code == 130:
+        _leave_work(code)
+    sys.exit(code)
+
+
+def _leave_work(code: int) -> None:
+    """Leave at once where compiled work that was interrupted still goes on: an orderly end would wait for it."""
+    from noren.engines.waiting import abandoned
+
+    if abandoned():
+        with contextlib.suppress(OSError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command line on ``arguments`` and return its exit code."""
     with _interrupts() as seen:
         try:
-            code = _answer(arguments, seen)
+            code = _flushed(_answer(arguments, seen))
         except BaseException as error:
             # a library may catch Ctrl-C half-way and raise something of its own: what the person did counts
             if not (seen or isinstance(error, KeyboardInterrupt)):
@@ -37,6 +51,31 @@ def run(arguments: Sequence[str]) -> int:
     if code == 130:
         _complain(_("interrupted; nothing was left half-written"))
     return code
+
+
+def _flushed(code: int) -> int:
+    """Write out what was printed and return the exit code; a result that nobody got is said, and is no success."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _print_nowhere()
+    except OSError as error:
+        _print_nowhere()
+        _complain(_not_printed(error))
+        return 2
+    return code
+
+
+def _not_printed(error: OSError) -> str:
+    return _("the result could not be printed ({reason}); print it to another place").format(
+        reason=error.strerror or type(error).__name__
+    )
+
+
+def _print_nowhere() -> None:
+    """Point stdout elsewhere, so that closing it does not complain."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextlib.contextmanager
@@ -69,9 +108,11 @@ def _answer(arguments: Sequence[str], interrupts: Sequence[int]) -> int:
     import typer
 
     from noren.cli.app import app
+    from noren.cli.failures import situation
     from noren.cli.help_pages import usage_sentence
     from noren.errors import NorenError
 
+    situation.debug, situation.interrupts = debug, interrupts
     usage_error = typer.BadParameter.__mro__[1]  # click's UsageError, wherever typer keeps click
 
     try:
@@ -86,8 +127,7 @@ def _answer(arguments: Sequence[str], interrupts: Sequence[int]) -> int:
     except typer.Abort:
         return 130
     except BrokenPipeError:
-        # whoever read our output has enough of it; point stdout elsewhere so that closing it does not complain
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _print_nowhere()  # whoever read our output has enough of it
         return 0
     except Exception as error:
         if isinstance(error, usage_error):
@@ -99,6 +139,9 @@ def _answer(arguments: Sequence[str], interrupts: Sequence[int]) -> int:
             return 2
         if debug or interrupts:
             raise
+        if isinstance(error, OSError | MemoryError):
+            _complain(_of_the_machine(error))
+            return 2
         _complain(
             _("this should not happen ({kind}: {message}); run again with --debug and report it").format(
                 kind=type(error).__name__, message=" ".join(str(error).split())[:200]
@@ -107,6 +150,18 @@ def _answer(arguments: Sequence[str], interrupts: Sequence[int]) -> int:
         return 70
     # typer answers Ctrl-C with 130
     return answer if isinstance(answer, int) else 0
+
+
+def _of_the_machine(error: OSError | MemoryError) -> str:
+    """Return trouble that is not ours in one line: a disk, a device, a permission, memory."""
+    if isinstance(error, MemoryError):
+        return _("there is not enough memory; take fewer rows, or a machine with more")
+    if error.filename is None:
+        _print_nowhere()
+        return _not_printed(error)
+    return _("{path}: {reason}; check the path, the disk and your permissions").format(
+        path=error.filename, reason=error.strerror or type(error).__name__
+    )
 
 
 def _everywhere_flags(arguments: Sequence[str]) -> tuple[list[str], str | None, bool]:
@@ -130,4 +185,5 @@ def _everywhere_flags(arguments: Sequence[str]) -> tuple[list[str], str | None, 
 
 
 def _complain(message: str) -> None:
-    print(f"noren: {message}", file=sys.stderr)
+    with contextlib.suppress(OSError):  # a full or closed stderr; the exit code still tells
+        print(f"noren: {message}", file=sys.stderr)

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noren.cli.inputs import Json, Master, Original, ReleasePath, SchemaName, chosen, load_original, schema_flag
+from noren.cli.failures import Failures, situation
+from noren.cli.inputs import (
+    CustomerColumn,
+    Json,
+    Master,
+    Original,
+    ReleasePath,
+    Rows,
+    SchemaName,
+    chosen,
+    load_original,
+    schema_flag,
+)
 from noren.cli.screen import number, progress_bar, say, show_json, show_table
+from noren.errors import ParameterError
 from noren.i18n import _
 
 if TYPE_CHECKING:
@@ -44,21 +59,30 @@ def attack(
         ),
     ] = None,
     schema: SchemaName = None,
+    rows_are: Rows = None,
+    customer: CustomerColumn = None,
     master: Master = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help=_("Same seed, same guess."))] = 0,
     as_json: Json = False,
 ) -> None:
     """Attack a release."""
     from noren.api import attack as run
+    from noren.api import attackers_knowledge
     from noren.attacks import attacks
+    from noren.data.formats.files import making_folder
     from noren.data.formats.guess_files import write_candidates, write_guess
     from noren.data.reading import read, read_public
     from noren.data.release import Release
     from noren.measures.safety.verdicts import verdicts
     from noren.parameters import share_flags
 
-    data = load_original(original, schema, master, quiet=as_json)
+    data = load_original(original, schema, master, rows=rows_are, customer=customer, quiet=as_json)
     ready = share_flags(chosen(attacks, names, data), context.args)
+    if not ready:
+        raise ParameterError(
+            _("no attack works on a {kind}").format(kind=_(str(data.schema.kind))),
+            _("noren measure tells how far its rows can be linked"),
+        )
     target = Release.load(release) if release.is_dir() else read_public(release, data)
     public = target.public if isinstance(target, Release) else target
     limits: dict[str, Any] = {
@@ -66,26 +90,35 @@ def attack(
         "knowledge": knowledge,
         "item_prefix": item_prefix,
     }
+    attackers_knowledge(data, **limits, seed=seed)  # what cannot be known is said once, before any attack runs
     truth = _truth(release, data) if not isinstance(target, Release) else target.secret if target.has_secret else None
     results: dict[str, Any] = {}
     guesses: dict[str, Guess] = {}
-    for one in sorted(ready, key=lambda attack: attack.listens):
-        with progress_bar(one.name, quiet=as_json) as progress:
-            guess = run(data, target, one, **limits, heard=guesses, seed=seed, progress=progress)
-        guesses[one.name] = guess
-        about: dict[str, Any] = {"named": len(guess), "parameters": one.parameters()} | dict(guess.notes)
-        if out is not None:
-            about["file"] = str(write_guess(guess.answers, out / f"{one.name}.csv", data, public))
-            if guess.answers is not guess.pairs:
-                about["candidates_file"] = str(write_candidates(guess.pairs, out / f"{one.name}.candidates.parquet"))
-        results[one.name] = about
+    in_turn = sorted(ready, key=lambda attack: attack.listens)
+    failures = Failures(alone=names != "all" and len(ready) == 1)
+    if out is not None:
+        making_folder(out)  # before long work: a place that cannot be written is said at once
+    with _saying_what_is_there([one.name for one in in_turn], results, out):
+        for one in in_turn:
+            with failures.noting(one.name):
+                with progress_bar(one.name, quiet=as_json) as progress:
+                    guess = run(data, target, one, **limits, heard=guesses, seed=seed, progress=progress)
+                about: dict[str, Any] = {"named": len(guess), "parameters": one.parameters()} | dict(guess.notes)
+                if out is not None:
+                    if guess.answers is not guess.pairs:
+                        listed = out / f"{one.name}.candidates.parquet"
+                        about["candidates_file"] = str(write_candidates(guess.pairs, listed))
+                    about["file"] = str(write_guess(guess.answers, out / f"{one.name}.csv", data, public))
+                guesses[one.name], results[one.name] = guess, about
     judged = verdicts(guesses, truth) if truth is not None else []
     for verdict in judged:
         best = {bound: _said(one) for bound, one in verdict.best.items()}
         results[verdict.attack] |= {"right": verdict.right, "best": best, "hits": list(verdict.hits)}
     worst = judged[0] if judged and judged[0].right else None
     if as_json:
-        show_json({"results": results, "most_damaging": None if worst is None else worst.attack})
+        most = None if worst is None else worst.attack
+        show_json({"results": results, "most_damaging": most, "failed": failures.reasons})
+        failures.leave()
         return
     if judged:
         judgements = [
@@ -99,8 +132,25 @@ def attack(
         rows = [(name, number(about["named"]), str(about.get("file", ""))) for name, about in results.items()]
         show_table("", (_("attack"), _("customers named"), _("guess")), rows)
     if out is not None:
-        told = f"noren measure {original} {release}{schema_flag(schema)} --guess {out} --with all"
+        told = f"noren measure {original} {release}{schema_flag(schema, rows_are, customer)} --guess {out} --with all"
         say(_("next: {command}").format(command=told))
+    failures.leave()
+
+
+@contextlib.contextmanager
+def _saying_what_is_there(names: Sequence[str], done: Mapping[str, Any], out: Path | None) -> Iterator[None]:
+    """Say after Ctrl-C which guesses are written, each whole, and which are missing."""
+    try:
+        yield
+    except BaseException:
+        if situation.interrupts and out is not None:
+            missing = [name for name in names if name not in done]
+            say(
+                _("{out} holds the guesses of {names}; missing: {missing}").format(
+                    out=out, names=", ".join(done) or _("none"), missing=", ".join(missing)
+                )
+            )
+        raise
 
 
 def _truth(path: Path, data: Records) -> Secret | None:

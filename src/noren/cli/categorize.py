@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from noren.cli.inputs import Json, Master, Original, SchemaName, load_original
+from noren.cli.inputs import CustomerColumn, Json, Master, Original, Rows, SchemaName, load_original
 from noren.cli.screen import say, show_json, show_table
 from noren.i18n import _
 
@@ -33,6 +33,8 @@ def categorize(
     seed: Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help=_("Same seed, same categories."))] = 0,
     page: Annotated[Path | None, typer.Option("--page", help=_("Also write an HTML page to review them."))] = None,
     schema: SchemaName = None,
+    rows_are: Rows = None,
+    customer: CustomerColumn = None,
     master: Master = None,
     as_json: Json = False,
 ) -> None:
@@ -44,7 +46,7 @@ def categorize(
     from noren.errors import SchemaError
     from noren.study.category_page import write_category_page
 
-    data = load_original(original, schema, master, quiet=as_json)
+    data = load_original(original, schema, master, rows=rows_are, customer=customer, quiet=as_json)
     if not isinstance(data, History):
         raise SchemaError(_("a table has no items"), _("give a purchase history"))
     items = data[Role.ITEM].drop_nulls().unique().to_list()

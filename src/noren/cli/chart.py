@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from noren.cli.help_pages import App
-from noren.cli.inputs import Json, SchemaName, load_original, schema_of_release
+from noren.cli.inputs import CustomerColumn, Json, Rows, SchemaName, load_original, schema_of_release
 from noren.cli.screen import show_json
 from noren.i18n import _
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from noren.data.frames import Records
 
 HELP = _("Draw a perturbed table beside its original: histograms and cross tabulations.")
 
@@ -41,10 +46,13 @@ def histogram(
     original: Against = None,
     model: ModelName = "stated",
     schema: SchemaName = None,
+    rows_are: Rows = None,
+    customer: CustomerColumn = None,
     as_json: Json = False,
 ) -> None:
     """Draw a histogram."""
-    _draw([attribute], release, out, original, model, schema, as_json=as_json)
+    known = _known(original, release, schema, rows_are, customer)
+    _draw([attribute], release, out, known, model, as_json=as_json)
 
 
 @app.command(
@@ -59,20 +67,36 @@ def crosstab(
     original: Against = None,
     model: ModelName = "stated",
     schema: SchemaName = None,
+    rows_are: Rows = None,
+    customer: CustomerColumn = None,
     as_json: Json = False,
 ) -> None:
     """Draw a cross tabulation."""
     names = [name.strip() for name in attributes.split(",") if name.strip()]
-    _draw(names, release, out, original, model, schema, as_json=as_json)
+    known = _known(original, release, schema, rows_are, customer)
+    _draw(names, release, out, known, model, as_json=as_json)
+
+
+def _known(
+    original: Path | None, release: Path, schema: str | None, rows_are: str | None, customer: str | None
+) -> Callable[[], Records | None]:
+    """Return what reads the original, once it is needed."""
+
+    def read() -> Records | None:
+        if original is None:
+            return None
+        known = schema or schema_of_release(release, rows_are, customer)
+        return load_original(original, known, rows=rows_are, customer=customer, quiet=True)
+
+    return read
 
 
 def _draw(
     names: list[str],
     release: Path,
     out: Path | None,
-    original: Path | None,
+    original: Callable[[], Records | None],
     model: Literal["stated", "none", "em", "independence", "loglinear", "ml", "auto"],
-    schema: str | None,
     *,
     as_json: bool,
 ) -> None:
@@ -84,10 +108,7 @@ def _draw(
         raise ParameterError(_("there is nowhere to draw to"), _("name a picture with --out, or take --json"))
     if out is not None:
         charts.chart_ending(out)
-    data = None
-    if original is not None:
-        data = load_original(original, schema or schema_of_release(release), quiet=True)
-    shown = charts.view(Release.load(release), names, original=data, model=None if model == "stated" else model)
+    shown = charts.view(Release.load(release), names, original=original(), model=None if model == "stated" else model)
     if out is not None:
         charts.write_chart(charts.histogram(shown) if len(names) == 1 else charts.crosstab(shown), out)
     if as_json:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from noren.cli.inputs import Json
-from noren.cli.screen import show_json, show_table
+from noren.cli.screen import say, show_json, show_table
 from noren.i18n import _
 
 if TYPE_CHECKING:
@@ -49,14 +49,18 @@ def _show(registry: Registry[Any], name: str | None, *, as_json: bool) -> None:
 
     picked = [registry[n] for n in registry] if name is None else [registry[name]]
     kind = registry.group.partition(".")[2]
+    broken = registry.broken() if name is None else {}
+    say(*(_("left out: {what}").format(what=reason) for reason in broken.values()))
     if as_json:
-        show_json({kind: [describe(c) for c in picked]})
+        show_json({kind: [describe(c) for c in picked]} | ({"broken": broken} if broken else {}))
         return
     if name is None:
         rows = [(c.name, _(c.summary), " ".join(f.flag for f in flags(c)), c.source) for c in picked]
         show_table("", (_("name"), _("what it does"), _("parameters"), _("source")), rows)
         return
     print(f"{picked[0].name}: {_(picked[0].summary)}")
+    if picked[0].roles:
+        print(_("It needs columns with the roles: {roles}.").format(roles=", ".join(picked[0].roles)))
     rows = [(f.flag, f.type, _("required") if f.required else str(f.default), f.help) for f in flags(picked[0])]
     if rows:
         show_table("", (_("flag"), _("type"), _("default"), _("meaning")), rows)

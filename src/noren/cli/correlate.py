@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from noren.cli.inputs import Json, Master, Original, SchemaName, chosen, load_original
+from noren.cli.inputs import CustomerColumn, Json, Master, Original, Rows, SchemaName, chosen, load_original
 from noren.cli.screen import number, progress_bar, say, show_json, show_table
 from noren.i18n import _
 
@@ -30,6 +30,8 @@ def correlate(
         float, typer.Option("--alpha", help=_("The level of the test that there is no correlation."))
     ] = 0.05,
     schema: SchemaName = None,
+    rows_are: Rows = None,
+    customer: CustomerColumn = None,
     master: Master = None,
     as_json: Json = False,
 ) -> None:
@@ -43,7 +45,7 @@ def correlate(
 
     rejection_limit(len(releases), alpha)
     wanted = ",".join(usefulness_measures()) if names == "all" else names
-    data = load_original(original, schema, master, quiet=as_json)
+    data = load_original(original, schema, master, rows=rows_are, customer=customer, quiet=as_json)
     given = {"draws": draws, "seed": seed}
     picked = [build(m, {k: v for k, v in given.items() if k in m.model_fields}) for m in chosen(measures, wanted, data)]
     loaded = [(str(path), read_release(path, data)) for path in releases]

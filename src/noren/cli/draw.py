@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from noren.cli.inputs import Json, Master, Original, SchemaName, load_original
+from noren.cli.inputs import CustomerColumn, Json, Master, Original, Rows, SchemaName, load_original
 from noren.cli.screen import progress_bar, show_json
 from noren.i18n import _
 
@@ -24,6 +24,8 @@ def draw(
     draws: Annotated[int, typer.Option("--draws", min=1, max=100_000, help=_("How many data sets to draw."))] = 100,
     seed: Annotated[int, typer.Option("--seed", min=0, help=_("Same seed, same draws; it is no secret."))] = 1,
     schema: SchemaName = None,
+    rows_are: Rows = None,
+    customer: CustomerColumn = None,
     master: Master = None,
     as_json: Json = False,
 ) -> None:
@@ -35,7 +37,7 @@ def draw(
     from noren.data.release import Release
     from noren.errors import SchemaError
 
-    data = load_original(original, schema, master, quiet=as_json)
+    data = load_original(original, schema, master, rows=rows_are, customer=customer, quiet=as_json)
     public = read_public(release, data)
     if not (isinstance(data, History) and isinstance(public, History)):
         raise SchemaError(_("only purchase histories can be drawn"), _("give a history and its release"))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from noren.cli.inputs import Force, Json, Master, SchemaName, load_original
+from noren.cli.failures import Failures
+from noren.cli.inputs import CustomerColumn, Force, Json, Master, Rows, SchemaName, load_original
 from noren.cli.live_table import watching
 from noren.cli.screen import say, show_json, show_table
 from noren.errors import ParameterError
@@ -78,6 +79,8 @@ def explore(
         typer.Option("--most-risk", min=0, max=1, help=_("The highest risk that is accepted; any if not said.")),
     ] = None,
     schema: SchemaName = None,
+    rows_are: Rows = None,
+    customer: CustomerColumn = None,
     master: Master = None,
     language: Annotated[
         Literal["en", "ja"] | None, typer.Option("--language", help=_("The language of the report."))
@@ -97,7 +100,7 @@ def explore(
 ) -> None:
     """Run a sweep and say which setting to take."""
     from noren.data.formats.files import must_be_free
-    from noren.study.sweep_files import SweepFile, holds_study
+    from noren.study.sweep_files import STUDY, SweepFile, holds_study
     from noren.study.sweep_run import run
 
     if sweep is not None and (methods is not None or context.args):
@@ -110,9 +113,10 @@ def explore(
     if path is None:
         raise ParameterError(_("no original is named"), _("name the file to protect: noren explore T.csv …"))
     if out is not None:
-        must_be_free(out, replace=force or holds_study(out))
+        must_be_free(out, replace=(force or holds_study(out)) and STUDY)
     customers = master or (None if file is None else file.file("master"))
-    data = load_original(path, schema or (None if file is None else file.schema()), customers, quiet=as_json)
+    known = schema or (None if file is None else file.schema())
+    data = load_original(path, known, customers, rows=rows_are, customer=customer, quiet=as_json)
     if file is not None and file.differs(data):
         say(_("{file}: the data are not those that it was written about").format(file=sweep))
     asked = _order(
@@ -211,11 +215,17 @@ def _show(study: Study, out: Path | None, *, as_json: bool) -> None:
     from noren.study.findings import decimal, percent
     from noren.study.page_text import printable
     from noren.study.sweep_files import as_plain
+    from noren.study.sweep_results import in_language
     from noren.study.sweep_words import answer, chance
 
+    failures = Failures()
+    for one in study.settings:
+        for name, why in one.failed.items():
+            failures.add(f"{one.setting.label}, {name}", in_language(why))
     if as_json:
         done = {"out": None if out is None else str(out), "computed": study.computed, "kept": study.kept}
-        show_json(as_plain(study) | {"answer": answer(study)} | done)
+        show_json(as_plain(study) | {"answer": answer(study), "failed": failures.reasons} | done)
+        failures.leave()
         return
     rows = []
     for one in study.settings:
@@ -232,7 +242,7 @@ def _show(study: Study, out: Path | None, *, as_json: bool) -> None:
     headings = (_("setting"), _("verdict"), _("use kept"), _("risk"), _("survival"))
     show_table("", headings, rows)
     for one in study.settings:
-        if not one.done:
+        if not one.done and not one.failed:
             print(_("{label} was refused: {reason}").format(label=one.setting.label, reason=one.runs[0].reason()))
     print(*answer(study), sep="\n")
     if out is not None:
@@ -244,3 +254,6 @@ def _show(study: Study, out: Path | None, *, as_json: bool) -> None:
         study.computed,
     )
     say(counts.format(computed=study.computed, kept=study.kept))
+    if failures.reasons:
+        say(_("what failed is not kept; the same command tries it again"))
+    failures.leave()

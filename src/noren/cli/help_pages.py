@@ -61,7 +61,11 @@ class _Spoken:
 
 
 class _Command(_Spoken, TyperCommand):
-    pass
+    def invoke(self, ctx: Any) -> Any:
+        from noren.cli.paths import guarded
+
+        with guarded(ctx.command_path.partition(" ")[2], ctx.params, ctx.args):
+            return super().invoke(ctx)
 
 
 class _Group(_Spoken, TyperGroup):

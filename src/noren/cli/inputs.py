@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from noren.cli.screen import say
-from noren.errors import ParameterError
+from noren.errors import ParameterError, SchemaError
 from noren.i18n import _
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from noren.data.frames import Records
+    from noren.data.guess import Guess
+    from noren.data.questions import Question
     from noren.data.schema import Schema
     from noren.registry import Kind, Registry
 
 __all__ = [
+    "CustomerColumn",
     "Force",
     "Json",
     "Master",
     "Original",
     "ReleasePath",
+    "Rows",
     "SchemaName",
     "Seed",
+    "answers",
     "chosen",
+    "guessed",
     "load_original",
     "schema_flag",
     "schema_of_release",
+    "stop_at_both",
 ]
 
 Original = Annotated[
@@ -41,6 +51,16 @@ SchemaName = Annotated[
     str | None,
     typer.Option("--schema", help=_("A preset's name or a TOML file; guessed where left out.")),
 ]
+Rows = Annotated[
+    Literal["purchases", "people"] | None,
+    typer.Option("--rows", help=_("What rows are, where the schema is guessed: purchases, or people, one row each.")),
+]
+CustomerColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--customer", metavar="COLUMN", help=_("The column that tells who bought, where the schema is guessed.")
+    ),
+]
 Master = Annotated[Path | None, typer.Option("--master", help=_("The contest's customer file M."))]
 Seed = Annotated[
     int | None,
@@ -51,36 +71,105 @@ Seed = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help=_("Print one JSON object and nothing else."))]
-Force = Annotated[bool, typer.Option("--force", help=_("Replace what the output folder holds."))]
+Force = Annotated[
+    bool, typer.Option("--force", help=_("Replace what this command wrote there before; nothing else ever is."))
+]
+
+
+_KINDS = {"purchases": "history", "people": "table"}
 
 
 def load_original(
-    path: Path, schema: str | Schema | None, master: Path | None = None, *, quiet: bool = False
+    path: Path,
+    schema: str | Schema | None,
+    master: Path | None = None,
+    *,
+    rows: str | None = None,
+    customer: str | None = None,
+    quiet: bool = False,
 ) -> Records:
-    """Read the original and say what was chosen on the way."""
+    """Read the original and say what was chosen on the way; stop where a wrong choice would count the wrong people."""
     from noren.data.reading import read
 
-    answer = read(path, schema, master=master)
+    answer = read(
+        path,
+        schema,
+        master=master,
+        **_said_of_rows(schema, rows, customer),
+        stop_at=lambda questions: _stop_at(questions, path),
+    )
     if not quiet:
         say(*(f"{path.name}: {line}" for line in answer.said))
     say(*(f"{path.name}: {line}" for line in answer.questions))
     return answer.data
 
 
-def schema_flag(schema: str | None) -> str:
-    """Return the flag that names the schema again, for a command that comes next."""
-    return f" --schema {schema}" if schema else ""
+def guessed(path: Path, *, rows: str | None = None, customer: str | None = None, stop: bool = True) -> Guess:
+    """Guess a file's schema under what somebody said of its rows; ``stop`` where people would be counted wrongly."""
+    from noren.data.guess import guess_schema
+
+    found = guess_schema(path, **_said_of_rows(None, rows, customer))
+    if stop:
+        _stop_at(found.questions, path)
+    return found
 
 
-def schema_of_release(path: Path) -> str | None:
-    """Return the preset that a release's table was read by, where its original needs no other schema."""
+def _said_of_rows(schema: str | Schema | None, rows: str | None, customer: str | None) -> dict[str, Any]:
+    """Return what was said of rows in the words of a schema."""
+    from noren.data.schema import Kind
+
+    stop_at_both(schema, rows, customer)
+    return {"kind": None if rows is None else Kind(_KINDS[rows]), "customer": customer}
+
+
+def stop_at_both(schema: str | Schema | None, rows: str | None, customer: str | None) -> None:
+    """Stop where somebody names a schema, and says besides what it says already."""
+    for flag, given in (("--rows", rows), ("--customer", customer)):
+        if schema is not None and given is not None:
+            raise ParameterError(
+                _("a schema says what {flag} says").format(flag=flag),
+                _("leave one of --schema and {flag} out").format(flag=flag),
+            )
+
+
+def _stop_at(questions: Sequence[Question], path: Path) -> None:
+    for question in questions:
+        if question.stops:
+            cure = _("answer with {flags}, or give a schema (--schema)").format(flags=answers(question))
+            raise SchemaError(str(question), cure, file=path)
+
+
+def answers(question: Question) -> str:
+    """Return the flags that answer a question; nothing where no flag does."""
+    flags = {"kind": "--rows", "customer": "--customer"}
+    if question.about not in flags:
+        return ""
+    words = {kind: rows for rows, kind in _KINDS.items()}
+    said = [shlex.quote(words.get(answer.value, answer.value)) for answer in question.answers]
+    return _(" or ").join(f"{flags[question.about]} {value}" for value in said)
+
+
+def schema_flag(schema: str | None, rows: str | None = None, customer: str | None = None) -> str:
+    """Return the flags that say again what rows and columns are, for a command that comes next."""
+    flags = {"--schema": schema, "--rows": rows, "--customer": customer}
+    return "".join(f" {flag} {shlex.quote(value)}" for flag, value in flags.items() if value)
+
+
+def schema_of_release(path: Path, rows: str | None = None, customer: str | None = None) -> str | None:
+    """Return the preset that a release's table was read by, where its original needs no other schema.
+
+    Somebody who says what rows are, or who the customer is, means a schema that is guessed.
+    """
     from noren.data.release import Release
-    from noren.data.schema import PRESETS, Kind
+    from noren.data.schema import PRESETS, Kind, Schema
 
-    if not path.is_dir():
+    if not path.is_dir() or rows is not None or customer is not None:
         return None
     schema = Release.load(path).public.schema
-    return schema.name if schema.kind == Kind.TABLE and schema.name in PRESETS else None
+    if schema.kind != Kind.TABLE or schema.name not in PRESETS:
+        return None
+    # a guessed schema is called after its file: people.csv need not be the people of the preset
+    return schema.name if set(schema.names) <= set(Schema.preset(schema.name).names) else None
 
 
 def chosen(registry: Registry[Kind], names: str, data: Records) -> list[type[Kind]]:

@@ -135,7 +135,7 @@ def add(
     """Add a period, or weigh it."""
     from noren.data.reading import read
     from noren.errors import NorenError
-    from noren.ledger import BudgetError, Ledger
+    from noren.ledger import BudgetError, Ledger, UnweighedError
 
     if every and (period_name is not None or dry_run):
         raise ParameterError(_("--all releases every period"), _("leave --period-name and --dry-run out"))
@@ -163,6 +163,8 @@ def add(
                 _draw(book, chart, None if entry else proposal, quiet=as_json)
             if proposal.broken:
                 raise BudgetError(proposal)
+            if proposal.failed:
+                raise UnweighedError(proposal)
     except NorenError:
         if as_json and done:
             show_json({"additions": done})
@@ -174,14 +176,14 @@ def add(
 def _weigh_or_keep(
     book: Ledger, data: Records, how: Mapping[str, Any], *, dry_run: bool, quiet: bool
 ) -> tuple[Proposal, Entry | None]:
-    from noren.ledger import BudgetError
+    from noren.ledger import BudgetError, UnweighedError
 
     with progress_bar(_("Weighing"), quiet=quiet) as progress:
         try:
             if dry_run:
                 return book.weigh(data, **how, tell=say, progress=progress), None
             entry, proposal = book.keep_weighed(data, **how, tell=say, progress=progress)
-        except BudgetError as refused:
+        except (BudgetError, UnweighedError) as refused:
             return refused.proposal, None
     return proposal, entry
 
@@ -199,6 +201,7 @@ def _told(book: Ledger, proposal: Proposal, entry: Entry | None) -> dict[str, An
         "after": proposal.after.model_dump(mode="json"),
         "budget": dict(proposal.budget),
         "broken": proposal.broken,
+        "failed": dict(proposal.failed),
         "curve": {"periods": periods, "mm": curves},
     }
 
@@ -236,7 +239,7 @@ def _show_addition(book: Ledger, proposal: Proposal, entry: Entry | None, *, exp
             )
         )
         say(_("next: {command}").format(command=f"noren publish {folder} --out to-hand-out/"))
-    elif not proposal.broken:
+    elif not proposal.broken and not proposal.failed:
         say(_("nothing was written; without --dry-run {period} is released").format(period=proposal.period))
 
 

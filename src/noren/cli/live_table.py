@@ -77,7 +77,12 @@ def cells(line: Line) -> tuple[str, ...]:
     from noren.study.findings import decimal, percent
     from noren.study.sweep_results import SettingResult
 
-    states = {"waiting": _("waiting"), "refused": _("refused"), "done": _("kept") if line.kept else _("done")}
+    states = {
+        "waiting": _("waiting"),
+        "refused": _("refused"),
+        "failed": _("failed"),
+        "done": _("kept") if line.kept else _("done"),
+    }
     state = states.get(line.state) or _("{done} of {pieces}").format(done=line.done, pieces=line.pieces)
     result, label = line.result, f"{line.label} ({line.run})" if line.run > 1 else line.label
     if result is None:

@@ -7,7 +7,19 @@ from typing import Annotated
 
 import typer
 
-from noren.cli.inputs import Json, Master, Original, ReleasePath, SchemaName, chosen, load_original, schema_of_release
+from noren.cli.failures import Failures
+from noren.cli.inputs import (
+    CustomerColumn,
+    Json,
+    Master,
+    Original,
+    ReleasePath,
+    Rows,
+    SchemaName,
+    chosen,
+    load_original,
+    schema_of_release,
+)
 from noren.cli.screen import number, progress_bar, say, show_json, show_table
 from noren.errors import InputError
 from noren.i18n import _
@@ -25,6 +37,8 @@ def measure(
         Path | None, typer.Option("--guess", help=_("A guess, or a folder of guesses, that noren attack wrote."))
     ] = None,
     schema: SchemaName = None,
+    rows_are: Rows = None,
+    customer: CustomerColumn = None,
     master: Master = None,
     as_json: Json = False,
 ) -> None:
@@ -38,7 +52,8 @@ def measure(
     from noren.parameters import share_flags
     from noren.protocols import Guess
 
-    data = load_original(original, schema or schema_of_release(release), master, quiet=as_json)
+    known = schema or schema_of_release(release, rows_are, customer)
+    data = load_original(original, known, master, rows=rows_are, customer=customer, quiet=as_json)
     picked = chosen(measures, names, data)
     released = read_release(release, data)
     read = {} if guess is None else read_guesses(guess, data)
@@ -52,22 +67,39 @@ def measure(
             say(_("left out, for want of a guess or the secret part: {names}").format(names=", ".join(left)))
         if inexact:
             say(_("left out, as the release has sets or intervals: {names}").format(names=", ".join(inexact)))
-    results = {}
-    for one in share_flags(picked, context.args):
+    results, refusals = {}, list[InputError]()
+    ready = share_flags(picked, context.args)
+    failures = Failures(alone=names != "all" and len(ready) == 1)
+    for one in ready:
         try:
-            with progress_bar(one.name, quiet=as_json) as progress:
+            with (
+                failures.noting(one.name, refused=lambda error: names == "all" and isinstance(error, InputError)),
+                progress_bar(one.name, quiet=as_json) as progress,
+            ):
                 results[one.name] = run(data, released, one, guesses=guesses, progress=progress)
         except InputError as error:
             if names != "all":
                 raise
+            refusals.append(error)
             say(_("left out: {name}, as {reason}").format(name=one.name, reason=error))
+    if refusals and not results and not failures.reasons:
+        raise refusals[0]  # nothing can be measured: the release and the original do not go together
     if as_json:
-        show_json({"results": {name: score.as_dict() for name, score in results.items()}})
+        show_json(
+            {"results": {name: score.as_dict() for name, score in results.items()}, "failed": failures.reasons},
+        )
+        failures.leave()
         return
+    for name, score in results.items():
+        if absent := ", ".join(score.notes.get("columns_not_there", ())):
+            words = _("{name}: measured without {columns}, which these purchases do not have")
+            say(words.format(name=name, columns=absent))
     rows = []
     for name, score in results.items():
         kind = measures[name]
         better = _("lower is better") if kind.goal == "lower" else _("higher is better")
         rows.append((name, number(score.value), _(kind.unit), better))
         rows += [(f"  {part}", number(value), "", "") for part, value in score.parts.items()]
+    rows += [(name, _("failed"), "", "") for name in failures.reasons]
     show_table("", (_("measure"), _("value"), _("unit"), ""), rows)
+    failures.leave()

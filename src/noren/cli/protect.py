@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noren.cli.inputs import Force, Json, Master, Original, SchemaName, Seed, load_original, schema_flag
+from noren.cli.inputs import (
+    CustomerColumn,
+    Force,
+    Json,
+    Master,
+    Original,
+    Rows,
+    SchemaName,
+    Seed,
+    guessed,
+    load_original,
+    schema_flag,
+    stop_at_both,
+)
 from noren.cli.screen import number, progress_bar, say, show_json, show_table, stoppable_bar
-from noren.errors import ParameterError
+from noren.errors import AuditUnfinishedError, CheckFailedError, OutputError, ParameterError
 from noren.i18n import _
 
 if TYPE_CHECKING:
     from noren.data.frames import Records
     from noren.data.release import Statement
+    from noren.data.schema import Schema
     from noren.protocols import Method
 
 HELP = _("Protect a history or a table and write the release: public part, secret part, statement.")
@@ -34,6 +50,8 @@ def protect(
         typer.Option("--chain", help=_("A TOML file of [[step]] tables: several methods in turn, in place of one.")),
     ] = None,
     schema: SchemaName = None,
+    rows_are: Rows = None,
+    customer: CustomerColumn = None,
     master: Master = None,
     seed: Seed = None,
     official: Annotated[
@@ -54,22 +72,38 @@ def protect(
     as_json: Json = False,
 ) -> None:
     """Protect and write a release."""
+    from noren.api import draw_seed
     from noren.api import protect as run
     from noren.data.formats.files import must_be_free
+    from noren.data.release import RELEASE, must_have_official_form
+    from noren.engines.waiting import heard
 
     ready = _chosen(method, chain, context.args)
     if only_estimate:
-        _estimated(ready, load_original(original, schema, master, quiet=as_json), as_json=as_json)
+        _estimated(
+            ready,
+            load_original(original, schema, master, rows=rows_are, customer=customer, quiet=as_json),
+            as_json=as_json,
+        )
         return
-    must_be_free(out, replace=force)
+    must_be_free(out, replace=force and RELEASE)
     if stream:
-        _streamed(ready, original, out, schema, seed, force=force, as_json=as_json)
+        known = _schema_of_stream(original, schema, rows_are, customer)
+        _streamed(ready, original, out, known, seed, force=force, as_json=as_json)
         return
-    data = load_original(original, schema, master, quiet=as_json)
-    with stoppable_bar(_("Protecting"), quiet=as_json) as progress:
-        release = run(data, ready, seed=seed, audit=not no_audit, progress=progress)
-    release.save(out, official=official, replace_existing=force)
-    answer = {
+    data = load_original(original, schema, master, rows=rows_are, customer=customer, quiet=as_json)
+    if official:
+        must_have_official_form(data)
+    unaudited = ""
+    used = draw_seed() if seed is None else seed
+    with _telling_the_seed(used, drawn=seed is None):
+        try:
+            with stoppable_bar(_("Protecting"), quiet=as_json) as progress:
+                release = heard(run, data, ready, seed=used, audit=not no_audit, progress=progress)
+        except AuditUnfinishedError as error:
+            release, unaudited = error.release, str(error)
+        release.save(out, official=official, replace_existing=force)
+    answer: dict[str, Any] = {
         "release": str(out),
         "method": ready.name,
         "parameters": ready.parameters(),
@@ -80,8 +114,11 @@ def protect(
         "added_rows": release.inserted_rows,
         "notes": release.statement.notes,
     }
+    if unaudited:
+        answer["failed"] = {"audit": unaudited}
     if as_json:
         show_json(answer)
+        _leave_unaudited(unaudited)
         return
     facts = [
         *_told(release.statement),
@@ -92,7 +129,31 @@ def protect(
         (_("release"), str(out)),
     ]
     show_table("", (_("what"), ""), facts)
-    say(_("next: {command}").format(command=f"noren measure {original} {out}{schema_flag(schema)} --with all"))
+    again = f"noren measure {original} {out}{schema_flag(schema, rows_are, customer)}"
+    _leave_unaudited(unaudited, f"{again} --with classes")
+    say(_("next: {command}").format(command=f"{again} --with all"))
+
+
+def _leave_unaudited(reason: str, command: str = "") -> None:
+    """End with exit code 1 where the audit broke down: the release is written, and must not be published yet."""
+    if reason:
+        say(reason, *([_("next: {command}").format(command=command)] if command else []))
+        raise typer.Exit(1)
+
+
+@contextlib.contextmanager
+def _telling_the_seed(seed: int, *, drawn: bool) -> Iterator[None]:
+    """Say a drawn seed where the work of a long search would be lost with it: the claim is false, or the disk full."""
+    try:
+        yield
+    except (CheckFailedError, OutputError):
+        if drawn:
+            say(
+                _("nothing was written; --seed {seed} makes the same release again (keep the seed secret)").format(
+                    seed=seed
+                )
+            )
+        raise
 
 
 def _estimated(ready: Method, data: Records, *, as_json: bool) -> None:
@@ -111,22 +172,30 @@ def _estimated(ready: Method, data: Records, *, as_json: bool) -> None:
     say(*cost.reasons)
 
 
+def _schema_of_stream(original: Path, schema: str | None, rows_are: str | None, customer: str | None) -> Schema:
+    """Return the schema that a stream is read by: as named, else guessed."""
+    from noren.data.schema import Schema
+
+    if schema is None:
+        return guessed(original, rows=rows_are, customer=customer).schema
+    stop_at_both(schema, rows_are, customer)
+    return Schema.load(schema)
+
+
 def _streamed(
-    ready: Method, original: Path, out: Path, schema: str | None, seed: int | None, *, force: bool, as_json: bool
+    ready: Method, original: Path, out: Path, schema: Schema, seed: int | None, *, force: bool, as_json: bool
 ) -> None:
     """Protect a file block by block and say what was done."""
     from noren.api import draw_seed
-    from noren.data.guess import guess_schema
-    from noren.data.schema import Schema
+    from noren.data.given import checked_seed
     from noren.methods.retention import Retention
     from noren.methods.retention_stream import protect_file
 
     if not isinstance(ready, Retention):
         raise ParameterError(_("only retention works on a stream"), _("leave --stream out"))
-    known = guess_schema(original).schema if schema is None else Schema.load(schema)
-    used = draw_seed() if seed is None else seed
+    used = draw_seed() if seed is None else checked_seed(seed)
     with progress_bar(_("Protecting"), quiet=as_json) as progress:
-        said = protect_file(original, out, ready, known, seed=used, replace=force, progress=progress)
+        said = protect_file(original, out, ready, schema, seed=used, replace=force, progress=progress)
     if as_json:
         show_json({"release": str(out)} | said.as_dict())
         return
@@ -164,4 +233,8 @@ def _told(statement: Statement) -> list[tuple[str, str]]:
         facts += [(label, " ".join([step.method, *given])), (_("promise"), _(step.promise))]
         if step.notes.get("stopped"):
             facts.append((_("stopped"), _("after {share:.0%} of the search").format(share=step.notes["searched"])))
+        if nobodys := step.notes.get("rows_without_customer"):
+            facts.append((_("left out, as nobody owns them"), _("{count:,} rows").format(count=nobodys)))
+        if step.notes.get("columns_not_there"):
+            facts.append((_("done without"), ", ".join(step.notes["columns_not_there"])))
     return facts

@@ -37,6 +37,15 @@ def publish(
     loaded = Release.load(release)
     loaded.publish(out, official=official, replace_existing=force)
     files = sorted(str(p.relative_to(out)) for p in out.rglob("*") if p.is_file())
+    if any(
+        str(step.notes.get("audit", "")).startswith("failed") for step in (loaded.statement, *loaded.statement.steps)
+    ):
+        say(
+            _(
+                "warning: the audit of this release did not finish, and its statement says so; hand it out only if "
+                "noren measure --with classes says that its claim holds"
+            )
+        )
     if loaded.secret.seed is not None and loaded.secret.seed < _EASY_TO_TRY:
         say(
             _(

@@ -54,17 +54,16 @@ def reproduce(
     from noren.reproduce.frame import Asked
     from noren.reproduce.run import Choice
     from noren.reproduce.run import reproduce as run
+    from noren.reproduce.writing import REPRODUCTION, write
 
     chosen = documents_named(documents)
     choice = Choice(tuple(table or ()), tuple(figure or ()), tuple(part or ()))
     choice.check(chosen)
     if out is not None:
-        must_be_free(out, replace=force)
+        must_be_free(out, replace=force and REPRODUCTION)
     with progress_bar(_("Reproducing"), quiet=as_json) as progress:
         report = run(chosen, Asked(quick, seeds), choice, folder=cache, fresh=fresh, workers=workers, progress=progress)
     if out is not None:
-        from noren.reproduce.writing import write
-
         write(report, out, replace=force)
     if as_json:
         show_json(report.as_dict())

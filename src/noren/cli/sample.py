@@ -42,6 +42,9 @@ def sample(
     as_json: Json = False,
 ) -> None:
     """Generate a history and print its shape, or a table of people."""
+    from noren.data.given import checked_seed
+
+    seed = checked_seed(seed)
     if kind == "people":
         _people(out, _PEOPLE if rows is None else rows, seed, schema, master, as_json=as_json)
         return

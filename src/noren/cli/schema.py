@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from noren.cli.help_pages import App
-from noren.cli.inputs import Json
+from noren.cli.inputs import CustomerColumn, Json, Rows, answers, guessed
 from noren.cli.screen import say, show_json, show_table
 from noren.i18n import _
+
+if TYPE_CHECKING:
+    from noren.data.column_types import Understanding
+    from noren.data.questions import Question
 
 HELP = _("Guess, show or check what columns mean.")
 
@@ -23,15 +29,16 @@ app = App(no_args_is_help=True)
     epilog=_("Example: noren schema guess purchases.csv --out purchases.toml"),
 )
 def guess(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help=_("CSV, Parquet or Excel."))],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help=_("CSV, Parquet or a workbook (.xlsx, .xls, .ods)."))],
     out: Annotated[Path | None, typer.Option("--out", help=_("Write the schema to this TOML file."))] = None,
+    rows_are: Rows = None,
+    customer: CustomerColumn = None,
     as_json: Json = False,
 ) -> None:
     """Guess a schema and say what was chosen."""
     from noren.data.formats.files import writing_file
-    from noren.data.guess import guess_schema
 
-    found = guess_schema(file)
+    found = guessed(file, rows=rows_are, customer=customer, stop=False)
     if out is not None:
         with writing_file(out) as aside:
             aside.write_text(found.schema.to_toml(), encoding="utf-8")
@@ -39,13 +46,38 @@ def guess(
         content = found.schema.model_dump(mode="json", exclude_none=True)
         for column, about in zip(found.schema.columns, content["columns"], strict=True):
             about["scale"] = str(column.scale)
-        show_json({"schema": content, "said": list(found.said), "questions": list(found.questions)})
+        show_json(
+            {
+                "schema": content,
+                "said": list(found.said),
+                "questions": [asdict(question) for question in found.questions],
+                "understood": [asdict(column) for column in found.understood],
+            }
+        )
         return
-    say(*found.said, *found.questions)
+    say(*found.said, *_understood_lines(found.understood), *map(_asked, found.questions))
     if out is None:
         print(found.schema.to_toml(), end="")
     else:
         print(_("written to {out}; look at it, then use --schema {out}").format(out=out))
+
+
+def _understood_lines(understood: Sequence[Understanding]) -> list[str]:
+    """Return what was made of each column as the lines of a small table: its type, how it is written, an example."""
+    from rich.cells import cell_len, set_cell_size
+
+    rows = [(c.column, c.type, c.written, f"{c.example} → {c.value}" if c.example else "–") for c in understood]
+    widths = [min(40, max((cell_len(row[i]) for row in rows), default=0)) for i in range(3)]
+    return [
+        "  " + "  ".join([*(set_cell_size(cell, width) for cell, width in zip(row, widths, strict=False)), row[3]])
+        for row in rows
+    ]
+
+
+def _asked(question: Question) -> str:
+    """Return a question as one line, with the flags that answer it."""
+    flags = answers(question)
+    return _("{question} ({flags})").format(question=question, flags=flags) if flags else str(question)
 
 
 @app.command("show", help=_("Print a schema as TOML."), epilog=_("Example: noren schema show pwscup2018"))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import signal
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import FrameType
 from typing import Any
 
@@ -18,8 +19,21 @@ __all__ = ["number", "progress_bar", "say", "show_json", "show_table", "stoppabl
 
 
 def show_json(content: Any) -> None:
-    """Print one JSON object."""
-    sys.stdout.write(json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+    """Print one JSON object; a number that JSON does not know (NaN, infinity) is null."""
+    sys.stdout.write(json.dumps(_finite(content), ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+
+
+def _finite(content: Any) -> Any:
+    """Return plain data without the numbers that JSON has no word for.
+
+    >>> _finite({"a": [1.5, float("nan")], "b": {"c": float("inf")}})
+    {'a': [1.5, None], 'b': {'c': None}}
+    """
+    if isinstance(content, float):
+        return content if math.isfinite(content) else None
+    if isinstance(content, Mapping):
+        return {key: _finite(value) for key, value in content.items()}
+    return [_finite(value) for value in content] if isinstance(content, list | tuple) else content
 
 
 def show_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -40,8 +54,9 @@ def show_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]
 
 def say(*words: str) -> None:
     """Tell the person something that is not the result."""
-    for line in words:
-        print(line, file=sys.stderr)
+    with contextlib.suppress(OSError):  # a full or closed stderr is no reason to lose the result
+        for line in words:
+            print(line, file=sys.stderr)
 
 
 @contextlib.contextmanager
@@ -121,6 +136,8 @@ def _with_best(words: str, best: float | None) -> str:
 
 def number(value: float) -> str:
     """Write a number for a person: four decimals at most, whole numbers plainly."""
+    if not math.isfinite(value):
+        return "–"
     if value == int(value) and abs(value) < 1e15:
         return f"{int(value):,}"
     return f"{value:.4f}"

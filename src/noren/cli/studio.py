@@ -32,8 +32,21 @@ def studio(
     open_page: Annotated[bool, typer.Option("--open/--no-open", help=_("Open the page in the browser."))] = True,
     name: Annotated[
         list[str] | None,
-        typer.Option("--name", help=_("A further name it is reached by, with its port, such as that of a proxy.")),
+        typer.Option(
+            "--allow-host",
+            "--name",
+            help=_("A further name it is reached by, such as that of a proxy; with a port that port alone."),
+        ),
     ] = None,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--proxy", help=_("The address or network of a proxy in front of it, whose word on clients is taken.")
+        ),
+    ] = None,
+    https: Annotated[
+        bool, typer.Option("--https", help=_("People reach it over HTTPS alone: cookies never travel in the clear."))
+    ] = False,
     workers: Annotated[
         int | None, typer.Option("--workers", min=1, max=64, help=_("How many heavy jobs run at once."))
     ] = None,
@@ -65,16 +78,24 @@ def studio(
         host=host,
         port=port,
         names=tuple(name or ()),
+        proxies=tuple(proxy or ()),
+        https=https,
         database=database,
         largest_upload=largest_upload * 2**20,
         samples=samples,
         **chosen,
     )
-    address = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{port}/"  # noqa: S104 - only compared
+    address, *others = settings.addresses
     say(_("the studio is open at {address} (Ctrl-C closes it)").format(address=address))
+    if others:
+        say(
+            _("from other machines: {addresses}; other names are let in with --allow-host NAME").format(
+                addresses=", ".join(others)
+            )
+        )
     from noren.studio.serving import serve
 
-    serve(settings, taken, address if open_page else None)
+    serve(settings, taken, address if open_page else None, say)
 
 
 def _listening(host: str, port: int) -> socket.socket:
@@ -88,6 +109,7 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         taken.bind((host, port))
     except OSError as error:
+        taken.close()
         raise OutputError(
             _("port {port} of {host} cannot be had ({reason}); choose another with --port").format(
                 port=port, host=host, reason=error.strerror

@@ -75,11 +75,21 @@ def _words(text: str) -> list[str]:
 
 
 def item_names(history: History) -> dict[str, str]:
-    """Return the commonest name of each item of a history that has names; ties go to the first by text."""
+    """Return the commonest name of each item of a history that has names; ties go to the first by text.
+
+    Where there is no column of names, items that are words (``whole milk``, not ``85123A``) are their own.
+
+    >>> bought = Schema.of({"columns": {"customer": {"role": "customer"}, "item": {"role": "item"}}})
+    >>> item_names(History.of({"customer": ["ann", "bob"], "item": ["whole milk", "rolls/buns"]}, bought))
+    {'rolls/buns': 'rolls/buns', 'whole milk': 'whole milk'}
+    """
     columns = history.schema.with_role(Role.DESCRIPTION)
     if not columns:
+        items = history[Role.ITEM].cast(pl.String).drop_nulls().unique().sort().to_list()
+        if items and 2 * sum(map(_reads_as_name, items)) >= len(items):
+            return {item: item for item in items}
         raise ParameterError(
-            _("the data have no product names"),
+            _("the data have no product names, and items are no words"),
             _("give a file that has them (--names), or your own categories (--file)"),
         )
     item = pl.col(history.schema.role(Role.ITEM).name).cast(pl.String).alias("item")
@@ -87,6 +97,16 @@ def item_names(history: History) -> dict[str, str]:
     counted = history.frame.select(item, name).drop_nulls().filter(pl.col("name") != "").group_by("item", "name").len()
     best = counted.sort("len", "name", descending=[True, False]).unique("item", keep="first", maintain_order=True)
     return dict(sorted(zip(best["item"].to_list(), best["name"].to_list(), strict=True)))
+
+
+def _reads_as_name(item: str) -> bool:
+    """Tell whether an item's text is words: one of three letters at least, without digits; two beyond ASCII.
+
+    >>> [_reads_as_name(item) for item in ("whole milk", "SET OF 6 MUGS", "牛乳", "85123A", "DCGS0058", "c7")]
+    [True, True, True, False, False, False]
+    """
+    parts = re.split(r"[\s/,&()+.]+", item)
+    return any(_WORD.fullmatch(part) and len(part) >= (3 if part.isascii() else 2) for part in parts)
 
 
 def read_item_names(path: str | Path, schema: Schema | str | None = None) -> dict[str, str]:

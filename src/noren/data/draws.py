@@ -3,7 +3,8 @@
 A release says intervals, sets and nothing; an analyst wants plain rows. So draw them: a date, price or quantity
 uniformly from the grid of its interval, an item uniformly from its set. A suppressed date, price or quantity is drawn
 from all between the least and the greatest of the original, a suppressed item from all items of the original; a deleted
-row stays deleted. What an analysis gives on such draws, and how much it moves between them, is what the release is
+row stays deleted. A blank cell of exact values, in a column where the original has blanks, stays blank: nothing was
+suppressed there. What an analysis gives on such draws, and how much it moves between them, is what the release is
 good for.
 """
 
@@ -19,7 +20,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from noren.data.arrays import exact_values, numbers
-from noren.data.cells import is_interval, is_set
+from noren.data.cells import is_generalised, is_interval, is_set
 from noren.data.formats.files import writing_file
 from noren.data.formats.spelling import Spelling
 from noren.data.frames import History
@@ -141,13 +142,20 @@ def _from_intervals(values: pl.Series, cells: pl.Series, column: Column) -> Call
     known = numbers(values.drop_nulls())
     # an original without any value leaves suppressed cells empty: there is nothing to draw from
     span = (known.min(), known.max()) if len(known) else (np.nan, np.nan)
-    suppressed = cells.is_null().to_numpy()
+    suppressed = cells.is_null().to_numpy() & ~_blank(values, cells)
     lo, hi = (np.where(suppressed, bound, numbers(end)) for end, bound in zip(ends, span, strict=True))
 
     def draw(uniform: Numbers) -> pl.Series:
         return _typed(from_grid(lo, hi, column.grid, uniform), column)
 
     return draw
+
+
+def _blank(values: pl.Series, cells: pl.Series) -> NDArray[np.bool_]:
+    """Return which cells are blank as the original's are, rather than suppressed."""
+    if is_generalised(cells.dtype) or not values.null_count():
+        return np.zeros(len(cells), dtype=np.bool_)
+    return cells.is_null().to_numpy()
 
 
 def _typed(values: Numbers, column: Column) -> pl.Series:
@@ -177,13 +185,14 @@ def _from_choices(
     shelf, first = _shelf(said, groups, everything)
     weight = np.append(first[1], len(everything))
     places = np.append(first[0], len(shelf) - len(everything))
-    name = cells.name
+    name, blank = cells.name, pl.Series(_blank(values, cells))
 
     def draw(uniform: Numbers) -> pl.Series:
         if not len(everything) and suppressed.any():
             return pl.Series(name, [None] * len(suppressed), dtype=pl.String)
         element, value = from_sets(start, stop, weight, uniform)
-        return shelf.gather(places[element] + value).alias(name)
+        chosen = shelf.gather(places[element] + value).alias(name)
+        return chosen.set(blank, None) if blank.any() else chosen
 
     return draw
 

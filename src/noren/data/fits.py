@@ -3,11 +3,15 @@
 Every column becomes numbers: dates and amounts their value, texts a code. A public cell becomes the range it allows,
 and, where it is a set, the codes in it; a suppressed cell allows everything. Nothing but the original and the public
 part is read, so what is found with it owes nothing to what a method says of itself.
+
+A blank cell of the original fits a suppressed cell and no other: whoever knows that nothing stands there knows that no
+value does. A suppressed public cell fits blanks and values alike.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -18,6 +22,7 @@ from noren.data.cells import is_interval, is_set
 from noren.data.formats.spelling import Spelling
 from noren.data.frames import History
 from noren.data.schema import Column, Role, Scale
+from noren.data.stand_ins import of_one_item
 from noren.errors import SchemaError
 from noren.i18n import _
 from noren.kernels.feasibility import Candidates, KnownRows, PublicRows, candidate_blocks, joined
@@ -53,20 +58,34 @@ class Sides:
 class Consistent:
     """Who may be behind each pseudonym, by numbers that stand for ``pseudonyms`` and ``customers``.
 
-    ``history`` says which pseudonyms share a public history, ``rows`` how many public rows each pseudonym has, and
-    ``known`` how many original rows each customer has.
+    ``history`` says which pseudonyms share a public history, ``of_history`` who may be behind each of these,
+    ``rows`` how many public rows each pseudonym has, and ``known`` how many original rows each customer has.
     """
 
-    candidates: Candidates
+    of_history: Candidates
     pseudonyms: pl.Series
     customers: pl.Series
     history: NDArray[np.int64]
     rows: NDArray[np.int64]
     known: NDArray[np.int64]
 
+    @cached_property
+    def candidates(self) -> Candidates:
+        """Who may be behind each pseudonym: as many pairs as there are, so many times over as histories are shared."""
+        return self.of_history.take(self.history)
 
-def consistent_customers(original: History, public: History, progress: Progress = silent) -> Consistent:
+    @property
+    def sharing(self) -> NDArray[np.int64]:
+        """How many pseudonyms share each public history."""
+        return np.bincount(self.history, minlength=len(self.of_history.counts))
+
+
+def consistent_customers(
+    original: History, public: History, progress: Progress = silent, *, enough: int | None = None
+) -> Consistent:
     """Find the customers of the original that every public row of a pseudonym fits, each row its own.
+
+    With ``enough`` no more than so many are found for a pseudonym.
 
     >>> from noren.data.schema import Schema
     >>> def history(customers, prices):
@@ -80,17 +99,18 @@ def consistent_customers(original: History, public: History, progress: Progress 
     progress(0.0, _("laying out the rows"))
     sides = sides_of(original, public)
     blocks = []
-    for done, block in candidate_blocks(sides.known, sides.public):
+    for done, block in candidate_blocks(sides.known, sides.public, enough):
         progress(0.2 + 0.8 * done, _("asking who fits every row"))
         blocks.append(block)
-    found = joined(blocks, len(sides.customers)).take(sides.history)
+    found = joined(blocks, len(sides.customers))
     return Consistent(
         found, sides.pseudonyms, sides.customers, sides.history, sides.public.counts[sides.history], sides.known.counts
     )
 
 
 def sides_of(original: History, public: History) -> Sides:
-    """Lay out both sides as arrays; the original must hold exact values."""
+    """Lay out both sides as arrays; the original must hold exact values. Without items all rows are of one."""
+    original, public = of_one_item(original, public)
     columns = compared_columns(original, public)
     classes = history_classes(public)
     shown = classes.unique("class", keep="first", maintain_order=True)["pseudonym"]

@@ -6,6 +6,7 @@ read as ``noren`` reads it on the command line.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
@@ -14,13 +15,35 @@ from typing import Any
 from noren.data.frames import History, Records, Table
 from noren.data.guess import guess_columns
 from noren.data.interchange import frame_of, index_names, missing_column
+from noren.data.questions import Question
 from noren.data.reading import read, read_public, read_release
 from noren.data.release import Release, Statement
 from noren.data.schema import Kind, Schema
-from noren.errors import SchemaError
+from noren.errors import ParameterError, SchemaError, shown
 from noren.i18n import _
 
-__all__ = ["as_public", "as_records", "as_release", "opened"]
+__all__ = ["as_public", "as_records", "as_release", "checked_seed", "opened"]
+
+_SEEDS = 2**64
+
+
+def checked_seed(seed: Any) -> int:
+    """Return ``seed`` as a plain whole number; anything else is said in one line.
+
+    >>> checked_seed(7)
+    7
+    """
+    try:
+        number = None if isinstance(seed, bool) else operator.index(seed)
+    except TypeError:
+        number = None
+    if number is not None and number < 0:
+        raise ParameterError(_("seed = {seed} is below 0").format(seed=shown(seed)[1:-1]), _("choose another seed"))
+    if number is None or number >= _SEEDS:
+        raise ParameterError(
+            _("seed = {seed} is no seed").format(seed=shown(seed)), _("use a whole number from 0 to 2^64 - 1")
+        )
+    return number
 
 
 def as_records(data: Any, schema: Schema | str | Path | None = None) -> Records:
@@ -37,9 +60,8 @@ def as_records(data: Any, schema: Schema | str | Path | None = None) -> Records:
     if schema is not None and not isinstance(schema, Schema):
         schema = Schema.load(schema)
     if isinstance(data, str | PathLike):
-        found = read(Path(data), schema)
-        _stop_at_questions(found.questions, Path(data))
-        return found.data
+        path = Path(data)
+        return read(path, schema, stop_at=lambda questions: _stop_at_questions(questions, path)).data
     frame = frame_of(data)
     if schema is None:
         guess = guess_columns(frame)
@@ -49,11 +71,13 @@ def as_records(data: Any, schema: Schema | str | Path | None = None) -> Records:
     return History.of(frame, schema) if schema.kind == Kind.HISTORY else Table.of(frame, schema)
 
 
-def _stop_at_questions(questions: Sequence[str], file: Path | None = None) -> None:
+def _stop_at_questions(questions: Sequence[Question], file: Path | None = None) -> None:
     """Stop where a guess could go either way: on the command line the question is said, and here nobody hears it."""
     if questions:
         raise SchemaError(
-            questions[0], _("give a schema that says it (schema=…); noren schema guess writes a first one"), file=file
+            str(questions[0]),
+            _("give a schema that says it (schema=…); noren schema guess writes a first one"),
+            file=file,
         )
 
 

@@ -1,7 +1,8 @@
 """Hierarchies: what each value becomes, level by level, when a table is generalised.
 
 A file has one row per value and semicolons between levels, as ARX writes it: ``Bachelors;Undergraduate;Higher
-education;*``. Level 0 is the value itself; ``*`` says nothing. A value has one row, all rows have the same length, and
+education;*``. Level 0 is the value itself; ``*`` says nothing. A value has one row, which may be repeated as it is, as
+in some of ARX's own files; all rows have the same length, and
 two values that share a label share every label above it: otherwise rows could be alike on one level and told apart on
 the next. A value of the data that the file does not list is an error, never a guess.
 
@@ -82,9 +83,11 @@ class Hierarchy:
                     value=_DELIMITER.join(row),
                 )
         labels = pl.DataFrame(listed, schema={str(level): pl.String for level in range(depth)}, orient="row")
-        _stop_at_contradiction(labels, file)
-        _stop_at_cycle(labels, file)
-        return cls(name, labels)
+        # a line that is repeated as it is says nothing new; those after it keep their numbers in what is said of them
+        once = labels.with_row_index("row", offset=1).unique(labels.columns, keep="first", maintain_order=True)
+        _stop_at_contradiction(once, file)
+        _stop_at_cycle(once, file)
+        return cls(name, once.drop("row"))
 
     @classmethod
     def of_values(cls, name: str, values: Iterable[str]) -> Hierarchy:
@@ -102,20 +105,19 @@ class Hierarchy:
         return self.labels["0"]
 
 
-def _stop_at_contradiction(labels: pl.DataFrame, file: Path | None) -> None:
+def _stop_at_contradiction(numbered: pl.DataFrame, file: Path | None) -> None:
     """Stop where a value has two rows, or where two rows share a label and differ above it."""
-    numbered = labels.with_row_index("row", offset=1)
     twice = numbered.filter(pl.col("0").is_duplicated())
     if len(twice):
         value = twice["0"][0]
         raise FormatError(
-            _("the value is listed twice"),
+            _("the value is listed twice, with other labels"),
             _("list each value once"),
             file=file,
             row=int(twice.filter(pl.col("0") == value)["row"][1]),
             value=value,
         )
-    for level in range(1, labels.width - 1):
+    for level in range(1, numbered.width - 2):
         here, above = str(level), str(level + 1)
         first = pl.col(above).first().over(here)
         wrong = numbered.filter(pl.col(above) != first)
@@ -133,8 +135,9 @@ def _stop_at_contradiction(labels: pl.DataFrame, file: Path | None) -> None:
             )
 
 
-def _stop_at_cycle(labels: pl.DataFrame, file: Path | None) -> None:
+def _stop_at_cycle(numbered: pl.DataFrame, file: Path | None) -> None:
     """Stop where a label lies above itself, by whatever rows; a label that stays itself for some levels does not."""
+    labels = numbered.drop("row")
     above: dict[str, dict[str, None]] = {}  # in the order of the rows, so that the same file gets the same answer
     for level in range(labels.width - 1):
         pairs = labels.select(here=str(level), above=str(level + 1)).unique(maintain_order=True)
@@ -145,7 +148,7 @@ def _stop_at_cycle(labels: pl.DataFrame, file: Path | None) -> None:
         TopologicalSorter(above).prepare()
     except CycleError as error:
         way = list(reversed(error.args[1]))
-        row = labels.with_row_index("row", offset=1).filter(
+        row = numbered.filter(
             pl.any_horizontal(
                 (pl.col(str(level)) == way[0]) & (pl.col(str(level + 1)) == way[1]) for level in range(labels.width - 1)
             )

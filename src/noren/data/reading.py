@@ -1,4 +1,4 @@
-"""One door for everything that can be read: CSV, Parquet, Excel, official text formats, release folders.
+"""One door for everything that can be read: CSV, Parquet, workbooks, official text formats, release folders.
 
 :func:`read` looks at the content, not only at the name, and says what it chose (:attr:`Read.said`). :func:`convert`
 passes a file of any size through in blocks.
@@ -14,23 +14,41 @@ from pathlib import Path
 import polars as pl
 import pyarrow.parquet as pq
 
-from noren.data.formats.binary_files import is_excel, is_parquet, parquet_blocks, read_excel, read_parquet, write_excel
+from noren.data.formats.binary_files import (
+    excel_sheet,
+    is_excel,
+    is_parquet,
+    named_parquet_blocks,
+    read_excel,
+    read_parquet,
+    typed_parquet_blocks,
+    write_excel,
+)
 from noren.data.formats.files import readable, writing_file
 from noren.data.formats.official import published, read_master, read_rows, write_rows
-from noren.data.formats.parse import Place, parse_values
 from noren.data.formats.render import file_text
 from noren.data.formats.scan import scan_text
-from noren.data.formats.text_files import BLOCK_BYTES, read_csv, stop_at_other_columns, typed_blocks
+from noren.data.formats.sizes import stop_at_large
+from noren.data.formats.text_files import (
+    BLOCK_BYTES,
+    mapped_blocks,
+    own_names,
+    read_csv,
+    stop_at_other_columns,
+    typed_blocks,
+)
 from noren.data.frames import History, Records, Table
 from noren.data.guess import guess_schema
 from noren.data.periods import periods_of
+from noren.data.questions import Question
 from noren.data.release import Release, Statement
 from noren.data.schema import Column, Kind, Role, Schema
+from noren.data.widening import Reading, Widening, read_block
 from noren.errors import FileError, OutputError, ParameterError, shown
 from noren.i18n import _
 from noren.naming import listing
 
-__all__ = ["Read", "convert", "read", "read_blocks", "read_public", "read_release", "write", "write_blocks"]
+__all__ = ["Read", "convert", "read", "read_blocks", "read_public", "read_release", "settled", "write", "write_blocks"]
 
 
 @dataclass(frozen=True)
@@ -39,48 +57,113 @@ class Read:
 
     data: Records
     said: tuple[str, ...] = ()
-    questions: tuple[str, ...] = ()
+    questions: tuple[Question, ...] = ()
 
 
-def read(path: str | Path, schema: Schema | str | Path | None = None, *, master: str | Path | None = None) -> Read:
+def read(
+    path: str | Path,
+    schema: Schema | str | Path | None = None,
+    *,
+    master: str | Path | None = None,
+    kind: Kind | None = None,
+    customer: str | None = None,
+    stop_at: Callable[[Sequence[Question]], None] | None = None,
+) -> Read:
     """Read a history or a table from a file.
 
     Parameters
     ----------
     path
-        CSV (plain or gzip), Parquet or Excel.
+        CSV (plain or gzip), Parquet or a workbook.
     schema
-        A :class:`Schema`, the name of a preset or a TOML file; guessed where left out.
+        A :class:`Schema`, the name of a preset or a TOML file; guessed where left out. A guessed one rejects no row:
+        the data's own schema is what holds for all of them.
     master
         The contest's ``M`` file: customer, sex, birthday, country.
+    kind, customer
+        What somebody said of a file whose schema is guessed (:func:`~noren.data.guess.guess_schema`).
+    stop_at
+        Hears what the guess could not decide before any row is read, and may raise.
     """
     path = readable(path)
+    stop_at_large(path)
     said: tuple[str, ...] = ()
-    questions: tuple[str, ...] = ()
+    questions: tuple[Question, ...] = ()
     if schema is None:
-        guess = guess_schema(path)
+        guess = guess_schema(path, kind=kind, customer=customer)
         schema, said, questions = guess.schema, guess.said, guess.questions
+        if stop_at is not None:
+            stop_at(questions)
     elif not isinstance(schema, Schema):
         schema = Schema.load(schema)
     data: Records
     if is_parquet(path):
-        data = _records(read_parquet(path, schema), schema)
-        said += _left_out(pq.read_schema(path).names, schema)
+        names: Sequence[str] = pq.read_schema(path).names
     elif is_excel(path):
-        data = _records(read_excel(path, schema), schema)
+        names = ()
     else:
         form = scan_text(path, schema.text, schema.names)
-        if schema.official and not form.header:
-            data = read_rows(path, schema)
-        else:
-            data = _records(read_csv(path, schema, form), schema)
         said = said or (form.sentence(),)
-        said += _left_out(form.first_line if form.header else (), schema)
+        names = own_names(form.first_line)[0] if form.header else ()
+    if schema.guessed:
+        data, widened = _read_guessed(path, schema)
+        said += widened
+    elif is_parquet(path):
+        data = _records(read_parquet(path, schema), schema)
+    elif is_excel(path):
+        data = _records(read_excel(path, schema), schema)
+    elif schema.official and not form.header:
+        data = read_rows(path, schema)
+    else:
+        data = _records(read_csv(path, schema, form), schema)
+    said += _left_out(names, schema)
     if master is not None:
         if not isinstance(data, History):
             raise ParameterError(_("a table has no master"), _("leave --master out"))
         data = replace(data, master=read_master(master)[0])
     return Read(data, said, questions)
+
+
+def _read_guessed(path: Path, schema: Schema) -> tuple[Records, tuple[str, ...]]:
+    """Read a whole file by a guess, and return it with the schema that holds for all of its rows."""
+    widening = Widening(schema)
+    blocks = [widening.look_at(block, row, typed) for row, block, typed in _looked_at(path, schema)]
+    if not blocks:
+        raise FileError(_("the file holds a header and no rows"), _("give a file with at least one row"), file=path)
+    whole = widening.schema()
+    if widening.types_changed:
+        blocks = [typed for _row, _block, (typed, _lost) in _looked_at(path, whole)]
+    return _records(pl.concat(blocks), whole), widening.said()
+
+
+def _looked_at(path: Path, schema: Schema) -> Iterator[tuple[int, pl.DataFrame, Reading]]:
+    """Yield ``(number of its first row, block as it stands, block as the schema's types read it)``."""
+
+    def kernel(row: int, block: pl.DataFrame) -> tuple[int, pl.DataFrame, Reading]:
+        return row, block, read_block(block, schema.columns)
+
+    if is_parquet(path):
+        for row, block in named_parquet_blocks(path, schema):
+            yield kernel(row, block)
+    elif is_excel(path):
+        sheet = excel_sheet(path, schema.text.sheet, schema.names)
+        stop_at_other_columns(path, sheet.frame.columns, schema)
+        yield kernel(sheet.first_row, sheet.frame.select(schema.names))
+    else:
+        yield from mapped_blocks(path, schema, scan_text(path, schema.text, schema.names), kernel)
+
+
+def settled(path: str | Path, schema: Schema) -> Schema:
+    """Return what a guessed schema must be to hold every row of a file of any size; one that is not guessed as it is.
+
+    The file is looked at once, block by block.
+    """
+    if not schema.guessed:
+        return schema
+    widening = Widening(schema)
+    for row, block, typed in _looked_at(readable(path), schema):
+        widening.look_at(block, row, typed)
+    return widening.schema()
 
 
 def _left_out(names: Sequence[str], schema: Schema) -> tuple[str, ...]:
@@ -98,7 +181,7 @@ def read_release(path: str | Path, original: Records) -> Release:
     path = Path(path)
     if path.is_dir():
         return Release.load(path)
-    aligned = read(path, original.schema).data
+    aligned = read(path, _as_declared(original.schema)).data
     statement = Statement(method="unknown", notes={"file": path.name})
     if len(aligned) != len(original):
         raise FileError(
@@ -121,10 +204,15 @@ def read_public(path: str | Path, original: Records) -> Records:
     path = Path(path)
     if path.is_dir():
         return Release.load(path).public
-    rows = read(path, original.schema).data
+    rows = read(path, _as_declared(original.schema)).data
     if isinstance(rows, History) and rows[Role.CUSTOMER].is_null().any():
         return published(rows)
     return rows
+
+
+def _as_declared(schema: Schema) -> Schema:
+    """Return the schema of an original for what was made of it: the types of a release are the original's."""
+    return schema.model_copy(update={"guessed": False})
 
 
 # --- writing and converting ---------------------------------------------------------------------------------
@@ -158,7 +246,7 @@ def convert(
     """Pass a file of any size into another format, block by block, and return the number of rows.
 
     A text file is written as the schema's ``[text]`` says: delimiter, header, encoding; UTF-8 with commas and a header
-    where it says nothing.
+    where it says nothing. By a guessed schema the file is read twice: once to see what holds for all rows.
     """
     source, target = readable(source), Path(target)
     _format_of(target)
@@ -166,12 +254,13 @@ def convert(
         schema = guess_schema(source).schema
     elif not isinstance(schema, Schema):
         schema = Schema.load(schema)
+    schema = settled(source, schema)
     rows = 0
 
     def counted() -> Iterator[pl.DataFrame]:
         nonlocal rows
         expected = 0.0
-        for block in read_blocks(source, schema):
+        for block in _typed_blocks(source, schema):
             # a text block is BLOCK_BYTES long but for the last, so the first tells how many rows to expect
             expected = expected or max(1.0, len(block) * source.stat().st_size / BLOCK_BYTES)
             rows += len(block)
@@ -186,13 +275,13 @@ def convert(
 
 
 def read_blocks(source: Path, schema: Schema) -> Iterator[pl.DataFrame]:
-    """Yield the rows of a file of any size, block by block, typed by ``schema``."""
+    """Yield the rows of a file of any size, block by block, typed by ``schema``; a guessed one as :func:`settled`."""
+    yield from _typed_blocks(source, settled(source, schema))
+
+
+def _typed_blocks(source: Path, schema: Schema) -> Iterator[pl.DataFrame]:
     if is_parquet(source):
-        row = 1
-        for block in parquet_blocks(source):
-            stop_at_other_columns(source, block.columns, schema)
-            yield parse_values(block, schema, Place(source, row))
-            row += len(block)
+        yield from typed_parquet_blocks(source, schema)
     elif is_excel(source):
         yield read_excel(source, schema)
     else:
@@ -239,6 +328,9 @@ def _write_text(
     with aside.open("wb") as file:
         if encoding == "utf-8-sig":
             file.write(codecs.BOM_UTF8)
+        if encoding == "utf-16":
+            file.write(codecs.BOM_UTF16_LE)
+            encoding = "utf-16-le"
         for block in blocks:
             texts = block.select(file_text(pl.col(c.name), c).alias(c.name) for c in schema.columns)
             content = texts.write_csv(separator=delimiter or layout.delimiter or ",", include_header=header)

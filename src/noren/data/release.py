@@ -26,19 +26,43 @@ import pyarrow.parquet as pq
 from noren.data.cells import is_interval, shown_only
 from noren.data.display import Card, brief
 from noren.data.formats.binary_files import checked_frame, saying_damage
-from noren.data.formats.files import writing_folder
-from noren.data.formats.official import published, write_pairs, write_rows
+from noren.data.formats.files import FolderKind, writing_folder
+from noren.data.formats.guess_files import write_truth
+from noren.data.formats.official import published, write_rows
 from noren.data.formats.parse import in_calendar
 from noren.data.frames import History, Records, Table
 from noren.data.interchange import Cells
+from noren.data.public_schema import published_schema, published_statement
 from noren.data.schema import Column, Kind, Role, Scale, Schema
 from noren.data.statement import Statement
 from noren.errors import FileError, ParameterError
 from noren.i18n import _
 
-__all__ = ["Release", "Secret", "Statement"]
+__all__ = ["PUBLISHED", "RELEASE", "Release", "Secret", "Statement", "must_have_official_form"]
 
 _SCHEMA_KEY = b"noren.schema"
+
+
+def _unsigned(folder: Path) -> str | None:
+    """Return the public part or the statement where Noren did not write it; the public part carries its schema."""
+    try:
+        with pq.ParquetFile(folder / "public.parquet") as file:
+            if _SCHEMA_KEY not in (file.schema_arrow.metadata or {}):
+                return "public.parquet"
+        _read_json(folder / "statement.json", {"method": str, "noren": str}, {})
+    except (OSError, pa.ArrowException):
+        return "public.parquet"
+    except FileError:
+        return "statement.json"
+    return None
+
+
+_PUBLIC_FILES = ("public.parquet", "statement.json", "public.csv")
+_SECRET_FILES = ("pseudonyms.parquet", "origin.parquet", "run.json", "A.csv", "F.csv")
+PUBLISHED = FolderKind(_PUBLIC_FILES, _unsigned)
+"""A folder that was published: it may be replaced by another one to hand out."""
+RELEASE = FolderKind((*_PUBLIC_FILES, *(f"secret/{name}" for name in _SECRET_FILES)), _unsigned)
+"""A folder with a release, whose secret part may be there or not."""
 
 
 @dataclass(frozen=True)
@@ -225,40 +249,49 @@ class Release:
     # --- on disk -----------------------------------------------------------------------------------------------
 
     def save(self, folder: str | Path, *, official: bool = False, replace_existing: bool = False) -> Path:
-        """Write the release as a folder, whole or not at all."""
-        with writing_folder(folder, replace=replace_existing) as aside:
-            self._write_public(aside, official=official)
-            hidden = aside / "secret"
-            hidden.mkdir(mode=0o700)
-            self.secret.pseudonyms.write_parquet(hidden / "pseudonyms.parquet")
-            self.secret.origin.cast(pl.UInt32).to_frame("row").write_parquet(hidden / "origin.parquet")
-            run = {"seed": self.secret.seed, "digest": self.secret.digest, "rows": self.secret.original_rows}
-            _write_json(hidden / "run.json", run)
-            if official and isinstance(self.public, History):
-                aligned = self.aligned()
-                if isinstance(aligned, History):
-                    write_rows(aligned, hidden / "A.csv")
-                write_pairs(self.secret.pseudonyms.select("pseudonym", "customer"), hidden / "F.csv")
+        """Write the release as a folder, whole or not at all.
+
+        With ``replace_existing`` a release that stands there is replaced, and nothing else is: a folder that holds a
+        file of yours is left as it is (:class:`~noren.errors.OutputError`).
+        """
+        with writing_folder(folder, replace=replace_existing and RELEASE) as aside:
+            self.write_into(aside, official=official)
         return Path(folder)
 
+    def write_into(self, folder: Path, *, official: bool = False) -> None:
+        """Write the files of the release into a folder there is."""
+        self._write_public(folder, official=official)
+        hidden = folder / "secret"
+        hidden.mkdir(mode=0o700)
+        self.secret.pseudonyms.write_parquet(hidden / "pseudonyms.parquet")
+        self.secret.origin.cast(pl.UInt32).to_frame("row").write_parquet(hidden / "origin.parquet")
+        run = {"seed": self.secret.seed, "digest": self.secret.digest, "rows": self.secret.original_rows}
+        _write_json(hidden / "run.json", run)
+        if official and isinstance(self.public, History):
+            aligned = self.aligned()
+            if isinstance(aligned, History):
+                write_rows(aligned, hidden / "A.csv")
+            write_truth(self.secret.pseudonyms, hidden / "F.csv", self.public)
+
     def publish(self, folder: str | Path, *, official: bool = False, replace_existing: bool = False) -> Path:
-        """Write the public part and the statement, and nothing else."""
-        with writing_folder(folder, replace=replace_existing) as aside:
+        """Write the public part and the statement, and nothing else.
+
+        With ``replace_existing`` a published folder is replaced; never one with a secret part or with a file of yours.
+        """
+        with writing_folder(folder, replace=replace_existing and PUBLISHED) as aside:
             self._write_public(aside, official=official)
         return Path(folder)
 
     def _write_public(self, folder: Path, *, official: bool) -> None:
         shown = self.public.frame.select(shown_only(self.public.frame[n]) for n in self.public.schema.names)
         table = shown.to_arrow()
-        table = table.replace_schema_metadata({_SCHEMA_KEY: self.public.schema.to_toml().encode()})
+        said = published_schema(self.public.schema, self.statement, shown)
+        table = table.replace_schema_metadata({_SCHEMA_KEY: said.to_toml().encode()})
         pq.write_table(table, folder / "public.parquet", compression="zstd")
-        _write_json(folder / "statement.json", self.statement.as_dict())
+        _write_json(folder / "statement.json", published_statement(self.statement))
         if official:
-            if not (isinstance(self.public, History) and self.public.schema.official):
-                raise ParameterError(
-                    _("the schema {schema} has no official text format").format(schema=self.public.schema.name),
-                    _("leave --official out"),
-                )
+            must_have_official_form(self.public)
+        if official and isinstance(self.public, History):
             if self.public.schema.official == "pwscup2018":
                 write_rows(published(self.public), folder / "public.csv")
             else:
@@ -284,6 +317,15 @@ class Release:
     def has_secret(self) -> bool:
         """Whether the secret part is at hand."""
         return self.secret.original_rows > 0
+
+
+def must_have_official_form(records: Records) -> None:
+    """Stop where data have no contest's text format."""
+    if not (isinstance(records, History) and records.schema.official):
+        raise ParameterError(
+            _("the schema {schema} has no official text format").format(schema=records.schema.name),
+            _("leave --official out"),
+        )
 
 
 def _said(name: str, value: Any) -> str:

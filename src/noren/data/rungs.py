@@ -118,7 +118,12 @@ def _in_canonical_text(hierarchy: Hierarchy, column: Column) -> Hierarchy:
         return hierarchy
     own = hierarchy.values.cast(column.dtype, strict=False)
     text = own.to_frame("0").select(value_text(pl.col("0"), column).alias("0"))["0"]
-    return Hierarchy(hierarchy.name, hierarchy.labels.with_columns(text.fill_null(hierarchy.values)))
+    labels = hierarchy.labels.with_columns(text.fill_null(hierarchy.values))
+    return (
+        Hierarchy.of(hierarchy.name, labels.iter_rows())
+        if labels["0"].is_duplicated().any()
+        else Hierarchy(hierarchy.name, labels)
+    )
 
 
 def _with_missing(place: _Place) -> _Place:

@@ -10,7 +10,6 @@ identifies, what links (``quasi``) and what is ``sensitive``.
 from __future__ import annotations
 
 import datetime as dt
-import functools
 import math
 import re
 import tomllib
@@ -24,6 +23,8 @@ import polars as pl
 import tomli_w
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from noren.data.formats.moments import format_reads_back
+from noren.data.formats.numbers import NUMBER_FORMATS
 from noren.errors import FileError, SchemaError, UnknownNameError
 from noren.foreign_words import translated
 from noren.i18n import _
@@ -114,8 +115,13 @@ _HISTORY_ROLES = {
     Role.OTHER: ValueType.TEXT,
 }
 _TABLE_ROLES = {Role.IDENTIFIER, Role.QUASI, Role.SENSITIVE, Role.OTHER}
-_NEEDED_IN_HISTORY = (Role.CUSTOMER, Role.DATE, Role.ITEM)
+_SOMETHING_BOUGHT = (Role.DATE, Role.ITEM, Role.PRICE, Role.QUANTITY)
 _ONCE_IN_HISTORY = tuple(role for role in _HISTORY_ROLES if role != Role.OTHER)
+
+_GUESSED_NOTE = (
+    "# Nobody has confirmed this schema: its domains, widths, types and empty cells widen to hold every row.\n"
+    "# Take the next line out, and rows that do not fit are refused.\n"
+)
 
 Bound = float | dt.datetime | dt.date | dt.time | None
 _BOUNDS: Mapping[ValueType, tuple[type, str]] = {
@@ -125,7 +131,6 @@ _BOUNDS: Mapping[ValueType, tuple[type, str]] = {
     ValueType.TIME: (dt.time, "08:00:00"),
     ValueType.DATETIME: (dt.datetime, "2010-12-01T08:00:00"),
 }
-_SOME_MOMENT = dt.datetime(2009, 8, 7, 16, 45)
 
 
 def _role(value: object) -> object:
@@ -137,18 +142,6 @@ def _role(value: object) -> object:
             )
         )
     return value
-
-
-@functools.cache
-def _reads_back(pattern: str, kind: ValueType) -> bool:
-    """Tell whether a value written by a date or time pattern is read back as itself."""
-    moment = {ValueType.DATE: _SOME_MOMENT.date(), ValueType.TIME: _SOME_MOMENT.time()}.get(kind, _SOME_MOMENT)
-    dtype = DTYPES[kind]
-    try:
-        text = pl.Series([moment]).dt.to_string(pattern)
-        return text.str.strptime(dtype, pattern, strict=False).to_list() == [moment]  # type: ignore[arg-type]
-    except pl.exceptions.PolarsError:
-        return False
 
 
 def name_problem(name: str) -> str | None:
@@ -177,6 +170,7 @@ class Column(BaseModel):
     type: ValueType = ValueType.TEXT
     width: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     format: str | None = None
+    number: str | None = None
     domain: tuple[str, ...] | None = None
     minimum: Bound = None
     maximum: Bound = None
@@ -224,7 +218,15 @@ class Column(BaseModel):
             raise ValueError(_("the minimum lies above the maximum"))
         if self.format and self.scale != Scale.INTERVAL:
             raise ValueError(_("only dates and times have a format"))
-        if self.format and not _reads_back(self.format, self.type):
+        if self.number is not None and self.scale != Scale.RATIO:
+            raise ValueError(_("only numbers say how numbers are written"))
+        if self.number is not None and self.number not in NUMBER_FORMATS:
+            raise ValueError(
+                _("the number format {number!r} is not known; use one of {formats}").format(
+                    number=self.number, formats=", ".join(NUMBER_FORMATS)
+                )
+            )
+        if self.format and not format_reads_back(self.format, self.type):
             raise ValueError(
                 _("the format {format!r} does not spell a {type}; write it like {example}").format(
                     format=self.format, type=self.type, example="%Y/%m/%d, %H:%M, %Y-%m-%d %H:%M:%S"
@@ -278,7 +280,7 @@ def _delimiter(value: object) -> object:
 
 
 class TextLayout(BaseModel):
-    """How a text file is laid out, where it is not left to detection."""
+    """How a text file or a workbook is laid out, where it is not left to detection."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -287,6 +289,8 @@ class TextLayout(BaseModel):
     encoding: str | None = None
     strip: bool = False
     comment: str | None = Field(default=None, min_length=1, max_length=1)
+    sheet: str | None = Field(default=None, min_length=1, max_length=200)
+    """The sheet of a workbook to read."""
 
 
 class Schema(BaseModel):
@@ -306,6 +310,9 @@ class Schema(BaseModel):
     title: str = ""
     kind: Kind = Kind.HISTORY
     official: Literal["pwscup2016", "pwscup2017", "pwscup2018"] | None = None
+    guessed: bool = False
+    """Whether nobody has confirmed it yet: what a guess says of grids, domains and empty cells widens to hold the data
+    and never rejects a row."""
     text: TextLayout = TextLayout()
     columns: tuple[Column, ...] = Field(min_length=1)
 
@@ -336,11 +343,16 @@ class Schema(BaseModel):
                 )
         if self.kind == Kind.HISTORY:
             roles = [c.role for c in self.columns]
-            for role in _NEEDED_IN_HISTORY:
-                if role not in roles:
-                    raise ValueError(
-                        _('no column has the role {role}; give one column role = "{role}"').format(role=role)
+            if Role.CUSTOMER not in roles:
+                raise ValueError(
+                    _('no column has the role {role}; give one column role = "{role}"').format(role=Role.CUSTOMER)
+                )
+            if not set(_SOMETHING_BOUGHT) & set(roles):
+                raise ValueError(
+                    _("nothing tells of a purchase; give a column one of the roles {roles}").format(
+                        roles=", ".join(_SOMETHING_BOUGHT)
                     )
+                )
             for role in _ONCE_IN_HISTORY:
                 if roles.count(role) > 1:
                     raise ValueError(_("two columns have the role {role}; keep one").format(role=role))
@@ -458,6 +470,8 @@ class Schema(BaseModel):
         head["kind"] = str(self.kind)
         if self.official:
             head["official"] = self.official
+        if self.guessed:
+            head["guessed"] = True
         layout = self.text.model_dump(exclude_defaults=True)
         if layout:
             head["text"] = layout
@@ -466,7 +480,11 @@ class Schema(BaseModel):
             about: dict[str, Any] = {"role": str(column.role), "scale": str(column.scale), "type": str(column.type)}
             about |= column.model_dump(mode="python", exclude_defaults=True, exclude={"name", "role", "type"})
             columns[column.name] = about
-        return tomli_w.dumps(head) + "\n" + tomli_w.dumps({"columns": columns})
+        top = tomli_w.dumps(head)
+        if self.guessed:
+            # not translated: the text of a schema is digested
+            top = top.replace("guessed = true\n", f"{_GUESSED_NOTE}guessed = true\n", 1)
+        return top + "\n" + tomli_w.dumps({"columns": columns})
 
     def without(self, names: Sequence[str]) -> Schema:
         """Return the schema less some columns."""

@@ -56,6 +56,11 @@ class LaidRows(NamedTuple):
         """How many rows each customer has."""
         return np.diff(self.start)
 
+    @property
+    def has_blanks(self) -> bool:
+        """Whether some row has no value in an ordered column."""
+        return bool((self.point > _NOT_A_DISTANCE).any())
+
     def of(self, customers: Whole) -> LaidRows:
         """Return the rows of some customers, in that order."""
         counts = self.counts[customers]

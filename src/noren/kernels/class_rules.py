@@ -12,13 +12,14 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DISTINCT", "ENTROPY", "NO_DIVERSITY", "RECURSIVE", "Rule", "class_passes"]
+__all__ = ["DISTINCT", "EACH", "ENTROPY", "NO_DIVERSITY", "RECURSIVE", "Rule", "class_passes"]
 
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
 
-NO_DIVERSITY, DISTINCT, ENTROPY, RECURSIVE = 0, 1, 2, 3
+NO_DIVERSITY, DISTINCT, ENTROPY, RECURSIVE, EACH = 0, 1, 2, 3, 4
 _ROUNDING = 1e-12
+_ONE_COLUMN = np.zeros((0, 0), dtype=np.int64)
 
 
 class Rule(NamedTuple):
@@ -32,10 +33,12 @@ class Rule(NamedTuple):
         How many rows may stand in classes that are not shown.
     diversity, ell, c
         The kind of ℓ-diversity (:data:`NO_DIVERSITY`, :data:`DISTINCT`, :data:`ENTROPY`, :data:`RECURSIVE`), ℓ, and
-        the factor of the recursive kind.
+        the factor of the recursive kind. :data:`EACH` asks for ℓ distinct values of each of several columns.
     t, ordered
         The greatest distance of a class's sensitive values from everybody's, below 0 for none; whether the values have
         an order, so that moving to a neighbour costs less than moving far.
+    parts
+        For :data:`EACH`, where a code stands for a combination of values: ``parts[column, code]`` is the value's code.
     """
 
     k: int
@@ -45,6 +48,7 @@ class Rule(NamedTuple):
     c: float = 1.0
     t: float = -1.0
     ordered: bool = False
+    parts: Whole = _ONE_COLUMN
 
 
 @nb.njit(cache=True, nogil=True)
@@ -77,6 +81,8 @@ def class_passes(rule: Rule, counts: Whole, values: Whole, everybody: Real, hist
         return False
     if rule.diversity != NO_DIVERSITY and len(counts) < rule.ell:
         return False  # every kind of diversity asks for ell distinct values at least
+    if rule.diversity == EACH and not _each_passes(rule.ell, values, rule.parts):
+        return False
     if rule.diversity == ENTROPY and not _entropy_passes(rule.ell, counts, size):
         return False
     if rule.diversity == RECURSIVE and not _recursive_passes(rule.c, rule.ell, counts):
@@ -88,6 +94,26 @@ def class_passes(rule: Rule, counts: Whole, values: Whole, everybody: Real, hist
         for value in values:
             histogram[value] = 0.0
         return bool(distance <= rule.t + _ROUNDING)
+    return True
+
+
+@nb.njit(cache=True, nogil=True)
+def _each_passes(ell: int, values: Whole, parts: Whole) -> bool:
+    """Tell whether each column has ``ell`` distinct values among these combinations."""
+    seen = np.empty(ell, dtype=np.int64)
+    for column in range(parts.shape[0]):
+        found = 0
+        for code in values:
+            value, known = parts[column, code], False
+            for i in range(found):
+                known = known or seen[i] == value
+            if not known:
+                seen[found] = value
+                found += 1
+                if found == ell:
+                    break
+        if found < ell:
+            return False
     return True
 
 

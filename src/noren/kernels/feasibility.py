@@ -1,8 +1,9 @@
 """Which customers may be behind a pseudonym: every public row needs a row of theirs that fits it, each its own.
 
 That is a matching in a bipartite graph, for each pseudonym and customer. Three cheap questions come first, and nearly
-always answer no: has the customer enough rows, does the public row with the rarest items fit any of theirs, does every
-other? Rows that fit all of the customer's need no edges: once the others are matched, enough rows are left for them.
+always answer no: does the public row that the fewest known rows fit in one column fit any of theirs, have they enough
+rows, does every other row fit one? Of sorted columns the first question looks at nobody else's rows. Rows that fit all
+of the customer's need no edges: once the others are matched, enough rows are left for them.
 
 Numbers stand for everything: a text is its code, a missing value NaN, a suppressed cell the range from -inf to inf.
 Column 0 is the item, by which rows are looked up.
@@ -10,8 +11,10 @@ Column 0 is the item, by which rows are looked up.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numba as nb
 import numpy as np
@@ -19,11 +22,24 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components, maximum_bipartite_matching
 
-__all__ = ["Candidates", "KnownRows", "PublicRows", "assignable", "candidate_blocks", "candidates", "joined"]
+__all__ = [
+    "Candidates",
+    "KnownRows",
+    "PublicRows",
+    "assignable",
+    "candidate_blocks",
+    "candidates",
+    "joined",
+    "one_to_one_counts",
+]
 
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
-_BLOCK = 64
+_BLOCK = 16
+"""Pseudonyms of the first block; those after it are as many as take about a tenth of a second."""
+_SOON, _LATE = 0.05, 0.2
+_BY_ITEM = 0
+_NOTHING_SAID = -1
 
 
 @dataclass(frozen=True)
@@ -78,6 +94,8 @@ class PublicRows:
         Where a cell lists codes: the part of ``members`` that it lists, in order.
     first
         Where each pseudonym's rows start, and where the last one's end.
+    allowed
+        How many known rows have an item that the row allows; infinity where it allows every one.
     """
 
     lo: Real
@@ -86,6 +104,7 @@ class PublicRows:
     set_stop: Whole
     members: Real
     first: Whole
+    allowed: Real
 
     @classmethod
     def of(
@@ -108,7 +127,7 @@ class PublicRows:
         there = np.flatnonzero(pseudonym >= 0)
         order = there[np.lexsort((allowed[there], pseudonym[there]))]
         first = np.concatenate(([0], np.cumsum(np.bincount(pseudonym[there], minlength=pseudonyms)))).astype(np.int64)
-        return cls(lo[order], hi[order], set_first[order], set_stop[order], members, first)
+        return cls(lo[order], hi[order], set_first[order], set_stop[order], members, first, allowed[order])
 
     @property
     def counts(self) -> Whole:
@@ -121,7 +140,7 @@ class Candidates:
     """The customers that may be behind each pseudonym: ``customer[first[p]:first[p + 1]]``, in order."""
 
     first: Whole
-    customer: Whole
+    customer: Any
     customers: int
 
     @property
@@ -142,8 +161,8 @@ class Candidates:
         return Candidates(first, self.customer[place], self.customers)
 
 
-def candidates(known: KnownRows, public: PublicRows) -> Candidates:
-    """Return who may be behind each pseudonym.
+def candidates(known: KnownRows, public: PublicRows, enough: int | None = None) -> Candidates:
+    """Return who may be behind each pseudonym; with ``enough`` no more than so many of them.
 
     Two public rows, [1;2] and [2;3], need two rows of a customer: the values 1 and 3 do, 2 and 9 do not.
 
@@ -154,29 +173,75 @@ def candidates(known: KnownRows, public: PublicRows) -> Candidates:
     >>> candidates(known, public).customer.tolist()
     [0]
     """
-    return joined([found for _done, found in candidate_blocks(known, public)], len(known.counts))
+    return joined([found for _done, found in candidate_blocks(known, public, enough)], len(known.counts))
 
 
 def joined(blocks: Sequence[Candidates], customers: int) -> Candidates:
     """Return the candidates of all pseudonyms from those of some after another."""
     counts = np.concatenate([np.zeros(1, dtype=np.int64), *(block.counts for block in blocks)])
-    customer = np.concatenate([np.zeros(0, dtype=np.int64), *(block.customer for block in blocks)])
+    customer = np.concatenate([np.zeros(0, dtype=np.int32), *(block.customer for block in blocks)])
     return Candidates(np.cumsum(counts), customer, customers)
 
 
-def candidate_blocks(known: KnownRows, public: PublicRows) -> Iterator[tuple[float, Candidates]]:
-    """Yield the candidates of some pseudonyms after another, with the share of them that is done."""
+def candidate_blocks(
+    known: KnownRows, public: PublicRows, enough: int | None = None
+) -> Iterator[tuple[float, Candidates]]:
+    """Yield the candidates of some pseudonyms after another, with the share of them that is done.
+
+    A block takes a fraction of a second, so that whoever wants to stop is heard.
+    """
     pseudonyms = len(public.first) - 1
-    for start in range(0, pseudonyms, _BLOCK):
-        stop = min(start + _BLOCK, pseudonyms)
+    lookup = _lookups(known, public)
+    start, size = 0, _BLOCK
+    while start < pseudonyms:
+        stop = min(start + size, pseudonyms)
+        begin = time.monotonic()
         first, customer = _search(
             known.values, known.first, known.customer, known.by_item, known.item_first,
-            public.lo, public.hi, public.set_first, public.set_stop, public.members, public.first, start, stop,
+            public.lo, public.hi, public.set_first, public.set_stop, public.members, public.first,
+            *lookup, len(known.counts) if enough is None else enough, start, stop,
         )  # fmt: skip
+        took = time.monotonic() - begin
+        size = size * 2 if took < _SOON else max(size // 2, 1) if took > _LATE else size
         yield stop / pseudonyms, Candidates(first, customer, len(known.counts))
+        start = stop
 
 
-@nb.njit(cache=True)
+def _lookups(known: KnownRows, public: PublicRows) -> tuple[Whole, Whole, Whole, Whole, Whole]:
+    """Return, for each pseudonym, through which row and column its candidates are looked up.
+
+    Of all cells of its rows that which the fewest known rows fit: the row, the column, and where the rows that fit
+    stand among all rows sorted by that column, which come first. The item's column, :data:`_BY_ITEM`, has its own
+    order; a pseudonym of which nothing is said has the column :data:`_NOTHING_SAID`.
+    """
+    rows, columns = public.lo.shape
+    order = np.argsort(known.values, axis=0, kind="stable").T.astype(np.int64)
+    begin, end = np.zeros((rows, columns), dtype=np.int64), np.zeros((rows, columns), dtype=np.int64)
+    fitting = np.empty((rows, columns))
+    fitting[:, 0] = public.allowed
+    for at in range(1, columns):
+        ordered = known.values[order[at], at]
+        begin[:, at] = np.searchsorted(ordered, public.lo[:, at], side="left")
+        end[:, at] = np.maximum(np.searchsorted(ordered, public.hi[:, at], side="right"), begin[:, at])
+        free = (public.lo[:, at] == -np.inf) & (public.hi[:, at] == np.inf)
+        fitting[:, at] = np.where(free, np.inf, end[:, at] - begin[:, at])
+    column = fitting.argmin(axis=1) if rows else np.zeros(0, dtype=np.int64)
+    least = fitting[np.arange(rows), column]
+    who = np.repeat(np.arange(len(public.counts)), public.counts)
+    # the first of the rows with the least number, pseudonym by pseudonym
+    best = np.lexsort((least, who))[public.first[:-1][public.counts > 0]]
+    row = np.zeros(len(public.counts), dtype=np.int64)
+    through = np.full(len(public.counts), _NOTHING_SAID, dtype=np.int64)
+    some = public.counts > 0
+    row[some] = best
+    through[some] = np.where(np.isinf(least[best]), _NOTHING_SAID, column[best])
+    place = np.maximum(through, 0)
+    if not rows:
+        return order, row, through, row, row
+    return order, row, through, begin[row, place], end[row, place]
+
+
+@nb.njit(cache=True, nogil=True)
 def _holds(x: float, lo: float, hi: float, first: int, stop: int, members: Real) -> bool:  # pragma: no cover (compiled)
     """Tell whether one cell allows one value."""
     if lo == -np.inf and hi == np.inf:
@@ -194,7 +259,7 @@ def _holds(x: float, lo: float, hi: float, first: int, stop: int, members: Real)
     return bool(members[first] == x)
 
 
-@nb.njit(cache=True)
+@nb.njit(cache=True, nogil=True)
 def _fits(
     values: Real, row: int, lo: Real, hi: Real, set_first: Whole, set_stop: Whole, members: Real, said: int, column: int
 ) -> bool:  # pragma: no cover (compiled)
@@ -205,7 +270,7 @@ def _fits(
     return True
 
 
-@nb.njit(cache=True)
+@nb.njit(cache=True, nogil=True)
 def _lower(values: Real, first: int, stop: int, item: float) -> int:  # pragma: no cover (compiled)
     """Return the first of a customer's rows whose item is not below ``item``; missing items stand last."""
     while first < stop:
@@ -217,55 +282,87 @@ def _lower(values: Real, first: int, stop: int, item: float) -> int:  # pragma: 
     return first
 
 
-@nb.njit(cache=True)
+@nb.njit(cache=True, nogil=True)
 def _search(
     values: Real, known_first: Whole, customer: Whole, by_item: Whole, item_first: Whole,
-    lo: Real, hi: Real, set_first: Whole, set_stop: Whole, members: Real, public_first: Whole, start: int, stop: int,
-) -> tuple[Whole, Whole]:  # fmt: skip  # pragma: no cover (compiled)
-    """Return the candidates of the pseudonyms from ``start`` to ``stop``."""
+    lo: Real, hi: Real, set_first: Whole, set_stop: Whole, members: Real, public_first: Whole,
+    order: Whole, lookup_row: Whole, lookup_column: Whole, lookup_begin: Whole, lookup_end: Whole,
+    enough: int, start: int, stop: int,
+) -> tuple[Whole, NDArray[np.int32]]:  # fmt: skip  # pragma: no cover (compiled)
+    """Return the candidates of the pseudonyms from ``start`` to ``stop``, at most ``enough`` of each."""
     customers = len(known_first) - 1
     first = np.zeros(stop - start + 1, dtype=np.int64)
-    found = np.empty(max(customers, 16), dtype=np.int64)
+    found = np.empty(max(customers, 16), dtype=np.int32)
     total = 0
     asked = np.full(customers, -1, dtype=np.int64)
-    edges = np.empty(1024, dtype=np.int64)
+    most_said, most_known = 0, 0
     for pseudonym in range(start, stop):
-        rows = public_first[pseudonym + 1] - public_first[pseudonym]
-        rarest = public_first[pseudonym]
-        if rows and not (lo[rarest, 0] == -np.inf and hi[rarest, 0] == np.inf):
-            for at in range(set_first[rarest, 0], set_stop[rarest, 0]):
-                item = int(members[at])
-                for place in range(item_first[item], item_first[item + 1]):
-                    row = by_item[place]
-                    if asked[customer[row]] != pseudonym and _fits(
-                        values, row, lo, hi, set_first, set_stop, members, rarest, 1
-                    ):
-                        asked[customer[row]] = pseudonym
-        else:
-            asked[:] = pseudonym
+        most_said = max(most_said, public_first[pseudonym + 1] - public_first[pseudonym])
+    for who in range(customers):
+        most_known = max(most_known, known_first[who + 1] - known_first[who])
+    edges = np.empty(1024, dtype=np.int64)
+    room = np.empty((4, most_said + 1), dtype=np.int64)
+    room_known = np.empty((3, most_known), dtype=np.int64)
+    for pseudonym in range(start, stop):
+        p0, p1 = public_first[pseudonym], public_first[pseudonym + 1]
         if total + customers > len(found):
-            found = np.concatenate((found, np.empty(len(found) + customers, dtype=np.int64)))
-        for who in range(customers):
-            if asked[who] != pseudonym or known_first[who + 1] - known_first[who] < rows:
-                continue
-            possible, edges = _matches(
-                values, known_first[who], known_first[who + 1], lo, hi, set_first, set_stop, members,
-                public_first[pseudonym], public_first[pseudonym + 1], edges,
-            )  # fmt: skip
-            if possible:
-                found[total] = who
-                total += 1
+            found = np.concatenate((found, np.empty(len(found) + customers, dtype=np.int32)))
+        before = total
+        through = lookup_column[pseudonym]
+        rarest = lookup_row[pseudonym]
+        # runs of rows: one of a sorted column, or one for each item that the rarest row lists
+        runs = 1
+        if through == _BY_ITEM:
+            runs = set_stop[rarest, 0] - set_first[rarest, 0]
+        elif through == _NOTHING_SAID:
+            runs = 0
+            for who in range(customers):
+                if total - before == enough:
+                    break
+                if known_first[who + 1] - known_first[who] >= p1 - p0:
+                    found[total] = who
+                    total += 1
+        for run in range(runs):
+            begin, end = lookup_begin[pseudonym], lookup_end[pseudonym]
+            if through == _BY_ITEM:
+                item = int(members[set_first[rarest, 0] + run])
+                begin, end = item_first[item], item_first[item + 1]
+            for place in range(begin, end):
+                if total - before == enough:
+                    break
+                row = by_item[place] if through == _BY_ITEM else order[through, place]
+                who = customer[row]
+                if asked[who] == pseudonym or known_first[who + 1] - known_first[who] < p1 - p0:
+                    continue
+                if not _fits(values, row, lo, hi, set_first, set_stop, members, rarest, 0):
+                    continue
+                asked[who] = pseudonym
+                possible = p1 - p0 == 1
+                if not possible:
+                    possible, edges = _matches(
+                        values, known_first[who], known_first[who + 1], lo, hi, set_first, set_stop, members,
+                        p0, p1, edges, room, room_known,
+                    )  # fmt: skip
+                if possible:
+                    found[total] = who
+                    total += 1
+        found[before:total].sort()
         first[pseudonym - start + 1] = total
     return first, found[:total].copy()
 
 
-@nb.njit(cache=True)
+@nb.njit(cache=True, nogil=True)
 def _matches(
     values: Real, k0: int, k1: int, lo: Real, hi: Real, set_first: Whole, set_stop: Whole, members: Real,
-    p0: int, p1: int, edges: Whole,
+    p0: int, p1: int, edges: Whole, room: Whole, room_known: Whole,
 ) -> tuple[bool, Whole]:  # fmt: skip  # pragma: no cover (compiled)
-    """Tell whether the public rows p0…p1 can each have their own of the known rows k0…k1; ``edges`` is room to work."""
-    edge_first = np.zeros(p1 - p0 + 1, dtype=np.int64)
+    """Tell whether the public rows p0…p1 can each have their own of the known rows k0…k1.
+
+    ``edges``, ``room`` and ``room_known`` are room to work, kept from pair to pair.
+    """
+    edge_first, waiting, queue, mate = room[0], room[1], room[2], room[3]
+    owner, came_from, seen = room_known[0], room_known[1], room_known[2]
+    edge_first[0] = 0
     used = 0
     picky = 0
     for said in range(p0, p1):
@@ -293,26 +390,21 @@ def _matches(
         picky += 1
         edge_first[picky] = used
     # the first free row that fits, then alternating paths for whoever found none
-    owner = np.full(k1 - k0, -1, dtype=np.int64)
-    waiting = np.empty(picky, dtype=np.int64)
+    owner[: k1 - k0] = -1
     left = 0
     for row in range(picky):
         taken = False
         for at in range(edge_first[row], edge_first[row + 1]):
             if owner[edges[at]] < 0:
                 owner[edges[at]] = row
+                mate[row] = edges[at]
                 taken = True
                 break
         if not taken:
+            mate[row] = -1
             waiting[left] = row
             left += 1
-    came_from = np.empty(k1 - k0, dtype=np.int64)
-    seen = np.full(k1 - k0, -1, dtype=np.int64)
-    queue = np.empty(picky, dtype=np.int64)
-    mate = np.full(picky, -1, dtype=np.int64)
-    for place in range(k1 - k0):
-        if owner[place] >= 0:
-            mate[owner[place]] = place
+    seen[: k1 - k0] = -1
     for turn in range(left):
         queue[0] = waiting[turn]
         head, tail, free = 0, 1, -1
@@ -375,3 +467,187 @@ def assignable(found: Candidates) -> Candidates | None:
     keep = ~held | (part[taker] == part[displaced]) | may_leave[displaced]
     first = np.concatenate(([0], np.cumsum(np.bincount(taker[keep], minlength=count)))).astype(np.int64)
     return Candidates(first, found.customer[keep], found.customers)
+
+
+def one_to_one_counts(found: Candidates, sharing: Whole) -> Whole | None:
+    """Return how many candidates :func:`assignable` keeps, for pseudonyms counted by their public histories.
+
+    ``sharing[h]`` pseudonyms have the h-th history and so the same candidates. Any of them can trade customers with
+    another, so they are in one strongly connected part, and the history stands for them all: the work grows with the
+    pairs of histories and customers, not of pseudonyms and customers. None where there is no assignment.
+
+    >>> found = Candidates(np.array([0, 2, 4]), np.array([0, 1, 1, 2]), 3)
+    >>> one_to_one_counts(found, np.array([2, 1])).tolist()
+    [2, 1]
+    """
+    owner = _assigned(found.first, found.customer, np.asarray(sharing, dtype=np.int64), found.customers)
+    return None if owner is None else _kept(found.first, found.customer, owner)
+
+
+def _assigned(first: Whole, customer: Any, sharing: Whole, customers: int) -> Whole | None:
+    owner = np.full(customers, -1, dtype=np.int64)
+    order = np.argsort(np.diff(first), kind="stable").astype(np.int64)
+    lacking = _take_free(first, customer, sharing, order, owner)
+    while lacking.any():
+        if not _augmented(first, customer, lacking, owner):
+            return None
+    return owner
+
+
+@nb.njit(cache=True, nogil=True)
+def _take_free(
+    first: Whole, customer: Whole, sharing: Whole, order: Whole, owner: Whole
+) -> Whole:  # pragma: no cover (compiled)
+    """Give each history free customers, the one with the fewest candidates first; return how many each still lacks."""
+    lacking = sharing.copy()
+    for history in order:
+        for at in range(first[history], first[history + 1]):
+            if lacking[history] == 0:
+                break
+            if owner[customer[at]] < 0:
+                owner[customer[at]] = history
+                lacking[history] -= 1
+    return lacking
+
+
+@nb.njit(cache=True, nogil=True)
+def _augmented(first: Whole, customer: Whole, lacking: Whole, owner: Whole) -> bool:  # pragma: no cover (compiled)
+    """Make one phase of Hopcroft and Karp's algorithm: shortest ways from whoever lacks to a free customer, disjoint.
+
+    Returns whether there was one.
+    """
+    count = len(lacking)
+    level = np.full(count, -1, dtype=np.int64)
+    queue = np.empty(count, dtype=np.int64)
+    head, tail = 0, 0
+    for history in range(count):
+        if lacking[history] > 0:
+            level[history] = 0
+            queue[tail] = history
+            tail += 1
+    end = -1
+    while head < tail:
+        history = queue[head]
+        head += 1
+        if end >= 0 and level[history] >= end:
+            break
+        for at in range(first[history], first[history + 1]):
+            other = owner[customer[at]]
+            if other < 0:
+                end = level[history]
+            elif level[other] < 0:
+                level[other] = level[history] + 1
+                queue[tail] = other
+                tail += 1
+    if end < 0:
+        return False
+    at_edge = first[:-1].copy()
+    way = np.empty(count + 1, dtype=np.int64)
+    improved = False
+    for source in range(count):
+        while lacking[source] > 0 and level[source] == 0:
+            way[0] = source
+            depth = 0
+            done = False
+            while depth >= 0 and not done:
+                history = way[depth]
+                deeper = False
+                while at_edge[history] < first[history + 1]:
+                    other = owner[customer[at_edge[history]]]
+                    if other < 0:
+                        done = True
+                        break
+                    if depth < end and level[other] == level[history] + 1:
+                        depth += 1
+                        way[depth] = other
+                        deeper = True
+                        break
+                    at_edge[history] += 1
+                if done or deeper:
+                    continue
+                depth -= 1
+                if depth >= 0:
+                    at_edge[way[depth]] += 1
+            if not done:
+                break
+            # each on the way takes the customer it looked at; those behind give theirs up
+            for step in range(depth + 1):
+                owner[customer[at_edge[way[step]]]] = way[step]
+                at_edge[way[step]] += 1
+            lacking[source] -= 1
+            improved = True
+    return improved
+
+
+@nb.njit(cache=True, nogil=True)
+def _kept(first: Whole, customer: Whole, owner: Whole) -> Whole:  # pragma: no cover (compiled)
+    """Return how many candidates of each history some assignment of all keeps (Tarjan's strongly connected parts).
+
+    Parts are completed from the ends of the ways to their beginnings, so whether a part reaches a free customer is
+    known when it is.
+    """
+    count = len(first) - 1
+    number = np.full(count, -1, dtype=np.int64)
+    low = np.zeros(count, dtype=np.int64)
+    part = np.full(count, -1, dtype=np.int64)
+    leaves = np.zeros(count, dtype=np.bool_)
+    at_edge = first[:-1].copy()
+    stack = np.empty(count, dtype=np.int64)
+    way = np.empty(count, dtype=np.int64)
+    held, visited, parts = 0, 0, 0
+    for source in range(count):
+        if number[source] >= 0:
+            continue
+        depth = 0
+        way[0] = source
+        number[source] = low[source] = visited
+        visited += 1
+        stack[held] = source
+        held += 1
+        while depth >= 0:
+            history = way[depth]
+            deeper = False
+            while at_edge[history] < first[history + 1]:
+                other = owner[customer[at_edge[history]]]
+                at_edge[history] += 1
+                if other < 0 or other == history or part[other] >= 0:
+                    continue
+                if number[other] >= 0:
+                    low[history] = min(low[history], number[other])
+                    continue
+                number[other] = low[other] = visited
+                visited += 1
+                stack[held] = other
+                held += 1
+                depth += 1
+                way[depth] = other
+                deeper = True
+                break
+            if deeper:
+                continue
+            if low[history] == number[history]:
+                bottom = held - 1
+                while stack[bottom] != history:
+                    bottom -= 1
+                for at in range(bottom, held):
+                    part[stack[at]] = parts
+                for at in range(bottom, held):
+                    if leaves[parts]:
+                        break
+                    for edge in range(first[stack[at]], first[stack[at] + 1]):
+                        other = owner[customer[edge]]
+                        if other < 0 or (part[other] != parts and leaves[part[other]]):
+                            leaves[parts] = True
+                            break
+                held = bottom
+                parts += 1
+            depth -= 1
+            if depth >= 0:
+                low[way[depth]] = min(low[way[depth]], low[history])
+    kept = np.zeros(count, dtype=np.int64)
+    for history in range(count):
+        for edge in range(first[history], first[history + 1]):
+            other = owner[customer[edge]]
+            if other < 0 or part[other] == part[history] or leaves[part[other]]:
+                kept[history] += 1
+    return kept

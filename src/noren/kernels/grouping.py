@@ -179,7 +179,7 @@ class GroupSearch:
 
     def _settled(self, members: Whole, table: Whole) -> Group:
         value = settled(self.rows, self.suppress, members, table, _REALIGN)
-        return Group(members, table, float(self.worth[members].sum() + value))
+        return Group(members, table, max(float(self.worth[members].sum() + value), 0.0))
 
     def _each(self, kernel: Callable[[Any], Any], jobs: Sequence[Any], work: Numbers) -> list[Any]:
         """Apply a kernel to jobs of known work, in parallel; answers as the jobs."""
@@ -208,7 +208,8 @@ class GroupSearch:
         cost = self._combinations(splits, tries, lenience)
         now = np.diag(cost).copy()
         if heat:
-            cost -= heat * np.sqrt(np.outer(now, now)) * self.generator.exponential(size=cost.shape)
+            size = np.maximum(now, 0.0)  # rounding may leave a group of equal histories a hair below nothing
+            cost -= heat * np.sqrt(np.outer(size, size)) * self.generator.exponential(size=cost.shape)
             cost[np.arange(len(now)), np.arange(len(now))] = now
         takes = linear_sum_assignment(cost)[1]
         changed = np.flatnonzero(takes != np.arange(len(groups)))

@@ -78,7 +78,7 @@ def walk(about: Walk, order: Whole, draws: NDArray[np.float64]) -> tuple[Whole, 
     return _walk(about.bought, about.first, about.shows, about.shows_first, about.rows, about.counts, order, draws)
 
 
-@nb.njit(cache=True)
+@nb.njit(cache=True, nogil=True)
 def _narrow(
     bought: Whole, first: Whole, shows: Whole, shows_first: Whole, rows: Whole, counts: Whole, customer: int,
     free: Flags, stamp: Whole, room: Whole, turn: int,
@@ -104,7 +104,7 @@ def _narrow(
     return left, turn
 
 
-@nb.njit(cache=True)
+@nb.njit(cache=True, nogil=True)
 def _walk(
     bought: Whole, first: Whole, shows: Whole, shows_first: Whole, rows: Whole, counts: Whole, order: Whole,
     draws: NDArray[np.float64],

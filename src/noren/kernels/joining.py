@@ -3,8 +3,9 @@
 A *table* says which rows have become one: a line for each member, a column for each generalised row, the entries being
 positions of rows. A single customer is a table of one line. Two tables are joined by a linear assignment of their
 columns; the cost of a joined column is the exact error of its members, every column of the data suppressed where that
-is cheaper. The value of a table is what its generalised rows cost less what deleting all of their rows would, so it is
-never positive, and the cost of a group is the worth of all rows of its members plus the value of its table.
+is cheaper, or where one of them has no value in it: nothing is true of a blank but that nothing is said. The value of a
+table is what its generalised rows cost less what deleting all of their rows would, so it is never positive, and the
+cost of a group is the worth of all rows of its members plus the value of its table.
 """
 
 from __future__ import annotations
@@ -91,8 +92,8 @@ def _fill(rows: LaidRows, suppress: bool, few: Whole, many: Whole, cost: Numbers
         said, distinct, worth = a[15, i], a[16, i], a[17, i]
         for j in range(len(shared)):
             n = said + b[15, j]
-            error = n - n / max(distinct + b[16, j] - shared[j], 1.0) + (size - n)
-            line[j] = min(error, n)
+            error = n - n / max(distinct + b[16, j] - shared[j], 1.0)
+            line[j] = error if n > size - 0.5 else n
         for c in range(COLUMNS):
             n0, lo0, hi0, sum0, sq0 = a[5 * c, i], a[5 * c + 1, i], a[5 * c + 2, i], a[5 * c + 3, i], a[5 * c + 4, i]
             bn, blo, bhi, bsum, bsq = b[5 * c], b[5 * c + 1], b[5 * c + 2], b[5 * c + 3], b[5 * c + 4]
@@ -103,9 +104,8 @@ def _fill(rows: LaidRows, suppress: bool, few: Whole, many: Whole, cost: Numbers
                 hi = max(hi0, bhi[j])
                 span = hi - lo
                 both = n * (lo * lo + hi * hi + span * w) + 2.0 * (sq0 + bsq[j] - (lo + hi) * (sum0 + bsum[j]))
-                error = both / (2.0 * (span + w)) + (size - n)
-                ceiling = n if suppress else FAR
-                error = min(error, ceiling)
+                error = both / (2.0 * (span + w))
+                error = min(error, n if suppress else FAR) if n > size - 0.5 else n
                 line[j] += error if n > 0.5 else 0.0
         for j in range(len(shared)):
             apart = worth + b[17, j]

@@ -5,6 +5,10 @@ price all others: a pair whose lower bound is at least the sum of its two custom
 rest are costed exactly and join the graph where they pay. When none is left, the value holds for *all* pairs. For
 pairs proper (d = 1, an even number of customers) Edmonds' odd-set inequalities are added where they are violated, until
 the solution is a perfect matching: the optimum.
+
+Where very many pairs cost nearly the same, ever more odd sets would be needed. There the relaxation is left as it is:
+its value B and the cost M of any perfect matching say which pairs an optimum can hold, those whose reduced cost is at
+most M - B, and a blossom algorithm finds the cheapest matching of these (:func:`closed_pairs`): the optimum as well.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import rustworkx
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog
@@ -20,7 +25,7 @@ from scipy.sparse.csgraph import connected_components, maximum_flow
 
 from noren.kernels.pair_bounds import PairTable
 
-__all__ = ["Factor", "cheapest_factor", "violated_odd_sets"]
+__all__ = ["Factor", "blossom_pairs", "cheapest_factor", "closed_pairs", "violated_odd_sets"]
 
 Numbers = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -29,6 +34,12 @@ _TIGHT = 1e-7
 """Reduced costs and slacks smaller than this, relative to the mean cost of a pair, are taken for 0 while searching."""
 _WHOLE = 1e-6
 _FLOW_UNIT = 10**6
+_CROWDED = 12
+"""Candidate pairs to a customer from which on odd sets are not looked for: the costs tie."""
+_MOST_CLOSED = 4 * 10**8
+"""Customers times pairs up to which a blossom algorithm closes the gap."""
+_UNIT, _FINE_UNIT = 10**7, 10**10
+"""The blossom algorithm counts whole numbers: these to a cell, for a start and for a proof."""
 
 
 @dataclass(frozen=True)
@@ -102,13 +113,54 @@ def cheapest_factor(
             new = int(known.sum())
         broken = bool(np.any((weight > _WHOLE) & (weight < 1 - _WHOLE)))
         more = []
-        if matching and broken and not stopped and new < max(count // 20, 1):
+        crowded = not sets and len(edges) > _CROWDED * count
+        if matching and broken and not stopped and not crowded and new < max(count // 20, 1):
             more = violated_odd_sets(solved, weight, count)
             sets = [s for s, z in zip(sets, worth, strict=True) if z < 0] + more if len(sets) > count else sets + more
         if stopped or not (more or new or missing > patience * total):
             chosen = weight > _WHOLE
             bound = _dual_value(table, value, worth, solved_sets, degree)
             return Factor(solved[chosen], weight[chosen], bound, value, whole=not (broken or stopped))
+
+
+def blossom_pairs(pairs: Whole, costs: Numbers, count: int, unit: int = _UNIT) -> list[tuple[int, int]]:
+    """Return the cheapest perfect matching of ``count`` customers among some pairs, smaller numbers first, in order.
+
+    >>> blossom_pairs(np.array([[0, 1], [1, 2], [2, 3], [0, 3]]), np.array([1.0, 5.0, 1.0, 5.0]), 4)
+    [(0, 1), (2, 3)]
+    """
+    whole = np.rint(costs * unit).astype(np.int64)
+    most = int(whole.max(initial=0))
+    graph = rustworkx.PyGraph()
+    graph.add_nodes_from(range(count))
+    graph.add_edges_from([(u, v, most - c) for (u, v), c in zip(pairs.tolist(), whole.tolist(), strict=True)])
+    found = rustworkx.max_weight_matching(graph, max_cardinality=True, weight_fn=int)
+    # which of a pair comes first differs from call to call, and so would the order of the pairs
+    return sorted((min(pair), max(pair)) for pair in found)
+
+
+def closed_pairs(table: PairTable, factor: Factor, pairs: Whole) -> Factor | None:
+    """Return the optimum from a relaxation without odd sets and any perfect matching; None where it would take long.
+
+    Whatever holds the pair uv costs at least B + (c_uv - y_u - y_v), B being the relaxation's value over all pairs. So
+    no pair for which that exceeds the cost M of the matching at hand is in an optimum, and the cheapest matching of all
+    other pairs is one. The bound is its cost less the rounding of the blossom algorithm.
+    """
+    count = len(table.bound)
+    table.ask(pairs, np.full(len(pairs), 1e280))
+    room = float(table.bound[pairs[:, 0], pairs[:, 1]].sum()) - factor.bound + _TIGHT
+    limit = factor.value[:, None] + factor.value[None, :] + room
+    wanted = np.argwhere(np.triu(table.bound <= limit, 1))
+    if len(wanted) * count > _MOST_CLOSED:
+        return None
+    unknown = wanted[~table.exact[wanted[:, 0], wanted[:, 1]]]
+    table.ask(unknown, limit[unknown[:, 0], unknown[:, 1]])
+    cost = table.bound[wanted[:, 0], wanted[:, 1]]
+    near = table.exact[wanted[:, 0], wanted[:, 1]] & (cost <= limit[wanted[:, 0], wanted[:, 1]])
+    best = np.array(blossom_pairs(wanted[near], cost[near], count, _FINE_UNIT), dtype=np.int64).reshape(-1, 2)
+    value = float(table.bound[best[:, 0], best[:, 1]].sum())
+    bound = max(factor.bound, value - count / _FINE_UNIT)
+    return Factor(best, np.ones(len(best)), bound, factor.value, whole=2 * len(best) == count)
 
 
 def _first_edges(table: PairTable, degree: int) -> Whole:

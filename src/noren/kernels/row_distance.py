@@ -78,7 +78,7 @@ def distance_blocks(
         )  # fmt: skip
 
 
-@nb.njit(cache=True)
+@nb.njit(cache=True, nogil=True)
 def _cost(
     x: float, lo: float, hi: float, first: int, stop: int, members: Real, sd: float, width: float, nominal: bool
 ) -> float:  # pragma: no cover (compiled)
@@ -103,7 +103,7 @@ def _cost(
     return abs(x - (lo + (hi - lo) / 2.0)) / sd
 
 
-@nb.njit(cache=True)
+@nb.njit(cache=True, nogil=True)
 def _nearest_row(
     values: Real, k0: int, k1: int, lo: Real, hi: Real, set_first: Whole, set_stop: Whole, members: Real,
     sd: Real, width: Real, nominal: Flags, rest: Real, said: int,
@@ -146,7 +146,7 @@ def _nearest_row(
     return best
 
 
-@nb.njit(cache=True)
+@nb.njit(cache=True, nogil=True)
 def _distances(
     values: Real, known_first: Whole, lo: Real, hi: Real, set_first: Whole, set_stop: Whole, members: Real,
     public_first: Whole, sd: Real, width: Real, nominal: Flags, rest: Real, start: int, stop: int, shortlist: int,

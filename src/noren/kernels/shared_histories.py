@@ -1,7 +1,8 @@
 """Who shares a history with whom, and row by row how: the whole search over one block of customers.
 
-Two customers to a group, an even number of them: the optimum, proved. Otherwise groups from pair costs, improved round
-by round for as long as the budget lasts, beside a lower bound of what any groups would cost.
+Two customers to a group, an even number of them: the optimum, proved, customers with equal histories being paired
+beforehand. Otherwise groups from pair costs, improved round by round for as long as the budget lasts, beside a lower
+bound of what any groups would cost.
 """
 
 from __future__ import annotations
@@ -12,14 +13,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import rustworkx
 from numpy.typing import NDArray
 
 from noren.kernels.alignment import LaidRows, aligned_pair
 from noren.kernels.count_groups import groups_by_count
 from noren.kernels.grouping import Group, GroupSearch, group_sizes, groups_by_pairs
 from noren.kernels.pair_bounds import PairTable, Spread, in_turn, pair_tariff
-from noren.kernels.pairing import Factor, cheapest_factor
+from noren.kernels.pairing import Factor, blossom_pairs, cheapest_factor, closed_pairs
 from noren.progress import Enough
 
 __all__ = ["Budget", "Effort", "Found", "blocks_by_count", "share_histories"]
@@ -32,7 +32,7 @@ Report = Callable[[float, float], None]
 _LOOSE = 1.15  # a bound by rows' nearest rows is about so much below the cost of a pair
 _COOLING = 0.8  # the share of the rounds in which groups may get dearer
 _BOUNDING = 0.3  # the share of the work that the pair costs take
-_UNIT = 10**7  # the blossom algorithm counts whole numbers
+_A_VALUE = 1e29  # a point beyond it stands for a missing value
 _QUIET = 0.1  # seconds without a word while work goes on
 
 
@@ -163,18 +163,26 @@ def share_histories(
     rounds is searched to the end. An interruption from the keyboard, or a report that says enough once there are
     groups, stops the budget, and the best groups so far are returned. Enough said before that passes.
     """
+    if k == 2 and len(rows.counts) % 2 == 0 and not any(heads):
+        twins = _twins(rows, suppress=suppress)
+        if twins:
+            return _with_twins(rows, twins, effort, suppress, generator, budget, spread, report)
     told = _Told(report, budget)
     spread = told.during(spread)
-    table = PairTable(rows, pair_tariff(k, suppress=suppress), spread)
     count = len(rows.counts)
     mixed = any(heads)
     matching = k == 2 and count % 2 == 0 and not mixed
+    # a third member's blank suppresses what two others say, and caps what they cost; pairs have no third
+    capped = suppress or (not matching and rows.has_blanks)
+    table = PairTable(rows, pair_tariff(k, suppress=capped), spread)
     factor = _bounded(table, k, budget, told, matching=matching)
     value = factor.value if factor else np.zeros(count)
     estimate = np.where(table.exact, table.bound, _LOOSE * table.bound)
     affinity = estimate - value[:, None] - value[None, :]
-    proved = factor is not None and factor.whole and matching
-    if proved and factor is not None:
+    if factor is not None and matching and not factor.whole and not budget.over():
+        at_hand = np.array(_nearly_pairs(table, estimate), dtype=np.int64)
+        factor = closed_pairs(table, factor, at_hand) or factor
+    if factor is not None and factor.whole and matching:
         return _optimal_pairs(rows, table, factor, spread)
 
     def search_from(members: list[Whole]) -> GroupSearch:
@@ -211,6 +219,64 @@ def share_histories(
     return Found(search.groups, search.cost, bound, _meets(search.cost, bound), rounds)
 
 
+def _twins(rows: LaidRows, *, suppress: bool) -> list[tuple[int, int]]:
+    """Return pairs of customers with equal histories, each customer once; they can be paired, and nothing is lost.
+
+    Pair costs are a distance, of histories as sets of points some of which are deleted: columns are distances of
+    numbers, cut off at what suppression costs, and of names; a row is no further from deletion than another and the way
+    to it. So where two equal ones u, u' went with x and y, ``c(u,x) + c(u',y) = c(x,u) + c(u,y) >= c(x,y)``, and to
+    pair u with u', which costs nothing, and x with y is no dearer. Without suppression a blank is nearer to two values
+    than they are to one another: no distance, and no twins.
+    """
+    if not suppress and bool((rows.point >= _A_VALUE).any()):
+        return []
+    order = _sorted_rows(rows)
+    lines = np.column_stack([rows.point.T, rows.item])[order]
+    waiting: dict[bytes, int] = {}
+    twins = []
+    for customer in range(len(rows.counts)):
+        key = lines[rows.start[customer] : rows.start[customer + 1]].tobytes()
+        other = waiting.pop(key, None)
+        if other is None:
+            waiting[key] = customer
+        else:
+            twins.append((other, customer))
+    return twins
+
+
+def _sorted_rows(rows: LaidRows) -> Whole:
+    who = np.repeat(np.arange(len(rows.counts)), rows.counts)
+    return np.lexsort((*rows.point[::-1], rows.item, who)).astype(np.int64)
+
+
+def _with_twins(
+    rows: LaidRows,
+    twins: list[tuple[int, int]],
+    effort: Effort,
+    suppress: bool,
+    generator: np.random.Generator,
+    budget: Budget,
+    spread: Spread,
+    report: Report | None,
+) -> Found:
+    """Return the pairs of twins, and those of all others as the search finds them."""
+    order = _sorted_rows(rows)
+    groups = []
+    for pair in twins:
+        table = np.stack([order[rows.start[u] : rows.start[u + 1]] for u in pair])
+        groups.append(Group(np.array(pair), table, 0.0))
+    others = np.setdiff1d(np.arange(len(rows.counts)), np.array(twins).ravel())
+    if not len(others):
+        return Found(groups, 0.0, 0.0, proved=True, rounds=0)
+    mine = rows.of(others)
+    found = share_histories(
+        mine, 2, effort, suppress=suppress, generator=generator, budget=budget, spread=spread, report=report
+    )
+    at = np.arange(mine.start[-1]) + np.repeat(rows.start[others] - mine.start[:-1], mine.counts)
+    groups += [Group(others[group.members], at[group.table], group.cost) for group in found.groups]
+    return Found(groups, found.cost, found.bound, found.proved, found.rounds)
+
+
 def _by_length(rows: LaidRows, sizes: Whole) -> list[Whole]:
     """Return groups of the given sizes, the longest histories in the first."""
     return np.split(np.argsort(-rows.counts, kind="stable"), np.cumsum(sizes)[:-1])
@@ -238,10 +304,21 @@ def _optimal_pairs(rows: LaidRows, table: PairTable, factor: Factor, spread: Spr
 def _bounded(table: PairTable, k: int, budget: Budget, report: Report, *, matching: bool) -> Factor | None:
     """Return the relaxation over pairs, and look at more pairs than it needs; nothing if there is no time."""
     first: list[int] = []
+    by_count = float("nan")  # what there is to keep: pairs by row count, which are among the first that are costed
 
     def told(left: int, _cost: float) -> None:
+        nonlocal by_count
         first.append(left)
-        report(_BOUNDING * (0.4 + 0.5 * (1 - left / max(first[0], 1))), float("nan"))
+        if matching and len(first) == 1:
+            report(0.0, float("nan"))
+            order = np.argsort(table.rows.counts, kind="stable").reshape(-1, 2)
+            by_count = float(table.bound[order[:, 0], order[:, 1]].sum())
+        try:
+            report(_BOUNDING * (0.4 + 0.5 * (1 - left / max(first[0], 1))), by_count)
+        except Enough:
+            if not matching:
+                raise
+            budget.stop()
 
     try:
         if budget.over():
@@ -293,18 +370,12 @@ def _nearly_pairs(table: PairTable, estimate: Numbers) -> list[Whole]:
     order = np.argsort(table.rows.counts, kind="stable")
     near[order[:-1], order[1:]] = True  # a way through all customers, so that a perfect matching exists
     ends = np.argwhere(np.triu(near | near.T, 1))
-    graph = rustworkx.PyGraph()
-    graph.add_nodes_from(range(count + odd))
-    costs = np.rint(estimate[ends[:, 0], ends[:, 1]] * _UNIT).astype(np.int64)
-    edges = [(u, v, c) for (u, v), c in zip(ends.tolist(), costs.tolist(), strict=True)]
+    costs = estimate[ends[:, 0], ends[:, 1]]
     if odd:  # whoever is left for the group of three costs about as much more as in a pair of its own
-        own = np.rint(0.75 * np.where(np.eye(count, dtype=bool), np.inf, estimate).min(axis=1) * _UNIT)
-        edges += [(u, count, int(c)) for u, c in enumerate(own.tolist())]
-    graph.add_edges_from(edges)
-    most = max(c for _u, _v, c in edges)
-    pairs = rustworkx.max_weight_matching(graph, max_cardinality=True, weight_fn=lambda c: most - c)
-    # which of a pair comes first differs from call to call, and so would the order of the pairs
-    ordered = sorted((min(p), max(p)) for p in pairs)
+        own = 0.75 * np.where(np.eye(count, dtype=bool), np.inf, estimate).min(axis=1)
+        ends = np.concatenate([ends, np.stack([np.arange(count), np.full(count, count)], axis=1)])
+        costs = np.concatenate([costs, own])
+    ordered = blossom_pairs(ends, costs, count + odd)
     together = [np.array(p) for p in ordered if count not in p]
     for left in [p[0] for p in ordered if count in p]:
         mean = [float(estimate[left, p].mean()) for p in together]

@@ -15,16 +15,20 @@ attacker gambles (apart) where r(n) lies above what he gets on average, and is s
 
 Hits of different classes are independent; their sum is a convolution of non-negative numbers, each the nearest float to
 an exact fraction, so a probability is right to about ``2·n·2^-53`` of itself.
+
+A release of a million customers is judged as exactly as one of seven: what naming many people could yield at most is
+bounded (:mod:`noren.kernels.survival_bounds`), and plans are looked at only where that bound is above the best found.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache, lru_cache
-from math import comb, factorial
+from functools import lru_cache
+from math import comb, perm
 from operator import le
 from typing import Literal
 
@@ -33,7 +37,8 @@ from numpy.typing import NDArray
 
 from noren.errors import ParameterError
 from noren.i18n import _
-from noren.kernels.threshold import ALPHA, Bound, P, thresholds
+from noren.kernels.survival_bounds import SLACK, ChanceBound
+from noren.kernels.threshold import ALPHA, Bound, P, threshold, thresholds
 
 __all__ = ["DEEPEST", "MOST_NAMED", "Naming", "Plan", "best_plan", "fixed_points", "plans", "satisfies_h0"]
 
@@ -43,7 +48,9 @@ Chances = NDArray[np.float64]
 DEEPEST = 64
 """No plan names more members of one class: the chance of so many hits in it is below 1/64!."""
 MOST_NAMED = 2000
-"""No plan names more people: a limit of the search. Classes that yield barely more than r(n) may need more."""
+"""Up to so many people named, every plan of the family is looked at."""
+MOST_SEARCHED = 8_000
+"""Where the bound leaves room beyond :data:`MOST_NAMED`, the search goes on to here at most; see ``Plan.at_most``."""
 _MOST_SPLIT = 12
 
 
@@ -63,6 +70,9 @@ class Plan:
         How many members he names in how many classes of which size: ``((size, members, classes), …)``.
     sure
         Whether each class is named by one customer alone, so that one hit in it is sure.
+    at_most
+        No plan of the family has a higher chance. Above ``chance`` only where plans that name more than
+        :data:`MOST_SEARCHED` people could not be ruled out.
     """
 
     named: int
@@ -70,12 +80,7 @@ class Plan:
     chance: float
     depths: tuple[tuple[int, int, int], ...]
     sure: bool = False
-
-
-@cache
-def _avoiding(a: int, b: int) -> int:
-    """Return how many permutations of ``a`` fix none of ``b`` given places."""
-    return factorial(a) if b == 0 else _avoiding(a, b - 1) - _avoiding(a - 1, b - 1)
+    at_most: float = 0.0
 
 
 @lru_cache(maxsize=4096)
@@ -87,7 +92,12 @@ def fixed_points(k: int, j: int) -> tuple[Fraction, ...]:
     """
     if not 0 <= j <= k:
         raise ParameterError(_("{j} of {k} members cannot be named").format(j=j, k=k), _("use 0 <= j <= k"))
-    return tuple(Fraction(comb(j, i) * _avoiding(k - i, j - i), factorial(k)) for i in range(j + 1))
+    # d(k-i, j-i) = Σ_m (-1)^m·C(j-i,m)·(k-i-m)!, all of it over (k-j)!, so that a class of a million costs no more
+    ways = (
+        comb(j, i) * sum((-1) ** m * comb(j - i, m) * perm(k - i - m, j - i - m) for m in range(j - i + 1))
+        for i in range(j + 1)
+    )
+    return tuple(Fraction(way, perm(k, j)) for way in ways)
 
 
 @lru_cache(maxsize=4096)
@@ -104,9 +114,7 @@ def satisfies_h0(sizes: Sequence[int], p: Fraction = P) -> bool:
     >>> satisfies_h0([7, 8]), satisfies_h0([7, 6])
     (True, False)
     """
-    return all(
-        Fraction(factorial(k - m), factorial(k)) <= p**m for k in set(sizes) for m in range(1, min(k, DEEPEST) + 1)
-    )
+    return all(Fraction(1, perm(k, m)) <= p**m for k in set(sizes) for m in range(1, min(k, DEEPEST) + 1))
 
 
 def best_plan(
@@ -141,12 +149,24 @@ def best_plan(
     >>> plan.depths, round(1 / plan.chance), round(1 / best_plan([3] * 300, naming="whole").chance)
     (((3, 1, 1), (3, 3, 2)), 108, 216)
     """
-    best = Plan(0, 1, 0.0, ())
-    for plan in plans(sizes, bound, p, alpha, naming):
+    ordered = _in_order(sizes)
+    total = sum(ordered)
+    limits = ChanceBound(ordered, bound, p, alpha, DEEPEST)
+    most = min(total, MOST_NAMED)
+    while True:
+        found = _search(ordered, most, bound, p, alpha, naming, limits)
+        best = max((plan.chance for plan in found.values()), default=0.0)
+        reach = limits.last_above(best, total)
+        if best >= 1 or reach <= most or most >= MOST_SEARCHED:
+            break
+        most = min(max(2 * most, reach), total, MOST_SEARCHED)
+    chosen = Plan(0, 1, 0.0, ())
+    for named in sorted(found):
         # rounding must not decide between plans of equal chance
-        if plan.chance > best.chance * (1 + 1e-12):
-            best = plan
-    return best
+        if found[named].chance > chosen.chance * (1 + SLACK):
+            chosen = found[named]
+    beyond = limits.greatest(most + 1, total) if reach > most else 0.0
+    return replace(chosen, at_most=max(chosen.chance, min(beyond, 1.0)))
 
 
 def plans(
@@ -162,40 +182,88 @@ def plans(
     named are of one further class, or, where they are at most twelve, split in any way over the next classes, the
     largest part in the smallest class; and the sure plans, again the smallest classes first.
     """
-    if any(size < 1 for size in sizes):
-        raise ParameterError(_("a class has no members"), _("give sizes of 1 or more"))
+    ordered = _in_order(sizes)
+    found = _search(ordered, min(sum(ordered), MOST_NAMED), bound, p, alpha, naming, None)
+    yield from (found[named] for named in sorted(found) if named)
+
+
+def _in_order(sizes: Sequence[int]) -> list[int]:
     ordered = sorted(sizes)
-    most = min(sum(ordered), MOST_NAMED)
+    if ordered and ordered[0] < 1:
+        raise ParameterError(_("a class has no members"), _("give sizes of 1 or more"))
+    return ordered
+
+
+def _search(
+    ordered: list[int],
+    most: int,
+    bound: Bound,
+    p: Fraction,
+    alpha: Fraction,
+    naming: Naming,
+    limits: ChanceBound | None,
+) -> dict[int, Plan]:
+    """Return the best plan for each number of people named up to ``most``; with limits, only where it may be the best.
+
+    A sure plan is looked for whatever the number.
+    """
     needed = thresholds(most, bound, p, alpha)
     found: dict[int, Plan] = {}
+    best = 0.0
 
-    def offer(chance: float, depths: Sequence[tuple[int, int]], named: int, *, sure: bool = False) -> None:
-        if named <= most and chance > (found[named].chance * (1 + 1e-12) if named in found else -1.0):
-            found[named] = Plan(named, needed[named], min(chance, 1.0), _counted(depths), sure)
+    def offer(chance: float, depths: Sequence[tuple[int, int]], named: int, need: int, *, sure: bool = False) -> None:
+        nonlocal best
+        if chance > (found[named].chance * (1 + SLACK) if named in found else -1.0):
+            found[named] = Plan(named, need, min(chance, 1.0), _counted(depths), sure)
+            best = max(best, chance)
 
+    sure = list(_sure(ordered, needed, bound, p, alpha, limits)) if naming == "any" else []
+    last = min(most, sure[0][0]) if limits is not None and sure else most  # nothing is better than what is sure
     before, whole = np.ones(1), 0
     for at in range(len(ordered) + 1):
+        if limits is not None and limits.greatest(whole, last) < best:
+            break
         # before: the chances of 0, 1, … hits when the first `at` classes are named whole
-        reach = np.concatenate((np.cumsum(before[::-1])[::-1], [0.0]))
-        done = [(size, min(size, DEEPEST)) for size in ordered[:at]]
-        for parts in _leftovers(ordered, at, most - whole, naming):
-            named = whole + sum(part for _size, part in parts)
-            hits = _together(parts)
-            missing = np.clip(needed[named] - np.arange(len(hits)), 0, len(reach) - 1)
-            offer(float(hits @ reach[missing]), [*done, *parts], named)
-        if at == len(ordered) or whole >= most:
+        if limits is None or limits.greatest(whole, min(whole + DEEPEST, last)) >= best:
+            reach = np.concatenate((np.cumsum(before[::-1])[::-1], [0.0]))
+            done = [(size, min(size, DEEPEST)) for size in ordered[:at]]
+            for parts in _leftovers(ordered, at, most - whole, naming):
+                named = whole + sum(part for _size, part in parts)
+                hits = _together(parts)
+                missing = np.clip(needed[named] - np.arange(len(hits)), 0, len(reach) - 1)
+                offer(float(hits @ reach[missing]), [*done, *parts], named, needed[named])
+        if at == len(ordered) or whole + min(ordered[at], DEEPEST) > last:
             break
         deep = min(ordered[at], DEEPEST)
         before, whole = np.convolve(before, _chances(ordered[at], deep)), whole + deep
-    if naming == "any":
-        named = 0
-        for at, size in enumerate(ordered):
-            named += size
-            if named > most:
-                break
-            if at + 1 >= needed[named]:
-                offer(1.0, [(s, s) for s in ordered[: at + 1]], named, sure=True)
-    yield from (found[named] for named in sorted(found) if named)
+    for named, classes, need in sure:
+        offer(1.0, [(s, s) for s in ordered[:classes]], named, need, sure=True)
+    return found
+
+
+def _sure(
+    ordered: list[int], needed: list[int], bound: Bound, p: Fraction, alpha: Fraction, limits: ChanceBound | None
+) -> Iterator[tuple[int, int, int]]:
+    """Yield the sure plans up to the number that r(n) is tabled for; with limits the first alone, wherever it is.
+
+    Each is the number named, of how many classes, and r(n).
+    """
+    named = np.cumsum(np.array(ordered, dtype=np.int64))
+    inside = int(np.searchsorted(named, len(needed) - 1, side="right"))
+    for at in range(inside):
+        if at + 1 >= needed[named[at]]:
+            yield int(named[at]), at + 1, needed[named[at]]
+            if limits is not None:
+                return
+    if limits is None or inside == len(ordered):
+        return
+    hits = np.arange(inside + 1, len(ordered) + 1)
+    for place in np.flatnonzero(hits >= limits.least_needed(named[inside:])).tolist():
+        at = inside + place
+        need = threshold(int(named[at]), bound, p, alpha)
+        if at + 1 >= need:
+            yield int(named[at]), at + 1, need
+            return
 
 
 @lru_cache(maxsize=65536)
@@ -213,10 +281,9 @@ def _leftovers(ordered: list[int], at: int, room: int, naming: Naming) -> Iterat
     following = ordered[at : at + _MOST_SPLIT]
     if naming == "whole" or not following:
         return
-    # a class of any size may be the partial one: a member of a larger one is worth less, but its depth may fit better
-    for size in sorted(set(ordered[at:])):
-        for part in range(1, min(size - 1, DEEPEST, room) + 1):
-            yield ((size, part),)
+    # the partial class may be a later one, whose depth fits better; of those deep enough the smallest yields most
+    for part in range(1, min(ordered[-1] - 1, DEEPEST, room) + 1):
+        yield ((ordered[bisect_right(ordered, part, at)], part),)
     for total in range(2, min(_MOST_SPLIT, room) + 1):
         for parts in _splits(total, total):
             if 1 < len(parts) <= len(following) and all(map(le, parts, following)):

@@ -1,7 +1,7 @@
 """What was released period by period, and what the next release would add to the risk (S3)."""
 
-from noren.ledger.book import BudgetError, Ledger, Proposal, period_seed
+from noren.ledger.book import BudgetError, Ledger, Proposal, UnweighedError, period_seed
 from noren.ledger.entries import Entry
 from noren.ledger.risk import Risk
 
-__all__ = ["BudgetError", "Entry", "Ledger", "Proposal", "Risk", "period_seed"]
+__all__ = ["BudgetError", "Entry", "Ledger", "Proposal", "Risk", "UnweighedError", "period_seed"]

@@ -16,6 +16,7 @@ from noren.api import as_records, draw_seed, protect
 from noren.data.formats.files import must_be_free, writing_folder
 from noren.data.formats.guess_files import listed_customers
 from noren.data.frames import History
+from noren.data.given import checked_seed
 from noren.data.periods import period_key
 from noren.data.release import Release
 from noren.data.schema import Schema
@@ -42,7 +43,7 @@ from noren.ledger.settings import ChainLike, Settings, chain_of
 from noren.progress import Progress, part_of, silent
 from noren.version import __version__
 
-__all__ = ["BudgetError", "Ledger", "Proposal", "period_seed"]
+__all__ = ["BudgetError", "Ledger", "Proposal", "UnweighedError", "period_seed"]
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,8 @@ class Proposal:
         The limits, and the measures that would be above theirs, with their values.
     exposed
         The customers whom some attack finds, most exposed first; for the steward alone.
+    failed
+        Attacks that broke down, with the reason: the risk is at least ``after``, and how high it is nobody knows.
     """
 
     period: str
@@ -68,6 +71,7 @@ class Proposal:
     after: Risk
     budget: Mapping[str, float]
     exposed: pl.DataFrame = field(repr=False)
+    failed: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def broken(self) -> dict[str, float]:
@@ -90,6 +94,22 @@ class BudgetError(CheckFailedError):
             _(
                 "{period} was not released: {over}; protect it more strongly with --chain, or leave it unreleased"
             ).format(period=proposal.period, over=over)
+        )
+
+
+class UnweighedError(CheckFailedError):
+    """A release whose risk is not known, for an attack broke down; ``proposal`` says what the others found."""
+
+    def __init__(self, proposal: Proposal) -> None:
+        self.proposal = proposal
+        why = "; ".join(
+            _("{name} failed: {reason}").format(name=name, reason=reason) for name, reason in proposal.failed.items()
+        )
+        super().__init__(
+            _(
+                "{period} was not released, for its risk is not known: {why}; mend the attack, or take it out of "
+                "ledger.toml"
+            ).format(period=proposal.period, why=why)
         )
 
 
@@ -186,16 +206,27 @@ class Ledger:
         risk = self.risk()
         return {name: limit - (risk.value(name) if risk else 0.0) for name, limit in self.settings.budget.items()}
 
-    def curves(self, proposal: Proposal | None = None) -> tuple[list[str], dict[str, list[float | None]]]:
+    def tightest(self, proposal: Proposal | None = None) -> str:
+        """Return the measure whose budget has least left, ``mm`` where there is no budget: the one to look at."""
+        risk = self.risk() if proposal is None else proposal.after
+        left = {name: limit - (risk.value(name) if risk else 0.0) for name, limit in self.settings.budget.items()}
+        return min(left, key=left.__getitem__, default="mm")
+
+    def curves(
+        self, proposal: Proposal | None = None, measure: str = "mm"
+    ) -> tuple[list[str], dict[str, list[float | None]]]:
         """Return the periods, and for each attack MM^(1), MM^(2), …: what it found at each release of all until then.
 
-        With a proposal the last values are what it would bring. None stands where an attack was not tried.
+        With a proposal the last values are what it would bring. None stands where an attack was not tried. ``measure``
+        may be ``um`` or ``emm`` as well.
         """
         risks = {entry.period: entry.risk for entry in self.entries}
         if proposal is not None:
             risks[proposal.period] = proposal.after
         names = dict.fromkeys(name for risk in risks.values() for name in risk.attacks)
-        found = {name: [r.attacks[name]["mm"] if name in r.attacks else None for r in risks.values()] for name in names}
+        found = {
+            name: [r.attacks[name][measure] if name in r.attacks else None for r in risks.values()] for name in names
+        }
         return list(risks), found
 
     def check(self) -> list[FileError]:
@@ -262,7 +293,7 @@ class Ledger:
         originals = [*(load_rows(one, settings.schema) for one in written), new.rows]
         original = joined_rows(originals)
         listed_customers(original)  # a stranger to the master stops us before long work
-        seed = draw_seed() if seed is None else seed
+        seed = draw_seed() if seed is None else checked_seed(seed)
         own = period_seed(seed, new.period)
         way = settings.chain if chain is None else chain_of(chain, settings.period)
         made = protect(new.rows, way, seed=own, progress=part_of(progress, 0.0, 0.4))
@@ -271,7 +302,9 @@ class Ledger:
         release = of_period(made, new.period, taken, own)
         release = replace(release, secret=replace(release.secret, seed=seed))
         releases = [*earlier, release]
-        guesses = attack_all(originals, releases, settings.ready_attacks(), progress=part_of(progress, 0.4, 0.95))
+        failed: dict[str, str] = {}
+        attacking = part_of(progress, 0.4, 0.95)
+        guesses = attack_all(originals, releases, settings.ready_attacks(), failed=failed, progress=attacking)
         together = joined(releases)
         bought = replace(original, master=None)  # who has bought nothing yet cannot be found, and counts for nothing
         before = written[-1].entry.risk if written else None
@@ -283,13 +316,14 @@ class Ledger:
             assess(bought, together, guesses, before),
             settings.budget,
             exposed_customers(bought, together, guesses),
+            failed,
         )
 
     def add(self, history: Any, *, tell: Tell = nobody, progress: Progress = silent, **how: Any) -> Entry:
         """Release the next period: weigh it, and keep it unless the budget would be broken.
 
-        Takes what :meth:`weigh` takes. A broken budget raises :class:`BudgetError` and changes nothing. While another
-        process adds to the ledger, this one waits.
+        Takes what :meth:`weigh` takes. A broken budget raises :class:`BudgetError`, an attack that fails
+        :class:`UnweighedError`; both change nothing. While another process adds to the ledger, this one waits.
         """
         return self.keep_weighed(history, tell=tell, progress=progress, **how)[0]
 
@@ -302,6 +336,8 @@ class Ledger:
             proposal = self.weigh(history, tell=tell, progress=progress, **how)
             if proposal.broken:
                 raise BudgetError(proposal)
+            if proposal.failed:
+                raise UnweighedError(proposal)
             return self._keep(proposal), proposal
 
     def _keep(self, proposal: Proposal) -> Entry:

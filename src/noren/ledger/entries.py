@@ -107,7 +107,7 @@ def write_entry(ledger: Path, entry: Entry, release: Release, rows: History, exp
     """Put a release into the ledger, whole or not at all; it is on the disk when this returns."""
     target = ledger / "releases" / folder_name(entry.period)
     with writing_folder(target) as aside:
-        release.save(aside, replace_existing=True)
+        release.write_into(aside)
         hidden = aside / "secret"
         rows.frame.select(rows.schema.names).write_parquet(hidden / "original.parquet")
         if rows.master is not None:

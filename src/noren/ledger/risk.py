@@ -13,6 +13,7 @@ from noren.api import attack as run_attack
 from noren.api import measure as run_measure
 from noren.data.frames import History
 from noren.data.release import Release
+from noren.errors import NorenError, reason_of
 from noren.i18n import _
 from noren.ledger.joined import joined, joined_rows
 from noren.measures.safety.matching import matched
@@ -63,22 +64,39 @@ class Risk(BaseModel):
 
 
 def attack_all(
-    originals: Sequence[History], releases: Sequence[Release], attacks: Sequence[Attack], *, progress: Progress = silent
+    originals: Sequence[History],
+    releases: Sequence[Release],
+    attacks: Sequence[Attack],
+    *,
+    failed: dict[str, str] | None = None,
+    progress: Progress = silent,
 ) -> dict[str, Guess]:
     """Attack everything released, knowing every original row: all at once, and each release by itself.
 
     Who kept the releases apart knows which row came with which. An attack that compares keys loses that once all rows
     lie in one heap, where a key of January leads to July, so what it finds would seem to shrink as more is released.
     Attacks that do not know of periods are tried on everything at once alone.
+
+    Where ``failed`` is handed over, an attack that breaks down is noted there with the reason, and the others go on.
     """
     known, released = joined_rows(originals), joined(releases)
-    guesses = {}
+    guesses: dict[str, Guess] = {}
     for at, one in enumerate(attacks):
         progress(at / len(attacks), _("attacking everything released: {attack}").format(attack=one.name))
-        guesses[one.name] = run_attack(known, released, one)
-        if len(releases) > 1 and "period" in type(one).model_fields:
-            found = [run_attack(o, r, one).pairs for o, r in zip(originals, releases, strict=True)]
-            guesses[one.name + _ALONE] = Guess(one.name, pl.concat(found, how="diagonal_relaxed"))
+        try:
+            own = {one.name: run_attack(known, released, one)}
+            if len(releases) > 1 and "period" in type(one).model_fields:
+                found = [run_attack(o, r, one).pairs for o, r in zip(originals, releases, strict=True)]
+                own[one.name + _ALONE] = Guess(one.name, pl.concat(found, how="diagonal_relaxed"))
+        except Exception as error:
+            if failed is None or len(attacks) == 1:
+                raise
+            failed[one.name] = reason_of(error)
+        else:
+            guesses |= own
+    if attacks and not guesses:
+        first, reason = next(iter((failed or {}).items()))
+        raise NorenError(_("every attack failed; {name}: {reason}").format(name=first, reason=reason))
     return guesses
 
 

@@ -14,6 +14,7 @@ from noren.data.arrays import exact_values, numbers
 from noren.data.categories import in_categories, read_categories
 from noren.data.frames import History
 from noren.data.schema import Column, Role, Scale
+from noren.data.stand_ins import rows_without_customer
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.cell_error import interval_error, population_sd
@@ -44,6 +45,11 @@ CategoryFile = Annotated[
 
 def stop_if_too_few(k: int, customers: int) -> None:
     """Raise where there are fewer than k customers."""
+    if customers < 2:
+        raise ParameterError(
+            _("a history of fewer than two customers hides nobody"),
+            _("give a history of at least {k} customers").format(k=k),
+        )
     if k > customers:
         raise ParameterError(
             _("k={k} is more than the {count:,} customers there are").format(k=k, count=customers),
@@ -90,27 +96,33 @@ def alike(
     suppressed = [c for c in original.schema.columns if c.name not in columns]
     columns |= {c.name: pl.Series(c.name, [None], dtype=c.dtype).new_from_index(0, len(row)) for c in suppressed}
     notes = {"suppressed_columns": [c.name for c in suppressed]} if suppressed else {}
+    notes |= rows_without_customer(original)
     return History(pl.DataFrame([columns[name] for name in original.schema.names]), original.schema), notes
 
 
 def _generalised(values: pl.Series, column: Column, row: Whole, *, suppress_cells: bool) -> pl.Series:
-    """Return what every row's generalised row says; null where the row is deleted or nothing is known."""
+    """Return what every row's generalised row says; null where the row is deleted or some row of it has no value.
+
+    A blank is a value of its own. Beside it an interval or a set would be untrue of the blank row, and whoever knows
+    that the cell is blank would see that its row is not behind the generalised one; so the cell is suppressed for all.
+    That costs every known value of it what suppression costs, and the blanks nothing: a suppressed cell where the
+    original was blank tells nobody anything wrong.
+    """
     nominal = column.scale == Scale.NOMINAL
     if nominal:
         values = values.cast(pl.Enum(values.drop_nulls().unique().sort()))
     value = pl.col("value")
     said = value.unique().sort() if nominal else pl.struct(lo=value.min(), hi=value.max())
     every = pl.DataFrame({"row": row, "value": values}).filter(pl.col("row") != DELETED)
-    known = every.drop_nulls("value")
+    known = every.filter(pl.col("value").is_not_null().all().over("row")) if values.null_count() else every
     cells = known.group_by("row", maintain_order=True).agg(said.alias(column.name))
     if suppress_cells:
         error = _errors(known, cells, column, values)
         at = known["row"].to_numpy()
         size = int(row.max(initial=-1)) + 1
         count = np.bincount(at, minlength=size)
-        blank = np.bincount(every["row"].to_numpy(), minlength=size) - count
         # at a tie, which rounding must not decide, a cell says more than nothing
-        costly = np.bincount(at, weights=error, minlength=size) + blank > count * (1 + 1e-12)
+        costly = np.bincount(at, weights=error, minlength=size) > count * (1 + 1e-12)
         cells = cells.filter(~pl.Series(costly).gather(cells["row"]))
     placed = pl.DataFrame({"row": row}).join(cells, on="row", how="left", maintain_order="left")
     return placed[column.name]

@@ -99,7 +99,16 @@ class Chain(Method):
             told = part_of(progress, at / len(self.steps), (at + 1) / len(self.steps), step.name)
             try:
                 if data.schema.kind not in step.accepts:
-                    raise ParameterError(_("it does not work on a {kind}").format(kind=data.schema.kind))
+                    raise ParameterError(
+                        _("it does not work on a {kind}").format(kind=data.schema.kind), _("leave the step out")
+                    )
+                if lacking := step.lacks(data.schema):
+                    raise ParameterError(
+                        _("it needs a column with the role {roles}, and these purchases have none").format(
+                            roles=", ".join(lacking)
+                        ),
+                        _("leave the step out"),
+                    )
                 made.append(step.protect(data, seed=one, progress=told))
             except InputError as error:
                 raise ParameterError(

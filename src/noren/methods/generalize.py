@@ -46,6 +46,8 @@ _WHOLE_UP_TO = 4000
 """Customers searched in one block where the user does not say; beyond, blocks of a quarter of that."""
 _MOST_CELLS = 150_000_000
 """The largest matrix of rows by rows: 1.2 GB on each of two cores."""
+NO_ITEM = -1
+"""In place of an item's code: nothing is said of an item, and it costs nothing."""
 _MIXTURES = 3
 """How many mixtures of class sizes are tried."""
 
@@ -91,7 +93,8 @@ class Generalize(Method):
     Whoever knows everything about a person is left with k customers whose public histories are equal, so a guess is
     right one time in k. What all k have in common stays visible. Columns that are neither date, item, price nor
     quantity (invoice, time, description, country) would tell members apart and are suppressed; rows without a customer
-    are deleted.
+    are deleted. Of date, item, price and quantity those are laid on one another that there are. A blank cell is a value
+    of its own: where one member has none the cell is suppressed for all, which costs the others what suppression costs.
 
     References
     ----------
@@ -216,7 +219,7 @@ class Generalize(Method):
         measured = original.measured()
         ordered = [c for c in measured if c.scale != Scale.NOMINAL]
         nominal = [c for c in measured if c.scale == Scale.NOMINAL]
-        if len(nominal) != 1 or len(ordered) > COLUMNS:
+        if len(nominal) > 1 or len(ordered) > COLUMNS:
             raise SchemaError(
                 _("generalize works on one column of names, the item, and up to three of dates and numbers"),
                 _("give date, price and quantity types that can be ordered"),
@@ -225,7 +228,9 @@ class Generalize(Method):
         place = place[codes[place] >= 0]
         start = np.concatenate([[0], np.cumsum(np.bincount(codes[place]))])
         values = [numbers(words[c.name]) for c in ordered]
-        item = words[nominal[0].name].rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1
+        item = np.full(len(codes), NO_ITEM)
+        for column in nominal:
+            item = words[column.name].rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1
         rows = laid_rows(
             start,
             [v[place] for v in values],

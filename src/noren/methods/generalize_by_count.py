@@ -33,8 +33,9 @@ class GeneralizeByCount(Method):
     Whoever knows everything about a person is left with k customers whose public histories are equal, so a guess is
     right one time in k. What all k have in common stays visible. Columns that are neither date, item, price nor
     quantity (invoice, time, description, country) would tell members apart and are suppressed; rows without a customer
-    are deleted. With ``categories`` items become sets of categories in place of sets of items; the release says which
-    items each category holds.
+    are deleted. Of date, item, price and quantity those are generalised that there are. A blank cell is a value of its
+    own: where one member has none the cell is suppressed for all. With ``categories`` items become sets of categories
+    in place of sets of items; the release says which items each category holds.
 
     References
     ----------

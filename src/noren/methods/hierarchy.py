@@ -24,6 +24,7 @@ from noren.kernels.lattice_keys import distinct
 from noren.kernels.lattice_scores import CLASS_SIZE, DISCERNIBILITY, GEOMETRIC, SUM
 from noren.methods.table_parts import (
     AlikeRows,
+    SensitiveCodes,
     Share,
     quasi_columns,
     released,
@@ -151,9 +152,10 @@ class HierarchyMethod(AlikeRows):
         return own, without
 
     def _best(
-        self, rungs: list[Rungs], everybody: Whole | None, there: pl.Series, progress: Progress
+        self, rungs: list[Rungs], secrets: SensitiveCodes | None, there: pl.Series, progress: Progress
     ) -> tuple[Optimum, NDArray[np.bool_]]:
         """Return the best node, and which rows it deletes of those that are there."""
+        everybody = None if secrets is None else secrets.of_rows
         values = None if everybody is None else everybody[there.to_numpy()]
         shares = None if everybody is None else np.bincount(everybody) / len(everybody)
         codes, sizes = [one.codes for one in rungs], [one.ladder.values for one in rungs]
@@ -164,7 +166,7 @@ class HierarchyMethod(AlikeRows):
         combinations = np.column_stack([its[first] for its in codes])
         counts, ladders = np.bincount(which), [one.ladder for one in rungs]
         own = None if values is None else values[first]
-        rule = rule_of(self._promise, math.floor(self.suppression * len(which) + 1e-9))
+        rule = rule_of(self._promise, math.floor(self.suppression * len(which) + 1e-9), secrets)
         costs = {"loss": loss_costs, "entropy": entropy_costs}.get(self.loss)
 
         def told(share: float, score: float) -> None:

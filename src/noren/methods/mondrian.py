@@ -87,9 +87,9 @@ class Mondrian(AlikeRows):
         class_of = classes_by_cuts(
             np.stack([codes for codes, _places in placed]),
             [places for _codes, places in placed],
-            rule_of(self._promise, 0),
+            rule_of(self._promise, 0, values),
             relaxed=self.relaxed,
-            sensitive=values,
+            sensitive=None if values is None else values.of_rows,
         )
         if class_of is None:
             raise ParameterError(

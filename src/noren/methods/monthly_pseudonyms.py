@@ -9,6 +9,7 @@ import polars as pl
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Role
+from noren.data.stand_ins import rows_without_customer
 from noren.i18n import N_, _
 from noren.kernels.pseudonyms import pseudonyms
 from noren.methods.by_period import ByPeriod
@@ -23,8 +24,9 @@ class MonthlyPseudonyms(ByPeriod):
 
     Data that grow month by month are released again and again. Under one pseudonym a person found once is found in all
     months; with fresh ones each month must be attacked anew. No pseudonym is used twice, so names alone tell nothing
-    across periods. Inside a period the history stays whole: whoever knows some purchases of a month finds the
-    pseudonym and the rest of that month, and habits that last (the same items every month) link the months again.
+    across periods. Inside a period the history stays whole: whoever knows some purchases of a month finds the pseudonym
+    and the rest of that month, and habits that last (the same items every month) link the months again. Rows without a
+    date are a period of their own; rows without a customer are left out.
 
     References
     ----------
@@ -47,6 +49,7 @@ class MonthlyPseudonyms(ByPeriod):
     name: ClassVar[str] = "monthly-pseudonyms"
     summary: ClassVar[str] = N_("Hides names behind a fresh pseudonym in each period: months must be found one by one.")
     source: ClassVar[str] = "S3"
+    roles: ClassVar[tuple[Role, ...]] = (Role.DATE,)
 
     def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
         """Replace customers by pseudonyms of their own in each period; the same seed gives the same ones."""
@@ -61,7 +64,8 @@ class MonthlyPseudonyms(ByPeriod):
             "names are hidden and change with each period; inside a period histories are not hidden: whoever knows some"
             " purchases finds the pseudonym of that period"
         )
-        statement = Statement(method=self.name, parameters=self.parameters(), promise=promise)
+        notes = rows_without_customer(original)
+        statement = Statement(method=self.name, parameters=self.parameters(), promise=promise, notes=notes)
         progress(0.5, _("putting the rows in an order that tells nothing"))
         aligned = edited(original, [names.alias(customer.name)])
         return Release.of_aligned(original, aligned, statement, seed=seed, periods=periods)

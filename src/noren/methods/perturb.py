@@ -13,7 +13,9 @@ from pydantic import Field
 from noren.data.arrays import exact_values, numbers
 from noren.data.frames import History
 from noren.data.release import Release, Statement
-from noren.data.schema import Column, Role
+from noren.data.schema import Column, Role, Schema
+from noren.data.stand_ins import columns_not_there, of_one_item, rows_without_customer
+from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.draws import uniforms
 from noren.kernels.noise import day_shifts, moved_by_packs, scaled_prices
@@ -27,6 +29,7 @@ __all__ = ["Perturb"]
 # draw 0 chooses the pseudonyms
 _DRAW = 1
 _DATE, _PRICE, _QUANTITY = range(3)
+_MOVED = (Role.DATE, Role.PRICE, Role.QUANTITY)
 
 
 class Perturb(ByPeriod):
@@ -34,8 +37,9 @@ class Perturb(ByPeriod):
 
     Whoever looks for a purchase by its date, price or quantity no longer finds it to the letter. What the noise keeps:
     a row never leaves its period, a price stays within a factor of 1 + ``price``, a quantity within ``packs`` packs and
-    at its mean. This is noise and no guarantee: items stay, and an attacker who asks for the nearest history instead of
-    the same row often finds it.
+    at its mean. Of date, price and quantity those move that there are, and a blank stays blank; without items the pack
+    is the most common quantity of all. This is noise and no guarantee: items stay, and an attacker who asks for the
+    nearest history instead of the same row often finds it.
 
     References
     ----------
@@ -76,12 +80,22 @@ class Perturb(ByPeriod):
         description=N_("move quantities by up to this many packs; an item's pack is its most common quantity"),
     )
 
+    @classmethod
+    def fits(cls, schema: Schema) -> bool:
+        """Tell whether there is a date, a price or a quantity to move."""
+        return super().fits(schema) and bool(schema.with_role(*_MOVED))
+
     def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
         """Perturb the rows of ``original``; the same seed gives the same noise."""
         schema = original.schema
+        if not schema.with_role(*_MOVED):
+            raise ParameterError(
+                _("perturb moves dates, prices and quantities, and these purchases have none"),
+                _("use swap, thin or a method that makes histories alike"),
+            )
         columns = [pseudonymous(original[Role.CUSTOMER], seed)]
         progress(0.1, _("moving dates"))
-        if self.days:
+        if self.days and schema.with_role(Role.DATE):
             columns.append(self._dates(original, seed))
         progress(0.3, _("changing prices and quantities"))
         if self.price:
@@ -92,7 +106,8 @@ class Perturb(ByPeriod):
             "names are hidden; dates moved inside their period, prices by a small factor, quantities by whole packs;"
             " items stay, and the nearest history may still be the right one"
         )
-        statement = Statement(method=self.name, parameters=self.parameters(), promise=promise)
+        notes = columns_not_there(original, _MOVED) | rows_without_customer(original)
+        statement = Statement(method=self.name, parameters=self.parameters(), promise=promise, notes=notes)
         progress(0.6, _("putting the rows in an order that tells nothing"))
         return Release.of_aligned(original, edited(original, columns), statement, seed=seed)
 
@@ -119,7 +134,8 @@ class Perturb(ByPeriod):
 
     def _quantities(self, original: History, column: Column, seed: int) -> pl.Series:
         values = exact_values(original, column)
-        pack = usual_packs(exact_values(original, original.schema.role(Role.ITEM)), values)
+        (sold,) = of_one_item(original)
+        pack = usual_packs(exact_values(sold, sold.schema.role(Role.ITEM)), values)
         uniform = uniforms(len(values), seed=seed, draw=_DRAW, stream=_QUANTITY)
         least, _most = _bounds(column)
         return _like(values, moved_by_packs(numbers(values), pack, self.packs, least, uniform))

@@ -14,6 +14,7 @@ from noren.data.formats.spelling import Spelling
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Role
+from noren.data.stand_ins import rows_without_customer
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.cosine_clusters import cosine_clusters, filled_up
@@ -75,6 +76,7 @@ class PseudoRecords(Method):
     name: ClassVar[str] = "pseudo-records"
     summary: ClassVar[str] = N_("Adds rows so that all customers of a cluster have bought the same items.")
     source: ClassVar[str] = "S2"
+    roles: ClassVar[tuple[Role, ...]] = (Role.ITEM,)
 
     clusters: int = Field(
         description=N_("how many clusters: one customer of each may be found by item sets, so fewer are safer"),
@@ -145,6 +147,7 @@ class PseudoRecords(Method):
         released = History(edited(original, [names]).frame, original.schema, Spelling())
         added = believable_rows(released, codes, item, who, what, seed=seed)
         notes = self._notes(np.bincount(cluster, minlength=self.clusters), len(added))
+        notes |= rows_without_customer(original)
         statement = Statement(
             method=self.name,
             parameters=self.parameters(),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import ClassVar
 
 import polars as pl
@@ -11,8 +10,10 @@ from noren.data.arrays import people
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Role
+from noren.data.stand_ins import rows_without_customer
 from noren.i18n import N_, _
 from noren.kernels.pseudonyms import pseudonyms
+from noren.methods.edited import edited
 from noren.progress import Progress, silent
 from noren.protocols import Method
 
@@ -31,7 +32,7 @@ class Pseudonymize(Method):
 
     The promise is small: names are hidden, histories are not. Anyone who knows some of a person's purchases finds the
     person's pseudonym and with it all the rest. It is the floor that other methods are compared with, and the honest
-    name for what is often called anonymous.
+    name for what is often called anonymous. Rows without a customer have nobody to stand for and are left out.
 
     Examples
     --------
@@ -51,15 +52,10 @@ class Pseudonymize(Method):
 
     def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
         """Replace the customers of ``original`` by pseudonyms; the same seed gives the same ones."""
-        column = original.schema.role(Role.CUSTOMER).name
         progress(0.0, _("choosing pseudonyms"))
-        # only the schema's columns: a frame may carry others, and the master names people
-        frame = original.frame.select(original.schema.names)
-        frame = frame.with_columns(pseudonymous(original[Role.CUSTOMER], seed))
-        odd = {name: texts for name, texts in original.spelling.exceptions.items() if name != column}
-        spelling = replace(original.spelling, exceptions=odd)
-        aligned = replace(original, frame=frame, spelling=spelling, master=None)
+        aligned = edited(original, [pseudonymous(original[Role.CUSTOMER], seed)])
         promise = N_("names are hidden, histories are not: whoever knows some purchases finds the customer")
-        statement = Statement(method=self.name, parameters=self.parameters(), promise=promise)
+        notes = rows_without_customer(original)
+        statement = Statement(method=self.name, parameters=self.parameters(), promise=promise, notes=notes)
         progress(0.5, _("putting the rows in an order that tells nothing"))
         return Release.of_aligned(original, aligned, statement, seed=seed)

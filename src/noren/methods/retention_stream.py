@@ -18,10 +18,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from noren.data.formats.binary_files import is_parquet
+from noren.data.formats.binary_files import is_parquet, parquet_blocks
 from noren.data.formats.files import readable, writing_folder
+from noren.data.people_count import PeopleSeen
 from noren.data.perturbation import LARGEST_TABLE, Perturbation
-from noren.data.reading import read_blocks
+from noren.data.public_schema import published_schema, published_statement
+from noren.data.reading import read_blocks, settled
+from noren.data.release import RELEASE
 from noren.data.schema import Kind, Schema
 from noren.data.statement import Statement
 from noren.engines.blocks import map_blocks
@@ -60,7 +63,11 @@ def protect_file(
         raise ParameterError(_("a stream cannot take domains from the data"), _("declare the domains in the schema"))
     method.released_names(schema)  # a question is asked before the rows are counted
     path = readable(source)
-    rows = _rows(path, schema, progress)
+    schema = settled(path, schema)
+    known = schema.model_copy(update={"guessed": False})  # what holds for every row needs no second look
+    people = PeopleSeen(schema)
+    rows = _rows(path, known, progress, people)
+    people.stop_at_repeated_people()
     plan = method.plan(schema, rows)
     if plan.cells >= 1 << 62:
         raise ParameterError(_("the attributes have too many values together"), _("choose fewer attributes"))
@@ -74,24 +81,33 @@ def protect_file(
 
     def keys() -> Iterator[Whole]:
         done = 0
-        for found in map_blocks(kernel, _numbered(read_blocks(path, schema), needed.names), workers=workers):
+        for found in map_blocks(kernel, _numbered(read_blocks(path, known), needed.names), workers=workers):
             done += len(found)
             progress(0.1 + 0.8 * done / rows, _("perturbing"))
             yield found
 
-    with writing_folder(target, replace=replace) as aside, TemporaryDirectory(dir=aside) as scratch:
+    with writing_folder(target, replace=replace and RELEASE) as aside, TemporaryDirectory(dir=aside) as scratch:
         ordered = _counted(keys(), plan) if plan.cells <= LARGEST_TABLE else _sorted(keys(), plan, Path(scratch))
-        _write_public(ordered, plan, plan.released_schema(schema), aside / "public.parquet")
-        said = json.dumps(statement.as_dict(), ensure_ascii=False, indent=2, sort_keys=True)
+        released = published_schema(plan.released_schema(schema), statement)
+        _write_public(ordered, plan, released, aside / "public.parquet")
+        said = json.dumps(published_statement(statement), ensure_ascii=False, indent=2, sort_keys=True)
         (aside / "statement.json").write_text(said + "\n", encoding="utf-8")
     return statement
 
 
-def _rows(path: Path, schema: Schema, progress: Progress) -> int:
+def _rows(path: Path, schema: Schema, progress: Progress, people: PeopleSeen) -> int:
+    """Count the rows, and the people that they say they are about."""
     progress(0.0, _("counting rows"))
     if is_parquet(path):
+        if people.names and set(schema.names) <= set(pq.read_schema(path).names):
+            for block in parquet_blocks(path, columns=people.names):
+                people.add(block)
         return int(pq.ParquetFile(path).metadata.num_rows)
-    return sum(len(block) for block in read_blocks(path, schema))
+    rows = 0
+    for block in read_blocks(path, schema):
+        people.add(block)
+        rows += len(block)
+    return rows
 
 
 def _numbered(blocks: Iterable[pl.DataFrame], names: Iterable[str]) -> Iterator[tuple[int, pl.DataFrame]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -13,6 +13,7 @@ from noren.data.arrays import exact_values, numbers, people
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Role, Scale
+from noren.data.stand_ins import columns_not_there, of_one_item, rows_without_customer
 from noren.i18n import N_, _
 from noren.kernels.draws import uniforms
 from noren.kernels.exchange import NO_PARTNER, like_partners, matched_rows
@@ -38,7 +39,9 @@ class Swap(ByPeriod):
     where both bought it, else of like price; a share of these pairs changes hands. Everything about the purchases
     themselves stays: what was sold in a period, of each item, at which price and how often, is exactly the same, and
     so is how many rows each customer has. Whoever finds a purchase is led to the partner, unless it stayed. Those that
-    stayed lead to the customer as before, so a small share protects little.
+    stayed lead to the customer as before, so a small share protects little. Without items partners have like numbers of
+    rows, without dates all rows are of one period; rows whose date is blank stay where they are, rows without a
+    customer are left out.
 
     References
     ----------
@@ -88,19 +91,27 @@ class Swap(ByPeriod):
             "names are hidden, and some rows stand under a similar customer's name; what was sold in each period stays"
             " exact, and rows that did not change hands lead to their customer"
         )
-        notes = {"changed_hands": 2 * len(picked) / max(len(original), 1)}
+        notes: dict[str, Any] = {"changed_hands": 2 * len(picked) / max(len(original), 1)}
+        notes |= columns_not_there(original, (Role.ITEM, Role.DATE)) | rows_without_customer(original)
         statement = Statement(method=self.name, parameters=self.parameters(), promise=promise, notes=notes)
         progress(0.6, _("putting the rows in an order that tells nothing"))
         return Release.of_aligned(original, edited(original, changed), statement, seed=seed, pseudonyms=behind)
 
+    def _pools(self, original: History) -> pl.Series:
+        """Return the period of each row as a number; the same for all where there are no dates."""
+        if not original.schema.with_role(Role.DATE):
+            return pl.Series("period", np.zeros(len(original), dtype=np.int64))
+        return self.periods(original).rank("dense").cast(pl.Int64).alias("period")
+
     def _pairs_of_rows(self, original: History, seed: int) -> tuple[Whole, Whole]:
         """Return rows of one partner and rows of the other that may be exchanged, as many of each."""
+        (original,) = of_one_item(original)
         item = exact_values(original, original.schema.role(Role.ITEM)).rank("dense").cast(pl.Int64).fill_null(0)
         codes, _customers = people(original[Role.CUSTOMER])
         rows = pl.DataFrame(
             [
                 pl.Series("who", codes).replace(-1, None),
-                self.periods(original).rank("dense").cast(pl.Int64).alias("period"),
+                self._pools(original),
                 item.alias("item"),
                 *(pl.Series(str(at), values) for at, values in enumerate(_ordering(original))),
             ]
@@ -116,9 +127,9 @@ class Swap(ByPeriod):
         period = rows["period"].to_numpy()[start[:-1]]
         partner = like_partners(start, rows["item"].to_numpy(), period, ranks)[unit]
         rows = rows.with_columns(unit=pl.Series(unit), partner=pl.Series(partner))
-        rows = rows.filter(pl.col("partner") != NO_PARTNER).sort(
-            *(name for name in rows.columns if name.isdigit()), maintain_order=True
-        )
+        rows = rows.filter(pl.col("partner") != NO_PARTNER)
+        order = [name for name in rows.columns if name.isdigit()]
+        rows = rows.sort(order, maintain_order=True) if order else rows
         pair = rows.select(pl.min_horizontal("unit", "partner")).to_series().to_numpy()
         side = (rows["unit"].to_numpy() != pair).astype(np.int64)
         place, item_code = rows["row"].cast(pl.Int64).to_numpy(), rows["item"].to_numpy()

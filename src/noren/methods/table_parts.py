@@ -19,7 +19,7 @@ from noren.data.roles import stop_at_unclassified
 from noren.data.schema import Column, Role, Scale, ValueType
 from noren.errors import ParameterError
 from noren.i18n import N_, _
-from noren.kernels.class_rules import DISTINCT, ENTROPY, NO_DIVERSITY, RECURSIVE, Rule
+from noren.kernels.class_rules import DISTINCT, EACH, ENTROPY, NO_DIVERSITY, RECURSIVE, Rule
 from noren.methods.alike import hides_somebody
 from noren.methods.pseudonymize import pseudonymous
 from noren.naming import listing
@@ -31,6 +31,7 @@ __all__ = [
     "Identifiers",
     "Promise",
     "Quasi",
+    "SensitiveCodes",
     "Share",
     "TableK",
     "quasi_columns",
@@ -101,6 +102,11 @@ class Promise:
         """Whether sensitive values matter."""
         return self.ell is not None or self.t is not None
 
+    @property
+    def counts_values_alone(self) -> bool:
+        """Whether only the number of distinct values matters, which can be asked of several columns at once."""
+        return self.t is None and self.diversity == "distinct"
+
     def words(self) -> str:
         """Return the promise in one sentence, for the statement."""
         if self.looks_at_sensitive:
@@ -108,11 +114,12 @@ class Promise:
         return N_("each row is alike in all quasi columns to at least k - 1 others")
 
 
-def rule_of(promise: Promise, most_suppressed: int) -> Rule:
+def rule_of(promise: Promise, most_suppressed: int, values: SensitiveCodes | None = None) -> Rule:
     """Return the promise as kernels take it."""
     kind = NO_DIVERSITY if promise.ell is None else _KINDS[promise.diversity]
     t = -1.0 if promise.t is None else float(promise.t)
-    return Rule(promise.k, most_suppressed, kind, promise.ell or 1, float(promise.c), t, promise.distance == "ordered")
+    rule = Rule(promise.k, most_suppressed, kind, promise.ell or 1, float(promise.c), t, promise.distance == "ordered")
+    return rule if values is None or not len(values.parts) else rule._replace(diversity=EACH, parts=values.parts)
 
 
 def quasi_columns(table: Table, named: Sequence[str]) -> list[Column]:
@@ -135,8 +142,29 @@ def quasi_columns(table: Table, named: Sequence[str]) -> list[Column]:
     return chosen
 
 
-def sensitive_codes(table: Table, promise: Promise, named: str | None, quasi: Sequence[Column]) -> Whole | None:
-    """Return the code of each row's sensitive value, in the values' order, where the promise looks at them."""
+@dataclass(frozen=True)
+class SensitiveCodes:
+    """The sensitive values of a table as codes.
+
+    Attributes
+    ----------
+    of_rows
+        The code of each row's value, in the values' order; of its combination of values where several columns count.
+    parts
+        Of several columns ``parts[column, code]``, the code of the value that a combination has; empty of one.
+    """
+
+    of_rows: Whole
+    parts: Whole
+
+
+def sensitive_codes(
+    table: Table, promise: Promise, named: str | None, quasi: Sequence[Column]
+) -> SensitiveCodes | None:
+    """Return the code of each row's sensitive value, where the promise looks at them.
+
+    Where several columns are sensitive and none is named, a number of distinct values is asked of each of them.
+    """
     if not promise.looks_at_sensitive:
         return None
     own = {column.name for column in quasi}
@@ -148,14 +176,21 @@ def sensitive_codes(table: Table, promise: Promise, named: str | None, quasi: Se
                 _("{column} is quasi, and cannot be the sensitive one too").format(column=named),
                 _("choose one of the two"),
             )
-    if len(known) != 1:
+    if not known or (len(known) > 1 and not promise.counts_values_alone):
         raise ParameterError(
             _("which column is the sensitive one?")
             if not known
             else _("which of {columns} is the sensitive one?").format(columns=listing([c.name for c in known])),
             _("name it: --sensitive COLUMN"),
         )
-    column = known[0]
+    each = [_codes_of(table, column) for column in known]
+    if len(each) == 1:
+        return SensitiveCodes(each[0], np.zeros((0, 0), dtype=np.int64))
+    parts, combined = np.unique(np.stack(each), axis=1, return_inverse=True)
+    return SensitiveCodes(combined.astype(np.int64), np.ascontiguousarray(parts))
+
+
+def _codes_of(table: Table, column: Column) -> Whole:
     values = exact_values(table, column)
     ordered = values.unique().sort()
     if column.domain is not None:
@@ -249,7 +284,8 @@ class AlikeRows(Method):
         default="equal", description=N_("how far values are from each other for t: all the same, or by their order")
     )
     sensitive: str | None = Field(
-        default=None, description=N_("the column that l and t look at, where several are sensitive")
+        default=None,
+        description=N_("the column that l and t look at, where several are sensitive; left out, l looks at each"),
     )
     identifiers: Identifiers = Field(
         default="drop", description=N_("what becomes of columns that identify: dropped, or replaced by pseudonyms")

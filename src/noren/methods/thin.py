@@ -11,10 +11,11 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field
 
-from noren.data.arrays import people
+from noren.data.arrays import NOBODY, people
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Role
+from noren.data.stand_ins import rows_without_customer
 from noren.i18n import N_, _
 from noren.kernels.draws import uniforms
 from noren.methods.edited import edited
@@ -35,7 +36,9 @@ class Thin(Method):
     the share is met; every customer keeps at least one row, unless ``allow_vanish`` says otherwise. With ``rarest`` the
     rows go first that lead to their customer most surely: by the chance that somebody who knows two facts of the row
     (its date and item, its item and price, …) and picks one of the customers with such a row picks the right one. What
-    is left is exact, so this protects the rows that are gone and no others.
+    is left is exact, so this protects the rows that are gone and no others. Facts are date, item, price and quantity,
+    as many of them as there are; a blank one is a fact, too. Rows without a customer are left out, and no share counts
+    them.
 
     References
     ----------
@@ -70,12 +73,14 @@ class Thin(Method):
         uniform = uniforms(len(original), seed=seed, draw=_DRAW, stream=_ORDER)
         first = -giveaway(original) if self.rarest else np.zeros(len(original))
         order = np.lexsort((uniform, first))
-        wanted = int(np.floor(self.share * len(original) + 1e-9))
+        codes = people(original[Role.CUSTOMER])[0]
+        order = order[codes[order] != NOBODY]
+        wanted = int(np.floor(self.share * len(order) + 1e-9))
         if not self.allow_vanish:
-            order = order[~_last_of_customer(people(original[Role.CUSTOMER])[0][order])]
+            order = order[~_last_of_customer(codes[order])]
         gone = np.zeros(len(original), dtype=np.bool_)
         gone[order[:wanted]] = True
-        notes: dict[str, Any] = {}
+        notes: dict[str, Any] = rows_without_customer(original)
         if wanted > len(order):
             notes["rows_kept_so_that_nobody_vanishes"] = wanted - len(order)
         promise = N_(
@@ -91,7 +96,7 @@ class Thin(Method):
 
 def giveaway(history: History) -> NDArray[np.float64]:
     """Return how surely each row leads to its customer: the mean, over all pairs of date, item, price and quantity, of
-    1 over the number of customers who have a row with the same two values.
+    1 over the number of customers who have a row with the same two values; where there is one column, by that alone.
 
     >>> from noren.data.schema import Schema
     >>> rows = {"customer": ["ann", "bob", "bob"], "date": ["2010/12/1", "2010/12/1", "2010/12/2"], "item": ["a"] * 3,
@@ -104,12 +109,12 @@ def giveaway(history: History) -> NDArray[np.float64]:
     ranks = [texts[name].rank("dense").alias(str(at)) for at, name in enumerate(names)]
     rows = pl.DataFrame([*ranks, pl.Series("who", people(history[Role.CUSTOMER])[0])])
     chance = np.zeros(len(rows))
-    pairs = list(combinations([rank.name for rank in ranks], 2))
-    for one, other in pairs:
-        shared = rows.unique([one, other, "who"]).group_by(one, other).len()
-        count = rows.select(one, other).join(shared, on=[one, other], how="left", maintain_order="left")["len"]
+    facts = list(combinations([rank.name for rank in ranks], min(2, len(ranks))))
+    for fact in facts:
+        shared = rows.unique([*fact, "who"]).group_by(fact).len()
+        count = rows.select(fact).join(shared, on=fact, how="left", maintain_order="left")["len"]
         chance += 1 / count.to_numpy()
-    return chance / len(pairs)
+    return chance / len(facts)
 
 
 def _last_of_customer(codes: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from noren.data.formats.files import writing_folder
+from noren.data.formats.files import FolderKind, writing_folder
 from noren.i18n import _, active_language
 from noren.reproduce.frame import Erratum
 from noren.reproduce.layout import Grid, before_table, grid, headline, long_grid, markdown_table
@@ -18,16 +18,36 @@ from noren.reproduce.machine import facts
 from noren.reproduce.run import DocumentResult, PartResult, Report
 from noren.study.templating import house_styles, template
 
-__all__ = ["markdown", "overview", "page", "part_title", "write"]
+__all__ = ["REPRODUCTION", "markdown", "overview", "page", "part_title", "write"]
 
 Pictures = dict[tuple[str, str, int], str]
+
+
+def _unsigned(folder: Path) -> str | None:
+    """Return the summary in a folder where it is none of a reproduction."""
+    try:
+        told = json.loads((folder / "reproduce.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        told = None
+    return None if isinstance(told, dict) and {"documents", "measured"} <= told.keys() else "reproduce.json"
+
+
+_DOCUMENT = ("S[0-9]", "beyond")
+REPRODUCTION = FolderKind(
+    (
+        *("index.html", "index.md", "reproduce.json"),
+        *(name + end for name in _DOCUMENT for end in (".md", ".json", "-*.svg")),
+    ),
+    _unsigned,
+)
+"""A folder with a reproduction; another may take its place if it holds nothing else."""
 
 
 def write(report: Report, folder: str | Path, *, replace: bool = False) -> Path:
     """Write everything into ``folder``, whole or not at all, and return it."""
     pictures = draw(report)
     measured = facts("noren", "numpy", "polars")
-    with writing_folder(folder, replace=replace) as aside:
+    with writing_folder(folder, replace=replace and REPRODUCTION) as aside:
 
         def put(name: str, text: str) -> None:
             (aside / name).write_text(text, encoding="utf-8", newline="\n")

@@ -9,6 +9,7 @@ from pathlib import Path
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
+from sqlalchemy.exc import OperationalError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
@@ -17,11 +18,13 @@ from starlette.staticfiles import StaticFiles
 from noren.errors import CheckFailedError, InputError, NorenError
 from noren.i18n import _
 from noren.studio.api import router as api
+from noren.studio.bodies import BodyError
 from noren.studio.bundle import Bundle
 from noren.studio.folders import UnknownIdError
 from noren.studio.guard import Guard, Login
 from noren.studio.pages import error_page
 from noren.studio.pages import router as pages
+from noren.studio.reasons import DISK_FULL, is_disk_full
 from noren.studio.service import NotNowError, NotThereError, Studio, TooLargeError
 from noren.studio.settings import Settings
 from noren.version import __version__
@@ -59,6 +62,8 @@ def make_app(settings: Settings) -> FastAPI:
     app.add_middleware(GZipMiddleware, minimum_size=2_000, compresslevel=5)
     app.add_middleware(Guard, settings=settings, login=login)
     app.add_exception_handler(NorenError, _said)
+    app.add_exception_handler(OSError, _by_system)
+    app.add_exception_handler(OperationalError, _by_system)
     app.add_exception_handler(UnknownIdError, _not_there)
     app.add_exception_handler(RequestValidationError, _not_valid)
     app.add_exception_handler(HTTPException, _by_status)
@@ -73,6 +78,8 @@ def _answer(request: Request, status: int, content: dict[str, object]) -> Respon
 
 
 async def _said(request: Request, error: Exception) -> Response:
+    if is_disk_full(error):
+        return _no_room(request)
     if isinstance(error, NotThereError):
         status = 404
     elif isinstance(error, NotNowError | CheckFailedError):
@@ -83,6 +90,17 @@ async def _said(request: Request, error: Exception) -> Response:
     if isinstance(error, InputError):
         content |= error.problem.as_dict()
     return _answer(request, status, content)
+
+
+def _no_room(request: Request) -> Response:
+    return _answer(request, 507, {"message": _(DISK_FULL)})
+
+
+async def _by_system(request: Request, error: Exception) -> Response:
+    """Answer what the disk or the database said; all but a full disk is unexpected."""
+    if is_disk_full(error):
+        return _no_room(request)
+    raise error
 
 
 async def _not_there(request: Request, _error: Exception) -> Response:
@@ -98,7 +116,7 @@ async def _not_valid(request: Request, error: Exception) -> Response:
 
 async def _by_status(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
-    told = {404: _("there is no such page"), 405: _("this cannot be done here")}.get(status)
+    told = error.detail if isinstance(error, BodyError) else _("there is no such page") if status == 404 else None
     response = _answer(request, status, {"message": told or _("this cannot be done here")})
     if isinstance(error, HTTPException) and error.headers:
         response.headers.update(error.headers)

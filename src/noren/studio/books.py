@@ -16,6 +16,7 @@ from noren.ledger import Ledger
 from noren.studio.exports import Download, file_name, packed
 from noren.studio.service import NotNowError, NotThereError, Studio
 from noren.studio.store import Job, State
+from noren.studio.work.keeping import curve_of
 from noren.studio.work.project_files import method_of
 
 __all__ = ["add", "make", "periods_to_come", "told", "usual_steps", "weigh"]
@@ -57,14 +58,13 @@ def make(
 def told(studio: Studio, project: str) -> dict[str, Any]:
     """Return the ledger of a project as plain data."""
     book = _book(studio, project)
-    periods, curves = book.curves()
     return {
         "period": book.settings.period,
         "steps": book.settings.chain.parameters()["steps"],
         "attacks": list(book.settings.attacks),
         "budget": dict(book.settings.budget),
         "left": book.left(),
-        "curve": {"periods": periods, "mm": curves},
+        "curve": curve_of(book),
         "entries": [
             entry.model_dump(mode="json", exclude={"files", "previous", "schema_digest"}) for entry in book.entries
         ],

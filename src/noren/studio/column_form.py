@@ -31,6 +31,7 @@ class ColumnFields:
     type: str = "text"
     width: str = ""
     format: str = ""
+    number: str = ""
     domain: str = ""
     minimum: str = ""
     maximum: str = ""
@@ -57,6 +58,7 @@ def _fields(column: Column) -> ColumnFields:
         type=str(column.type),
         width="" if column.width is None else _number(column.width),
         format=column.format or "",
+        number=column.number or "",
         domain="\n".join(column.domain or ()),
         minimum=_bound(column.minimum),
         maximum=_bound(column.maximum),
@@ -82,7 +84,7 @@ def typed(before: Sequence[ColumnFields], posted: Mapping[str, str]) -> list[Col
 def _typed(before: ColumnFields, i: int, posted: Mapping[str, str]) -> ColumnFields:
     texts = {
         field: posted.get(f"{field}-{i}", getattr(before, field)).strip()
-        for field in ("role", "type", "width", "format", "minimum", "maximum")
+        for field in ("role", "type", "width", "format", "number", "minimum", "maximum")
     }
     domain = posted.get(f"domain-{i}", before.domain).replace("\r\n", "\n").replace("\r", "\n")
     return replace(before, **texts, domain=domain, out=f"out-{i}" in posted, optional=f"optional-{i}" in posted)
@@ -95,9 +97,20 @@ def content_from(fields: Sequence[ColumnFields], kind: str, before: Schema) -> t
         "name": "custom",
         "kind": kind if kind in set(Kind) else str(before.kind),
         "text": before.text.model_dump(exclude_none=True),
+        # what was guessed of grids and lists stays a guess, which rejects no row, until somebody says otherwise
+        "guessed": before.guessed and all(_as_guessed(one, own[one.name]) for one in fields if one.name in own),
         "columns": [_about(one, own.get(one.name)) for one in fields if not one.out],
     }
     return content, [one.name for one in fields if one.out]
+
+
+def _as_guessed(fields: ColumnFields, before: Column) -> bool:
+    """Tell whether nobody changed what is said of the values a column may have."""
+    guess = _fields(before)
+    same = ("width", "minimum", "maximum", "optional")
+    return fields.domain.strip() == guess.domain.strip() and all(
+        getattr(fields, name) == getattr(guess, name) for name in same if fields.type == guess.type
+    )
 
 
 def _about(fields: ColumnFields, before: Column | None) -> dict[str, Any]:
@@ -113,6 +126,7 @@ def _about(fields: ColumnFields, before: Column | None) -> dict[str, Any]:
     if fields.scale == Scale.INTERVAL:
         about |= {"format": fields.format} if fields.format else {}
         return about | ({"width": before.width} if before and before.width and str(before.type) == fields.type else {})
+    about |= {"number": fields.number} if fields.number else {}
     return about | ({"width": fields.width} if fields.width else {})
 
 

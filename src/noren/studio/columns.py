@@ -28,6 +28,7 @@ __all__ = [
     "content_of",
     "problems_of",
     "schema_of",
+    "types_for",
 ]
 
 HISTORY_ROLES: Final = {
@@ -72,7 +73,14 @@ TYPES: Final = {
 }
 NAMES_IN_HISTORY: Final = (Role.CUSTOMER, Role.ITEM, Role.INVOICE, Role.DESCRIPTION)
 """Roles whose values are names, even where they look like numbers: customers 007 and 7 are different people."""
-_NEEDED: Final = (Role.CUSTOMER, Role.DATE, Role.ITEM)
+_PLAYED_BY: Final = {
+    Role.DATE: (ValueType.DATE, ValueType.DATETIME),
+    Role.TIME: (ValueType.TIME,),
+    Role.PRICE: (ValueType.INTEGER, ValueType.DECIMAL),
+    Role.QUANTITY: (ValueType.INTEGER, ValueType.DECIMAL),
+}
+_NEEDED: Final = (Role.CUSTOMER,)
+_ANY_OF: Final = (Role.DATE, Role.ITEM, Role.PRICE, Role.QUANTITY)
 _BOUNDS: Final = {
     ValueType.INTEGER: "0",
     ValueType.DECIMAL: "0.01",
@@ -137,6 +145,7 @@ def problems_of(content: Mapping[str, Any], missing: Mapping[str, int] | None = 
         else:
             if columns[-1].role not in allowed:
                 found.append(ColumnProblem(columns.pop().name, _OF_THE_OTHER_KIND[allowed is TABLE_ROLES]()))
+    found += [ColumnProblem(c.name, *misfit) for c in columns if (misfit := _misfit(c)) is not None]
     open_ = [c.name for c in columns if "role" not in c.model_fields_set]
     found += [ColumnProblem(name, _("What is this column for?"), is_question=True) for name in open_]
     empty = missing or {}
@@ -147,12 +156,33 @@ def problems_of(content: Mapping[str, Any], missing: Mapping[str, int] | None = 
             _("allow them"),
         )
         for c in columns
-        if empty.get(c.name) and not c.optional
+        if empty.get(c.name) and not c.optional and not settled.get("guessed")
     ]
     if len(columns) == len(listed):
         whole = _whole_problems(settled, columns, open_)
         found += whole
     return found
+
+
+def types_for(role: str) -> tuple[ValueType, ...]:
+    """Return the types whose values can play a role; none where any can."""
+    return _PLAYED_BY.get(Role(role), ()) if role in set(Role) else ()
+
+
+def _misfit(column: Column) -> tuple[str, str] | None:
+    """Return what is wrong with a column whose values cannot be what it is said to be for, and the cure."""
+    fitting = types_for(str(column.role))
+    if not fitting or column.type in fitting:
+        return None
+    said = _("its values are {given}, and “{role}” needs {wanted}").format(
+        given=_(TYPES[column.type]),
+        role=_(HISTORY_ROLES[column.role]),
+        wanted=_(" or ").join(_(TYPES[t]) for t in fitting),
+    )
+    cure = _("say below that its values are {wanted}, or choose what it is for anew").format(
+        wanted=_(TYPES[fitting[-1]])
+    )
+    return said, cure
 
 
 def _whole_problems(settled: Mapping[str, Any], columns: Sequence[Column], open_: Sequence[str]) -> list[ColumnProblem]:
@@ -168,6 +198,10 @@ def _whole_problems(settled: Mapping[str, Any], columns: Sequence[Column], open_
             for role in _NEEDED
             if role not in roles
         ]
+        if not lacking and not set(_ANY_OF) & set(roles):
+            meanings = ", ".join(_(HISTORY_ROLES[role]) for role in _ANY_OF)
+            said = _("no column tells what was bought: {meanings}").format(meanings=meanings)
+            lacking = [ColumnProblem(None, said, _("choose one of these for one column"))]
         if lacking:
             return lacking
     error = _first_problem(settled)
@@ -224,7 +258,9 @@ def _settled(content: Mapping[str, Any]) -> dict[str, Any]:
 def _settled_column(given: Mapping[str, Any], history: bool) -> dict[str, Any]:
     about = dict(given)
     if history and about.get("role") in NAMES_IN_HISTORY:
-        about = {k: v for k, v in about.items() if k not in ("width", "format", "minimum", "maximum", "scale")}
+        about = {
+            k: v for k, v in about.items() if k not in ("width", "format", "number", "minimum", "maximum", "scale")
+        }
         about["type"] = ValueType.TEXT
     for edge in ("minimum", "maximum"):
         if isinstance(about.get(edge), str):

@@ -9,6 +9,7 @@ from typing import Any
 from noren.data.formats.scan import ENCODINGS
 from noren.i18n import _, active_language, ngettext
 from noren.naming import listing
+from noren.studio.work.answers import answer_of
 from noren.study.findings import count, percent
 from noren.study.page_text import printable
 
@@ -39,6 +40,10 @@ def finding(facts: Facts, profile: Facts) -> str:
     )
     if profile["history"]:
         found = profile["history"]
+        if found["first"] is None:
+            return _("{rows} purchases by {people} customers; {gaps}").format(
+                rows=count(facts["rows"]), people=count(found["customers"]), gaps=gaps
+            )
         return _("{rows} purchases by {people} customers between {first} and {last}; {gaps}").format(
             rows=count(facts["rows"]),
             people=count(found["customers"]),
@@ -85,9 +90,27 @@ def size(number: int) -> str:
     return f"{number} B"
 
 
-def questions(facts: Facts) -> list[str]:
-    """Return what the guess could not decide, in the viewer's language."""
-    return [printable(said[active_language()], 400) for said in facts.get("questions", [])]
+def questions(facts: Facts) -> list[dict[str, Any]]:
+    """Return what the guess could not decide, in the viewer's language, each with its answers and the one given."""
+    language, given = active_language(), facts.get("answers", [])
+    return [
+        {
+            "about": one["about"],
+            "column": one["column"] or "",
+            "text": printable(one["text"][language], 400),
+            "stops": one["stops"],
+            "answered": answer_of(one, given),
+            "answers": [
+                {
+                    "value": answer["value"],
+                    "label": printable(answer["label"][language], 120),
+                    "chosen": answer["value"] == one["chosen"],
+                }
+                for answer in one["answers"]
+            ],
+        }
+        for one in facts.get("questions", [])
+    ]
 
 
 def notices(facts: Facts) -> list[str]:

@@ -36,6 +36,7 @@ __all__ = [
     "TableForm",
     "Written",
     "file_name",
+    "is_audited",
     "is_official",
     "is_perturbed",
     "latest",
@@ -108,11 +109,20 @@ def _name_part(text: str) -> str:
 
 
 def public_part(studio: Studio, job: str, form: Form = "parquet") -> Download:
-    """Return the public part and the statement, and nothing else."""
+    """Return the public part and the statement, and nothing else; never of a release that was not audited."""
     found = studio.finished(job)
+    if not is_audited(found):
+        raise NotNowError(
+            _("this release is not audited, so nobody checked what it claims; do what is missing of the run first")
+        )
     folder = _published(studio, found, form)
     files = sorted(path for path in folder.iterdir() if path.is_file())
     return Download(_named(studio, found, "public.zip"), "application/zip", packed((p.name, p) for p in files))
+
+
+def is_audited(job: Job) -> bool:
+    """Tell whether the audit of a finished run came to its end; a release that claims nothing needs none."""
+    return job.summary.get("audited") is not False
 
 
 def _published(studio: Studio, job: Job, form: Form) -> Path:

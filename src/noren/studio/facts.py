@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from noren.i18n import _
-from noren.study.findings import count, decimal, percent
+from noren.measures.safety.table_classes import LIKELY
+from noren.study.numbers import count, number, percent
 
 __all__ = ["Fact", "Measured", "measured", "number", "table_risk_facts", "useful_facts"]
 
@@ -113,7 +114,30 @@ def table_risk_facts(view: View) -> list[Fact]:
     ]
     found = {one["name"]: one for one in view["measures"]}
     diverse = _diversity(found) if risk["basis"] == "classes" else []
-    return [*(fact for fact in known if fact.value is not None), *diverse]
+    return [*(fact for fact in known if fact.value is not None), *_told(risk), *diverse]
+
+
+def _told(risk: View) -> list[Fact]:
+    """Return how many people's sensitive values the classes tell, for certain and nearly so."""
+    facts = []
+    for one in risk["told"]:
+        certain, likely = one["certain"], one["likely"]
+        if certain is None:
+            continue
+        of = f"risk.told.{one['column']}"
+        words = _("people whose {column} is told").format(column=one["column"])
+        meaning = _(
+            "How many people stand in a class where everybody has the same value: whoever finds the class knows it "
+            "without finding the row. 0 is safe."
+        )
+        facts.append(Fact(of, words, certain, count(certain), "safer", meaning, "classes"))
+        words = _("people whose {column} can be guessed").format(column=one["column"])
+        meaning = _(
+            "How many people stand in a class where one value belongs to {share} of the rows or more: whoever finds "
+            "the class guesses it and is seldom wrong."
+        ).format(share=percent(LIKELY))
+        facts.append(Fact(f"{of}.likely", words, likely, count(likely), "safer", meaning, "classes"))
+    return facts
 
 
 # --- what stays useful ---------------------------------------------------------------------------------------
@@ -375,19 +399,6 @@ def _part_words() -> dict[str, str]:
 
 
 # --- writing -------------------------------------------------------------------------------------------------
-
-
-def number(value: float) -> str:
-    """Write any number for a person: whole ones whole, small ones with three decimals, large ones with one.
-
-    >>> number(3.0), number(0.43821), number(0.00002), number(-0.25), number(122505.94)
-    ('3', '0.438', '<0.001', '-0.250', '122,505.9')
-    """
-    if float(value).is_integer():
-        return count(int(value))
-    if value < 0:
-        return f"-{number(-value)}".replace("-<", ">-")
-    return decimal(value) if value < 100 else f"{value:,.1f}"
 
 
 def _written(value: float | None) -> str:

@@ -7,7 +7,7 @@ from typing import Final
 
 from noren.i18n import N_, _
 
-__all__ = ["MAIN", "STARTS", "help_of", "label_of", "word_of"]
+__all__ = ["DIVERSE", "MAIN", "STARTS", "help_of", "label_of", "word_of"]
 
 _LABELS: Final[Mapping[str, str]] = {
     "k": N_("How many look alike (k)"),
@@ -56,7 +56,7 @@ _HELPS: Final[Mapping[str, str]] = {
     "mondrian.k": N_("how many rows look the same to somebody who knows these columns, at least"),
     "hierarchy.k": N_("how many rows look the same to somebody who knows these columns, at least"),
     "effort": N_("longer finds less error; quick, normal and thorough give the same bytes for the same seed"),
-    "l": N_("how many sensitive values each group has, at least"),
+    "l": N_("how many sensitive values each group has, at least; a group with one tells it of everybody in it"),
     "period": N_("what is done stays within a period"),
     "starts": N_("for periods of your own: the first day of each, one on a line, like 2010-12-01"),
     "retention.k": N_("a larger k is safer, and more values are drawn anew"),
@@ -117,6 +117,8 @@ STARTS: Final[Mapping[str, Mapping[str, str]]] = {
     "pseudo-records": {"clusters": "20"},
 }
 """What a fresh form holds where the parameter itself has no default: a sensible choice to begin with."""
+DIVERSE: Final = "2"
+"""The ℓ that a form begins with where there are sensitive values: with fewer, some class may tell everybody's."""
 
 
 def label_of(method: str, field: str) -> str:

@@ -22,10 +22,21 @@ from noren.errors import NorenError
 from noren.foreign_words import translated
 from noren.i18n import _
 from noren.protocols import Component
-from noren.studio.form_words import MAIN, STARTS, help_of, label_of, word_of
+from noren.studio.form_words import DIVERSE, MAIN, STARTS, help_of, label_of, word_of
 from noren.studio.work.project_files import path_fields
 
-__all__ = ["Column", "Control", "Typed", "check", "columns_of", "controls", "fresh", "typed_of", "understood"]
+__all__ = [
+    "Column",
+    "Control",
+    "Typed",
+    "check",
+    "columns_of",
+    "controls",
+    "fresh",
+    "has_diversity",
+    "typed_of",
+    "understood",
+]
 
 Typed = Mapping[str, Sequence[str]]
 """What was typed for one component: each field's texts; ``FIELD.other`` holds a number in place of a choice."""
@@ -123,10 +134,18 @@ def fresh(component: type[Component], columns: Sequence[Column]) -> dict[str, li
     typed = typed_of(component, given, columns)
     if "attributes" in typed:
         typed["attributes"] = [c.name for c in columns if c.begins] or typed["attributes"]
-    for name, text in STARTS.get(component.name, {}).items():
+    starts = dict(STARTS.get(component.name, {}))
+    if has_diversity(component, columns):
+        starts["l"] = DIVERSE
+    for name, text in starts.items():
         if not typed.get(name):
             typed[name] = [text]
     return typed
+
+
+def has_diversity(component: type[Component], columns: Sequence[Column]) -> bool:
+    """Tell whether a method can ask for several sensitive values in each class, and there are such values."""
+    return "l" in component.model_fields and any(c.role == Role.SENSITIVE for c in columns)
 
 
 def typed_of(
@@ -167,7 +186,7 @@ def controls(
         offered = _offered(shape.kind, columns)
         choices = [(value, word_of(name, value)) for value in shape.choices]
         if shape.kind == "column":
-            none = _("the only one") if len(offered) == 1 else _("not chosen")
+            none = _("the only one") if len(offered) == 1 else _("each of them")
             choices = [("", none), *((column.name, column.name) for column in offered)]
         if shape.kind == "choice-or-number":
             choices.append((_OTHER, _("seconds by the clock") if name == "effort" else _("a number")))
@@ -178,7 +197,7 @@ def controls(
                 help=help_of(component.name, name, about.description or ""),
                 kind=shape.kind,
                 required=about.is_required(),
-                main=about.is_required() or name in MAIN,
+                main=about.is_required() or name in MAIN or (name == "l" and has_diversity(component, columns)),
                 texts=tuple(typed.get(name, ())),
                 other="".join(typed.get(f"{name}.{_OTHER}", ())),
                 default="" if default in (None, ()) or shape.kind in ("switch", "choice") else _plain(default),

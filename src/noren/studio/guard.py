@@ -3,7 +3,10 @@
 - ``Host`` must be a name of ours, so that no other site's name can be pointed at this machine (DNS rebinding).
 - What changes something must come from our own pages (``Origin``, ``Sec-Fetch-Site``) and carry a token that only they
   know, in the header ``X-CSRF-Token`` or the form field ``csrf``.
-- A studio that other machines can reach asks for its password.
+- A studio that other machines can reach asks for its password. Wrong ones are counted for each address apart, so that
+  nobody can lock others out; a session ends with the password it was opened by.
+- What proxies say of a client is believed where the steward named them, and of nobody else.
+- Bodies are bounded in size and time (:mod:`noren.studio.bodies`).
 - Answers forbid scripts, styles and requests from anywhere else, framing, and guessing of types.
 """
 
@@ -12,6 +15,8 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import hmac
+import ipaddress
+import re
 import secrets
 import threading
 import time
@@ -24,10 +29,11 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from noren.i18n import LANGUAGES, _, speaking
+from noren.studio.bodies import BodyError, Patience, bounded
 from noren.studio.settings import Settings
 from noren.studio.store import Store
 
-__all__ = ["CONTENT_POLICY", "Guard", "Login", "token_of"]
+__all__ = ["CONTENT_POLICY", "DAYS", "Guard", "Login", "token_of"]
 
 SESSION: Final = "noren_session"
 LANGUAGE: Final = "noren_language"
@@ -35,7 +41,12 @@ THEME: Final = "noren_theme"
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _OPEN_TO_ALL = ("/static/", "/login", "/healthy", "/preferences")
 _LARGEST_FORM = 2**20
-_DAYS = 14
+_LONGEST_NAME = 253
+DAYS: Final = 14
+"""How long a session lasts."""
+_MINUTE, _MOST_WRONG = 60.0, 10
+_MANY_WRONG, _DELAY, _LONGEST_DELAY = 30, 0.05, 3.0
+_hashing = threading.BoundedSemaphore(2)
 CONTENT_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -57,12 +68,16 @@ def token_of(settings: Settings, session: str) -> str:
 
 
 class Login:
-    """The password of a studio that other machines can reach; guessing it is slow."""
+    """The password of a studio that other machines can reach; guessing it is slow.
+
+    An address may be wrong ten times a minute. When many addresses guess together, every answer comes later the more
+    they guess, but the right password always opens: whoever guesses from elsewhere locks nobody out.
+    """
 
     def __init__(self, settings: Settings, store: Store) -> None:
         self._settings, self._store = settings, store
         self._lock = threading.Lock()
-        self._tries: list[float] = []
+        self._wrong: dict[str, list[float]] = {}
 
     @property
     def needed(self) -> bool:
@@ -71,45 +86,78 @@ class Login:
 
     def is_in(self, session: str) -> bool:
         """Tell whether a session is logged in."""
-        return not self.needed or self._store.has_session(_digest(session))
+        kept = self._settings.password_hash
+        return kept is None or self._store.has_session(_digest(session, kept))
 
-    def may_try(self) -> bool:
-        """Count a try; tell whether there were not too many in the last minute."""
+    def may_try(self, address: str) -> bool:
+        """Count a try of an address; tell whether it was not wrong too often in the last minute."""
         with self._lock:
-            self._tries = [t for t in self._tries if t > time.monotonic() - 60]
-            self._tries.append(time.monotonic())
-            return len(self._tries) <= 10
+            now = time.monotonic()
+            self._wrong = {
+                who: recent
+                for who, tries in self._wrong.items()
+                if (recent := [t for t in tries if t > now - _MINUTE][-_MOST_WRONG:])
+            }
+            tries = self._wrong.setdefault(_guesser(address), [])
+            if len(tries) >= _MOST_WRONG:
+                return False
+            tries.append(now)
+            return True
 
-    def enter(self, password: str) -> str | None:
+    def delay(self) -> float:
+        """Return the seconds to wait before an answer: none, unless many addresses guess together."""
+        with self._lock:
+            wrong = sum(map(len, self._wrong.values()))
+        return min(_LONGEST_DELAY, max(0, wrong - _MANY_WRONG) * _DELAY)
+
+    def enter(self, password: str, address: str = "") -> str | None:
         """Return a new session for the right password."""
         from argon2 import PasswordHasher
         from argon2.exceptions import Argon2Error, InvalidHashError
 
         kept = self._settings.password_hash
         try:
-            if kept is None or not PasswordHasher().verify(kept, password):
-                return None
+            with _hashing:  # each takes 64 MB
+                if kept is None or not PasswordHasher().verify(kept, password):
+                    return None
         except (Argon2Error, InvalidHashError):
             return None
+        with self._lock:
+            self._wrong.pop(_guesser(address), None)
         session = secrets.token_urlsafe(32)
-        until = dt.datetime.now(dt.UTC) + dt.timedelta(days=_DAYS)
-        self._store.add_session(_digest(session), until.isoformat(timespec="microseconds"))
+        until = dt.datetime.now(dt.UTC) + dt.timedelta(days=DAYS)
+        self._store.add_session(_digest(session, kept), until.isoformat(timespec="microseconds"))
         return session
 
     def leave(self, session: str) -> None:
         """Log a session out."""
-        self._store.remove_session(_digest(session))
+        kept = self._settings.password_hash
+        if kept is not None:
+            self._store.remove_session(_digest(session, kept))
 
 
-def _digest(session: str) -> str:
-    return hashlib.sha256(session.encode()).hexdigest()
+def _digest(session: str, password_hash: str) -> str:
+    """Return what is kept of a session; another password, or the same one set again, makes it another."""
+    return hashlib.sha256(f"{password_hash}\0{session}".encode()).hexdigest()
+
+
+def _guesser(address: str) -> str:
+    """Return who counts as one: an address, and of IPv6 the network that one household is given."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is None:
+        return str(ipaddress.ip_network((found, 64), strict=False))
+    return str(found)
 
 
 class Guard:
     """The middleware: refuses, or lets through with session, language and theme in ``request.state``."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, login: Login) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, login: Login, patience: Patience | None = None) -> None:
         self._app, self._settings, self._login = app, settings, login
+        self._patience = patience or Patience()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -117,6 +165,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
+        client, secure = _client(scope, headers, self._settings)
         cookies = SimpleCookie()
         try:
             cookies.load(headers.get("cookie", ""))
@@ -133,7 +182,11 @@ class Guard:
             "csrf": token_of(self._settings, session),
             "language": language,
             "theme": theme if theme in ("light", "dark") else "auto",
+            "client": client,
+            "secure": secure,
         }
+
+        only_https = "; Secure" if secure else ""
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -142,19 +195,25 @@ class Guard:
                     given.setdefault(name, value)
                 given.setdefault("Cache-Control", _keeping(scope))
                 if fresh and "set-cookie" not in given:
-                    given.append("Set-Cookie", f"{SESSION}={session}; Path=/; HttpOnly; SameSite=Strict")
+                    given.append("Set-Cookie", f"{SESSION}={session}; Path=/; HttpOnly; SameSite=Strict{only_https}")
             await send(message)
 
         with speaking(language):
-            refusal, receive = await self._refusal(scope, headers, session, receive, fresh)
+            try:
+                receive = bounded(scope, receive, self._patience)
+                refusal, receive = await self._refusal(scope, headers, session, receive, fresh)
+            except BodyError as error:
+                refusal = _refused(error.detail, scope["path"].startswith("/api/"), error.status_code)
+                refusal.headers["Connection"] = "close"
             await (refusal or self._app)(scope, receive, answer)
 
     async def _refusal(
         self, scope: Scope, headers: Headers, session: str, receive: Receive, fresh: bool
     ) -> tuple[Response | None, Receive]:
         path, is_api = scope["path"], scope["path"].startswith("/api/")
-        if headers.get("host", "") not in self._settings.hosts:
-            return PlainTextResponse(_("this studio is not known under that name"), 421), receive
+        asked, reached = headers.get("host", ""), scope.get("server")
+        if not self._settings.answers_to(asked, reached[0] if reached else None):
+            return PlainTextResponse(self._other_name(asked), 421), receive
         if scope["method"] not in _SAFE:
             if not _from_our_pages(headers):
                 return _refused(_("this request comes from another site"), is_api), receive
@@ -172,6 +231,33 @@ class Guard:
                 return _refused(_("log in first"), is_api, 401), receive
             return RedirectResponse("/login", 303), receive
         return None, receive
+
+    def _other_name(self, asked: str) -> str:
+        name = asked.rsplit(":", 1)[0] if re.fullmatch(r"[\w.-]+(:\d+)?", asked) else ""
+        if not name or len(name) > _LONGEST_NAME:
+            return _("this studio is not known under that name")
+        return _("this studio is not known as {name}; open {address}, or start it with --allow-host {name}").format(
+            name=name, address=self._settings.addresses[0]
+        )
+
+
+def _client(scope: Scope, headers: Headers, settings: Settings) -> tuple[str, bool]:
+    """Return the address a request comes from and whether it came over HTTPS, as far as it can be believed."""
+    client = scope["client"][0] if scope.get("client") else ""
+    secure = settings.https or scope.get("scheme") == "https"
+    if not settings.is_proxy(client):
+        return client, secure
+    secure = secure or headers.get("x-forwarded-proto", "").split(",")[-1].strip().lower() == "https"
+    # each proxy writes whom it heard behind those before it: the last that is no proxy of ours is the client
+    chain = [part.strip() for line in headers.getlist("x-forwarded-for") for part in line.split(",")]
+    for address in reversed(chain):
+        try:
+            client = str(ipaddress.ip_address(address.strip("[]")))
+        except ValueError:
+            break  # what stands before it may be made up
+        if not settings.is_proxy(client):
+            break
+    return client, secure
 
 
 def _keeping(scope: Scope) -> str:

@@ -18,7 +18,8 @@ from noren.measures import measures as every_measure
 from noren.methods import methods as every_method
 from noren.methods.retention import Retention
 from noren.protocols import Component, Method
-from noren.studio.forms import Column, Control, check, columns_of, controls, fresh, typed_of
+from noren.studio.form_words import DIVERSE
+from noren.studio.forms import Column, Control, check, columns_of, controls, fresh, has_diversity, typed_of
 from noren.studio.planning import USUAL_K, Plan, early_problem, estimate_order, retention_plan
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project
@@ -92,6 +93,16 @@ class Draft:
     def with_step(self, method: type[Method], columns: Sequence[Column]) -> Draft:
         """Return the draft with one more method at its end."""
         return replace(self, steps=(*self.steps, (method.name, fresh(method, columns)))[:_MOST_STEPS])
+
+    def diverse(self, columns: Sequence[Column]) -> Draft:
+        """Return the draft with several sensitive values asked of each class, where a method can."""
+        steps = tuple(
+            (name, dict(typed) | {"l": [DIVERSE], "sensitive": []})
+            if has_diversity(every_method[name], columns)
+            else (name, typed)
+            for name, typed in self.steps
+        )
+        return replace(self, steps=steps)
 
     def without_step(self, number: int) -> Draft:
         """Return the draft without one of its methods."""

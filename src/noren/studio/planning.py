@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from noren.attacks import attacks as every_attack
 from noren.data.schema import Role, Scale, Schema
 from noren.errors import InputError, ParameterError
 from noren.i18n import _, ngettext
+from noren.measures import measures as every_measure
 from noren.methods.retention import Retention
 from noren.protocols import Component
 from noren.studio.service import Studio
 from noren.studio.work.project_files import method_of
-from noren.study.cost import Cost, Shape, estimate_run
+from noren.study.cost import Cost, Shape, estimate, estimate_run
 
 __all__ = [
+    "LONG",
     "USUAL_K",
     "Plan",
     "early_problem",
     "estimate_order",
+    "quick_judges",
     "retention_plan",
     "said_memory",
     "said_seconds",
@@ -30,6 +34,11 @@ __all__ = [
 USUAL_K: Final = (2.0, 3.0, 5.0, 10.0, 20.0, 50.0)
 """The k that a plan shows, as ``noren plan`` does."""
 _MANY = 100_000
+LONG: Final = 120.0
+"""Seconds from which on a run is offered with quick judges alone."""
+_QUICK: Final = 5.0
+_START: Final = (4.0, 20.0)
+"""Seconds from the order to the result of the smallest run: on a quick machine, and on a busy one the first time."""
 
 
 def estimate_order(
@@ -44,7 +53,39 @@ def estimate_order(
     schema = studio.schema(project)
     method = method_of(steps, studio.folders.project(project))
     shape = Shape.of_profile(studio.profile(project))
-    return estimate_run(method, shape, schema, attacks=attacks, measures=measures)
+    return _with_start(estimate_run(method, shape, schema, attacks=attacks, measures=measures))
+
+
+def quick_judges(
+    studio: Studio, project: str, attacks: Sequence[str], measures: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """Return the attacks and measures that take a few seconds each on data of this size."""
+    shape = Shape.of_profile(studio.profile(project))
+
+    def is_quick(judge: Component) -> bool:
+        cost = estimate(judge, shape, generalised=True)
+        return cost.high is not None and cost.high <= _QUICK
+
+    return (
+        # who listens to others runs them, quick or not
+        [name for name in attacks if not every_attack[name].listens and is_quick(every_attack[name]())],
+        [name for name in measures if is_quick(every_measure[name]())],
+    )
+
+
+def _with_start(cost: Cost) -> Cost:
+    """Return a cost with what every run pays: a process starts, loads, audits the claim and prepares the pages.
+
+    The first time something runs, it is compiled too; so the upper end is wide, and rounded up.
+
+    >>> said_time(_with_start(Cost(1.4, 1.0, 2.0, 0, "measured")))
+    '5 to 25 seconds'
+    """
+    least, most = _START
+    if cost.seconds is None or cost.high is None or not math.isfinite(cost.high):
+        return replace(cost, low=cost.low + least)
+    high = math.ceil((2 * cost.high + most) / 5) * 5
+    return replace(cost, seconds=cost.seconds + least, low=cost.low + least, high=float(high))
 
 
 @dataclass(frozen=True)
@@ -92,7 +133,8 @@ def early_problem(method: Component, schema: Schema, profile: Mapping[str, Any],
         sensitive = [column.name for column in schema.with_role(Role.SENSITIVE)]
         if not sensitive:
             return {"sensitive": _("no column is called sensitive; say which is on the page of the data")}
-        if len(sensitive) > 1 and getattr(method, "sensitive", None) is None:
+        alone = getattr(method, "t", None) is None and getattr(method, "diversity", "distinct") == "distinct"
+        if len(sensitive) > 1 and not alone and getattr(method, "sensitive", None) is None:
             return {"sensitive": _("choose one of {names}").format(names=", ".join(sensitive))}
     if isinstance(method, Retention):
         if unbounded := _unbounded(method, schema):

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy.exc import OperationalError
+
 from noren.api import draw_seed
 from noren.attacks import attacks as every_attack
 from noren.data import catalog
 from noren.data.formats.render import value_text
+from noren.data.formats.sizes import DecodedSizeError, stop_at_large
 from noren.data.release import Statement
 from noren.data.roles import stop_at_unclassified
-from noren.data.schema import Kind, Schema
+from noren.data.schema import Kind, Role, Schema
 from noren.errors import FileError, NorenError, ParameterError
 from noren.i18n import N_, _, active_language
 from noren.measures import measures as every_measure
@@ -24,10 +28,15 @@ from noren.protocols import Component, Method
 from noren.registry import Registry
 from noren.studio.folders import Folders, new_id, read_json
 from noren.studio.jobs import Jobs
+from noren.studio.privacy import keep_private
+from noren.studio.reasons import DiskFullError, is_disk_full
 from noren.studio.settings import Settings
 from noren.studio.store import Job, Project, State, Store
+from noren.studio.work.answers import LEAVE_OUT, answer_of, open_stops, with_answer
+from noren.studio.work.outcome_files import forget_failures
 from noren.studio.work.project_files import method_of, with_project_files, without_paths
 from noren.study.outcomes import label_of
+from noren.study.table_risk import with_told
 
 __all__ = ["SAMPLES", "NotNowError", "NotThereError", "Studio", "TooLargeError", "pair_of"]
 
@@ -59,11 +68,27 @@ class TooLargeError(FileError):
         )
 
 
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _stop_at_too_much_inside(path: Path, most: int, name: str) -> None:
+    """Stop at a file that is small on the way and large once it is unpacked."""
+    try:
+        stop_at_large(path, most)
+    except DecodedSizeError as error:
+        raise TooLargeError(error.problem.rule, error.problem.cure, file=name) from None
+    except FileError:
+        return  # it is damaged, and whoever reads it says how
+
+
 class Studio:
     """One studio: its settings, its store and its background work."""
 
     def __init__(self, settings: Settings) -> None:
         settings.make_folder()
+        self.tightened = keep_private(settings.folder)
+        """How many files and folders could be read by others until now."""
         self.settings = settings
         self.folders = Folders(settings.folder)
         self.store = Store(settings.database_url)
@@ -151,53 +176,125 @@ class Studio:
         """Keep an upload, bounded in size, and have it read."""
         found = self.project(project)
         self._stop_when_protected(project)
-        target = self.folders.source(project)
+        target, shown = self.folders.source(project), shown_name(name)
         aside = target.with_name(f"upload-{new_id()}.part")
-        received = 0
+        received, most = 0, self.settings.largest_upload
         try:
-            with aside.open("xb") as file:
+            with open(aside, "xb", opener=_private) as file:
                 for chunk in chunks:
                     received += len(chunk)
-                    if received > self.settings.largest_upload:
-                        raise TooLargeError.of(self.settings.largest_upload, shown_name(name))
+                    if received > most:
+                        raise TooLargeError.of(most, shown)
                     file.write(chunk)
+                file.flush()
+                os.fsync(file.fileno())
+            _stop_at_too_much_inside(aside, most, shown)
+            source = {"file": shown, "bytes": received}
+            self.store.change_project(project, source=source, facts={})
             aside.replace(target)
+        except (OSError, OperationalError) as error:
+            if is_disk_full(error):
+                raise DiskFullError from None
+            raise
         finally:
             aside.unlink(missing_ok=True)
-        source = {"file": shown_name(name), "bytes": received}
-        self.store.change_project(project, source=source, facts={})
         return self._read(Project(found.id, found.name, found.created, source, {}))
+
+    def stop_without_room(self, project: str, size: int) -> None:
+        """Say at once that an upload of so many bytes will not find room."""
+        if size > shutil.disk_usage(self.folders.project(project)).free:
+            raise DiskFullError
+
+    def is_fixed(self, project: str) -> bool:
+        """Tell whether releases depend on the data as they are, or are being made of them.
+
+        A run that failed, was cancelled or interrupted left nothing that other columns could contradict.
+        """
+        return any(job.state == State.DONE or not job.state.is_over for job in self.store.jobs(project, kind="run"))
 
     def _stop_when_protected(self, project: str) -> None:
         """Runs are about the data they were made from: other data make another project."""
-        if any(job.state != State.CANCELLED for job in self.store.jobs(project, kind="run")):
-            raise NotNowError(_("this project has runs already; make a new project for other data or other columns"))
+        if self.is_fixed(project):
+            raise NotNowError(
+                _("this project has runs already; copy its data into a new project to read them in another way")
+            )
+
+    def copy(self, project: str) -> Project:
+        """Make a project of the same data with the same columns, without the runs: there all can be changed."""
+        found = self.ready_project(project)
+        schema = self.folders.schema(project).read_text(encoding="utf-8")
+        name = _("{name}, once more").format(name=found.name)[:_LONGEST_NAME]
+        made = self.store.add_project(name, found.source)
+        self.folders.project(made.id).mkdir(parents=True, mode=0o700)
+        if "file" in found.source:
+            shutil.copyfile(self.folders.source(project), self.folders.source(made.id))
+        self._read(made, {"schema": schema, "leave_out": found.facts.get("left_out", [])} | _asked(found.facts))
+        return made
 
     def schema(self, project: str) -> Schema:
         """Return what the columns of a project mean."""
         self.ready_project(project)
         return Schema.from_toml(self.folders.schema(project).read_text(encoding="utf-8"))
 
-    def set_schema(self, project: str, schema: Schema, leave_out: Sequence[str] = ()) -> Job:
-        """Read the data again with another schema, less the columns that nobody needs."""
+    def set_schema(
+        self,
+        project: str,
+        schema: Schema,
+        leave_out: Sequence[str] = (),
+        *,
+        questions: Sequence[Mapping[str, Any]] = (),
+    ) -> Job:
+        """Read the data again with another schema, less the columns that nobody needs; ``questions`` stay open."""
         found = self.project(project)
         self._stop_when_protected(project)
         stop_at_unclassified(schema)
         if not found.source:
             raise NotNowError(_("there are no data yet; upload a file first"))
-        return self._read(found, schema.to_toml(), leave_out)
+        known = self.known(project)
+        asked = {"questions": list(questions)} | {
+            name: known[name] for name in ("answers", "examples") if name in known
+        }
+        return self._read(found, {"schema": schema.to_toml(), "leave_out": list(leave_out)} | asked)
 
-    def _read(self, project: Project, schema: str | None = None, leave_out: Sequence[str] = ()) -> Job:
+    def known(self, project: str) -> Mapping[str, Any]:
+        """Return what is known of a project's file: by the last reading that went well, or as far as one came."""
+        found = self.project(project)
+        last = next(iter(reversed(self.store.jobs(project, kind="read"))), None)
+        draft = read_json(self.job_folder(last) / "draft.json") if last and last.state == State.FAILED else None
+        return found.facts if draft is None else draft
+
+    def answer(self, project: str, about: str, column: str | None, value: str) -> Job | None:
+        """Keep an answer to a question about the file, and read it again by the answer where that changes anything.
+
+        ``about`` and ``value`` are those of a :class:`~noren.data.questions.Question`; besides, anybody may say what
+        rows are (``kind``), and of any column its role.
+        """
+        found, known = self.project(project), self.known(project)
+        if not found.source or not known:
+            raise NotNowError(_("there are no data yet; upload a file first"))
+        _stop_at_no_answer(known, about, column, value)
+        answers = with_answer(known.get("answers", []), about, column, value)
+        asked = (one for one in known.get("questions", []) if one["about"] == about)
+        question = next((one for one in asked if about in ("kind", "customer") or one["column"] == column), None)
+        taken = None if question is None else answer_of(question, known.get("answers", [])) or question["chosen"]
+        if found.is_ready and value == taken:
+            self.store.change_project(project, facts=dict(found.facts) | {"answers": answers})
+            return None
+        self._stop_when_protected(project)
+        return self._read(found, {"answers": answers})
+
+    def _read(self, project: Project, told: Mapping[str, Any] | None = None) -> Job:
         for job in self.store.jobs(project.id, kind="read", states=(State.WAITING, State.RUNNING)):
             self.jobs.cancel(job.id)
+        for job in self.store.jobs(project.id, kind="run"):
+            if job.state.is_over and job.state != State.DONE:  # what it had made is of the data as they were
+                shutil.rmtree(self.job_folder(job), ignore_errors=True)
         order = self._order("read", project.id) | {
             key: value for key, value in project.source.items() if key in ("sample", "dataset")
         }
         if "file" in project.source:
             order["file_name"] = project.source["file"]
-        if schema is not None:
-            order |= {"schema": schema, "leave_out": list(leave_out)}
-        return self._submit(project.id, "read", project.name, order)
+        return self._submit(project.id, "read", project.name, order | dict(told or {}))
 
     def profile(self, project: str) -> dict[str, Any]:
         """Return the profile of a project's data."""
@@ -260,6 +357,10 @@ class Studio:
                 _("nobody said what {columns} is for; answer on the page Data first").format(
                     columns=listing(found.facts["open"])
                 )
+            )
+        if asked := open_stops(found.facts):
+            raise NotNowError(
+                _("{question} Answer on the page Data first").format(question=asked[0]["text"][active_language()])
             )
         if not 1 <= len(steps) <= _MOST_STEPS:
             raise ParameterError(
@@ -354,11 +455,24 @@ class Studio:
         return found
 
     def again(self, job: str) -> Job:
-        """Start a job that was cancelled, failed or interrupted once more, with the same seed."""
+        """Do what is missing of a job, with the same seed.
+
+        A run that made its release goes on as the same run: what it finished stays, and what failed is tried again. Any
+        other job that was cancelled, failed or interrupted is started anew.
+        """
         found = self.job(job)
+        if found.state == State.DONE and found.summary.get("failed"):
+            return self._resumed(found)
         if not found.state.is_over or found.state == State.DONE:
             raise NotNowError(_("this run is under way or done"))
+        if found.kind == "run" and found.state != State.CANCELLED and (self.job_folder(found) / "release").is_dir():
+            return self._resumed(found)
         return self._submit(found.project, found.kind, found.label, found.order, found.sweep)
+
+    def _resumed(self, job: Job) -> Job:
+        forget_failures(self.job_folder(job))
+        self.jobs.resume(job)
+        return self.job(job.id)
 
     def remove_job(self, job: str) -> None:
         """Remove a run with its release."""
@@ -374,7 +488,7 @@ class Studio:
     def result(self, job: str) -> dict[str, Any]:
         """Return everything a page shows of a run."""
         answer: dict[str, Any] = read_json(self.job_folder(self.finished(job)) / "result.json")
-        return answer
+        return _as_judged_now(answer)
 
     def crosstabs(self, job: str) -> dict[str, Any]:
         """Return the cross tabulations of all pairs of columns, before and after."""
@@ -434,8 +548,41 @@ class Studio:
 
     def _submit(self, project: str, kind: str, label: str, order: dict[str, Any], sweep: str | None = None) -> Job:
         job = self.store.add_job(project, kind, label, order, sweep)
-        self.jobs.submit(job)
+        try:
+            self.jobs.submit(job)
+        except Exception:  # what could not be started must not look as if it waited
+            self.store.remove_job(job.id)
+            shutil.rmtree(self.job_folder(job), ignore_errors=True)
+            raise
         return job
+
+
+def _asked(facts: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: facts[name] for name in ("questions", "answers", "examples") if name in facts}
+
+
+def _stop_at_no_answer(known: Mapping[str, Any], about: str, column: str | None, value: str) -> None:
+    """Raise where something is no answer to anything that could be asked of this file."""
+    names = known.get("file_columns", [])
+    could = {
+        "kind": set(Kind),
+        "customer": set(names),
+        "role": {*Role, LEAVE_OUT},
+        "format": {a["value"] for q in known.get("questions", []) for a in q["answers"] if q["column"] == column},
+    }
+    could["number"] = could["format"]
+    if value not in could.get(about, set()) or (about in ("role", "format", "number") and column not in names):
+        raise ParameterError(_("this is no answer to that question"), _("choose one of those on the page"), value=value)
+
+
+def _as_judged_now(view: dict[str, Any]) -> dict[str, Any]:
+    """Return a result judged by the rule of today; older ones were not asked what classes tell of sensitive values."""
+    risk = view["table_risk"]
+    if risk is None or "told" in risk:
+        return view
+    notes: Mapping[str, Any] = next((one["notes"] for one in view["measures"] if one["name"] == "classes"), {})
+    risk = with_told(risk, {} if risk["basis"] != "classes" else notes)
+    return view | {"table_risk": risk, "verdict": dict.fromkeys(view["verdict"], risk["verdict"])}
 
 
 def pair_of(tables: Mapping[str, Any], a: str, b: str) -> dict[str, Any]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import os
+import re
 import secrets
+import socket
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,10 +16,11 @@ from noren.data.formats.files import writing_file
 from noren.errors import FileError, ParameterError
 from noren.i18n import _
 
-__all__ = ["LARGEST_UPLOAD", "Settings", "default_folder"]
+__all__ = ["LARGEST_UPLOAD", "Settings", "default_folder", "in_address"]
 
 LARGEST_UPLOAD = 4 * 2**30
-"""Bytes of one upload, unless told otherwise."""
+"""Bytes of one upload, and of what it holds when it is unpacked, unless told otherwise."""
+_HOST = re.compile(r"(?:[\w.-]{1,253}|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?")
 
 
 def default_folder() -> Path:
@@ -36,7 +40,13 @@ class Settings:
     host, port
         Where it listens. Beyond this machine only with a password.
     names
-        Further names that people may reach it by (``Host``), such as that of a proxy.
+        Further names that people may reach it by (``Host``), such as that of a proxy: with a port that port alone,
+        without one any.
+    proxies
+        Addresses or networks of proxies in front of it. What they say of a client (``X-Forwarded-For``,
+        ``X-Forwarded-Proto``) is believed, what anybody else says is not.
+    https
+        Whether people reach it over HTTPS alone, so that cookies never travel in the clear.
     database
         The address of a PostgreSQL database; SQLite in the folder where left out.
     workers
@@ -47,12 +57,21 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8321
     names: tuple[str, ...] = ()
+    proxies: tuple[str, ...] = ()
+    https: bool = False
     database: str | None = None
     workers: int = field(default_factory=lambda: max(1, min(4, os.cpu_count() or 1)))
     largest_upload: int = LARGEST_UPLOAD
     samples: bool = True
 
     def __post_init__(self) -> None:
+        for name in self.names:
+            if not _HOST.fullmatch(name):
+                raise ParameterError(
+                    _("{name!r} is no name of a machine").format(name=name),
+                    _("write it as in the address, such as studio.example or studio.example:8321"),
+                )
+        self.is_proxy("")  # a wrong address is said now
         if not self.is_local and self.password_hash is None:
             raise ParameterError(
                 _("{host} can be reached from other machines, and the studio has no password").format(host=self.host),
@@ -70,6 +89,14 @@ class Settings:
             return False
 
     @property
+    def is_everywhere(self) -> bool:
+        """Whether it listens on every address of this machine."""
+        try:
+            return ipaddress.ip_address(self.host).is_unspecified
+        except ValueError:
+            return False
+
+    @property
     def database_url(self) -> str:
         """The address of the database."""
         return self.database or f"sqlite:///{(self.folder / 'studio.sqlite').resolve()}"
@@ -77,9 +104,56 @@ class Settings:
     @property
     def hosts(self) -> frozenset[str]:
         """What a browser may say it asks for (``Host``), so that no other site can speak for it."""
-        own = {"127.0.0.1", "localhost", "[::1]"} if self.is_local else {self.host}
+        own = {"127.0.0.1", "localhost", "[::1]"} if self.is_local or self.is_everywhere else {in_address(self.host)}
+        own |= self.machine_names if self.is_everywhere else frozenset()
         shown = {f"{name}:{self.port}" for name in own} | (own if self.port == 80 else set())
-        return frozenset(shown | set(self.names))
+        return frozenset(shown | {name.lower() for name in self.names})
+
+    @cached_property
+    def machine_names(self) -> frozenset[str]:
+        """What this machine calls itself; nobody is asked for it."""
+        name = socket.gethostname().lower()
+        return frozenset({name, name.split(".")[0]}) if _HOST.fullmatch(name) else frozenset()
+
+    def answers_to(self, host: str, reached: str | None = None) -> bool:
+        """Tell whether a request that names ``host`` is meant for us; ``reached`` is our address that it came in on.
+
+        A site can make its own name lead to this machine, but not make a browser write our address where it stands for
+        another: on a studio that listens everywhere, the address that the connection was made to is right.
+
+        >>> studio = Settings(Path("studio"), names=("studio.example",))
+        >>> studio.answers_to("studio.example:443"), studio.answers_to("evil.example:8321")
+        (True, False)
+        """
+        host = host.lower()
+        name, port = _split(host)
+        if host in self.hosts or name in {known.lower() for known in self.names}:
+            return True
+        return self.is_everywhere and port == self.port and reached is not None and _same_address(name, reached)
+
+    @cached_property
+    def addresses(self) -> tuple[str, ...]:
+        """Where people find it, the way from this machine first; each is answered."""
+        port = f":{self.port}"
+        if not self.is_everywhere:
+            return (f"http://{in_address(self.host)}{port}/",)
+        here = "[::1]" if ":" in self.host else "127.0.0.1"
+        names = [here, *(in_address(one) for one in _own_addresses(six=":" in self.host)), *sorted(self.machine_names)]
+        return tuple(f"http://{name}{port}/" for name in dict.fromkeys(names) if name != "localhost")
+
+    def is_proxy(self, address: str) -> bool:
+        """Tell whether an address is that of a proxy whose word is taken."""
+        return _is_in(address, self._proxy_networks)
+
+    @cached_property
+    def _proxy_networks(self) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]:
+        try:
+            return tuple(ipaddress.ip_network(one, strict=False) for one in self.proxies)
+        except ValueError as error:
+            raise ParameterError(
+                _("the address of a proxy is wrong ({reason})").format(reason=error),
+                _("write it like 127.0.0.1 or 10.0.0.0/8"),
+            ) from None
 
     @cached_property
     def key(self) -> bytes:
@@ -118,3 +192,50 @@ class Settings:
                 _("name another folder with --data-dir"),
                 file=self.folder,
             ) from None
+
+
+def in_address(host: str) -> str:
+    """Return a host as it stands in an address.
+
+    >>> in_address("::1"), in_address("127.0.0.1")
+    ('[::1]', '127.0.0.1')
+    """
+    return f"[{host}]" if ":" in host and not host.startswith("[") else host
+
+
+def _split(host: str) -> tuple[str, int]:
+    """Return name and port of a ``Host``."""
+    found = re.fullmatch(r"(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?", host)
+    return (found[1], int(found[2] or 80)) if found else (host, 0)
+
+
+def _same_address(name: str, reached: str) -> bool:
+    try:
+        return _plain(name.strip("[]")) == _plain(reached)
+    except ValueError:
+        return False
+
+
+def _plain(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    """Return an address; one of IPv4 that came in over IPv6 as what it is."""
+    found = ipaddress.ip_address(address.split("%")[0])
+    return found.ipv4_mapped or found if isinstance(found, ipaddress.IPv6Address) else found
+
+
+def _is_in(address: str, networks: tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]) -> bool:
+    try:
+        found = _plain(address)
+    except ValueError:
+        return False
+    return any(found in network for network in networks if network.version == found.version)
+
+
+def _own_addresses(*, six: bool) -> list[str]:
+    """Return the address that this machine shows to others; a socket is pointed at one, and nothing is sent."""
+    tried = [(socket.AF_INET, "192.0.2.1"), *([(socket.AF_INET6, "2001:db8::1")] if six else [])]
+    found = []
+    for family, far in tried:
+        with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as pointed:
+            pointed.connect((far, 9))
+            found.append(str(pointed.getsockname()[0]))
+    return found

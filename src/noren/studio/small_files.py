@@ -155,6 +155,9 @@ def refresh_categories(history: History, project: Path) -> list[str]:
     """Keep the categories of a project if they fit its data; return the column of items if they do not any more."""
     if not (project / _CATEGORIES).exists():
         return []
+    if not history.schema.with_role(Role.ITEM):
+        forget_categories(project)
+        return []
     items = history[Role.ITEM]
     try:
         given = read_categories(project / _CATEGORIES)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
@@ -18,6 +20,7 @@ import sqlalchemy as sa
 from noren.errors import FileError
 from noren.i18n import _
 from noren.studio.folders import new_id
+from noren.studio.reasons import in_language_of_reader, is_disk_full
 
 __all__ = ["Job", "Project", "State", "Store"]
 
@@ -108,7 +111,11 @@ class Project:
 
 @dataclass(frozen=True)
 class Job:
-    """A piece of work. ``order`` is what was asked for; it holds the seed, so no page and no answer shows it whole."""
+    """A piece of work.
+
+    ``order`` is what was asked for; it holds the seed, so no page and no answer shows it whole. ``error`` is kept in
+    every language and read in that of whoever looks (:mod:`noren.studio.reasons`).
+    """
 
     id: str
     project: str
@@ -132,6 +139,9 @@ class Store:
     """The database of a studio."""
 
     def __init__(self, url: str) -> None:
+        self._writing = threading.RLock()
+        self._unwritten: dict[str, dict[str, Any]] = {}
+        _make_private(url)
         self.engine = sa.create_engine(url, connect_args={"timeout": 30} if url.startswith("sqlite") else {})
         if self.engine.dialect.name == "sqlite":
             sa.event.listen(self.engine, "connect", _careful_sqlite)
@@ -200,7 +210,7 @@ class Store:
         """Return a job."""
         with self.engine.connect() as database:
             row = database.execute(_jobs.select().where(_jobs.c.id == job)).first()
-        return None if row is None else _job(row)
+        return None if row is None else self._as_known(_job(row))
 
     def jobs(
         self, project: str | None = None, *, kind: str | None = None, states: Sequence[State] | None = None
@@ -211,19 +221,60 @@ class Store:
             asked = asked.where(_jobs.c.project == project)
         if kind is not None:
             asked = asked.where(_jobs.c.kind == kind)
-        if states is not None:
+        if states is not None and not self._unwritten:
             asked = asked.where(_jobs.c.state.in_([str(state) for state in states]))
         with self.engine.connect() as database:
-            return [_job(row) for row in database.execute(asked)]
+            found = [self._as_known(_job(row)) for row in database.execute(asked)]
+        return found if states is None else [job for job in found if job.state in states]
 
     def change_job(self, job: str, *, only_from: Sequence[State] | None = None, **values: Any) -> bool:
-        """Set what is known of a job; with ``only_from``, only in these states. Tell whether it was so."""
+        """Set what is known of a job; with ``only_from``, only in these states. Tell whether it was so.
+
+        That a job is over is known from then on even if the disk is full; :meth:`write_down` writes it when there is
+        room again.
+        """
+        with self._writing:
+            try:
+                self._write_down()
+                return self._change_job(job, only_from, values)
+            except sa.exc.OperationalError as error:
+                if not (is_disk_full(error) and State(values.get("state", State.WAITING)).is_over):
+                    raise
+                known = self.job(job)
+                if known is None or (only_from is not None and known.state not in only_from):
+                    return False
+                self._unwritten[job] = self._unwritten.get(job, {}) | values
+                return True
+
+    def _change_job(self, job: str, only_from: Sequence[State] | None, values: Mapping[str, Any]) -> bool:
         written = {key: _text(value) if key in ("summary", "error") else value for key, value in values.items()}
         asked = _jobs.update().where(_jobs.c.id == job)
         if only_from is not None:
             asked = asked.where(_jobs.c.state.in_([str(state) for state in only_from]))
         with self.engine.begin() as database:
             return database.execute(asked.values(**written)).rowcount == 1
+
+    def write_down(self) -> bool:
+        """Write what is known but not written, for want of room; tell whether all is written."""
+        with self._writing:
+            try:
+                self._write_down()
+            except sa.exc.OperationalError as error:
+                if not is_disk_full(error):
+                    raise
+            return not self._unwritten
+
+    def _write_down(self) -> None:
+        for job in list(self._unwritten):
+            self._change_job(job, None, self._unwritten[job])
+            del self._unwritten[job]
+
+    def _as_known(self, job: Job) -> Job:
+        known = self._unwritten.get(job.id)
+        if not known:
+            return job
+        error = {"error": in_language_of_reader(known["error"])} if "error" in known else {}
+        return replace(job, **known | error)
 
     def remove_job(self, job: str) -> None:
         """Forget a job."""
@@ -278,4 +329,12 @@ def _job(row: Any) -> Job:
     given = dict(row._mapping)
     for name in ("order", "summary", "error"):
         given[name] = json.loads(given[name])
+    given["error"] = in_language_of_reader(given["error"])
     return Job(**given | {"state": State(row.state)})
+
+
+def _make_private(url: str) -> None:
+    """Make the file of a new database, for its owner alone; what SQLite puts beside it is then as private."""
+    file = sa.make_url(url).database if url.startswith("sqlite") else None
+    if file and file != ":memory:":
+        Path(file).touch(mode=0o600)

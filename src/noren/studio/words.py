@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from noren.i18n import _, ngettext
-from noren.studio.facts import number
 from noren.study.findings import count, percent
+from noren.study.table_risk import cure_sentence, guessed_sentences, table_sentence, told_sentences
 
 __all__ = [
     "BoundLine",
@@ -20,7 +20,9 @@ __all__ = [
     "change_words",
     "class_size_finding",
     "crosstab_finding",
+    "guessed_by_class",
     "histogram_finding",
+    "named_caution",
     "rows_finding",
     "told_by_class",
     "verdict_sentence",
@@ -28,6 +30,7 @@ __all__ = [
 
 View = Mapping[str, Any]
 _NOTHING = 1e-9
+_MANY_NAMED = 0.1
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class BoundLine:
 
 def verdict_sentence(view: View) -> str:
     """Return what an attacker achieves, as one sentence."""
-    return _table_sentence(view) if view["table_risk"] is not None else attack_sentence(view)
+    return table_sentence(view["table_risk"]) if view["table_risk"] is not None else attack_sentence(view)
 
 
 def attack_sentence(view: View) -> str:
@@ -100,6 +103,20 @@ def _withstood(view: View, tried: int) -> str:
     )
 
 
+def named_caution(view: View) -> str:
+    """Return how many customers the best attack names rightly, where these are many though the tests are withstood.
+
+    Both tests allow one right name in three: what is lawful by them need not be what a steward wants.
+    """
+    share = max((one["share"] for one in view["attacks"] if one["share"] is not None), default=0.0)
+    if view["table_risk"] is not None or view["verdict"]["sharp"] != "withstands" or share < _MANY_NAMED:
+        return ""
+    return _(
+        "The best attack still names {share} of the customers rightly, for both tests allow one name in three; "
+        "a larger k lowers this."
+    ).format(share=percent(share))
+
+
 def bound_lines(view: View) -> list[BoundLine]:
     """Return what the most damaging attack achieves by the paper's test and by the sharp one."""
     judged = [one for one in view["attacks"] if one["best"] is not None]
@@ -132,65 +149,17 @@ def bound_lines(view: View) -> list[BoundLine]:
     return lines
 
 
-def _table_sentence(view: View) -> str:
+def told_by_class(view: View) -> list[str]:
+    """Return what the classes of a table tell of sensitive values, and the cure; nothing where they tell nobody's."""
     risk = view["table_risk"]
-    if risk["basis"] == "proof":
-        return _proof_sentence(risk)
-    if risk["basis"] != "classes":
-        return _("The classes of this release were not counted, so nothing is known about its risk.")
-    if risk["least"] is None:
-        return _("No released row says anything by which a person could be looked up.")
-    told = {
-        "least": count(risk["least"]),
-        "others": count(risk["least"] - 1),
-        "chance": percent(risk["prosecutor"]),
-        "claimed": "" if risk["claimed"] is None else number(risk["claimed"]),
-    }
-    if risk["verdict"] == "withstands":
-        return _(
-            "Nobody can be singled out: every row is alike to at least {others} others, so whoever looks a person up "
-            "is right with a probability of {chance} at most."
-        ).format(**told)
-    if risk["verdict"] == "untried":
-        return _(
-            "Nothing was promised: the smallest class has {least}, so whoever looks a person up is right with a "
-            "probability of up to {chance}."
-        ).format(**told | {"least": _rows(risk["least"])})
-    if risk["claimed"] is not None and risk["least"] < risk["claimed"]:
-        return _(
-            "The promise of k = {claimed} is not kept: the smallest class has {least}, so whoever looks a person up is "
-            "right with a probability of up to {chance}."
-        ).format(**told | {"least": _rows(risk["least"])})
-    return _(
-        "A promise about the sensitive values is not kept, though every row is alike to at least {others} others."
-    ).format(**told)
+    told = [] if risk is None else told_sentences(risk)
+    return [*told, cure_sentence(risk)] if told else []
 
 
-def _proof_sentence(risk: Mapping[str, Any]) -> str:
-    said = (
-        _("Proven: nobody’s row can be told with a probability above {bound} (k = {k}), whatever an attacker knows.")
-        if risk["verdict"] == "withstands"
-        else _("The k that follows from the noise is {k}, below the {claimed} that was asked for.")
-    )
-    claimed = "" if risk["claimed"] is None else number(risk["claimed"])
-    return said.format(bound=percent(risk["bound"]), k=number(risk["k"]), claimed=claimed)
-
-
-def told_by_class(view: View) -> str:
-    """Return a warning about sensitive values that some class tells of everybody in it, or nothing."""
+def guessed_by_class(view: View) -> list[str]:
+    """Return which sensitive values of a table can be guessed though they are not told; nothing where none can."""
     risk = view["table_risk"]
-    if risk is None or risk["basis"] != "classes":
-        return ""
-    notes: Mapping[str, Any] = next((one["notes"] for one in view["measures"] if one["name"] == "classes"), {})
-    told = [column for column, said in (notes.get("sensitive") or {}).items() if said.get("l_distinct") == 1]
-    if not told:
-        return ""
-    said = _("Some class tells {columns} of everybody in it, for all of its rows have the same value (ℓ = 1).")
-    return said.format(columns=", ".join(told))
-
-
-def _rows(rows: int) -> str:
-    return ngettext("{rows} row", "{rows} rows", rows).format(rows=count(rows))
+    return [] if risk is None else guessed_sentences(risk)
 
 
 # --- findings of charts and tables ---------------------------------------------------------------------------

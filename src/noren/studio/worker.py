@@ -3,7 +3,7 @@
 It reads ``order.json``, tells its progress as JSON lines on standard output and writes its results into the folder,
 each file whole or not at all. A line ``enough`` on standard input asks it to stop and keep the best; when standard
 input closes, the server is gone and so is the worker. What went wrong with the input is said as the command line says
-it; anything unexpected goes to the error log of the folder, never to a page.
+it, in every language; anything unexpected goes to the error log of the folder, never to a page.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-from noren.i18n import N_
 from noren.progress import Stoppable
 
 __all__ = ["Line", "main"]
@@ -27,7 +26,6 @@ Line = dict[str, Any]
 _EVERY = 0.1
 _WRONG_INPUT = 2
 _mouth = sys.stdout
-FULL = N_("the memory of this machine does not suffice; try fewer rows or another method")
 
 
 class _Teller:
@@ -69,35 +67,26 @@ def say(line: Line) -> None:
 
 
 def main(folder: Path) -> int:
-    """Do the job of ``folder`` and return the exit code: 0 done, 2 the input is wrong, 70 unexpected."""
+    """Do the job of ``folder`` and return the exit code: 0 done, 2 it could not be done and the reason was told."""
     from noren.errors import NorenError
-    from noren.i18n import activate
+    from noren.i18n import activate, remember_messages
     from noren.studio.folders import read_json
+    from noren.studio.reasons import is_disk_full, told_error
     from noren.studio.work import do
 
+    remember_messages()
     order = read_json(folder / "order.json")
     activate(order["language"])
     teller = _Teller()
     threading.Thread(target=_listen, args=(teller,), daemon=True).start()
     try:
         say({"summary": do(order, folder, teller)})
-    except NorenError as error:
-        say({"error": _told(error, order.get("file_name"))})
-        return _WRONG_INPUT
-    except MemoryError:
-        say({"error": {"message": FULL}})
+    except Exception as error:
+        if not isinstance(error, NorenError | MemoryError) and not is_disk_full(error):
+            raise
+        say({"error": told_error(error, order.get("file_name"))})
         return _WRONG_INPUT
     return 0
-
-
-def _told(error: Any, file_name: str | None) -> Line:
-    """Return an error for a page: it names the person's file, not ours."""
-    problem = getattr(error, "problem", None)
-    if problem is None:
-        return {"message": str(error)}
-    file = None if error.file is None else file_name or Path(error.file).name
-    said: Line = {"message": problem.sentence(file)} | problem.as_dict()
-    return said
 
 
 def _listen(teller: _Teller) -> None:
@@ -111,6 +100,7 @@ def _listen(teller: _Teller) -> None:
 if __name__ == "__main__":
     with contextlib.suppress(OSError, AttributeError):
         os.nice(10)  # pages come first
+    os.umask(0o077)  # whatever it writes is for the owner alone
     # what a library prints is no line of ours: it goes to the error log
     _mouth = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)

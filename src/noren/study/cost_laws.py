@@ -65,7 +65,8 @@ class Shape:
         schema, rows = records.schema, len(records)
         if isinstance(records, History):
             per = records.frame[schema.role(Role.CUSTOMER).name].drop_nulls().value_counts()["count"]
-            items = records.frame[schema.role(Role.ITEM).name].n_unique()
+            things = schema.with_role(Role.ITEM)
+            items = records.frame[things[0].name].n_unique() if things else 0
             mean = float(per.mean() or 0)  # type: ignore[arg-type]
             uneven = float((per.cast(float) ** 2).mean() or 0) / mean**2 if mean else _UNEVEN  # type: ignore[arg-type]
             return cls(schema.kind, rows, len(per), items, len(schema.columns), uneven=max(uneven, 1.0))
@@ -77,7 +78,7 @@ class Shape:
         """Return the shape that a :func:`~noren.study.profile.profile` tells of."""
         columns, rows, history = facts["columns"], int(facts["rows"]), facts["history"]
         if history is not None:
-            return cls(Kind.HISTORY, rows, int(history["customers"]), int(history["items"]), len(columns))
+            return cls(Kind.HISTORY, rows, int(history["customers"]), int(history["items"] or 0), len(columns))
         quasi = [c for c in columns if c["role"] == Role.QUASI] or columns
         return cls(Kind.TABLE, rows, rows, 0, len(quasi), tuple(int(c["distinct"] or 1) for c in quasi))
 
@@ -240,7 +241,8 @@ ROUGH: Final[Mapping[str, Mapping[str, str]]] = {
     "measures": dict.fromkeys(
         ("association", "clustering", "l1-precision", "prediction"),
         N_("how long the reconstruction of a perturbed table takes depends on the model that fits it"),
-    ),
+    )
+    | {"classes": N_("how long counting the customers who fit takes depends on how many fit each history")},
 }
 """Components whose time depends on more than the shape, and on what."""
 

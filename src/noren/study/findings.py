@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from noren.attacks import attacks
-from noren.data.frames import History, Records
+from noren.data.frames import History, Records, Table
 from noren.i18n import _, ngettext
+from noren.study.numbers import count, decimal, percent, tenth
 from noren.study.outcomes import Outcome
+from noren.study.table_risk import cure_sentence, guessed_sentences, risk_of_table, table_sentence, told_sentences
+from noren.study.verdicts import Verdict
 
 __all__ = [
     "AttackLine",
     "Verdict",
     "attack_lines",
+    "cautions_of",
     "count",
     "decimal",
     "error_of",
@@ -28,14 +31,6 @@ __all__ = [
     "tenth",
     "verdict",
 ]
-
-
-class Verdict(StrEnum):
-    """How a release stood up to the attacks tried."""
-
-    WITHSTANDS = "withstands"
-    BROKEN = "broken"
-    UNTRIED = "untried"
 
 
 @dataclass(frozen=True)
@@ -88,7 +83,9 @@ def risk_of(outcome: Outcome) -> float | None:
 
 
 def verdict(outcome: Outcome) -> Verdict:
-    """Tell whether an attack was effective, none was, or none was tried and judged."""
+    """Tell whether an attack was effective, none was, or none was judged; of a table, what its classes tell."""
+    if isinstance(outcome.release.public, Table):
+        return Verdict(risk_of_table(outcome)["verdict"])
     score = outcome.scores.get("effective")
     if score is None or not outcome.guesses:
         return Verdict.UNTRIED
@@ -173,6 +170,8 @@ def headline(outcomes: Sequence[Outcome], people: int) -> str:
 
 def outcome_sentence(outcome: Outcome, people: int) -> str:
     """Return the finding about one release as one sentence."""
+    if isinstance(outcome.release.public, Table):
+        return _("{label}: {finding}").format(label=outcome.label, finding=table_sentence(risk_of_table(outcome)))
     found = verdict(outcome)
     if found == Verdict.UNTRIED:
         return _("{label}: no attack was judged, so nothing is known about its risk.").format(label=outcome.label)
@@ -193,6 +192,15 @@ def outcome_sentence(outcome: Outcome, people: int) -> str:
     )
 
 
+def cautions_of(outcome: Outcome) -> list[str]:
+    """Return what a released table tells or lets guess of sensitive values, and the cure; nothing of a history."""
+    if not isinstance(outcome.release.public, Table):
+        return []
+    risk = risk_of_table(outcome)
+    said = [*told_sentences(risk), *guessed_sentences(risk), cure_sentence(risk)]
+    return [sentence for sentence in said if sentence]
+
+
 def frontier_sentence(labels: Sequence[str], of: int) -> str:
     """Return the finding of a risk–utility map: which releases are on its frontier."""
     if len(labels) == of:
@@ -202,44 +210,3 @@ def frontier_sentence(labels: Sequence[str], of: int) -> str:
         "{count} of {of} releases are worth a choice, for none is beaten in both safety and use: {labels}.",
         len(labels),
     ).format(count=count(len(labels)), of=count(of), labels=", ".join(labels))
-
-
-# --- numbers -----------------------------------------------------------------------------------------------
-
-
-def count(number: int) -> str:
-    """Write a number of things."""
-    return f"{number:,}"
-
-
-def decimal(value: float) -> str:
-    """Write a value with three decimals, and never a small one as nothing.
-
-    >>> decimal(0.43821), decimal(0.0), decimal(0.0001)
-    ('0.438', '0.000', '<0.001')
-    """
-    return "<0.001" if 0 < value < 0.0005 else f"{value:.3f}"
-
-
-def tenth(value: float) -> str:
-    """Write a mean number of things with one decimal, and never a small one as nothing.
-
-    >>> tenth(0.94), tenth(0.0), tenth(0.01)
-    ('0.9', '0.0', '<0.1')
-    """
-    return "<0.1" if 0 < value < 0.05 else f"{value:,.1f}"
-
-
-def percent(share: float) -> str:
-    """Write a share as a percentage; only nothing is 0% and only everything 100%.
-
-    >>> percent(0.1234), percent(0.0), percent(0.0025), percent(0.00001), percent(0.9999), percent(1.0)
-    ('12.3%', '0%', '0.25%', '<0.01%', '>99.9%', '100%')
-    """
-    if share in (0.0, 1.0):
-        return f"{share:.0%}"
-    if 0 < share < 0.01:
-        return "<0.01%" if share < 0.0001 else f"{share:.2%}"
-    if 0.999 < share < 1:
-        return ">99.9%"
-    return f"{share:.1%}"

@@ -1,6 +1,7 @@
 """Risk over releases: what each attack finds of everything that was out at the time (S3, figures 2 to 4).
 
-One line per attack, the budget as a level line. The line of the attack that finds most now is persimmon, all others
+One line per attack, the budget as a level line: both of one measure, the one that the budget is about (the tightest
+budget where there are several). The line of the attack that finds most now is persimmon, all others
 indigo; every line bears its name, so the chart reads in grey as well.
 """
 
@@ -47,10 +48,12 @@ _PIECES = re.compile(r"\s*(?:[!-~]+|[^!-~\s])[、。）」；：]?")
 
 @dataclass(frozen=True)
 class Curves:
-    """What there is to draw: MM after each release, by attack; None where an attack was not tried.
+    """What there is to draw: a measure after each release, by attack; None where an attack was not tried.
 
     Attributes
     ----------
+    measure
+        Which measure the numbers are: ``um``, ``mm`` or ``emm``. Only its own budget is held against them.
     proposed
         Whether the last period is not released yet.
     """
@@ -59,21 +62,23 @@ class Curves:
     found: Mapping[str, Sequence[float | None]]
     budget: Mapping[str, float] = field(default_factory=dict)
     proposed: bool = False
+    measure: str = "mm"
 
     @classmethod
     def of(cls, ledger: Ledger, proposal: Proposal | None = None) -> Curves:
         """Return the curves of a ledger, with a release that is only proposed where there is one."""
-        periods, found = ledger.curves(proposal)
+        measure = ledger.tightest(proposal)
+        periods, found = ledger.curves(proposal, measure)
         if not periods:
             raise ParameterError(
                 _("nothing was released yet, so there is nothing to draw"), _("release a period: noren ledger add")
             )
-        return cls(periods, found, ledger.settings.budget, proposal is not None)
+        return cls(periods, found, ledger.settings.budget, proposal is not None, measure)
 
     @property
     def limits(self) -> dict[str, float]:
-        """The budgets that MM can be held against: its own, and that of EMM, which no MM may pass."""
-        return {name: limit for name, limit in self.budget.items() if name in ("mm", "emm")}
+        """The budget that the numbers can be held against: that of their own measure."""
+        return {name: limit for name, limit in self.budget.items() if name == self.measure}
 
     @property
     def worst(self) -> str:
@@ -82,18 +87,7 @@ class Curves:
 
     def finding(self) -> str:
         """Return the chart's heading: what the best attack finds now, and whether the budget is kept."""
-        said = ngettext(
-            "After {count} release the best attack, {attack}, finds {share} of the pseudonyms",
-            "After {count} releases the best attack, {attack}, finds {share} of the pseudonyms",
-            len(self.periods),
-        )
-        if self.proposed:
-            said = ngettext(
-                "With the release of {period}, the first, the best attack, {attack}, would find {share} of the"
-                " pseudonyms",
-                "With the release of {period} the best attack, {attack}, would find {share} of the pseudonyms",
-                len(self.periods),
-            )
+        said = self._would_find() if self.proposed else self._finds()
         share = percent(round(_last(self.found[self.worst]), 4))
         told = said.format(
             count=len(self.periods), attack=printable(self.worst, _LONGEST_NAME), share=share, period=self.periods[-1]
@@ -103,6 +97,68 @@ class Curves:
         limit = min(self.limits.values())
         words = _("{told}; the budget of {limit} is broken") if self.beyond() else _("{told}; the budget is {limit}")
         return words.format(told=told, limit=percent(limit))
+
+    def _finds(self) -> str:
+        if self.measure == "emm":
+            return ngettext(
+                "After {count} release the best attack, {attack}, found {share} of the pseudonyms when it did best",
+                "After {count} releases the best attack, {attack}, found {share} of the pseudonyms when it did best",
+                len(self.periods),
+            )
+        if self.measure == "um":
+            return ngettext(
+                "After {count} release the best attack, {attack}, finds {share} of the customers in every period",
+                "After {count} releases the best attack, {attack}, finds {share} of the customers in every period",
+                len(self.periods),
+            )
+        return ngettext(
+            "After {count} release the best attack, {attack}, finds {share} of the pseudonyms",
+            "After {count} releases the best attack, {attack}, finds {share} of the pseudonyms",
+            len(self.periods),
+        )
+
+    def _would_find(self) -> str:
+        if self.measure == "emm":
+            return _(
+                "With the release of {period} the best attack, {attack}, would have found {share} of the pseudonyms"
+                " when it did best"
+            )
+        if self.measure == "um":
+            return _(
+                "With the release of {period} the best attack, {attack}, would find {share} of the customers in every"
+                " period"
+            )
+        return ngettext(
+            "With the release of {period}, the first, the best attack, {attack}, would find {share} of the pseudonyms",
+            "With the release of {period} the best attack, {attack}, would find {share} of the pseudonyms",
+            len(self.periods),
+        )
+
+    def axis_title(self) -> str:
+        """Return what is counted upwards."""
+        return {
+            "um": _("customers found in every period, UM (down is safer)"),
+            "mm": _("pseudonyms found, MM (down is safer)"),
+            "emm": _("pseudonyms found at most so far, EMM (down is safer)"),
+        }[self.measure]
+
+    def about(self) -> str:
+        """Return what the measure is."""
+        return {
+            "um": _(
+                "UM is the share of customers who are found in every period they bought in, by an attacker who knows"
+                " all purchases. It is taken after each release, over everything that was out then. Lower is safer."
+            ),
+            "mm": _(
+                "MM is the share of pseudonyms, one for each customer and period, that are found by an attacker who"
+                " knows all purchases. It is taken after each release, over everything that was out then. Lower is"
+                " safer."
+            ),
+            "emm": _(
+                "EMM is the largest share of pseudonyms, one for each customer and period, that an attacker who knows"
+                " all purchases found after any release so far; it never falls. Lower is safer."
+            ),
+        }[self.measure]
 
     def beyond(self) -> list[tuple[int, float]]:
         """Return the releases at which the best attack is above the budget, each with what it finds."""
@@ -164,7 +220,7 @@ def risk_over_releases(curves: Curves, *, titled: bool = True) -> alt.LayerChart
         "found",
         type="quantitative",
         scale=alt.Scale(domain=(0, top), nice=False),
-        axis=alt.Axis(title=_("pseudonyms found, MM (down is safer)"), format=".0%", tickCount=5),
+        axis=alt.Axis(title=curves.axis_title(), format=".0%", tickCount=5),
     )
 
     def layer(rows: Sequence[dict[str, Any]]) -> alt.Chart:
@@ -313,12 +369,8 @@ def _page(curves: Curves) -> str:
         headline=curves.finding(),
         words={
             "title": _("Risk over releases"),
-            "about": _(
-                "MM is the share of pseudonyms, one for each customer and period, that are found by an attacker who"
-                " knows all purchases. It is taken after each release, over everything that was out then. Lower is"
-                " safer."
-            ),
-            "table": _("MM of each attack after each release"),
+            "about": curves.about(),
+            "table": _("{measure} of each attack after each release").format(measure=curves.measure.upper()),
             "attack": _("attack"),
         },
         chart=Markup(_svg(curves, paper=False)),  # noqa: S704 - drawn by us, its texts escaped

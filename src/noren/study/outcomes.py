@@ -13,11 +13,11 @@ from noren.attacks import attacks as every_attack
 from noren.data.frames import Records
 from noren.data.release import Release, Statement
 from noren.data.schema import Schema
-from noren.errors import InputError
+from noren.errors import InputError, reason_of
 from noren.measures import measures as every_measure
 from noren.measures.evidence import at_hand
 from noren.methods import methods as every_method
-from noren.progress import Progress, part_of, silent
+from noren.progress import Enough, Progress, part_of, silent
 from noren.protocols import Attack, Component, Guess, Measure, Method, Score
 from noren.registry import Kind, Registry
 
@@ -26,12 +26,17 @@ __all__ = ["Outcome", "fitting", "judge", "label_of", "run_outcome", "telling"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """A release with the guesses of its attackers and the scores of its judges."""
+    """A release with the guesses of its attackers and the scores of its judges.
+
+    ``failed`` names attacks and measures that broke down, with the reason: nothing is known from them, for or against
+    the release.
+    """
 
     label: str
     release: Release
     guesses: Mapping[str, Guess] = field(default_factory=dict)
     scores: Mapping[str, Score] = field(default_factory=dict)
+    failed: Mapping[str, str] = field(default_factory=dict)
 
 
 def run_outcome(
@@ -83,16 +88,26 @@ def judge(
     """Attack and measure a release there is (see :func:`run_outcome`).
 
     Measures that need what is not at hand (a published release has no secret part, a generalised one no exact values)
-    or cannot judge this release are left out where none is asked for by name.
+    or cannot judge this release are left out where none is asked for by name. An attack or a measure that breaks down
+    is noted as failed, and the others go on.
     """
+    failed: dict[str, str] = {}
     attackers: Sequence[Attack | str] = fitting(every_attack, original.schema) if attacks is None else attacks
     guesses: dict[str, Guess] = {}
     for i, attack in enumerate(sorted(attackers, key=_listens)):
         name = attack if isinstance(attack, str) else attack.name
         part = part_of(progress, 0.6 * i / len(attackers), 0.6 * (i + 1) / len(attackers), name)
         part(0.0)
-        guess = api.attack(original, release, attack, heard=guesses, progress=part)
-        guesses[guess.attack] = guess
+        try:
+            guess = api.attack(original, release, attack, heard=guesses, progress=part)
+        except Enough:
+            raise
+        except Exception as error:
+            if attacks is not None and isinstance(error, InputError):  # asked for by name, and refused
+                raise
+            failed[name] = reason_of(error)
+        else:
+            guesses[guess.attack] = guess
     judges: Sequence[Measure | str]
     if measures is None:
         there = at_hand(release, guesses)
@@ -109,8 +124,12 @@ def judge(
         except InputError:  # nobody asked for this one by name, and it cannot judge this release
             if measures is not None:
                 raise
+        except Enough:
+            raise
+        except Exception as error:
+            failed[name] = reason_of(error)
     progress(1.0)
-    return Outcome(label_of(release.statement) if label is None else label, release, guesses, scores)
+    return Outcome(label_of(release.statement) if label is None else label, release, guesses, scores, failed)
 
 
 def label_of(statement: Statement) -> str:

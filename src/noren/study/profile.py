@@ -103,26 +103,41 @@ def _bars_of_texts(values: pl.Series, column: Column) -> tuple[int, dict[str, An
 
 
 def _history(history: History) -> dict[str, Any]:
-    customer, item, date = (history.schema.role(role).name for role in (Role.CUSTOMER, Role.ITEM, Role.DATE))
-    months = pl.col(date).dt.year().cast(pl.Int32) * 12 + pl.col(date).dt.month()
-    rows = history.frame.select(pl.col(customer).alias("who"), month=months).drop_nulls("who")
-    by_customer = (
-        rows.group_by("who", "month")
-        .len("rows")
-        .group_by("who")
-        .agg(pl.col("rows").sum(), months=pl.col("month").count())
-    )
-    known = history.frame.select(customer, item).drop_nulls()
-    found = shape(known, customer, item)
-    days = history.frame[date]
-    first, last = _texts(pl.Series("x", [days.min(), days.max()], dtype=days.dtype), history.schema[date])
+    """Return how much customers buy; None of days and things where no column tells them."""
+    customer = history.schema.role(Role.CUSTOMER).name
+    by_customer = history.frame.select(who=pl.col(customer)).drop_nulls().group_by("who").len("rows")
     return {
         "customers": len(by_customer),
-        "items": history.frame[item].drop_nulls().n_unique(),
+        "rows_per_customer": count_bars(by_customer["rows"].cast(pl.Int64).to_numpy()),
+        **_days(history, customer),
+        **_things(history, customer),
+    }
+
+
+def _days(history: History, customer: str) -> dict[str, Any]:
+    dates = history.schema.with_role(Role.DATE)
+    if not dates:
+        return {"first": None, "last": None, "months_active": None}
+    days = history.frame[dates[0].name]
+    first, last = _texts(pl.Series("x", [days.min(), days.max()], dtype=days.dtype), dates[0])
+    month = pl.col("day").dt.year().cast(pl.Int32) * 12 + pl.col("day").dt.month()
+    rows = history.frame.select(who=pl.col(customer), day=pl.col(dates[0].name)).drop_nulls("who")
+    active = rows.group_by("who").agg(months=month.drop_nulls().n_unique())
+    return {
         "first": first,
         "last": last,
-        "rows_per_customer": count_bars(by_customer["rows"].cast(pl.Int64).to_numpy()),
-        "months_active": count_bars(by_customer["months"].cast(pl.Int64).to_numpy()),
+        "months_active": count_bars(active["months"].cast(pl.Int64).to_numpy()),
+    }
+
+
+def _things(history: History, customer: str) -> dict[str, Any]:
+    items = history.schema.with_role(Role.ITEM)
+    if not items:
+        return {"items": None, "shape": None}
+    item = items[0].name
+    found = shape(history.frame.select(customer, item).drop_nulls(), customer, item)
+    return {
+        "items": history.frame[item].drop_nulls().n_unique(),
         "shape": {
             "n": found.n,
             "m": found.m,

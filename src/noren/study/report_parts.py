@@ -20,6 +20,7 @@ from noren.study.findings import (
     AttackLine,
     Verdict,
     attack_lines,
+    cautions_of,
     count,
     decimal,
     error_of,
@@ -85,6 +86,8 @@ class Part:
     verdict: Verdict
     verdict_words: str
     sentence: str
+    failed: Sequence[str]
+    cautions: Sequence[str]
     attacks: Sequence[AttackLine]
     risk: float | None
     chance: float
@@ -110,6 +113,11 @@ def part_of(
         verdict=found,
         verdict_words=verdict_words(found),
         sentence=outcome_sentence(outcome, people),
+        failed=[
+            _("{name} failed: {reason}").format(name=printable(name), reason=printable(reason, _LONGEST_NOTE))
+            for name, reason in outcome.failed.items()
+        ],
+        cautions=cautions_of(outcome),
         attacks=attack_lines(outcome, people),
         risk=risk_of(outcome),
         chance=1 / max(people, 1),

@@ -24,6 +24,7 @@ def words(*, pseudonyms: bool = True) -> dict[str, str]:
     return {
         "report": _("Noren report"),
         "steward": _("For the steward alone."),
+        "failed": _("Not everything was tried or measured, and nothing is known of the rest."),
         "steward_note": _(
             "This page shows original rows and who is behind some pseudonyms. Do not publish it and do not pass it on; "
             "to hand out a release, run noren publish."

@@ -1,4 +1,4 @@
-"""What attackers achieve against a run, and what a released table leaks, as plain data."""
+"""What attackers achieve against a run, as plain data."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from noren.data.statement import Statement
 from noren.kernels.threshold import Bound, threshold
 from noren.measures.safety.hits import hits
 from noren.measures.safety.verdicts import Try, verdicts
-from noren.protocols import Score
-from noren.study.findings import Verdict, attack_lines
+from noren.study.findings import attack_lines
 from noren.study.outcomes import Outcome
-from noren.study.page_text import plain, printable
+from noren.study.page_text import printable
+from noren.study.verdicts import Verdict
 
-__all__ = ["attack_facts", "damage_of", "table_risk", "verdicts_of"]
+__all__ = ["attack_facts", "damage_of", "verdicts_of"]
 
 _BOUNDS: tuple[Bound, ...] = ("paper", "sharp")
-_ROUNDING = 1e-6
 
 
 def attack_facts(outcome: Outcome, people: int) -> tuple[list[dict[str, Any]], str | None]:
@@ -75,41 +73,3 @@ def damage_of(facts: Mapping[str, Any]) -> tuple[bool, bool, Fraction, int]:
     """
     paper, sharp = facts["best"]["paper"], facts["best"]["sharp"]
     return paper["effective"], sharp["effective"], Fraction(sharp["right"], sharp["needed"]), facts["right"]
-
-
-def table_risk(statement: Statement, scores: Mapping[str, Score], claimed: Mapping[str, float]) -> dict[str, Any]:
-    """Return what a released table leaks: what its classes tell (``classes``), or what is proven of retention.
-
-    No attack names rows of a table. A release by retention is judged by the k that follows from its ρ (``proof``):
-    nobody's row is told with a chance above 1/k. Others by their classes, which are counted: the verdict is whether
-    they keep the k, ℓ and t that the method claims, and is open where it claims nothing.
-    """
-    k = claimed.get("k")
-    facts: dict[str, Any] = dict.fromkeys(
-        ("basis", "least", "rows_in_classes", "classes", "below", "prosecutor", "journalist", "marketer", "k", "bound")
-    )
-    facts |= {"claimed": k, "verdict": str(Verdict.UNTRIED)}
-    if statement.method == "retention" and isinstance(statement.notes.get("k"), int | float):
-        real = float(statement.notes["k"])
-        kept = k is None or real >= k - _ROUNDING
-        facts |= {"basis": "proof", "k": real, "bound": 1 / max(real, 1.0)}
-        facts["verdict"] = str(Verdict.WITHSTANDS if kept else Verdict.BROKEN)
-        return facts
-    score = scores.get("classes")
-    if score is None:
-        return facts
-    rows, silent = int(score.notes.get("rows", 0)), int(score.notes.get("rows_that_say_nothing", 0))
-    facts |= {"basis": "classes", "classes": score.notes.get("classes"), "rows_in_classes": rows - silent}
-    facts |= {
-        name: plain(score.parts[name]) for name in ("below", "prosecutor", "journalist", "marketer") if score.parts
-    }
-    if score.parts:
-        facts |= {"least": int(score.value), "k": float(score.value)}
-    else:  # no row says anything, so there is nobody to look up
-        facts |= {"prosecutor": 0.0, "journalist": 0.0, "marketer": 0.0, "below": 0.0}
-    holds = score.notes.get("holds")
-    if holds is None and k is not None:  # of a chain the measure knows no claim, but the last step makes one
-        holds = not score.parts or score.value >= k
-    if holds is not None:
-        facts["verdict"] = str(Verdict.WITHSTANDS if holds else Verdict.BROKEN)
-    return facts

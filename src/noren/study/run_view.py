@@ -25,12 +25,12 @@ from noren.study.findings import people_in
 from noren.study.histograms import Spread, net_shift, shares, spread
 from noren.study.outcomes import Outcome
 from noren.study.page_text import plain, printable
-from noren.study.run_risk import attack_facts, table_risk, verdicts_of
+from noren.study.run_risk import attack_facts, verdicts_of
+from noren.study.table_risk import claimed_by, risk_of_table
 
-__all__ = ["claimed_by", "class_size_bars", "column_bars", "measure_facts", "place_on_map", "run_view"]
+__all__ = ["class_size_bars", "column_bars", "measure_facts", "place_on_map", "run_view"]
 
 _DIGITS = 6
-_CLAIMS = ("k", "l", "t", "rho")
 
 
 def run_view(original: Records, outcome: Outcome) -> dict[str, Any]:
@@ -45,8 +45,7 @@ def run_view(original: Records, outcome: Outcome) -> dict[str, Any]:
     """
     release, people = outcome.release, people_in(original)
     attacks, most_damaging = attack_facts(outcome, people)
-    claimed = claimed_by(release.statement)
-    risk = table_risk(release.statement, outcome.scores, claimed) if isinstance(original, Table) else None
+    risk = risk_of_table(outcome) if isinstance(original, Table) else None
     best, every = verdicts_of(attacks) if risk is None else (_both(risk["verdict"]), _both(risk["verdict"]))
     return {
         "label": printable(outcome.label),
@@ -89,21 +88,6 @@ def _statement(statement: Statement) -> dict[str, Any]:
             for step in statement.steps
         ],
         "claimed": claimed_by(statement),
-    }
-
-
-def claimed_by(statement: Statement) -> dict[str, float]:
-    """Return what the last step of a method claims: k and, where it says so, l, t or rho.
-
-    >>> claimed_by(Statement("generalize", {"min_class": 3, "l": None}))
-    {'k': 3}
-    """
-    said = dict(statement.steps[-1].parameters)
-    said.setdefault("k", said.get("min_class"))
-    return {
-        name: said[name]
-        for name in _CLAIMS
-        if isinstance(said.get(name), int | float) and not isinstance(said[name], bool)
     }
 
 

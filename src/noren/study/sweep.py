@@ -16,6 +16,7 @@ from noren.api import as_records, draw_seed
 from noren.attacks import attacks as every_attack
 from noren.data.formats.files import writing_file
 from noren.data.frames import Records
+from noren.data.given import checked_seed
 from noren.data.schema import Schema
 from noren.measures import measures as every_measure
 from noren.progress import Progress, silent
@@ -129,7 +130,9 @@ def ask(
 ) -> tuple[Asked, list[str]]:
     """Return what words and values ask for on these data, and the methods that ``all`` leaves out, with the reason."""
     settings, left_out = settings_for(methods, parameters or {}, original)
-    chosen = tuple(seeds) if seeds is not None else (_own_seed(sweep_folder(cache), data_key(original)),)
+    chosen = (
+        tuple(map(checked_seed, seeds)) if seeds is not None else (_own_seed(sweep_folder(cache), data_key(original)),)
+    )
     asked = Asked(
         tuple(settings),
         tuple(chosen_components(every_attack, attacks, original)),

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import tomli_w
 
 from noren.attacks import attacks as every_attack
-from noren.data.formats.files import writing_folder
+from noren.data.formats.files import FolderKind, writing_folder
 from noren.data.frames import Records
 from noren.data.schema import PRESETS, Schema
 from noren.errors import FileError
@@ -39,23 +39,35 @@ from noren.study.sweep_table import rows_of, without_seeds
 if TYPE_CHECKING:
     from noren.study.sweep_study import Study
 
-__all__ = ["NAMES", "SweepFile", "as_plain", "holds_study", "read_sweep_toml", "sweep_toml", "write_study"]
+__all__ = ["NAMES", "STUDY", "SweepFile", "as_plain", "holds_study", "read_sweep_toml", "sweep_toml", "write_study"]
 
 NAMES = ("report.html", "frontier.svg", "table.csv", "table.json", "sweep.toml")
 
 
+def _unsigned(folder: Path) -> str | None:
+    """Return the table in a folder where it is none that a study wrote."""
+    try:
+        told = json.loads((folder / "table.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        told = None
+    return None if isinstance(told, dict) and {"noren", "settings", "points"} <= told.keys() else "table.json"
+
+
+STUDY = FolderKind(NAMES, _unsigned)
+"""A folder with a study; another may take its place if it holds nothing else."""
+
+
 def holds_study(folder: Path) -> bool:
-    """Tell whether a folder holds an earlier study and nothing else, so that another may take its place."""
-    found = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-    return found == set(NAMES)
+    """Tell whether a folder holds an earlier study and nothing else."""
+    return folder.is_dir() and any(folder.iterdir()) and STUDY.foreign(folder) is None
 
 
 def write_study(study: Study, folder: str | Path, *, replace: bool = False) -> Path:
-    """Write a study, whole or not at all."""
+    """Write a study, whole or not at all; an earlier study there is replaced, nothing else ever is."""
     from noren.study.sweep_page import frontier_svg, page_html
 
     folder = Path(folder)
-    with writing_folder(folder, replace=replace or holds_study(folder)) as aside:
+    with writing_folder(folder, replace=(replace or holds_study(folder)) and STUDY) as aside:
         _write(aside / "report.html", page_html(study))
         _write(aside / "frontier.svg", frontier_svg(study))
         without_seeds(study.frame).write_csv(aside / "table.csv")
@@ -102,6 +114,7 @@ def as_plain(study: Study) -> dict[str, Any]:
                 "parameters": one.setting.parameters,
                 "verdict": one.point["verdict"] if one.done else str(Verdict.UNTRIED),
                 "refused": not one.done,
+                "failed": {name: said["kind"] for name, said in one.failed.items()},
                 "on_frontier": one.on_frontier,
                 "recommended": one.recommended,
             }

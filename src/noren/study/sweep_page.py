@@ -27,7 +27,7 @@ from noren.study.scripts import Order, commands
 from noren.study.sweep_page_words import caveats, glossary, words
 from noren.study.sweep_plan import shared_words, statement_of
 from noren.study.sweep_results import SettingResult, in_language
-from noren.study.sweep_words import answer, chance, frontier_words, headline, rule, setting_sentence
+from noren.study.sweep_words import answer, chance, failure_words, frontier_words, headline, rule, setting_sentence
 from noren.study.templating import house_styles, template
 from noren.units.sources import code_digest
 
@@ -259,6 +259,7 @@ def _part(study: Study, one: SettingResult) -> dict[str, Any]:
         "table_risk": _risk_facts(one),
         "scores": _scores(one),
         "left_out": [] if worst is None else [f"{name}: {in_language(said)}" for name, said in worst.left_out.items()],
+        "failed": [failure_words(name, said) for name, said in one.failed.items()],
     }
 
 

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from noren.data.catalog import cache_folder
+from noren.data.formats.files import saying_why
 from noren.data.frames import Records
+from noren.data.people_count import stop_at_repeated_people
 from noren.data.schema import Kind
 from noren.engines.blocks import cores
 from noren.errors import ParameterError
@@ -30,7 +32,7 @@ _START = 5.0
 _SMALL = 8.0
 """Seconds of work that are not worth the start of processes."""
 
-State = Literal["waiting", "running", "done", "refused"]
+State = Literal["waiting", "running", "done", "refused", "failed"]
 
 
 @dataclass(frozen=True)
@@ -76,8 +78,9 @@ class Watch:
 def sweep_folder(cache: str | Path | None = None) -> Path:
     """Return the folder where pieces of sweeps are kept, readable by its owner alone: it holds secret parts."""
     folder = (cache_folder() if cache is None else Path(cache)) / "explore"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    folder.chmod(0o700)
+    with saying_why(folder):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.chmod(0o700)
     return folder
 
 
@@ -93,6 +96,7 @@ def run(
     watch: Watch | None = None,
 ) -> Study:
     """Run what is asked and not kept yet, on all cores, and return the study."""
+    stop_at_repeated_people(original)
     watch = watch or Watch()
     folder, data = sweep_folder(cache), data_key(original)
     points = plan(asked, original, data)
@@ -114,7 +118,7 @@ def run(
         prospect = _prospect(board.lines, asked, left, kept, used, original, places)
     watch.begin(prospect)
     for at, line in enumerate(board.lines):
-        if line.state in ("done", "refused"):
+        if line.state in ("done", "refused", "failed"):
             watch.changed(at, line)
 
     def started(unit: Unit) -> None:
@@ -156,7 +160,8 @@ class _Board:
 
     def _finished(self, at: int, line: Line) -> Line:
         result = point_result(self._points[at], self._kind, self._asked, self._done)
-        return replace(line, state="refused" if result.refused else "done", done=line.pieces, result=result)
+        state: State = "failed" if result.state == "failed" else "refused" if result.refused else "done"
+        return replace(line, state=state, done=line.pieces, result=result)
 
     def started(self, unit: Unit) -> list[tuple[int, Line]]:
         at = self._places[unit]

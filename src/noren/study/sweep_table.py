@@ -59,7 +59,7 @@ def _row(point: PointResult, setting: SettingResult, measures: Sequence[str]) ->
             "k": place.get("k"),
             "run": point.run,
             "seed": point.seed,
-            "state": "refused" if point.refused else "done",
+            "state": point.state,
             "reason": point.reason("en") or None,
             "use": place.get("use"),
             "use_of": place.get("use_of"),
@@ -68,7 +68,7 @@ def _row(point: PointResult, setting: SettingResult, measures: Sequence[str]) ->
             "verdict_paper": point.verdict.get("paper"),
             "verdict_sharp": point.verdict.get("sharp"),
             "survival_sharp": point.survival,
-            "withstands": None if point.refused else point.withstands,
+            "withstands": None if point.refused or point.undecided else point.withstands,
             "on_frontier": setting.on_frontier,
             "recommended": setting.recommended,
             "rows_deleted": point.rows.get("deleted"),
@@ -80,8 +80,9 @@ def _row(point: PointResult, setting: SettingResult, measures: Sequence[str]) ->
 
 
 def without_seeds(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the frame that may be shown: runs are counted, and no seed is told."""
-    return frame.drop("seed")
+    """Return the frame that may be shown: runs are counted, no seed is told, nor the words of an unforeseen error."""
+    shown = pl.when(pl.col("state") != "failed").then("reason").alias("reason")
+    return frame.drop("seed").with_columns(shown)
 
 
 def rows_of(points: Sequence[PointResult], settings: Sequence[SettingResult]) -> list[dict[str, Any]]:
@@ -97,6 +98,8 @@ def rows_of(points: Sequence[PointResult], settings: Sequence[SettingResult]) ->
         row["scores"] = {
             name: {"value": score.value, "parts": dict(score.parts)} for name, score in sorted(point.scores.items())
         }
+        row["reason"] = None if point.state == "failed" else row["reason"]
+        row["failed"] = {name: said["kind"] for name, said in sorted(point.failed.items())}
         row["left_out"] = {name: in_language(said, "en") for name, said in sorted(point.left_out.items())}
         rows.append(row)
     return rows

@@ -11,11 +11,23 @@ from noren.measures import measures
 from noren.study.findings import Verdict, count, decimal, percent
 from noren.study.recommend import Choice
 from noren.study.sweep_results import SettingResult
+from noren.study.table_risk import told_sentences
 
 if TYPE_CHECKING:
     from noren.study.sweep_study import Study
 
-__all__ = ["answer", "beside", "chance", "frontier_words", "headline", "kept_by", "reasons", "rule", "setting_sentence"]
+__all__ = [
+    "answer",
+    "beside",
+    "chance",
+    "failure_words",
+    "frontier_words",
+    "headline",
+    "kept_by",
+    "reasons",
+    "rule",
+    "setting_sentence",
+]
 
 _TELLING = {
     Kind.HISTORY: ("rfm", "frequent-itemsets", "item-similarity"),
@@ -28,6 +40,11 @@ _MOST_NAMED = 3
 def answer(study: Study) -> list[str]:
     """Return the recommendation in sentences: what to take, why, and what lies beside it."""
     said = [_("{sentence}.").format(sentence=headline(study))]
+    said += [
+        _("{sentence}.").format(sentence=f"{one.setting.label}: {failure_words(name, why)}")
+        for one in study.settings
+        for name, why in one.failed.items()
+    ]
     for choice in study.choices:
         chosen = choice.chosen if choice.chosen is not None else choice.safest
         if chosen is None:
@@ -41,7 +58,7 @@ def answer(study: Study) -> list[str]:
 
 def headline(study: Study) -> str:
     """Return the finding as one sentence without its full stop."""
-    done = [one for one in study.settings if one.done]
+    done = [one for one in study.settings if one.done and not one.undecided]
     safe = [one for one in done if one.point["withstands"]]
     taken = [one for one in study.settings if one.recommended]
     if len(taken) > 1:
@@ -174,6 +191,7 @@ def _table_risk(study: Study, setting: SettingResult) -> list[str]:
             else _("The smallest class has {least} rows: the most exposed person is found with a chance of {risk}.")
         )
         said.append(words.format(least=count(risk["least"]), risk=percent(risk["prosecutor"])))
+        said += told_sentences(risk)
     if study.asked.most_risk is not None:
         words = _("A risk of {asked} was accepted at most.")
         said.append(words.format(asked=percent(study.asked.most_risk)))
@@ -253,11 +271,18 @@ def beside(study: Study, choice: Choice) -> list[str]:
     return said
 
 
+def failure_words(name: str, why: Mapping[str, str]) -> str:
+    """Return that something could not be computed, with what may be shown of the reason, as a part of a sentence."""
+    return _("{name} could not be computed ({kind})").format(name=name, kind=why["kind"])
+
+
 def _why_not(study: Study, setting: SettingResult) -> str:
-    """Return why a setting is not safe, as a part of a sentence."""
+    """Return why a setting is not safe, or not known to be, as a part of a sentence."""
     point, worst = setting.point, setting.worst
     if worst is None:
-        return _("it was refused")
+        return _("it failed") if setting.failed else _("it was refused")
+    if setting.undecided:
+        return "; ".join(failure_words(name, why) for name, why in setting.failed.items())
     if study.source.kind == Kind.HISTORY:
         if point["verdict"] == Verdict.BROKEN and worst.attacks:
             best = worst.attacks[0]["best"]["sharp"]
@@ -270,11 +295,17 @@ def _why_not(study: Study, setting: SettingResult) -> str:
         return _("its risk, {risk}, is above the accepted {asked}").format(
             risk=percent(point["risk"]), asked=percent(study.asked.most_risk)
         )
+    if point["verdict"] == Verdict.UNTRIED:
+        return _("it was not judged")
+    if study.source.kind == Kind.HISTORY and point["survival"] is None:
+        return _("its survival is not known")
     return _("it does not keep what it claims")
 
 
 def setting_sentence(study: Study, setting: SettingResult) -> str:
     """Return in a few words how a setting fared, for a line of a table."""
+    if not setting.done and setting.failed:
+        return "; ".join(failure_words(name, why) for name, why in setting.failed.items())
     if not setting.done:
         return setting.runs[0].reason()
     return "" if setting.point["withstands"] else _why_not(study, setting)

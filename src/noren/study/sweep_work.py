@@ -21,7 +21,7 @@ from noren import api
 from noren.data.formats.files import writing_folder
 from noren.data.frames import Records
 from noren.data.release import Release
-from noren.errors import CheckFailedError, InputError, NorenError
+from noren.errors import AuditUnfinishedError, CheckFailedError, InputError, NorenError, reason_of
 from noren.i18n import LANGUAGES, _, active_language, speaking
 from noren.measures.evidence import at_hand
 from noren.protocols import Component, Guess, Score
@@ -64,13 +64,14 @@ def guess_folder(folder: Path, key: str) -> Path:
 
 
 def make_release(data: str, place: str, parameters: str, seed: int, key: str) -> dict[str, Any]:
-    """Protect the original and keep the release; return what it says of itself, or why it was refused."""
+    """Protect the original and keep the release; return what it says of itself, or why it was refused or failed."""
     original, folder = _held[data]
     begin = time.perf_counter()
-    made, refused = _tried(lambda: api.protect(original, _component(place, parameters), seed=seed))
+    made, trouble = _tried(lambda: api.protect(original, _component(place, parameters), seed=seed))
     if made is None:
-        return {"refused": refused, "seconds": _since(begin)}
-    made.save(release_folder(folder, key), replace_existing=True)
+        return trouble | {"seconds": _since(begin)}
+    with writing_folder(release_folder(folder, key), replace=True) as aside:  # a damaged one in the cache as well
+        made.write_into(aside)
     return {
         "statement": json.loads(json.dumps(made.statement.as_dict(), default=str)),
         "public": len(made.public),
@@ -84,15 +85,15 @@ def make_guess(
     data: str, place: str, parameters: str, release: str, key: str, heard: str, made: Mapping[str, Any], *others: Any
 ) -> dict[str, Any]:
     """Attack a release and keep the guess; return what it achieved. ``heard`` lists guesses that the attack may use."""
-    if "refused" in made:
+    if "refused" in made or "failed" in made:
         return {"skipped": True, "seconds": 0.0}
     original, folder = _held[data]
     begin = time.perf_counter()
     released, attack = _release(str(release_folder(folder, release))), _component(place, parameters)
     guesses = _guesses(folder, heard, others)
-    guess, refused = _tried(lambda: api.attack(original, released, attack, heard=guesses))
+    guess, trouble = _tried(lambda: api.attack(original, released, attack, heard=guesses))
     if guess is None:
-        return {"refused": refused, "seconds": _since(begin)}
+        return trouble | {"seconds": _since(begin)}
     with writing_folder(guess_folder(folder, key), replace=True) as aside:
         guess.pairs.write_parquet(aside / "pairs.parquet")
         (aside / "notes.json").write_text(json.dumps(guess.notes, default=str), encoding="utf-8")
@@ -104,7 +105,7 @@ def make_score(
     data: str, place: str, parameters: str, release: str, heard: str, made: Mapping[str, Any], *others: Any
 ) -> dict[str, Any]:
     """Measure a release; return the score, or that the measure does not judge such a release."""
-    if "refused" in made:
+    if "refused" in made or "failed" in made:
         return {"skipped": True, "seconds": 0.0}
     original, folder = _held[data]
     begin = time.perf_counter()
@@ -112,9 +113,9 @@ def make_score(
     guesses = _guesses(folder, heard, others)
     if not measure.needs <= at_hand(released, guesses):
         return {"skipped": True, "seconds": 0.0}
-    score, refused = _tried(lambda: api.measure(original, released, measure, guesses=guesses))
+    score, trouble = _tried(lambda: api.measure(original, released, measure, guesses=guesses))
     if score is None:
-        return {"refused": refused, "seconds": _since(begin)}
+        return trouble | {"seconds": _since(begin)}
     return {"score": _plain_score(score), "seconds": _since(begin)}
 
 
@@ -142,19 +143,21 @@ def _component(place: str, parameters: str) -> Any:
     return build(found, json.loads(parameters))
 
 
-def _tried(work: Callable[[], Answer]) -> tuple[Answer | None, dict[str, str]]:
+def _tried(work: Callable[[], Answer]) -> tuple[Answer | None, dict[str, Any]]:
     """Do the work; where it is refused, return why in each language, since what is kept is read in any.
 
-    Trouble of the machine (a full disk, no memory) is no answer about a method, and stops the sweep.
+    What fails (a bug, no memory, an audit that broke down) is no answer about a method: it says ``failed``, so it is
+    not kept, and is tried again when the sweep goes on. ``kind`` is what may be shown of it: the words of an error that
+    nobody foresaw may hold a value of the data.
     """
     try:
         return work(), {}
     except (InputError, CheckFailedError) as error:
+        if isinstance(error, AuditUnfinishedError):
+            return None, _failed(error.__cause__ or error)
         said = {active_language(): str(error)}
-    except (NorenError, MemoryError, OSError):
-        raise
     except Exception as error:
-        return None, dict.fromkeys(LANGUAGES, f"{type(error).__name__}: {' '.join(str(error).split())[:200]}")
+        return None, _failed(error)
     for language in LANGUAGES:
         if language in said:
             continue
@@ -165,7 +168,11 @@ def _tried(work: Callable[[], Answer]) -> tuple[Answer | None, dict[str, str]]:
             said[language] = str(error)
         except FileNotFoundError:  # the catalogue of that language is not compiled
             pass
-    return None, said
+    return None, {"refused": said}
+
+
+def _failed(error: BaseException) -> dict[str, Any]:
+    return {"failed": dict.fromkeys(LANGUAGES, reason_of(error)) | {"kind": type(error).__name__}}
 
 
 def _guesses(folder: Path, heard: str, found: Sequence[Mapping[str, Any]]) -> dict[str, Guess]:

@@ -21,7 +21,18 @@ from noren.errors import OutputError
 from noren.units.sources import code_digest
 from noren.units.unit import Scalar, Unit
 
-__all__ = ["Store", "address", "data_digest", "default_folder", "kept", "not_kept", "save", "use"]
+__all__ = [
+    "Store",
+    "address",
+    "data_digest",
+    "default_folder",
+    "kept",
+    "not_kept",
+    "passing",
+    "plain_result",
+    "save",
+    "use",
+]
 
 _folder: Path | None = None
 
@@ -52,13 +63,31 @@ class Store:
             raise KeyError(unit.name) from None
 
 
+def passing(result: Any) -> bool:
+    """Tell whether a result is no answer: what it says failed, or rests on what failed.
+
+    >>> passing({"failed": {"en": "no memory"}}), passing({"passing": True}), passing({"value": 1}), passing(3)
+    (True, True, False, False)
+    """
+    return isinstance(result, dict) and bool(result.get("failed") or result.get("passing"))
+
+
 def save(path: Path, unit: Unit, result: Any) -> Any:
     """Keep a unit's result, with a few words for whoever opens the file, and return it as it will be read again."""
-    content = {"unit": unit.name, "data": list(unit.all_data()), "result": result}
-    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = _written(unit, result)
     with writing_file(path) as aside:
         aside.write_text(text + "\n", encoding="utf-8", newline="\n")
     return json.loads(text)["result"]
+
+
+def plain_result(unit: Unit, result: Any) -> Any:
+    """Return a result as it would be read again, without keeping it."""
+    return json.loads(_written(unit, result))["result"]
+
+
+def _written(unit: Unit, result: Any) -> str:
+    content = {"unit": unit.name, "data": list(unit.all_data()), "result": result}
+    return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def address(unit: Unit, known: dict[Unit, str] | None = None) -> str:

@@ -131,14 +131,20 @@ def _arguments(unit: Unit, done: dict[Unit, Any]) -> tuple[Any, ...]:
 
 
 def run_and_keep(unit: Unit, arguments: tuple[Any, ...], path: Path) -> Any:
-    """Run one unit, keep what it returns, and return it as it will be read again."""
-    from noren.units.store import save
+    """Run one unit, keep what it returns, and return it as it will be read again.
+
+    What says ``failed`` is not kept, nor what rests on such a result: it would be taken for an answer ever after.
+    """
+    from noren.units.store import passing, plain_result, save
 
     if unit.wide:
         result = unit.work(*arguments)
     else:
         with _threads(len(sys.modules)).limit(limits=1):
             result = unit.work(*arguments)
+    if passing(result) or any(map(passing, arguments[len(unit.arguments) :])):
+        result = plain_result(unit, result)
+        return result | {"passing": True} if isinstance(result, dict) else result
     return save(path, unit, result)
 
 

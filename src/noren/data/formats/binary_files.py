@@ -1,8 +1,9 @@
-"""Parquet and Excel: typed already, still checked against the schema.
+"""Parquet and workbooks (Excel, OpenDocument): typed already, still checked against the schema.
 
 Both are read by native code that believes what a file says of itself. So texts are checked to be UTF-8 before Polars
 sees them, and a workbook is measured before it is opened: one cell in the last corner of a sheet would make the reader
-ask for half a terabyte, and the process end.
+ask for half a terabyte, and the process end. Of several sheets the first that looks like a table is read, below any
+title; which one is said, and a schema may name another.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ import functools
 import logging
 import re
 import sys
+import xml.parsers.expat
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,24 +25,30 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from noren.data.formats.files import readable
-from noren.data.formats.parse import Place, parse_values
-from noren.data.formats.text_files import stop_at_other_columns
+from noren.data.formats.parse import Place, Problems, parse_values
+from noren.data.formats.scan import title_rows
+from noren.data.formats.text_files import own_names, stop_at_other_columns
 from noren.data.schema import Schema, ValueType
-from noren.errors import FileError, FormatError, NorenError, ParameterError
+from noren.errors import FileError, NorenError, ParameterError
 from noren.i18n import _
+from noren.naming import listing
 
 __all__ = [
     "LARGEST_SHEET",
     "LARGEST_WORKBOOK",
+    "Sheet",
     "checked_frame",
     "excel_frame",
+    "excel_sheet",
     "is_excel",
     "is_parquet",
+    "named_parquet_blocks",
     "parquet_blocks",
     "parquet_head",
     "read_excel",
     "read_parquet",
     "saying_damage",
+    "typed_parquet_blocks",
     "write_excel",
 ]
 
@@ -49,7 +58,11 @@ LARGEST_SHEET = 50_000_000
 """Cells between the first and the last corner of a sheet, empty ones included."""
 _BLOCK_ROWS = 1 << 18
 _CHUNK = 1 << 20
-_WORKBOOKS = (".xlsx", ".xlsm")
+_WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
+_OLE = b"\xd0\xcf\x11\xe0"
+_ZIP = b"PK\x03\x04"
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+_LOOKED_AT = 50
 _LONGEST_CELL = 32_767
 
 
@@ -60,11 +73,17 @@ def is_parquet(path: Path) -> bool:
 
 
 def is_excel(path: Path) -> bool:
-    """Tell whether the file is named as a workbook and starts as a zip archive, which workbooks are."""
+    """Tell whether the file starts as workbooks do, or is named as one; text that is named .xls is text."""
     with path.open("rb") as file:
-        return path.suffix.lower() in _WORKBOOKS or (
-            path.suffix.lower() not in (".csv", ".tsv", ".txt", ".parquet") and file.read(4) == b"PK\x03\x04"
-        )
+        head = file.read(8)
+    suffix = path.suffix.lower()
+    if head.startswith(_OLE):
+        return True
+    if head.startswith(_ZIP):
+        return suffix not in (".csv", ".tsv", ".txt", ".parquet")
+    if suffix in (".xls", ".ods") and head.lstrip().startswith(b"<"):
+        return True
+    return suffix in (".xlsx", ".xlsm")
 
 
 # --- Parquet ---------------------------------------------------------------------------------------------------------
@@ -114,47 +133,208 @@ def parquet_head(path: str | Path, rows: int) -> tuple[pl.DataFrame, int]:
 
 def read_parquet(path: str | Path, schema: Schema) -> pl.DataFrame:
     """Read a Parquet file into columns typed by ``schema``."""
-    blocks = []
-    row = 1
-    for block in parquet_blocks(path):
-        stop_at_other_columns(path, block.columns, schema)
-        blocks.append(parse_values(block, schema, Place(path, row)))
-        row += len(block)
+    blocks = list(typed_parquet_blocks(path, schema))
     if not blocks:
         raise FileError(_("the file holds no rows"), _("give a file with at least one row"), file=path)
     return pl.concat(blocks)
 
 
+def named_parquet_blocks(path: str | Path, schema: Schema) -> Iterator[tuple[int, pl.DataFrame]]:
+    """Yield ``(number of its first row, block of the schema's columns as they stand)``."""
+    row = 1
+    for block in parquet_blocks(path):
+        stop_at_other_columns(path, block.columns, schema)
+        yield row, block.select(schema.names)
+        row += len(block)
+
+
+def typed_parquet_blocks(path: str | Path, schema: Schema) -> Iterator[pl.DataFrame]:
+    """Yield blocks typed by ``schema``; where a cell breaks a rule, count all that do and say them."""
+    problems = Problems()
+    for row, block in named_parquet_blocks(path, schema):
+        typed = parse_values(block, schema, Place(path, row), problems)
+        if not problems:
+            yield typed
+    problems.stop(path)
+
+
 # --- Excel -----------------------------------------------------------------------------------------------------------
 
 
-def excel_frame(path: str | Path) -> pl.DataFrame:
-    """Return the first sheet of a workbook, its first row taken as the header."""
+@dataclass(frozen=True)
+class Sheet:
+    """One sheet of a workbook: its rows below the header, where they start, and what was chosen.
+
+    ``first_row`` is the row of the sheet that holds the first row of the data, counted from 1.
+    """
+
+    frame: pl.DataFrame
+    name: str
+    first_row: int
+    is_first: bool
+    said: tuple[str, ...] = ()
+
+
+def excel_frame(path: str | Path, sheet: str | None = None) -> pl.DataFrame:
+    """Return the sheet of a workbook that is called ``sheet``, else the one that looks like data."""
+    return excel_sheet(path, sheet).frame
+
+
+def excel_sheet(path: str | Path, sheet: str | None = None, names: Sequence[str] | None = None) -> Sheet:
+    """Return one sheet of a workbook, its header found below any titles.
+
+    Parameters
+    ----------
+    path
+        A workbook: ``.xlsx``, ``.xlsm``, ``.xls`` or ``.ods``.
+    sheet
+        The name of the sheet; left out, the first that looks like a table, unless another holds far more.
+    names
+        The columns that a schema expects: the header is the row that holds them.
+    """
     import fastexcel
 
     logging.getLogger("fastexcel").setLevel(logging.ERROR)  # it warns of every empty column
     path = readable(path)
-    if path.suffix.lower() not in _WORKBOOKS:
-        raise FileError(_("this is a zip archive"), _("unpack it; a workbook is named .xlsx"), file=path)
+    known = _stop_at_other_archives(path)
     with saying_damage(path, "Excel"):
-        _stop_at_bomb(path)
-        book = fastexcel.read_excel(path)
+        if known != "xls":
+            _stop_at_bomb(path)
+        # the reader goes by the name's ending, and by the content where it has only that
+        book = fastexcel.read_excel(path if path.suffix.lower().startswith(f".{known[:3]}") else path.read_bytes())
+        if sheet is not None and sheet not in book.sheet_names:
+            raise FileError(
+                _("the workbook has no sheet {name!r}").format(name=sheet),
+                _("its sheets are {names}").format(names=listing(book.sheet_names)),
+                file=path,
+            )
+        tops = {name: _top(book, name) for name in ([sheet] if sheet is not None else book.sheet_names)}
+        chosen = _table_sheet(tops, names)
+        header = _header_row(tops[chosen].rows, names)
         # all rows decide the type of a column: by default the first 1,000 do, and other values below them are lost
-        sheet: Any = book.load_sheet(0, schema_sample_rows=None)
-        frame = sheet.to_polars()
-        _stop_at_bad_names(path, book, frame)
-    if not isinstance(frame, pl.DataFrame) or frame.width == 0 or len(frame) == 0:
+        loaded: Any = book.load_sheet(chosen, header_row=header, schema_sample_rows=None)
+        frame = loaded.to_polars()
+        frame, said = _named(frame, tops[chosen].rows[header : header + 1])
+    if frame.width == 0 or len(frame) == 0:
         raise FileError(
-            _("the first sheet holds no rows"), _("give a sheet with a header and at least one row"), file=path
+            _("the first sheet holds no rows")
+            if chosen == book.sheet_names[0]
+            else _("the sheet {name} holds no rows").format(name=chosen),
+            _("give a sheet with a header and at least one row"),
+            file=path,
         )
-    return frame
+    is_first = chosen == book.sheet_names[0]
+    words = (
+        _("read as Excel, first sheet, {columns} columns, {rows:,} rows")
+        if is_first
+        else _("read as Excel, sheet {sheet}, {columns} columns, {rows:,} rows")
+    ).format(sheet=chosen, columns=frame.width, rows=len(frame))
+    if header:
+        words = _("{said}; lines above the table passed over: {count}").format(said=words, count=header)
+    others = [name for name in book.sheet_names if name != chosen]
+    if others:
+        # which of them is meant can be said in the schema
+        said = (_("other sheets were not read: {names}").format(names=listing(others)), *said)
+    return Sheet(frame, chosen, header + 2, is_first, (words, *said))
+
+
+@dataclass(frozen=True)
+class _Top:
+    """The first rows of a sheet as texts, and how many it has."""
+
+    rows: list[list[str]]
+    height: int
+
+    @property
+    def cells(self) -> int:
+        """Cells of the table, where the rows look like one: a row of names, and rows below it that fill half of it."""
+        header = _header_row(self.rows, None)
+        filled = [sum(map(bool, row)) for row in self.rows[header:]]
+        if len(filled) < 2 or max(filled[1:]) * 2 < filled[0] or filled[0] < 2:
+            return 0
+        return filled[0] * self.height
+
+
+def _top(book: Any, name: str) -> _Top:
+    sheet = book.load_sheet(name, header_row=None, skip_rows=0, n_rows=_LOOKED_AT, dtypes="string")
+    rows = [[(cell or "").strip() for cell in row] for row in sheet.to_polars().rows()]
+    return _Top(rows, int(sheet.total_height))
+
+
+def _table_sheet(tops: Mapping[str, _Top], names: Sequence[str] | None) -> str:
+    """Choose the sheet with the expected columns, else the first table, unless another is far larger."""
+    if names is not None:
+        for name, top in tops.items():
+            if any(set(names) <= set(row) for row in top.rows):
+                return name
+    cells = {name: top.cells for name, top in tops.items()}
+    largest = max(cells, key=lambda name: cells[name])
+    first = next((name for name in tops if cells[name]), None)
+    if first is None:  # no table at all: the first sheet that holds something
+        return next((name for name, top in tops.items() if top.height), next(iter(tops)))
+    return first if cells[first] * 5 >= cells[largest] else largest
+
+
+def _header_row(rows: Sequence[Sequence[str]], names: Sequence[str] | None) -> int:
+    if names is not None:
+        for at, row in enumerate(rows):
+            if set(names) <= set(row):
+                return at
+    # cells of a sheet all have a row's length: what is empty at the end is not there
+    return title_rows([list(row) if sum(map(bool, row)) > 1 else [cell for cell in row if cell] for row in rows])
+
+
+def _named(frame: pl.DataFrame, header: Sequence[Sequence[str]]) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Give each column a name of its own, without the columns and last rows that hold nothing."""
+    if not header:
+        return frame, ()
+    cells = list(header[0])[: frame.width]
+    empty = [i for i, name in enumerate(cells) if not name and frame.to_series(i).null_count() == len(frame)]
+    kept = [i for i in range(frame.width) if i not in empty]
+    names, said = own_names([cells[i] if i < len(cells) else "" for i in kept])
+    frame = frame.select(frame.to_series(i).alias(name) for i, name in zip(kept, names, strict=True))
+    if len(frame):
+        filled = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series().arg_true()
+        frame = frame[: int(filled[-1]) + 1 if len(filled) else 0]
+    return frame, said
+
+
+def _stop_at_other_archives(path: Path) -> str:
+    """Return which kind of workbook this is; say what to do with what only looks like one."""
+    with path.open("rb") as file:
+        head = file.read(8)
+        if head.startswith(_OLE):
+            file.seek(0)
+            if _ENCRYPTED in file.read(_CHUNK):
+                raise FileError(
+                    _("the workbook is protected by a password"), _("save it without one, and give that"), file=path
+                )
+            return "xls"
+    suffix = path.suffix.lower()
+    if head.lstrip().startswith(b"<"):
+        raise FileError(
+            _("this is a web page or XML that is named as a workbook"),
+            _("open it in a spreadsheet and save it as .xlsx or CSV"),
+            file=path,
+        )
+    if not head.startswith(_ZIP):
+        return "xlsx"  # which says why it is not
+    with saying_damage(path, "Excel"), zipfile.ZipFile(path) as archive:
+        members = set(archive.namelist())
+    if "xl/workbook.bin" in members:
+        raise FileError(_("this is a binary workbook (.xlsb)"), _("save it as .xlsx or CSV"), file=path)
+    if "content.xml" in members:
+        return "ods"
+    if "xl/workbook.xml" not in members and suffix not in _WORKBOOKS:
+        raise FileError(_("this is a zip archive"), _("unpack it; a workbook is named .xlsx"), file=path)
+    return "xlsx"
 
 
 def read_excel(path: str | Path, schema: Schema) -> pl.DataFrame:
-    """Read the first sheet of a workbook into columns typed by ``schema``."""
-    frame = excel_frame(path)
-    stop_at_other_columns(path, frame.columns, schema)
-    return parse_values(frame, schema, Place(path, 2))
+    """Read a sheet of a workbook into columns typed by ``schema``, which may name it."""
+    sheet = excel_sheet(path, schema.text.sheet, schema.names)
+    stop_at_other_columns(path, sheet.frame.columns, schema)
+    return parse_values(sheet.frame, schema, Place(path, sheet.first_row))
 
 
 def write_excel(blocks: Iterator[pl.DataFrame], schema: Schema, path: Path, aside: Path) -> None:
@@ -207,26 +387,6 @@ def _stop_at_what_no_sheet_holds(frame: pl.DataFrame, schema: Schema, path: Path
             raise ParameterError(rule, cure, file=path, row=at + 2, column=column.name, value=frame[column.name][at])
 
 
-def _stop_at_bad_names(path: Path, book: Any, frame: pl.DataFrame) -> None:
-    """Stop at a column without a name, or two of one name: the workbook reader makes names up for them."""
-    if not any(re.search(r"^__UNNAMED__\d+$|_\d+$", name) for name in frame.columns):
-        return
-    header = book.load_sheet(0, header_row=None, n_rows=1, dtypes="string").to_polars().row(0)
-    for i, name in enumerate(header):
-        if name is None:
-            raise FormatError(
-                _("column {number} has no name").format(number=i + 1), _("name it in the header"), file=path, row=1
-            )
-        if name in header[:i]:
-            raise FormatError(
-                _("two columns are called {name!r}").format(name=name),
-                _("give each column a name of its own"),
-                file=path,
-                row=1,
-                column=name,
-            )
-
-
 def _stop_at_bomb(path: Path) -> None:
     """Measure what a workbook unpacks to, byte by byte, and how far its sheets reach."""
     unpacked = 0
@@ -234,7 +394,8 @@ def _stop_at_bomb(path: Path) -> None:
         for member in archive.infolist():
             # read to the true end of the stream: a bomb understates its size
             member.file_size = sys.maxsize
-            extent = _Extent()
+            extent: _Extent | _OpenDocumentExtent
+            extent = _OpenDocumentExtent() if member.filename == "content.xml" else _Extent()
             with archive.open(member) as part:
                 while chunk := part.read(_CHUNK):
                     unpacked += len(chunk)
@@ -293,6 +454,42 @@ class _Extent:
             self._cells_in_row += first
             self._more_columns = max(self._more_columns, self._cells_in_row, *others)
             self._cells_in_row = others[-1] if others else self._cells_in_row
+
+
+class _OpenDocumentExtent:
+    """How many rows and columns the sheets of an OpenDocument span: a cell may say that it stands for a million."""
+
+    def __init__(self) -> None:
+        self.cells = 0
+        self._row = self._column = self._rows = self._columns = 0
+        self._repeated = 0
+        self._parser = xml.parsers.expat.ParserCreate()
+        self._parser.StartElementHandler = self._start
+        self._parser.EntityDeclHandler = self._entity
+        self._left = b""
+
+    def look_at(self, chunk: bytes) -> None:
+        """Measure what a part adds."""
+        if chunk != b"<":  # which ends the parts of a sheet
+            self._parser.Parse(chunk, False)
+
+    def _start(self, name: str, about: dict[str, str]) -> None:
+        kind = name.rpartition(":")[2]
+        if kind == "table":
+            self._row = self._rows = self._columns = self._repeated = 0
+        elif kind == "table-row":
+            self._row += self._repeated
+            self._repeated = int(about.get("table:number-rows-repeated", "1"))
+            self._column = 0
+        elif kind in ("table-cell", "covered-table-cell"):
+            self._column += int(about.get("table:number-columns-repeated", "1"))
+            if "office:value-type" in about:
+                self._rows = max(self._rows, self._row + self._repeated)
+                self._columns = max(self._columns, self._column)
+                self.cells = max(self.cells, self._rows * self._columns)
+
+    def _entity(self, *_about: object) -> None:
+        raise ValueError("an entity is declared")
 
 
 def _column_number(letters: bytes) -> int:

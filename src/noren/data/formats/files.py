@@ -2,20 +2,27 @@
 
 Reading answers every way a path can disappoint (missing, a folder, forbidden, empty, damaged, a decompression bomb)
 with a :class:`~noren.errors.FileError` and its cure. Writing goes to a hidden file beside the target that is renamed
-when complete, so that a full disk, an error or Ctrl-C leaves nothing half-written.
+when complete, so that a full disk, an error or Ctrl-C leaves nothing half-written. Nothing is written over what is read
+(:func:`keeping`) or through a link, and a folder is replaced only if Noren wrote all that it holds
+(:class:`FolderKind`).
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import fnmatch
 import gzip
 import io
 import os
+import secrets
 import shutil
+import stat
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -26,11 +33,16 @@ __all__ = [
     "BOMB_BYTES",
     "BOMB_RATIO",
     "LARGEST_UNPACKED",
+    "FolderKind",
     "is_gzip",
+    "keeping",
+    "making_folder",
     "must_be_free",
+    "must_be_writable",
     "open_bytes",
     "read_all_bytes",
     "readable",
+    "saying_why",
     "writing_file",
     "writing_folder",
 ]
@@ -124,58 +136,170 @@ def _too_large(path: Path, largest: int) -> FileError:
     )
 
 
+_kept: ContextVar[tuple[Path, ...]] = ContextVar("kept", default=())
+
+
+@contextlib.contextmanager
+def keeping(paths: Iterable[str | Path]) -> Iterator[None]:
+    """Let nothing that is written in this block take the place of these files and folders: they are what is read."""
+    token = _kept.set((*_kept.get(), *(Path(path) for path in paths)))
+    try:
+        yield
+    finally:
+        _kept.reset(token)
+
+
+@dataclass(frozen=True)
+class FolderKind:
+    """A kind of folder that Noren writes, and how it knows one of its own again; no other is ever replaced.
+
+    A folder is its own if it holds nothing but files of these names, and the file that tells is as Noren writes it.
+    What desktops leave in any folder somebody looks at does not count.
+
+    Attributes
+    ----------
+    names
+        Patterns of the files that such a folder may hold, as paths from it: ``secret/run.json``, ``*.svg``.
+    unsigned
+        Of a folder with such names alone, the file that Noren did not write so; none if it did.
+    """
+
+    names: tuple[str, ...]
+    unsigned: Callable[[Path], str | None]
+
+    def foreign(self, folder: Path) -> str | None:
+        """Return something in a folder that Noren did not write, as a path from the folder; none if all is its own."""
+        found = sorted(_entries(folder))
+        for name in found:
+            if not any(fnmatch.fnmatchcase(name, pattern) for pattern in self.names):
+                return name
+        return self.unsigned(folder) if found else None
+
+
+_LEFT_BY_DESKTOPS = frozenset({".DS_Store", "Thumbs.db", "desktop.ini", ".directory"})
+
+
+def _entries(folder: Path, before: str = "") -> Iterator[str]:
+    """Yield what a folder holds, as paths from it: files, links (not what they lead to) and empty folders."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            name = before + entry.name
+            if entry.is_dir(follow_symlinks=False):
+                inside = list(_entries(Path(entry.path), f"{name}/"))
+                yield from inside or [f"{name}/"]
+            elif entry.name not in _LEFT_BY_DESKTOPS or entry.is_symlink():
+                yield name
+
+
+def must_be_writable(path: str | Path) -> None:
+    """Stop where a file must not be written: over what is read, through a link, in place of a device or a folder."""
+    path = _nameable(path)
+    with saying_why(path):
+        _must_not_lead_elsewhere(path)
+        if path.is_dir():
+            raise OutputError(_("{path} is a folder; name a file").format(path=path))
+        if path.exists() and not path.is_file():
+            raise OutputError(_("{path} is not a plain file; name another").format(path=path))
+        for kept in _kept.get():
+            if path.exists() and (_same(path, kept) or _within(path, kept)):
+                raise OutputError(
+                    _("{path} is read by this command and would be overwritten; name another file").format(path=path)
+                )
+
+
 @contextlib.contextmanager
 def writing_file(path: str | Path, *, private: bool = False) -> Iterator[Path]:
     """Yield a hidden path beside ``path`` to write to; it takes the place of ``path`` on success alone.
 
-    A ``private`` file can be read by its owner alone.
+    A ``private`` file can be read by its owner alone. What the command reads is not written over, and a link is not
+    followed (:func:`must_be_writable`).
     """
     path = _nameable(path)
-    with _saying_why(path):
-        if path.is_dir():
-            raise OutputError(_("{path} is a folder; name a file").format(path=path))
+    with saying_why(path):
+        must_be_writable(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-        os.close(handle)
-        aside = Path(name)
-        try:
+        aside = _hidden_beside(path)
+        try:  # before it is there: Ctrl-C at any moment leaves nothing
+            os.close(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
             yield aside
             aside.chmod(0o600 if private else 0o666 & ~_umask())
             _to_disk(aside)
+            must_be_writable(path)
             aside.replace(path)
         finally:
             aside.unlink(missing_ok=True)
 
 
-def must_be_free(path: str | Path, *, replace: bool = False) -> None:
-    """Stop early, before long work, where a folder could not be written at the end."""
-    path = Path(path)
-    if path.exists() and not path.is_dir():
-        raise OutputError(_("{path} is a file; name a folder").format(path=path))
-    if path.exists() and any(path.iterdir()) and not replace:
-        raise OutputError(
-            _("{path} already holds something; name another folder, or add --force to replace it").format(path=path)
-        )
+def making_folder(path: str | Path) -> Path:
+    """Make a folder to put single files into, beside others that may be there, and return it; not through a link."""
+    path = _nameable(path)
+    with saying_why(path):
+        _must_not_lead_elsewhere(path)
+        if path.exists() and not path.is_dir():
+            raise OutputError(_("{path} is a file; name a folder").format(path=path))
+        path.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):
+            pass
+    return path
+
+
+def must_be_free(path: str | Path, *, replace: bool | FolderKind = False) -> None:
+    """Stop early, before long work, where a folder could not be written at the end.
+
+    Parameters
+    ----------
+    replace
+        The kind of folder that may be replaced if it holds nothing else (``--force``). True replaces any: for folders
+        that Noren keeps for itself, in its cache.
+    """
+    path = _nameable(path)
+    with saying_why(path):
+        _must_not_lead_elsewhere(path)
+        if path.exists() and not path.is_dir():
+            raise OutputError(_("{path} is a file; name a folder").format(path=path))
+        if not path.exists():
+            return
+        if replace is False and any(_entries(path)):
+            raise OutputError(
+                _("{path} already holds something; name another folder, or add --force to replace it").format(path=path)
+            )
+        for kept in _kept.get():
+            if _same(path, kept) or _within(kept, path):
+                raise OutputError(
+                    _("{path} holds {kept}, which this command reads; name another folder").format(path=path, kept=kept)
+                )
+        foreign = replace.foreign(path) if isinstance(replace, FolderKind) else None
+        if foreign is not None:
+            raise OutputError(
+                _(
+                    "{path} holds {name}, and only what this command wrote before is replaced; name another folder"
+                ).format(path=path, name=foreign)
+            )
+        if _same(path, Path.cwd()):
+            raise OutputError(_("{path} is the folder you are in; name another").format(path=path))
 
 
 @contextlib.contextmanager
-def writing_folder(path: str | Path, *, replace: bool = False) -> Iterator[Path]:
+def writing_folder(path: str | Path, *, replace: bool | FolderKind = False) -> Iterator[Path]:
     """Yield a hidden folder beside ``path`` to fill; it takes the place of ``path`` on success alone.
 
-    A folder that holds something is not replaced unless ``replace`` says so.
+    A folder that holds something is not replaced unless ``replace`` says so (:func:`must_be_free`); what stands there
+    is looked at again when the new one is whole.
     """
     path = _nameable(path)
-    with _saying_why(path):
+    with saying_why(path):
         must_be_free(path, replace=replace)
         path.parent.mkdir(parents=True, exist_ok=True)
-        aside = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
+        aside = _hidden_beside(path)
         old = aside.with_suffix(".old")
         try:
+            aside.mkdir(mode=0o700)
             yield aside
-            aside.chmod(0o777 & ~_umask())
+            aside.chmod(stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o777 & ~_umask())
             for file in aside.rglob("*"):
                 if file.is_file():
                     _to_disk(file)
+            must_be_free(path, replace=replace)
             if path.exists():
                 path.replace(old)
             aside.replace(path)
@@ -186,6 +310,31 @@ def writing_folder(path: str | Path, *, replace: bool = False) -> Iterator[Path]
                 shutil.rmtree(left, ignore_errors=True)
 
 
+def _hidden_beside(path: Path) -> Path:
+    return path.parent / f".{path.name}.{secrets.token_hex(4)}.part"
+
+
+def _must_not_lead_elsewhere(path: Path) -> None:
+    if path.is_symlink():
+        raise OutputError(
+            _("{path} is a link to {target}; name the place itself, or another").format(
+                path=path, target=path.readlink()
+            )
+        )
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
+
+
+def _within(path: Path, folder: Path) -> bool:
+    """Tell whether a path lies in a folder, wherever links lead."""
+    return folder.is_dir() and folder.resolve() in path.resolve().parents
+
+
 def _nameable(path: str | Path) -> Path:
     if "\0" in str(path):
         raise OutputError(_("{path} is no name for a file; choose another").format(path=path))
@@ -193,7 +342,7 @@ def _nameable(path: str | Path) -> Path:
 
 
 @contextlib.contextmanager
-def _saying_why(path: Path) -> Iterator[None]:
+def saying_why(path: Path) -> Iterator[None]:
     """Turn what the system says about a failed write into one line with a cure."""
     try:
         yield

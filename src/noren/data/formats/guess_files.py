@@ -20,7 +20,15 @@ from noren.data.schema import Role
 from noren.errors import FileError, ParameterError
 from noren.i18n import _
 
-__all__ = ["GuessFile", "listed_customers", "read_guess", "read_guesses", "write_candidates", "write_guess"]
+__all__ = [
+    "GuessFile",
+    "listed_customers",
+    "read_guess",
+    "read_guesses",
+    "write_candidates",
+    "write_guess",
+    "write_truth",
+]
 
 
 @dataclass(frozen=True)
@@ -65,11 +73,34 @@ def listed_customers(original: History) -> pl.Series:
 def write_guess(pairs: pl.DataFrame, path: Path, original: Records, public: Records) -> Path:
     """Write a guess in the format of the original's schema and return the path."""
     if original.schema.official == "pwscup2017" and isinstance(original, History) and isinstance(public, History):
-        write_months(_by_month(pairs, original, public), path)
+        months = _by_month(pairs, public)
+        others = months.filter(~pl.col("period").is_in(MONTHS))
+        if len(others):
+            raise ParameterError(
+                _("the guess names the period {period}, and F̂ has the months {first} to {last}").format(
+                    period=others["period"][0], first=MONTHS[0], last=MONTHS[-1]
+                ),
+                _("use another schema than pwscup2017 for other years and other periods"),
+            )
+        write_months(_spread(months, listed_customers(original)), path)
     elif "period" in pairs.columns:
         write_lines(pairs.select("pseudonym", "customer", "period").drop_nulls(), path)
     else:
         write_pairs(pairs.select("pseudonym", "customer"), path)
+    return path
+
+
+def write_truth(pseudonyms: pl.DataFrame, path: Path, public: History) -> Path:
+    """Write who is behind each pseudonym in the contest's format (F), and return the path; months that F has, alone."""
+    if public.schema.official == "pwscup2017":
+        months = _by_month(pseudonyms.with_columns(pl.col("pseudonym", "customer").cast(pl.String)), public)
+        everyone = pseudonyms["customer"].cast(pl.String)
+        if public.master is not None:
+            everyone = pl.concat([everyone, public.master["customer"].cast(pl.String)])
+        everyone = everyone.drop_nulls().unique().sort().alias("customer")
+        write_months(_spread(months.filter(pl.col("period").is_in(MONTHS)), everyone), path)
+    else:
+        write_pairs(pseudonyms.select("pseudonym", "customer"), path)
     return path
 
 
@@ -80,27 +111,23 @@ def write_candidates(pairs: pl.DataFrame, path: Path) -> Path:
     return path
 
 
-def _by_month(pairs: pl.DataFrame, original: History, public: History) -> pl.DataFrame:
-    """Spread pairs over the months: as the guess says, else the months in which the pseudonym bought something."""
-    if "period" not in pairs.columns:
-        dates = public[Role.DATE]
-        # of an interval, the months in which it begins and ends
-        ends = [dates.struct.field(end) for end in ("lo", "hi")] if is_interval(dates.dtype) else [dates]
-        seen = pl.concat(pl.DataFrame({"pseudonym": public[Role.CUSTOMER], "period": periods_of(e)}) for e in ends)
-        seen = seen.drop_nulls().unique().filter(pl.col("period").is_in(MONTHS))
-        pairs = pairs.join(seen, on="pseudonym", how="inner", maintain_order="left")
-    others = pairs.filter(~pl.col("period").is_in(MONTHS))
-    if len(others):
-        raise ParameterError(
-            _("the guess names the period {period}, and F̂ has the months {first} to {last}").format(
-                period=others["period"][0], first=MONTHS[0], last=MONTHS[-1]
-            ),
-            _("use another schema than pwscup2017 for other years and other periods"),
-        )
-    everyone = listed_customers(original).to_frame()
+def _by_month(pairs: pl.DataFrame, public: History) -> pl.DataFrame:
+    """Return pairs with their months: as the guess says, else the months in which the pseudonym bought something."""
+    if "period" in pairs.columns:
+        return pairs
+    dates = public[Role.DATE]
+    # of an interval, the months in which it begins and ends
+    ends = [dates.struct.field(end) for end in ("lo", "hi")] if is_interval(dates.dtype) else [dates]
+    seen = pl.concat(pl.DataFrame({"pseudonym": public[Role.CUSTOMER], "period": periods_of(e)}) for e in ends)
+    seen = seen.drop_nulls().unique().filter(pl.col("period").is_in(MONTHS))
+    return pairs.join(seen, on="pseudonym", how="inner", maintain_order="left")
+
+
+def _spread(pairs: pl.DataFrame, everyone: pl.Series) -> pl.DataFrame:
+    """Spread pairs over the months, one line for each customer."""
     first = pairs.unique(["customer", "period"], keep="first", maintain_order=True)
     wide = first.pivot("period", index="customer", values="pseudonym", aggregate_function="first")
-    spread = everyone.join(wide, on="customer", how="left", maintain_order="left")
+    spread = everyone.to_frame().join(wide, on="customer", how="left", maintain_order="left")
     missing = [pl.lit(None, dtype=pl.String).alias(m) for m in MONTHS if m not in spread.columns]
     return spread.with_columns(missing).select("customer", *MONTHS)
 

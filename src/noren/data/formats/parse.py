@@ -1,34 +1,59 @@
-"""From text to typed columns, naming the first cell that does not fit.
+"""From text to typed columns, naming what does not fit.
 
-One block of text columns goes in, one block of typed columns comes out: whole-column expressions, no row loop. A value
-that is no number, no day of the calendar, off its grid or outside its domain stops the block with a
-:class:`~noren.errors.ValueInCellError` that names file, row, column, value, rule and cure.
+One block of text columns goes in, one block of typed columns comes out: whole-column expressions, no row loop. Numbers
+and dates are read in the plain way first, and by the column's own spelling (:mod:`~noren.data.formats.numbers`,
+:mod:`~noren.data.formats.moments`) where that fails. A value that is no number, no day of the calendar, off its grid or
+outside its domain stops the block with a :class:`~noren.errors.ValueInCellError` that names file, row, column, value,
+rule and cure, for every column and rule that is broken, with the number of cells. A guessed schema rejects nothing but
+what cannot be read at all: what it says of grids, domains and empty cells widens (:mod:`noren.data.widening`).
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
 
+from noren.data.formats.moments import (
+    DATE_FORMATS,
+    EXCEL,
+    TIME_FORMATS,
+    UNIX,
+    moment_value,
+    plain_moment_value,
+    spelled,
+)
+from noren.data.formats.numbers import INTEGER, NUMBER, fitting_formats, number_format, number_value
 from noren.data.schema import Column, Scale, Schema, ValueType
-from noren.errors import ValueInCellError
+from noren.errors import Problem, ValueInCellError
 from noren.i18n import _
 
-__all__ = ["DATE_FORMATS", "TIME_FORMATS", "Place", "in_calendar", "parse_text", "parse_values", "validate_values"]
+__all__ = [
+    "DATE_FORMATS",
+    "INTEGER",
+    "NUMBER",
+    "TIME_FORMATS",
+    "Place",
+    "Problems",
+    "in_calendar",
+    "parse_text",
+    "parse_values",
+    "read_text",
+    "read_values",
+    "shown_cell",
+    "validate_values",
+]
 
-DATE_FORMATS = ("%Y/%m/%d", "%Y-%m-%d", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%Y%m%d", "%Y年%m月%d日")
-TIME_FORMATS = ("%H:%M", "%H:%M:%S")
-_TIMES = ("%H:%M", "%H:%M:%S%.f")  # with or without a fraction of the second
-
-NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$"
-INTEGER = r"^[+-]?[0-9]{1,18}$"
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # 1 January of year 1 and 31 December 9999, counted from 1970
 _TICKS_PER_DAY = {"ms": 86_400_000, "us": 86_400_000_000}
 _EXCEL_DAY_ZERO = dt.datetime(1899, 12, 31, 23, 59, 59, 999_999)
+_OTHERS_SHOWN = 4
+
+Lost = dict[str, pl.Series]
+"""For each column of which cells could not be read, which ones."""
 
 
 @dataclass(frozen=True)
@@ -39,72 +64,187 @@ class Place:
     first_row: int = 1
 
 
-def parse_text(block: pl.DataFrame, schema: Schema, place: Place | None = None) -> pl.DataFrame:
-    """Type every column of a block of text columns by ``schema``."""
-    place = place or Place()
-    typed = block.select(_plainly_typed(pl.col(c.name), c) for c in schema.columns)
-    empty = block.select((pl.col(n).is_null() | (pl.col(n) == "")).sum() for n in schema.names).row(0)
-    for column, left_empty, nulls in zip(schema.columns, empty, typed.null_count().row(0), strict=True):
-        if nulls > left_empty:
-            typed = typed.with_columns(block.select(_typed(pl.col(column.name), column)))
-            _stop_at_unreadable(block[column.name], typed[column.name], column, place)
-    return validate_values(typed, schema, place)
+class Problems:
+    """Every kind of problem of a file (column and rule): its first cell, and how many cells have it."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str], Problem] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+    def add(self, bad: pl.Series, values: pl.Series, column: Column, place: Place, rule: str, cure: str) -> None:
+        """Remember the cells of a block that break a rule."""
+        first = int(bad.arg_max() or 0)
+        shown = shown_cell(values[first : first + 1])
+        others = values.filter(bad)
+        plain = not (others.dtype.is_nested() or others.dtype in (pl.Object, pl.Binary))
+        more = others.unique(maintain_order=True)[: _OTHERS_SHOWN + 1] if plain else others[:0]
+        texts = [str(shown_cell(more[i : i + 1])) for i in range(len(more))]
+        self._keep(
+            Problem(
+                place.first_row + first,
+                column.name,
+                str(shown),
+                rule,
+                cure,
+                cells=int(bad.sum()),
+                others=tuple(text for text in texts if text not in ("", str(shown)))[:_OTHERS_SHOWN],
+            )
+        )
+
+    def merge(self, later: Problems) -> None:
+        """Take over what a later block of the same file has."""
+        for problem in later._found.values():
+            self._keep(problem)
+
+    def _keep(self, problem: Problem) -> None:
+        key = (problem.column or "", problem.rule)
+        first = self._found.get(key)
+        if first is not None:
+            new = [v for v in (problem.value or "", *problem.others) if v not in ("", first.value, *first.others)]
+            others = (*first.others, *new)[:_OTHERS_SHOWN]
+            problem = replace(first, cells=first.cells + problem.cells, others=others)
+        self._found[key] = problem
+
+    def stop(self, file: str | Path | None) -> None:
+        """Raise one error that tells them all, where there are any: the first met, then the others by row."""
+        if self._found:
+            first, *rest = self._found.values()
+            raise ValueInCellError.of([first, *sorted(rest, key=lambda problem: problem.row or 0)], file)
 
 
-def parse_values(block: pl.DataFrame, schema: Schema, place: Place | None = None) -> pl.DataFrame:
+def parse_text(
+    block: pl.DataFrame, schema: Schema, place: Place | None = None, problems: Problems | None = None
+) -> pl.DataFrame:
+    """Type every column of a block of text columns by ``schema``.
+
+    What does not fit is added to ``problems`` where that is given, and raised otherwise.
+    """
+    typed, lost = read_text(block, schema.columns)
+    return _judged(block, typed, lost, schema, place or Place(), problems)
+
+
+def parse_values(
+    block: pl.DataFrame, schema: Schema, place: Place | None = None, problems: Problems | None = None
+) -> pl.DataFrame:
     """Type every column of a block that is typed already (Parquet, Excel, a data frame) by ``schema``."""
-    place = place or Place()
-    columns = []
-    for column in schema.columns:
-        values = block[column.name]
-        if isinstance(values.dtype, pl.Categorical | pl.Enum):
-            values = values.cast(pl.String)
-        if values.dtype.is_float() and column.type != ValueType.DECIMAL:
-            values = values.fill_nan(None)  # pandas writes a missing whole number or text as NaN
-        if values.dtype == pl.String:
-            typed = values.to_frame().select(_typed(pl.col(column.name), column))[column.name]
-        else:
-            typed = _convert(in_calendar(values), column)
-        _stop_at_unreadable(values, typed, column, place)
-        columns.append(typed)
-    return validate_values(pl.DataFrame(columns), schema, place)
+    typed, lost = read_values(block, schema.columns, nan_is_missing=schema.guessed)
+    return _judged(block, typed, lost, schema, place or Place(), problems)
 
 
 def validate_values(typed: pl.DataFrame, schema: Schema, place: Place | None = None) -> pl.DataFrame:
     """Check what a schema says of values: required, finite, on the grid, within bounds and domain."""
-    place = place or Place()
+    place, problems = place or Place(), Problems()
+    _find_broken_rules(typed, {}, schema, place, problems)
+    problems.stop(place.file)
+    return typed
+
+
+def _judged(
+    given: pl.DataFrame, typed: pl.DataFrame, lost: Lost, schema: Schema, place: Place, problems: Problems | None
+) -> pl.DataFrame:
+    found = Problems() if problems is None else problems
+    for name, cells in lost.items():
+        column = schema[name]
+        found.add(cells, given[name], column, place, *_unreadable(column, given[name].filter(cells)))
+    _find_broken_rules(typed, lost, schema, place, found)
+    if problems is None:
+        found.stop(place.file)
+    return typed
+
+
+def _find_broken_rules(typed: pl.DataFrame, lost: Lost, schema: Schema, place: Place, problems: Problems) -> None:
     rules = [
         (column, bad.fill_null(value=False), rule, cure)
         for column in schema.columns
-        for bad, rule, cure in _rules(column)
+        for bad, rule, cure in _rules(column, guessed=schema.guessed)
     ]
     # one query for all rules: a query each would look at every column of a wide file each time
     broken = typed.select(bad.any().alias(str(i)) for i, (_column, bad, _rule, _cure) in enumerate(rules))
     for (column, bad, rule, cure), is_broken in zip(rules, broken.row(0) if rules else (), strict=True):
         if is_broken:
-            _stop(typed.select(bad).to_series(), typed[column.name], column, place, rule, cure)
-    return typed
+            cells = typed.select(bad).to_series()
+            if column.name in lost:
+                cells &= ~lost[column.name]  # a cell that cannot be read is not missing
+            if cells.any():
+                problems.add(cells, typed[column.name], column, place, rule, cure)
 
 
 # --- text to values --------------------------------------------------------------------------------------------------
 
 
+def read_text(block: pl.DataFrame, columns: Sequence[Column]) -> tuple[pl.DataFrame, Lost]:
+    """Return the typed values of text columns, null where empty or unreadable, and which cells were unreadable."""
+    typed = block.select(_plainly_typed(pl.col(c.name), c) for c in columns)
+    empty = block.select((pl.col(c.name).is_null() | (pl.col(c.name) == "")).sum() for c in columns).row(0)
+    lost: Lost = {}
+    for column, left_empty, nulls in zip(columns, empty, typed.null_count().row(0), strict=True):
+        if nulls > left_empty:
+            typed = typed.with_columns(block.select(_typed(pl.col(column.name), column)))
+            cells = _lost(block[column.name], typed[column.name])
+            if cells.any():
+                lost[column.name] = cells
+    return typed, lost
+
+
+def read_values(
+    block: pl.DataFrame, columns: Iterable[Column], *, nan_is_missing: bool = False
+) -> tuple[pl.DataFrame, Lost]:
+    """Return the values of typed columns as the columns' types, and which cells were unreadable."""
+    typed: list[pl.Series] = []
+    lost: Lost = {}
+    for column in columns:
+        values = block[column.name]
+        if isinstance(values.dtype, pl.Categorical | pl.Enum):
+            values = values.cast(pl.String)
+        if values.dtype.is_float() and (nan_is_missing or column.type != ValueType.DECIMAL):
+            values = values.fill_nan(None)  # pandas writes a missing whole number or text as NaN
+        if column.format in (EXCEL, UNIX, "%Y%m%d") and values.dtype.is_numeric():
+            values = values.cast(pl.String).str.strip_suffix(".0")
+        if values.dtype == pl.String:
+            one, unread = read_text(values.to_frame(), (column,))
+            typed.append(one[column.name])
+            lost |= unread
+            continue
+        typed.append(_convert(in_calendar(values), column))
+        cells = _lost(values, typed[-1])
+        if cells.any():
+            lost[column.name] = cells
+    return pl.DataFrame(typed), lost
+
+
+def _lost(given: pl.Series, typed: pl.Series) -> pl.Series:
+    lost = typed.is_null() & given.is_not_null()
+    return lost & (given != "") if given.dtype == pl.String else lost
+
+
 def _plainly_typed(text: pl.Expr, column: Column) -> pl.Expr:
-    """Return what :func:`_typed` does where numbers are written plainly, in a third of the time; null elsewhere."""
+    """Return what :func:`_typed` does where values are written plainly, in a third of the time; null elsewhere."""
+    if column.number is not None and not number_format(column.number).agrees_with_plain:
+        return _typed(text, column)
     match column.type:
+        case ValueType.TEXT:
+            return _typed(text, column)
         case ValueType.INTEGER:
             return text.cast(pl.Int64, strict=False).alias(column.name)
         case ValueType.DECIMAL:
             number = text.cast(pl.Float64, strict=False)
             return pl.when(number.is_finite()).then(number).alias(column.name)
         case _:
-            return _typed(text, column)
+            filled = pl.when(text != "").then(text)
+            return plain_moment_value(filled, column.type, column.format).alias(column.name)
 
 
 def _typed(text: pl.Expr, column: Column) -> pl.Expr:
     """Return the typed value of a text, null where it cannot be read or is empty."""
-    filled = pl.when(text != "").then(text)
+    filled: pl.Expr = pl.when(text != "").then(text)
     name = column.name
+    if column.number is not None:
+        by_spelling = number_value(filled, column.number)
+        agrees = number_format(column.number).agrees_with_plain
+        plain = pl.when(filled.str.contains(NUMBER)).then(filled)
+        filled = pl.coalesce(plain, by_spelling) if agrees else by_spelling
     match column.type:
         case ValueType.TEXT:
             return filled.alias(name)
@@ -114,23 +254,8 @@ def _typed(text: pl.Expr, column: Column) -> pl.Expr:
             return pl.when(whole.str.contains(INTEGER)).then(whole).cast(pl.Int64, strict=False).alias(name)
         case ValueType.DECIMAL:
             return pl.when(filled.str.contains(NUMBER)).then(filled).cast(pl.Float64, strict=False).alias(name)
-        case ValueType.DATE:
-            return _first_fit(filled, pl.Date(), _formats(column, DATE_FORMATS[:2])).alias(name)
-        case ValueType.TIME:
-            return _first_fit(filled, pl.Time(), _formats(column, _TIMES)).alias(name)
-        case ValueType.DATETIME:
-            both = [f"{d}{gap}{t}" for d in DATE_FORMATS[:2] for gap in (" ", "T") for t in _TIMES]
-            return _first_fit(filled, pl.Datetime("us"), _formats(column, both)).alias(name)
-
-
-def _formats(column: Column, known: Sequence[str]) -> Sequence[str]:
-    return (column.format,) if column.format else known
-
-
-def _first_fit(text: pl.Expr, dtype: pl.Date | pl.Time | pl.Datetime, formats: Sequence[str]) -> pl.Expr:
-    value = pl.coalesce(text.str.strptime(dtype, f, strict=False, exact=True) for f in formats)
-    # years have four digits: Polars reads -2010 and +12010 as well, which no one can write back
-    return value if dtype == pl.Time else pl.when(value.dt.year().is_between(1, 9999)).then(value)
+        case _:
+            return moment_value(filled, column.type, column.format).alias(name)
 
 
 def in_calendar(values: pl.Series) -> pl.Series:
@@ -186,10 +311,13 @@ def _nothing(values: pl.Series, column: Column) -> pl.Series:
 # --- rules -----------------------------------------------------------------------------------------------------------
 
 
-def _rules(column: Column) -> list[tuple[pl.Expr, str, str]]:
+def _rules(column: Column, *, guessed: bool = False) -> list[tuple[pl.Expr, str, str]]:
     """Return (is bad, rule, cure) for everything the schema says of this column's values."""
     value = pl.col(column.name)
     rules = []
+    if guessed:
+        # what was guessed from some rows binds no others
+        column = Column(name=column.name, type=column.type, optional=True)
     if not column.optional:
         rules.append(
             (
@@ -244,58 +372,39 @@ def _bound(bound: object) -> str:
 # --- saying where ----------------------------------------------------------------------------------------------------
 
 
-def _stop_at_unreadable(given: pl.Series, typed: pl.Series, column: Column, place: Place) -> None:
-    lost = typed.is_null() & given.is_not_null()
-    if given.dtype == pl.String:
-        lost &= given != ""
-    if not lost.any():
-        return
+def _unreadable(column: Column, values: pl.Series) -> tuple[str, str]:
+    """Return the rule that unreadable cells break, and its cure."""
+    patterns = _(" or ").join(spelled(column.format, column.type)) if column.scale == Scale.INTERVAL else ""
     rules = {
         ValueType.TEXT: (_("this is not a text"), _("give texts or numbers")),
-        ValueType.INTEGER: (_("this is not a whole number"), _("write it like 12")),
-        ValueType.DECIMAL: (_("this is not a finite number"), _("write it like 2.10")),
+        ValueType.INTEGER: (_("this is not a whole number"), _("write it like {example}").format(example="12")),
+        ValueType.DECIMAL: (_("this is not a finite number"), _("write it like {example}").format(example="2.10")),
         ValueType.DATE: (
-            _("this is not a day of the calendar written as {format}").format(format=_spelled(column)),
+            _("this is not a day of the calendar written as {format}").format(format=patterns),
             _("write all dates of the column in one way, or set its format in the schema"),
         ),
         ValueType.TIME: (
-            _("this is not a time of day written as {format}").format(format=_spelled(column)),
+            _("this is not a time of day written as {format}").format(format=patterns),
             _("write all times of the column in one way, or set its format in the schema"),
         ),
         ValueType.DATETIME: (
-            _("this is not a moment written as {format}").format(format=_spelled(column)),
+            _("this is not a moment written as {format}").format(format=patterns),
             _("write all moments of the column in one way, or set its format in the schema"),
         ),
     }
-    _stop(lost, given, column, place, *rules[column.type])
+    rule, cure = rules[column.type]
+    if column.scale == Scale.RATIO:
+        if column.number is not None:
+            cure = _("write it like {example}").format(example=column.number)
+        ways = fitting_formats(values) if values.dtype == pl.String else ()
+        if ways:
+            cure = _('{cure}, or set number = "{number}" for this column in the schema').format(
+                cure=cure, number=ways[0]
+            )
+    return rule, cure
 
 
-def _spelled(column: Column) -> str:
-    known = {
-        ValueType.DATE: DATE_FORMATS[:2],
-        ValueType.TIME: TIME_FORMATS,
-        ValueType.DATETIME: ("%Y-%m-%d %H:%M:%S",),
-    }
-    names = {"%Y": "YYYY", "%m": "MM", "%d": "DD", "%H": "HH", "%M": "MM", "%S": "SS"}
-    said = _(" or ").join(_formats(column, known.get(column.type, ())))
-    for code, name in names.items():
-        said = said.replace(code, name)
-    return said
-
-
-def _stop(mask: pl.Series, values: pl.Series, column: Column, place: Place, rule: str, cure: str) -> None:
-    first = int(mask.arg_max() or 0)
-    raise ValueInCellError(
-        rule,
-        cure,
-        file=place.file,
-        row=place.first_row + first,
-        column=column.name,
-        value=_shown(values[first : first + 1]),
-    )
-
-
-def _shown(cell: pl.Series) -> object:
+def shown_cell(cell: pl.Series) -> object:
     """Return the one value of ``cell`` for a message; its type where it is no plain value."""
     if cell.dtype.is_nested() or cell.dtype in (pl.Object, pl.Binary):
         return cell.dtype

@@ -10,12 +10,15 @@ from __future__ import annotations
 import polars as pl
 
 from noren.data.cells import is_interval, is_set
+from noren.data.formats.moments import moment_text
+from noren.data.formats.numbers import decimal_text, number_text
 from noren.data.schema import Column, ValueType
 
 __all__ = ["cell_text", "file_text", "lines_of", "value_text"]
 
 _READ_AS = {ValueType.DATE: "%Y/%m/%d", ValueType.TIME: "%H:%M", ValueType.DATETIME: "%Y/%m/%d %H:%M"}
 """Formats that read the canonical spelling."""
+_TO_THE_SECOND = {ValueType.TIME: "%-H:%M:%S", ValueType.DATETIME: "%Y/%-m/%-d %-H:%M:%S"}
 
 
 def value_text(value: pl.Expr, column: Column) -> pl.Expr:
@@ -26,7 +29,7 @@ def value_text(value: pl.Expr, column: Column) -> pl.Expr:
         case ValueType.INTEGER:
             return value.cast(pl.String)
         case ValueType.DECIMAL:
-            return _decimal_text(value)
+            return decimal_text(value)
         case ValueType.DATE:
             return value.dt.to_string("%Y/%-m/%-d")
         case ValueType.TIME:
@@ -36,10 +39,19 @@ def value_text(value: pl.Expr, column: Column) -> pl.Expr:
 
 
 def file_text(value: pl.Expr, column: Column) -> pl.Expr:
-    """Return the text of exact values as the column's format reads it back; canonical where that does."""
+    """Return the text of exact values as the column's spelling reads it back; canonical where that does.
+
+    A guess reads it back as well: times of a column without a format have seconds, all of them or none.
+    """
+    if column.number is not None:
+        return number_text(value, column.number)
+    if column.type in _TO_THE_SECOND and column.format is None:
+        odd = (value.dt.second() != 0) | (value.dt.nanosecond() != 0)
+        full = moment_text(value, column.type, _TO_THE_SECOND[column.type])
+        return pl.when(odd.any()).then(full).otherwise(value_text(value, column))
     if column.format is None or column.format == _READ_AS.get(column.type):
         return value_text(value, column)
-    return value.dt.to_string(column.format)
+    return moment_text(value, column.type, column.format)
 
 
 def cell_text(cell: pl.Expr, column: Column, dtype: pl.DataType) -> pl.Expr:
@@ -68,13 +80,3 @@ def _to_the_second(value: pl.Expr, minutes: str) -> pl.Expr:
         .then(value.dt.to_string(minutes))
         .otherwise(value.dt.to_string(f"{minutes}:%S%.f"))
     )
-
-
-def _decimal_text(value: pl.Expr) -> pl.Expr:
-    """Write a number with the fewest digits that read back as itself: 2.1, 3, 0.001."""
-    plain = value.cast(pl.String).str.strip_suffix(".0")
-    # shortest notation turns to exponents for small and large numbers; there, fixed notation where it says the same
-    small = value.cast(pl.Decimal(38, 12), strict=False).cast(pl.String).str.strip_chars_end("0").str.strip_suffix(".")
-    fixed = pl.when(value.abs() < 1).then(small).otherwise(value.cast(pl.Int64, strict=False).cast(pl.String))
-    same = plain.str.contains("e", literal=True) & (fixed.cast(pl.Float64, strict=False) == value)
-    return pl.when(same).then(fixed).otherwise(plain)

@@ -7,19 +7,22 @@ through.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import codecs
+import re
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from noren.data.formats.files import open_bytes
-from noren.data.formats.parse import Place, parse_text
+from noren.data.formats.files import is_gzip, open_bytes, readable
+from noren.data.formats.parse import Place, Problems, parse_text
 from noren.data.formats.scan import TextForm, scan_text
 from noren.data.schema import Kind, Schema
 from noren.engines.blocks import cores, map_blocks
-from noren.errors import FileError, FormatError, SchemaError
+from noren.errors import FileError, FormatError, InputError, SchemaError
 from noren.i18n import _
 from noren.naming import listing
 
@@ -27,6 +30,8 @@ __all__ = [
     "LONGEST_FIELD",
     "arrangement",
     "column_names",
+    "mapped_blocks",
+    "own_names",
     "read_csv",
     "stop_at_other_columns",
     "text_blocks",
@@ -46,24 +51,79 @@ def text_blocks(
 
     Raises :class:`~noren.errors.FormatError` at the first ragged row, over-long field or empty line in the middle.
     """
+    path = readable(path)
     quoted = form.quoted and quoting
-    names = [str(i) for i in range(form.columns)]
-    ragged: list[pa_csv.InvalidRow] = []
+    row = 1 + form.skipped_lines + form.header
+    empty_at: int | None = None
+    try:
+        for batch in _batches(path, form, quoted=quoted):
+            block = pl.from_arrow(batch)
+            if not isinstance(block, pl.DataFrame):  # pragma: no cover - Arrow batches are frames
+                raise TypeError(type(block))
+            if strip:
+                block = block.with_columns(pl.all().str.strip_chars(" \t"))
+            _stop_at_long_field(block, path, row)
+            kept, empty_at = _without_last_empty_lines(block, row, empty_at, path)
+            if empty_at is not None and not last_empty_lines:
+                raise FormatError(_("the line is empty"), _("remove it"), file=path, row=empty_at)
+            if len(kept):
+                yield row, kept
+            row += len(block)
+    except pa.ArrowInvalid as error:
+        raise _said_by_arrow(error, path, first_row=0) from None
+    except UnicodeDecodeError as error:
+        raise FormatError(
+            _("the bytes are not {encoding}").format(encoding=form.encoding),
+            _("name the right encoding, or leave it out to have it detected"),
+            file=path,
+            value=error.object[error.start : error.end].hex(" "),
+        ) from None
+    except OSError as error:
+        raise FileError(
+            _("the file cannot be read ({reason})").format(reason=str(error).splitlines()[0][:200]),
+            _("check the disk"),
+            file=path,
+        ) from None
 
-    def keep_first(row: pa_csv.InvalidRow) -> str:
-        if not ragged:
-            ragged.append(row)
-        return "skip"
 
+def _batches(path: Path, form: TextForm, *, quoted: bool) -> Iterator[pa.RecordBatch]:
+    """Cut a text file into Arrow batches of cells.
+
+    Arrow reads ahead in threads of its own. Handed a Python file, or a function for bad rows, these threads wait for
+    the interpreter, and where it has ended meanwhile they end the process with SIGABRT. So Arrow is given native files
+    and memory alone: a plain UTF-8 file by its name; others are unpacked and decoded here, in pieces of whole rows.
+    """
     # a name in the header may hold a line end: then Arrow must skip it as a row, not as a line
     as_row = form.header and any(end in name for name in form.first_line for end in "\r\n")
+    lines, rows = form.skipped_lines + (form.header and not as_row), int(as_row)
+    if form.encoding.startswith("utf-8") and not is_gzip(path) and form.delimiter != " ":
+        with pa.OSFile(str(path)) as file:
+            yield from _arrow_batches(file, form, lines, rows, quoted=quoted)
+        return
+    done = 0  # rows before the piece, those above the first row included once they are passed
+    for piece in _pieces(path, form, quoted=quoted):
+        before = done
+        try:
+            for batch in _arrow_batches(pa.BufferReader(piece), form, lines, rows, quoted=quoted):
+                done += len(batch)
+                yield batch
+        except pa.ArrowInvalid as error:
+            raise _said_by_arrow(error, path, first_row=before) from None
+        done += lines + rows
+        lines = rows = 0
+
+
+def _arrow_batches(
+    file: pa.NativeFile, form: TextForm, skip_lines: int, skip_rows: int, *, quoted: bool
+) -> Iterator[pa.RecordBatch]:
+    names = [str(i) for i in range(form.columns)]
     read = pa_csv.ReadOptions(
         use_threads=False,
         block_size=BLOCK_BYTES,
         column_names=names,
-        skip_rows=form.skipped_lines + (form.header and not as_row),
-        skip_rows_after_names=int(as_row),
-        encoding="utf8" if form.encoding.startswith("utf-8") else form.encoding,
+        skip_rows=skip_lines,
+        skip_rows_after_names=skip_rows,
+        encoding="utf8",
     )
     parse = pa_csv.ParseOptions(
         delimiter=form.delimiter,
@@ -72,55 +132,69 @@ def text_blocks(
         escape_char=False,
         newlines_in_values=quoted,
         ignore_empty_lines=False,
-        invalid_row_handler=keep_first,
     )
     convert = pa_csv.ConvertOptions(
         column_types=dict.fromkeys(names, pa.large_string()), strings_can_be_null=False, check_utf8=True
     )
-    row = 1 + form.skipped_lines + form.header
-    empty_at: int | None = None
-    try:
-        with open_bytes(path) as raw:
-            reader = pa_csv.open_csv(raw, read_options=read, parse_options=parse, convert_options=convert)
-            while True:
-                try:
-                    batch = reader.read_next_batch()
-                except StopIteration:
-                    break
-                if ragged:
-                    break
-                block = pl.from_arrow(batch)
-                if not isinstance(block, pl.DataFrame):  # pragma: no cover - Arrow batches are frames
-                    raise TypeError(type(block))
-                if strip:
-                    block = block.with_columns(pl.all().str.strip_chars(" \t"))
-                _stop_at_long_field(block, path, row)
-                kept, empty_at = _without_last_empty_lines(block, row, empty_at, path)
-                if empty_at is not None and not last_empty_lines:
-                    raise FormatError(_("the line is empty"), _("remove it"), file=path, row=empty_at)
-                if len(kept):
-                    yield row, kept
-                row += len(block)
-    except pa.ArrowInvalid as error:
-        raise _said_by_arrow(error, path) from None
-    except UnicodeDecodeError as error:
-        raise FormatError(
-            _("the bytes are not {encoding}").format(encoding=form.encoding),
-            _("name the right encoding, or leave it out to have it detected"),
-            file=path,
-            value=error.object[error.start : error.end].hex(" "),
-        ) from None
-    if ragged:
-        first = ragged[0]
-        raise FormatError(
-            _("the row has {actual} cells, the others {expected}").format(
-                actual=first.actual_columns, expected=first.expected_columns
-            ),
-            _("mend the row; a cell that holds the delimiter needs double quotes around it"),
-            file=path,
-            row=first.number,
-            value=first.text,
-        )
+    reader = pa_csv.open_csv(file, read_options=read, parse_options=parse, convert_options=convert)
+    while True:
+        try:
+            yield reader.read_next_batch()
+        except StopIteration:
+            return
+
+
+def _pieces(path: Path, form: TextForm, *, quoted: bool) -> Iterator[bytes]:
+    """Yield a compressed or foreign text file as UTF-8, in pieces that end where a row ends; spaces that set columns
+    apart, however many, as one.
+    """
+    left = ""
+    with open_bytes(path) as raw:
+        decoder = codecs.getincrementaldecoder(form.encoding)()
+        while True:
+            chunk = raw.read(BLOCK_BYTES)
+            left += decoder.decode(chunk, final=not chunk)
+            if not chunk:
+                break
+            cut = _last_row_end(left, form.delimiter, quoted=quoted)
+            if cut:
+                piece, left = left[:cut], left[cut:]
+                yield (_spaced_once(piece) if form.delimiter == " " else piece).encode()
+            elif len(left) > 4 * BLOCK_BYTES:
+                break  # a row past all bounds: Arrow says so
+    if left:
+        yield (_spaced_once(left) if form.delimiter == " " else left).encode()
+
+
+def _spaced_once(text: str) -> str:
+    """Return lines of fixed width with one space between cells.
+
+    >>> _spaced_once(" 1   2.50 \\r\\n12  20.00\\n")
+    '1 2.50\\r\\n12 20.00\\n'
+    """
+    return re.sub(r"(?m)^ +| +(?=\r?$)", "", re.sub(r" +", " ", text))
+
+
+def _last_row_end(text: str, delimiter: str, *, quoted: bool) -> int:
+    """Return where the last whole row of a text ends; 0 where none does.
+
+    >>> _last_row_end('a,b\\n"c\\nd",e\\n"f\\n', ",", quoted=True)
+    12
+    """
+    end = len(text) - text.endswith("\r")  # its line feed may follow
+    spans: list[tuple[int, int]] = []
+    if quoted:
+        sign = re.escape(delimiter)
+        cells = re.finditer(rf'(?:\A|(?<=[{sign}\r\n]))"(?:[^"]|"")*("(?!")|\Z)', text)
+        spans = [(cell.start(), cell.end() if cell[1] else end + 1) for cell in cells]
+    while end > 0:
+        at = max(text.rfind("\n", 0, end), text.rfind("\r", 0, end))
+        while spans and spans[-1][0] > at:
+            spans.pop()
+        if at < 0 or not spans or spans[-1][1] <= at:
+            return at + 1
+        end = spans[-1][0]
+    return 0
 
 
 def _without_last_empty_lines(
@@ -161,8 +235,22 @@ def _stop_at_long_field(block: pl.DataFrame, path: str | Path, row: int) -> None
             )
 
 
-def _said_by_arrow(error: pa.ArrowInvalid, path: str | Path) -> FormatError | FileError:
+_RAGGED = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+): (.*)", re.DOTALL)
+
+
+def _said_by_arrow(error: pa.ArrowInvalid, path: str | Path, first_row: int) -> FormatError | FileError:
+    """Say what Arrow found wrong; ``first_row`` rows lie before those that it counted."""
     said = str(error)
+    ragged = _RAGGED.search(said)
+    if ragged:
+        row, expected, actual, text = ragged.groups()
+        return FormatError(
+            _("the row has {actual} cells, the others {expected}").format(actual=actual, expected=expected),
+            _("mend the row; a cell that holds the delimiter needs double quotes around it"),
+            file=path,
+            row=None if row is None else int(row) + first_row,
+            value=text,
+        )
     if "straddling" in said or "block_size" in said:
         return FormatError(
             _("a row is longer than {size:,} bytes").format(size=BLOCK_BYTES),
@@ -177,29 +265,49 @@ def _said_by_arrow(error: pa.ArrowInvalid, path: str | Path) -> FormatError | Fi
 
 
 def column_names(path: str | Path, form: TextForm) -> list[str]:
-    """Return the names in the header, or column1, column2, … where there is none."""
+    """Return the names in the header, or column1, column2, … where there is none; see :func:`own_names`."""
     if not form.header:
         return [f"column{i}" for i in range(1, form.columns + 1)]
-    names = [name.strip() for name in form.first_line]
-    seen: set[str] = set()
-    for i, name in enumerate(names):
+    return own_names(form.first_line)[0]
+
+
+def own_names(header: Sequence[str | None]) -> tuple[list[str], tuple[str, ...]]:
+    """Give every column a name of its own, and say which ones were given.
+
+    A column without a name is called by its place, one whose name was there before by how often.
+
+    >>> own_names(["a", "", "a"])[0]
+    ['a', 'column2', 'a_2']
+    """
+    given = {(name or "").strip() for name in header}
+    names: list[str] = []
+    said = []
+    for place, cell in enumerate(header, 1):
+        name = (cell or "").strip()
         if not name:
-            raise FormatError(
-                _("column {number} has no name").format(number=i + 1),
-                _("name it in the header"),
-                file=path,
-                row=1 + form.skipped_lines,
+            name = _free(f"column{place}", given, names, first=1)
+            said.append(
+                _("column {number} has no name in the header; it is called {name}").format(number=place, name=name)
             )
-        if name in seen:
-            raise FormatError(
-                _("two columns are called {name!r}").format(name=name),
-                _("give each column a name of its own"),
-                file=path,
-                row=1 + form.skipped_lines,
-                column=name,
+        elif name in names:
+            called = _free(name, given, names, first=2)
+            said.append(
+                _("two columns are called {old!r}; column {number} is called {name}").format(
+                    old=name, number=place, name=called
+                )
             )
-        seen.add(name)
-    return names
+            name = called
+        names.append(name)
+    return names, tuple(said)
+
+
+def _free(name: str, given: set[str], taken: Sequence[str], *, first: int) -> str:
+    number = first
+    free = name if first == 1 else f"{name}_{number}"
+    while free in given or free in taken:
+        number += 1
+        free = f"{name}_{number}"
+    return free
 
 
 def arrangement(path: str | Path, form: TextForm, schema: Schema) -> list[int]:
@@ -241,18 +349,42 @@ def stop_at_other_columns(path: str | Path, names: Sequence[str], schema: Schema
         )
 
 
-def typed_blocks(path: str | Path, schema: Schema, form: TextForm) -> Iterator[pl.DataFrame]:
-    """Yield typed blocks of a text file, in order."""
+Read = TypeVar("Read")
+
+
+def mapped_blocks(
+    path: str | Path, schema: Schema, form: TextForm, kernel: Callable[[int, pl.DataFrame], Read]
+) -> Iterator[Read]:
+    """Yield ``kernel(row number of its first line, block of the schema's columns as texts)``, in order."""
     order = arrangement(path, form, schema)
     renaming = {str(where): name for name, where in zip(schema.names, order, strict=True)}
 
-    def kernel(numbered: tuple[int, pl.DataFrame]) -> pl.DataFrame:
+    def named(numbered: tuple[int, pl.DataFrame]) -> Read:
         row, block = numbered
-        return parse_text(block.select(pl.col(w).alias(n) for w, n in renaming.items()), schema, Place(path, row))
+        return kernel(row, block.select(pl.col(w).alias(n) for w, n in renaming.items()))
 
     # Typing outruns the one reader from two threads on; more threads would only hold more blocks in memory.
     workers = min(cores(), TYPING_THREADS)
-    yield from map_blocks(kernel, text_blocks(path, form, strip=schema.text.strip), workers=workers)
+    yield from map_blocks(named, text_blocks(path, form, strip=schema.text.strip), workers=workers)
+
+
+def typed_blocks(path: str | Path, schema: Schema, form: TextForm) -> Iterator[pl.DataFrame]:
+    """Yield typed blocks of a text file, in order; where a cell breaks a rule, count all that do and say them."""
+
+    def kernel(row: int, block: pl.DataFrame) -> tuple[pl.DataFrame, Problems]:
+        found = Problems()
+        return parse_text(block, schema, Place(path, row), found), found
+
+    problems = Problems()
+    try:
+        for typed, found in mapped_blocks(path, schema, form, kernel):
+            problems.merge(found)
+            if not problems:
+                yield typed
+    except InputError:
+        problems.stop(path)  # they came first
+        raise
+    problems.stop(path)
 
 
 def read_csv(path: str | Path, schema: Schema, form: TextForm | None = None) -> pl.DataFrame:

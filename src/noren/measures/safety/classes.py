@@ -8,13 +8,14 @@ import numpy as np
 from pydantic import Field
 
 from noren.data.categories import as_released
-from noren.data.fits import Consistent, consistent_customers
+from noren.data.fits import Consistent, class_sizes, consistent_customers
 from noren.data.frames import History, Records, Table
 from noren.data.release import Release, Statement
 from noren.data.schema import Kind
+from noren.engines.waiting import heard
 from noren.errors import CheckFailedError, SchemaError
 from noren.i18n import N_, _
-from noren.kernels.feasibility import assignable
+from noren.kernels.feasibility import one_to_one_counts
 from noren.measures.evidence import original_history
 from noren.measures.safety.table_classes import audit_table, judge_table
 from noren.progress import Progress, silent
@@ -88,7 +89,7 @@ class Classes(Measure):
         original = as_released(original_history(evidence), evidence.release.statement)
         found = consistent_customers(original, public, progress)
         claimed = _claimed(evidence.release.statement)
-        counts, strict = found.candidates.counts, _one_to_one(found)
+        counts, strict = found.of_history.counts[found.history], _one_to_one(found)[found.history]
         if not len(counts):
             # nothing is published, and anybody may be behind it
             everybody = float(len(found.customers))
@@ -122,6 +123,8 @@ def audit(original: Records, release: Release, *, progress: Progress = silent) -
     claimed = _claimed(release.statement)
     if claimed is None:
         return
+    if _plainly_holds(original, release, claimed, progress):
+        return
     score = Classes().measure(Evidence(original, release), progress=progress)
     if score.notes["holds"]:
         return
@@ -135,8 +138,25 @@ def audit(original: Records, release: Release, *, progress: Progress = silent) -
 
 
 def _one_to_one(found: Consistent) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    kept = assignable(found.candidates)
-    return found.candidates.counts if kept is None else kept.counts
+    """Return how many customers each public history keeps if no two pseudonyms are one person."""
+    kept = heard(one_to_one_counts, found.of_history, found.sharing)
+    return found.of_history.counts if kept is None else kept
+
+
+def _plainly_holds(original: Records, release: Release, claimed: int, progress: Progress) -> bool:
+    """Tell whether a claimed k shows without counting everybody: k pseudonyms to a history, k customers who fit it.
+
+    Where an assignment of all pseudonyms to different people exists, those with one history can trade their customers,
+    so each keeps as many candidates as there are pseudonyms with that history, k or more. Where there is none, nobody
+    can be ruled out by it. Either way k customers are left for each, and looking for more of them is needless.
+    """
+    public = _public_history(release.public)
+    sharing = class_sizes(public)
+    if not sharing or min(sharing) < claimed:
+        return False
+    known = as_released(original_history(Evidence(original, release)), release.statement)
+    found = consistent_customers(known, public, progress, enough=claimed)
+    return int(found.of_history.counts.min()) >= claimed
 
 
 def _claimed(statement: Statement) -> int | None:

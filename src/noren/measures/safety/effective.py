@@ -9,7 +9,8 @@ from pydantic import BeforeValidator, Field
 
 from noren.data.release import Secret
 from noren.i18n import N_, _
-from noren.kernels.threshold import Bound, threshold, thresholds
+from noren.kernels.prefix_threshold import prefix_thresholds
+from noren.kernels.threshold import Bound, threshold
 from noren.measures.evidence import guesses_of, secret_of
 from noren.measures.safety.hits import hits, hits_by_rank
 from noren.measures.safety.verdicts import best_try
@@ -101,12 +102,12 @@ class Effective(Measure):
     def _judged(self, guess: Guess, secret: Secret) -> tuple[int, int, int]:
         """Return how many people a guess names, how many rightly, and how many would be effective.
 
-        With ``best_prefix``, those of its first n answers for the n that serves it best.
+        With ``best_prefix``, those of its first n answers for the n that serves it best, which takes more hits.
         """
         p, alpha = Fraction(self.p), Fraction(self.alpha)
         if not self.best_prefix:
             hit = hits(guess, secret)
             return hit.named, hit.right, threshold(hit.named, self.bound, p, alpha)
         right = hits_by_rank(guess, secret)
-        best = best_try(right, thresholds(len(right), self.bound, p, alpha))
+        best = best_try(right, prefix_thresholds(len(right), self.bound, p, alpha))
         return best.named, best.right, best.needed

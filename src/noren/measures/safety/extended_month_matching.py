@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
+from noren.data.schema import Role
 from noren.i18n import N_
 from noren.kernels.period_matching import Window, matching_curve, worst_windows
 from noren.measures.safety.matching import matched
@@ -52,6 +53,7 @@ class ExtendedMonthMatching(Measure):
     name: ClassVar[str] = "emm"
     summary: ClassVar[str] = N_("The share of pseudonyms that the best attack finds at the worst moment of the series.")
     source: ClassVar[str] = "S3"
+    roles: ClassVar[tuple[Role, ...]] = (Role.DATE,)
     goal: ClassVar[Literal["lower", "higher"]] = "lower"
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = N_("share of pseudonyms found, at the worst moment")

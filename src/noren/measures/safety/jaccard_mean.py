@@ -10,6 +10,7 @@ import polars as pl
 from noren.data.categories import as_released
 from noren.data.frames import History
 from noren.data.item_sets import set_sides
+from noren.data.schema import Role
 from noren.errors import SchemaError
 from noren.i18n import N_, _
 from noren.kernels.jaccard import similarities
@@ -55,6 +56,7 @@ class JaccardMean(Measure):
     name: ClassVar[str] = "jaccard-mean"
     summary: ClassVar[str] = N_("How similar what a pseudonym shows is to what its customer bought, in the mean.")
     source: ClassVar[str] = "S2"
+    roles: ClassVar[tuple[Role, ...]] = (Role.ITEM,)
     goal: ClassVar[Literal["lower", "higher"]] = "lower"
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = N_("similarity of sets of items, 1 if equal")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+from noren.data.schema import Role
 from noren.i18n import N_
 from noren.kernels.period_matching import matching_rate
 from noren.measures.safety.matching import matched
@@ -48,6 +49,7 @@ class MonthMatching(Measure):
     name: ClassVar[str] = "mm"
     summary: ClassVar[str] = N_("The share of pseudonyms, one per customer and period, that the best attack finds.")
     source: ClassVar[str] = "S3"
+    roles: ClassVar[tuple[Role, ...]] = (Role.DATE,)
     goal: ClassVar[Literal["lower", "higher"]] = "lower"
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = N_("share of pseudonyms found, all periods together")

@@ -97,6 +97,8 @@ class Survival(Measure):
             "plan": _in_words(plan),
             "satisfies_h0": satisfies_h0(sizes, Fraction(self.p)),
         }
+        if plan.at_most > plan.chance:  # plans that name very many people were not all looked at
+            notes["one_attacker_at_most"] = plan.at_most
         return Score(alive, parts, notes)
 
 

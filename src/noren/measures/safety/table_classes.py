@@ -22,8 +22,10 @@ from noren.i18n import _
 from noren.naming import listing
 from noren.protocols import Evidence, Score
 
-__all__ = ["TableClasses", "audit_table", "judge_table", "table_classes"]
+__all__ = ["LIKELY", "TableClasses", "audit_table", "judge_table", "table_classes"]
 
+LIKELY = 0.8
+"""From which share of a class on its commonest sensitive value is as good as told."""
 _ROUNDING = 1e-9
 _CELLS = 4_000_000
 
@@ -130,7 +132,9 @@ def judge_table(evidence: Evidence, sensitive: str | None, population_share: flo
         worst = ("recursive_c", "t_equal", "t_ordered")
         parts |= {name: max(one[name] for one in several) for name in worst if all(name in one for one in several)}
         notes["sensitive"] = told
-        kept += _kept(claims, told.get(str(claims.get("sensitive")), several[0]))
+        # where a method names no column, it promises of each
+        claimed = [told[name]] if (name := str(claims.get("sensitive"))) in told else several
+        kept += [holds for one in claimed for holds in _kept(claims, one)]
     return Score(least, parts, notes | {"holds": all(kept) if claims else None})
 
 
@@ -147,7 +151,11 @@ def _sensitive_columns(public: Table, named: str | None) -> list[Column]:
 
 
 def _told(found: TableClasses, public: Table, column: Column, original: Records, ell: int) -> dict[str, float]:
-    """Return what the classes tell of one sensitive column; the worst class decides each number."""
+    """Return what the classes tell of one sensitive column; the worst class decides each number.
+
+    ``told_rows`` counts the rows whose class has one value alone, so that whoever finds the class knows it;
+    ``likely_rows`` those whose class has one value in :data:`LIKELY` of its rows or more.
+    """
     values = _comparable(public.frame[column.name]).alias("value")
     rows = pl.DataFrame({"class": found.class_of, "value": values}).drop_nulls("class")
     entries = rows.group_by("class", "value").len("rows").with_columns(size=pl.col("rows").sum().over("class"))
@@ -155,22 +163,29 @@ def _told(found: TableClasses, public: Table, column: Column, original: Records,
     by_class = entries.group_by("class").agg(
         distinct=pl.len(),
         entropy=-(share * share.log()).sum(),
+        size=pl.col("size").first(),
         commonest=pl.col("rows").max(),
+        # a value that is not said tells nothing of anybody
+        said=pl.col("rows").filter(pl.col("value").is_not_null()).max().fill_null(0),
         rarer=pl.col("rows").sort(descending=True).slice(ell - 1).sum(),
     )
     ratio = by_class.select(pl.col("commonest") / pl.col("rarer")).to_series()
     # in the release, as whoever holds it sees them; and in the original, which is what a method promises about
     shares = {"": rows["value"]}
+    # the original's schema knows the order of values that the release does not say
+    known = original.schema[column.name] if column.name in original.schema.names else column
     if column.name in original.frame.columns and original.frame[column.name].dtype == values.dtype:
         shares["_to_original"] = original.frame[column.name]
     answer = {
         "l_distinct": float(by_class.select(pl.col("distinct").min()).item()),
         "l_entropy": math.exp(by_class.select(pl.col("entropy").min()).item()),
+        "told_rows": float(by_class.filter(pl.col("said") == pl.col("size"))["size"].sum()),
+        "likely_rows": float(by_class.filter(pl.col("said") >= LIKELY * pl.col("size"))["size"].sum()),
     }
     if int(by_class.select(pl.col("rarer").min()).item()) > 0:  # else no c is large enough
         answer["recursive_c"] = float(ratio.max())  # type: ignore[arg-type]
     for suffix, everybody in shares.items():
-        equal, ordered = _distances(entries, everybody, column)
+        equal, ordered = _distances(entries, everybody, known)
         answer |= {f"t_equal{suffix}": equal, f"t_ordered{suffix}": ordered}
     return answer
 

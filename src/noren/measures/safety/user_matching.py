@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+from noren.data.schema import Role
 from noren.i18n import N_
 from noren.kernels.period_matching import user_matching
 from noren.measures.safety.matching import UNLISTED, matched
@@ -50,6 +51,7 @@ class UserMatching(Measure):
     name: ClassVar[str] = "um"
     summary: ClassVar[str] = N_("The share of customers whose pseudonyms the best attack finds in every period.")
     source: ClassVar[str] = "S3"
+    roles: ClassVar[tuple[Role, ...]] = (Role.DATE,)
     goal: ClassVar[Literal["lower", "higher"]] = "lower"
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = N_("share of customers found in every period")

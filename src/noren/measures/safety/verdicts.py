@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from noren.data.release import Secret
-from noren.kernels.threshold import Bound, thresholds
+from noren.kernels.prefix_threshold import prefix_thresholds
+from noren.kernels.threshold import Bound, threshold
 from noren.measures.safety.hits import hits_by_rank
 from noren.protocols import Guess
 
@@ -39,7 +40,8 @@ class Verdict:
     named, right
         How many pseudonyms it names, and how many rightly.
     best
-        For each bound the number of answers that comes nearest to being effective, chosen with the truth at hand.
+        For each bound the number of answers that comes nearest to being effective, chosen with the truth at hand; as
+        many hits are needed as make a safe release pass whatever number is chosen.
     hits
         How many of the first 1, 2, … answers are right.
     """
@@ -73,14 +75,22 @@ def verdicts(guesses: Mapping[str, Guess], secret: Secret) -> list[Verdict]:
 def _verdict(name: str, guess: Guess, secret: Secret) -> Verdict:
     right = hits_by_rank(guess, secret)
     bounds: tuple[Bound, ...] = ("paper", "sharp")
-    tries = {bound: best_try(right, thresholds(len(right), bound)) for bound in bounds}
+    tries = {bound: _tried(right, bound) for bound in bounds}
     return Verdict(name, len(right), right[-1] if right else 0, tries, tuple(right))
+
+
+def _tried(right: list[int], bound: Bound) -> Try:
+    """Return the best try; all answers, a number nobody chose, need r(n) hits and no more, and break a release, too."""
+    best = best_try(right, prefix_thresholds(len(right), bound))
+    every = Try(len(right), right[-1] if right else 0, threshold(len(right), bound))
+    return every if every.effective and not best.effective else best
 
 
 def best_try(right: list[int], needed: list[int]) -> Try:
     """Return the number of surest answers that comes nearest to r(n) hits, or farthest beyond, the least of equals.
 
-    The number is chosen with the truth at hand: an attacker could have been so lucky, not have known it.
+    The number is chosen with the truth at hand: an attacker could have been so lucky, not have known it. So ``needed``
+    must allow for the choice, as :func:`~noren.kernels.prefix_threshold.prefix_thresholds` does.
 
     >>> best_try([1, 2, 2], [1, 2, 2, 3])
     Try(named=2, right=2, needed=2)

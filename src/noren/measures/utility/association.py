@@ -8,7 +8,8 @@ from typing import ClassVar, Literal
 import numpy as np
 import polars as pl
 
-from noren.i18n import N_
+from noren.errors import ParameterError
+from noren.i18n import N_, _
 from noren.kernels.cramer import cramers_v
 from noren.measures.utility.table_rows import OfTables, rows_of
 from noren.progress import Progress, silent
@@ -57,10 +58,16 @@ class Association(OfTables):
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Compare every pair of columns."""
         rows = rows_of(self, evidence)
-        pairs = list(combinations(rows.names, 2))
+        known = [name for name in rows.names if rows.original[name].count()]
+        pairs = list(combinations(known, 2))
+        if not pairs or not len(rows.released):
+            raise ParameterError(
+                _("the release has fewer than two columns of the original to compare with each other"),
+                _("release more columns, or fewer as labels"),
+            )
         cuts = {
             name: np.unique(np.quantile(rows.original[name].drop_nulls().to_numpy(), np.arange(1, _BINS) / _BINS))
-            for name in rows.names
+            for name in known
             if rows.original[name].dtype != pl.String
         }
         parts = {}
@@ -68,7 +75,7 @@ class Association(OfTables):
             progress(done / len(pairs), f"{one} × {two}")
             before, after = (_strength(frame, one, two, cuts) for frame in (rows.original, rows.released))
             parts[f"{one} × {two}"] = after - before
-        return Score(sum(abs(d) for d in parts.values()) / max(len(pairs), 1), parts)
+        return Score(sum(abs(d) for d in parts.values()) / len(pairs), parts)
 
 
 def _strength(frame: pl.DataFrame, one: str, two: str, cuts: dict[str, np.ndarray]) -> float:
@@ -80,7 +87,9 @@ def _strength(frame: pl.DataFrame, one: str, two: str, cuts: dict[str, np.ndarra
     for name in (one, two):
         column = frame[name]
         if name in cuts:
-            codes.append(np.searchsorted(cuts[name], column.fill_null(0.0).to_numpy(), side="right"))
+            bins = np.searchsorted(cuts[name], column.fill_null(0.0).to_numpy(), side="right")
+            # a blank is a value of its own
+            codes.append(np.where(column.is_null().to_numpy(), len(cuts[name]) + 1, bins))
         else:
             codes.append(column.rank("dense").to_numpy().astype(np.int64) - 1)
     return cramers_v(np.asarray(codes[0]), np.asarray(codes[1]))

@@ -8,21 +8,26 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from noren.i18n import N_
+from noren.data.schema import Role
+from noren.errors import ParameterError
+from noren.i18n import N_, _
 from noren.kernels.itemsets import basket_matrix, frequent_sets, support
 from noren.measures.utility.on_draws import Compare, OnDraws
 from noren.measures.utility.purchases import Purchases
 
 __all__ = ["FrequentItemsets"]
 
+LEAST = 2
+"""In how many baskets an itemset is at least, whatever the support."""
+
 
 class FrequentItemsets(OnDraws):
     """Tell which share of the original's frequent itemsets a basket analysis of the release would not find.
 
-    A basket is what one customer bought on one day. T0 are the itemsets in at least ``support`` of the original's
-    baskets, T1 those that are in as many baskets of a data set drawn from the release; lost is 1 - |T0∩T1| / |T0|. The
-    number of baskets asked for is the original's in both: drawing dates scatters a basket over days, and a share of
-    the more baskets there are then would find nothing.
+    A basket is what one customer bought on one day, or, where there are no dates, all that one bought. T0 are the
+    itemsets in at least ``support`` of the original's baskets, T1 those that are in as many baskets of a data set drawn
+    from the release; lost is 1 - |T0∩T1| / |T0|. The number of baskets asked for is the original's in both: drawing
+    dates scatters a basket over days, and a share of the more baskets there are then would find nothing.
 
     References
     ----------
@@ -46,6 +51,8 @@ class FrequentItemsets(OnDraws):
 
     name: ClassVar[str] = "frequent-itemsets"
     summary: ClassVar[str] = N_("Which share of the frequent itemsets a basket analysis of the release would miss.")
+    roles: ClassVar[tuple[Role, ...]] = (Role.ITEM,)
+    asked: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.DATE)
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = N_("share of the original's frequent itemsets that are lost")
 
@@ -61,14 +68,19 @@ class FrequentItemsets(OnDraws):
         """Find the original's frequent itemsets; compare by counting them in a drawn data set."""
         baskets = basket_matrix(original.basket, original.item, len(original.items))
         # one basket makes no habit: without the 2 every subset of every basket of a small shop would be frequent
-        least = max(2, math.ceil(self.support * baskets.shape[0] - 1e-9))
+        least = max(LEAST, math.ceil(self.support * baskets.shape[0] - 1e-9))
         frequent = frequent_sets(baskets, least, self.largest)
         count = sum(len(sets) for sets in frequent)
+        if not count:
+            raise ParameterError(
+                _("no itemset is frequent at this support: none is in {least:,} baskets").format(least=least),
+                _("lower it (--support)") if least > LEAST else _("use another measure, such as item-similarity"),
+            )
 
         def compare(drawn: Purchases) -> Mapping[str, float]:
             others = basket_matrix(drawn.basket, drawn.item, len(drawn.items))
             kept = sum(int((support(others, sets) >= least).sum()) for sets in frequent)
-            return {"kept": kept / count if count else 1.0, "frequent": float(count)}
+            return {"kept": kept / count, "frequent": float(count)}
 
         return compare
 

@@ -8,7 +8,9 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
-from noren.i18n import N_
+from noren.data.schema import Role
+from noren.errors import ParameterError
+from noren.i18n import N_, _
 from noren.kernels.item_similarity import (
     Matrix,
     most_bought,
@@ -36,7 +38,9 @@ class ItemSimilarity(OnDraws):
     (``wholesale``); pieces, where a customer bought 11 or fewer (``retail``); whether a customer bought it at all,
     among the 100 items that most customers bought (``top``). The error is the sum of absolute differences over the
     pairs that are alike at all in the original, divided by the sum of the original's similarities, 1 at most. The
-    value is the mean of the three.
+    value is the mean of the three, or of those of them in which any two items of the original are alike: where none
+    are, as in a shop that sells nothing by the dozen, there is nothing to lose, and no part. Without quantities every
+    row is one piece.
 
     References
     ----------
@@ -56,12 +60,14 @@ class ItemSimilarity(OnDraws):
     >>> one = purchases(History.of(rows, Schema.preset("pwscup2018")))
     >>> other = purchases(History.of(moved, Schema.preset("pwscup2018")), one.items)
     >>> {part: round(error, 3) for part, error in ItemSimilarity().against(one)(other).items()}
-    {'wholesale': 0.0, 'retail': 0.375, 'top': 0.293}
+    {'retail': 0.375, 'top': 0.293}
     """
 
     name: ClassVar[str] = "item-similarity"
     summary: ClassVar[str] = N_("How much of the item–item similarities behind recommendations is lost.")
     source: ClassVar[str] = "S0, PWS Cup 2017"
+    roles: ClassVar[tuple[Role, ...]] = (Role.ITEM,)
+    asked: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.QUANTITY)
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = N_("distance of the similarity matrices, as a share of the original's sum; mean of three")
 
@@ -72,8 +78,14 @@ class ItemSimilarity(OnDraws):
         known = np.arange(len(original.items))
         pieces = pieces_bought(original)
         best = np.sort(most_bought(pieces, self.top))
-        ways = (("wholesale", "wholesale", known), ("retail", "retail", known), ("top", "presence", best))
-        matrices = {part: similarities(scored(pieces[:, among], score)) for part, score, among in ways}  # type: ignore[arg-type]
+        every = (("wholesale", "wholesale", known), ("retail", "retail", known), ("top", "presence", best))
+        matrices = {part: similarities(scored(pieces[:, among], score)) for part, score, among in every}  # type: ignore[arg-type]
+        ways = [way for way in every if matrices[way[0]].sum()]
+        if not ways:
+            raise ParameterError(
+                _("no two items of the original were bought by one customer, so no likeness can be lost"),
+                _("use another measure, such as cell-error"),
+            )
 
         def compare(drawn: Purchases) -> Mapping[str, float]:
             others = pieces_bought(drawn)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -12,10 +13,12 @@ from pydantic import Field
 from noren.data.categories import release_categories
 from noren.data.draws import Draws
 from noren.data.frames import History
-from noren.errors import SchemaError
+from noren.data.schema import Role
+from noren.data.stand_ins import columns_not_there
+from noren.errors import ParameterError, SchemaError
 from noren.i18n import N_, _
 from noren.measures.evidence import original_history
-from noren.measures.utility.purchases import Purchases, purchases
+from noren.measures.utility.purchases import MEASURED, Purchases, purchases
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Need, Score
 
@@ -35,6 +38,8 @@ class OnDraws(Measure):
     source: ClassVar[str] = "S0"
     goal: ClassVar[Literal["lower", "higher"]] = "lower"
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "public"})
+    asked: ClassVar[tuple[Role, ...]] = MEASURED
+    """The columns that it looks at, as far as there are; rows that miss a value of them do not count."""
 
     draws: int = Field(
         default=20, ge=1, le=100_000, description=N_("how many data sets are drawn from the release; S0 draws 100")
@@ -54,14 +59,21 @@ class OnDraws(Measure):
         original, public = original_history(evidence), evidence.release.public
         if not isinstance(public, History):
             raise SchemaError(_("the release is a table"), _("this measure judges purchase histories"))
-        bought = purchases(original)
+        bought = purchases(original, asked=self.asked)
+        if not len(bought.customer):
+            there = ", ".join(role for role in self.asked if original.schema.with_role(role))
+            raise ParameterError(
+                _("no row of the original says all of {roles}, so there is nothing to compare").format(roles=there),
+                _("fill in the blank cells, or use cell-error"),
+            )
         compare = self.against(bought)
         sets = Draws(original, public, seed=self.seed, categories=release_categories(evidence.release.statement))
         found = []
         for i, drawn in enumerate(sets.first(self.draws)):
             progress(i / self.draws, _("draw {number} of {count}").format(number=i + 1, count=self.draws))
-            found.append(compare(purchases(drawn, bought.items)))
-        return self.score_of(found)
+            found.append(compare(purchases(drawn, bought.items, self.asked)))
+        score = self.score_of(found)
+        return replace(score, notes={**score.notes, **columns_not_there(original, self.asked)})
 
     def score_of(self, found: list[Mapping[str, float]]) -> Score:
         """Return the score of drawn data sets that were compared one by one."""

@@ -48,13 +48,13 @@ class Prediction(OfTables):
         """Learn twice, ask once."""
         from sklearn.linear_model import LogisticRegression
 
-        target = self._target(evidence)
         count = len(evidence.original)
         draws = np.random.Generator(np.random.Philox(key=self.seed))
         order = draws.permutation(count)
         test = np.sort(order[: round(self.held_back * count)])
         train = np.sort(order[round(self.held_back * count) :])
         rows = rows_of(self, evidence, only=train)
+        target = self._target(evidence, rows.names)
         if rows.original[target].dtype != pl.String:
             raise ParameterError(_("the column to predict holds numbers"), _("choose one of texts, or make classes"))
         features = [name for name in rows.names if name != target]
@@ -77,11 +77,20 @@ class Prediction(OfTables):
             parts[name] = float((guessed == right[test]).mean())
         return Score(parts["release"], parts, {"target": target, "held_back": len(test)})
 
-    def _target(self, evidence: Evidence) -> str:
+    def _target(self, evidence: Evidence, names: list[str]) -> str:
+        """Return the column to predict, one of ``names``: those that hold the same kind of values on both sides."""
         there = evidence.release.public.schema
+        texts = [c.name for c in there.columns if c.scale == Scale.NOMINAL and c.name in names]
         if self.target:
-            return there[self.target].name
-        texts = [c.name for c in there.columns if c.scale == Scale.NOMINAL]
+            target = there[self.target].name
+            if target not in names:
+                raise ParameterError(
+                    _("{column} holds labels in the release and other values in the original").format(column=target),
+                    _("predict a column that was not generalised, such as {example}").format(example=texts[-1])
+                    if texts
+                    else _("predict a column that was not generalised"),
+                )
+            return target
         sensitive = [c.name for c in there.with_role(Role.SENSITIVE) if c.name in texts]
         if not texts:
             raise ParameterError(_("the release has no column of texts to predict"), _("make classes of one"))

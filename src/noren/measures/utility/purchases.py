@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 from noren.data.arrays import exact_values, numbers
 from noren.data.frames import History
 from noren.data.schema import Role
+from noren.data.stand_ins import of_one_item
 
-__all__ = ["DAY_ZERO", "Purchases", "purchases"]
+__all__ = ["DAY_ZERO", "MEASURED", "Purchases", "purchases"]
+
+MEASURED = (Role.ITEM, Role.DATE, Role.PRICE, Role.QUANTITY)
 
 Numbers = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -23,7 +26,9 @@ DAY_ZERO = 14_610.0
 
 @dataclass(frozen=True)
 class Purchases:
-    """The rows of a history that say who bought what, when, for how much and how many.
+    """The rows of a history that say who bought what, when, for how much and how many, as far as anybody asks.
+
+    A column that the history lacks says the same of all rows: one item, day 0, a price of 1, one piece.
 
     Attributes
     ----------
@@ -37,6 +42,8 @@ class Purchases:
         The date in days from 2010/1/1, with the time of day as a part where it is known.
     price, quantity
         The price in steps of its grid (pence), so that sums are exact; the number of pieces.
+    there
+        Which columns the history has.
     """
 
     rows: int
@@ -47,6 +54,7 @@ class Purchases:
     day: Numbers
     price: Numbers
     quantity: Numbers
+    there: frozenset[Role]
 
     @property
     def basket(self) -> Whole:
@@ -56,10 +64,11 @@ class Purchases:
         return self.customer * (int(day.max(initial=0)) - first + 1) + day - first
 
 
-def purchases(history: History, items: pl.Series | None = None) -> Purchases:
+def purchases(history: History, items: pl.Series | None = None, asked: tuple[Role, ...] = MEASURED) -> Purchases:
     """Return a history as arrays; with ``items``, in their coding, items that are not among them behind.
 
-    Rows that miss a value, or whose customer is unknown, are counted in ``rows`` alone.
+    ``asked`` are the columns that a measure looks at. Rows that miss a value of those, or whose customer is unknown,
+    are counted in ``rows`` alone.
 
     >>> from noren.data.schema import Schema
     >>> rows = {"customer": ["b", "a", "b"], "date": ["2010/1/2", "2010/1/2", "2010/1/1"], "item": ["y", "x", "y"],
@@ -68,24 +77,27 @@ def purchases(history: History, items: pl.Series | None = None) -> Purchases:
     >>> bought.customer.tolist(), bought.item.tolist(), bought.day.tolist(), bought.price.tolist()
     ([0, 1, 0], [1, 0, 1], [1.0, 1.0, 0.0], [150.0, 200.0, 10.0])
     """
-    roles = (Role.CUSTOMER, Role.ITEM, Role.DATE, Role.PRICE, Role.QUANTITY)
-    columns = {role: history.schema.role(role) for role in roles}
-    whole = pl.DataFrame({str(role): exact_values(history, column) for role, column in columns.items()}).drop_nulls()
-    names = whole["item"].cast(pl.String)
+    (history,) = of_one_item(history)
+    columns = {c.role: c for c in history.schema.with_role(Role.CUSTOMER, Role.ITEM, *asked)}
+    whole = pl.DataFrame({str(role): exact_values(history, column) for role, column in columns.items()})
+    whole = whole.drop_nulls([str(role) for role in columns if role in (Role.CUSTOMER, *asked)])
+    names = whole["item"].cast(pl.String).fill_null("")
     seen = names.unique().sort()
     if items is not None:
         seen = pl.concat([items, seen.filter(~seen.is_in(items.implode()))])
     who, what = whole["customer"].cast(pl.String), names
     people = who.unique(maintain_order=True)
+    one = np.ones(len(whole))
     return Purchases(
         rows=len(history),
         customer=_codes(who, people),
         customers=len(people),
         item=_codes(what, seen),
         items=seen,
-        day=numbers(whole["date"]) - DAY_ZERO,
-        price=np.round(numbers(whole["price"]) / columns[Role.PRICE].grid),
-        quantity=numbers(whole["quantity"]),
+        day=numbers(whole["date"]) - DAY_ZERO if Role.DATE in columns else np.zeros(len(whole)),
+        price=np.round(numbers(whole["price"]) / columns[Role.PRICE].grid) if Role.PRICE in columns else one,
+        quantity=numbers(whole["quantity"]) if Role.QUANTITY in columns else one,
+        there=frozenset(columns),
     )
 
 

@@ -11,8 +11,8 @@ from pydantic import Field
 
 from noren.data.arrays import exact_values
 from noren.data.frames import History
-from noren.data.schema import Role, Schema
-from noren.errors import SchemaError
+from noren.data.schema import Role
+from noren.errors import ParameterError, SchemaError
 from noren.i18n import N_, _
 from noren.kernels import item_similarity as kernel
 from noren.measures.evidence import original_history
@@ -37,10 +37,7 @@ class Recommendations(Measure):
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "public", "exact"})
 
-    @classmethod
-    def fits(cls, schema: Schema) -> bool:
-        """Tell whether the data have prices and quantities."""
-        return super().fits(schema) and all(schema.with_role(role) for role in (Role.PRICE, Role.QUANTITY))
+    roles: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.QUANTITY)
 
     @abstractmethod
     def errors(self, original: kernel.Matrix, released: kernel.Matrix) -> dict[str, float]:
@@ -54,8 +51,9 @@ class Recommendations(Measure):
         progress(0.0, _("counting who bought what"))
         # one coding of all items, in the order of their text, so that ties of the top items are broken alike
         items = pl.concat([_items(original), _items(public)]).unique().sort()
-        parts = self.errors(*(pieces_bought(purchases(side, items)) for side in (original, public)))
-        return Score(max(parts.values()), parts if len(parts) > 1 else {})
+        sides = (purchases(side, items, (Role.ITEM, Role.QUANTITY)) for side in (original, public))
+        parts = self.errors(*(pieces_bought(side) for side in sides))
+        return Score(max(parts.values()), {} if parts.keys() == {"similarity"} else parts)
 
 
 class E1(Recommendations):
@@ -110,7 +108,8 @@ class E3(Recommendations):
 
     ``items`` is the share of the original's top items that are not the release's, ``similarity`` the distance of the
     similarities among the original's top items, a user scoring 1 for what she bought. The judges print both; the value
-    is the larger. Ties for the last place go to the item whose text is larger.
+    is the larger. Ties for the last place go to the item whose text is larger. Where no customer bought two of the top
+    items there is no similarity to lose, and ``items`` alone counts.
 
     References
     ----------
@@ -118,6 +117,7 @@ class E3(Recommendations):
     """
 
     name: ClassVar[str] = "e3"
+    roles: ClassVar[tuple[Role, ...]] = (Role.ITEM,)
     summary: ClassVar[str] = N_("How much of the top items and of their likeness is lost (E3 of PWS Cup 2017).")
     unit: ClassVar[str] = N_("share of top items lost, or distance of their similarities, whichever is larger")
 
@@ -128,15 +128,24 @@ class E3(Recommendations):
         best = np.sort(kernel.most_bought(original, self.top))
         lost = np.setdiff1d(best, kernel.most_bought(released, self.top))
         # a shop with fewer items than the top has still its share counted of the top, as the judges do
-        return {
-            "items": len(lost) / self.top,
-            "similarity": _distance(original[:, best], released[:, best], "presence"),
-        }
+        parts = {"items": len(lost) / self.top}
+        if _alike(original[:, best], "presence").sum():
+            parts["similarity"] = _distance(original[:, best], released[:, best], "presence")
+        return parts
 
 
 def _distance(original: kernel.Matrix, released: kernel.Matrix, score: kernel.Score) -> float:
-    one, other = (kernel.similarities(kernel.scored(pieces, score)) for pieces in (original, released))
+    one, other = (_alike(pieces, score) for pieces in (original, released))
+    if not one.sum():
+        raise ParameterError(
+            _("no two items of the original are alike by this score, so no likeness can be lost"),
+            _("use another measure, such as item-similarity"),
+        )
     return kernel.similarity_error(one, other)
+
+
+def _alike(pieces: kernel.Matrix, score: kernel.Score) -> kernel.Matrix:
+    return kernel.similarities(kernel.scored(pieces, score))
 
 
 def _items(history: History) -> pl.Series:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from noren.data.schema import Role
 from noren.i18n import N_
 from noren.kernels.rfm import rank_table, table_error
 from noren.measures.utility.on_draws import Compare, OnDraws
@@ -20,7 +21,8 @@ __all__ = ["Rfm", "rfm_table"]
 def rfm_table(bought: Purchases, ranks: int) -> NDArray[np.int64]:
     """Return how many customers have each combination of ranks in recency, frequency and money.
 
-    Recency is the day of the last purchase, frequency the number of invoices, money the sum of price times quantity.
+    Recency is the day of the last purchase, frequency the number of invoices, money the sum of price times quantity, of
+    those of the two that there are; without both, the number of rows.
     """
     last = np.full(bought.customers, -np.inf)
     np.maximum.at(last, bought.customer, bought.day)
@@ -37,7 +39,8 @@ class Rfm(OnDraws):
     Customers are ranked by their last purchase, by their number of invoices (days on which they bought) and by what
     they spent, in ten equal parts each; the table counts the customers of each of the 1,000 combinations. The error is
     the root mean square difference between the original's table and that of a data set drawn from the release, over
-    the range of the original's counts.
+    the range of the original's counts. What was spent is price times quantity, of those of the two that there are;
+    without both it is the number of rows.
 
     References
     ----------
@@ -62,6 +65,8 @@ class Rfm(OnDraws):
     """
 
     name: ClassVar[str] = "rfm"
+    roles: ClassVar[tuple[Role, ...]] = (Role.DATE,)
+    asked: ClassVar[tuple[Role, ...]] = (Role.DATE, Role.PRICE, Role.QUANTITY)
     summary: ClassVar[str] = N_("How far an RFM analysis (recency, frequency, money) of the release is off.")
     unit: ClassVar[str] = N_("root mean square error of the table of ranks, over the range of its counts")
 

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noren.data.arrays import exact_values, numbers
-from noren.data.schema import Role, Schema
-from noren.i18n import N_
+from noren.data.schema import Role
+from noren.errors import ParameterError
+from noren.i18n import N_, _
 from noren.kernels.likeness import likeness
 from noren.measures.evidence import aligned_history, original_history
 from noren.progress import Progress, silent
@@ -27,7 +28,8 @@ class RowChange(Measure):
     """Tell how far one column's values moved, row by row, on average over all rows of the original.
 
     Deleted rows add nothing, being counted by E6. A suppressed cell in a row that stayed, which the contest does not
-    have, costs 1.
+    have, costs 1, and so does a value where the original was blank; a blank that stayed blank costs nothing. Where no
+    row is left to compare there is no score.
     """
 
     source: ClassVar[str] = "S3 (PWS Cup 2017)"
@@ -35,11 +37,6 @@ class RowChange(Measure):
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "secret", "exact"})
     role: ClassVar[Role]
     """The column that is compared."""
-
-    @classmethod
-    def fits(cls, schema: Schema) -> bool:
-        """Tell whether the data have the column."""
-        return super().fits(schema) and bool(schema.with_role(cls.role))
 
     @abstractmethod
     def errors(self, values: Numbers, released: Numbers) -> Numbers:
@@ -51,7 +48,13 @@ class RowChange(Measure):
         kept = aligned[Role.CUSTOMER].is_not_null()
         column = original.schema.role(self.role)
         values, released = (numbers(exact_values(side, column).filter(kept)) for side in (original, aligned))
-        errors = np.where(np.isnan(released), 1.0, self.errors(values, released))
+        if not len(values) or np.isnan(values).all():
+            raise ParameterError(
+                _("no row of the release has a {role} of the original to compare with").format(role=self.role),
+                _("use e6, which counts deleted rows"),
+            )
+        blank, unsaid = np.isnan(values), np.isnan(released)
+        errors = np.where(blank | unsaid, np.where(blank & unsaid, 0.0, 1.0), self.errors(values, released))
         moved = int(np.count_nonzero(errors))
         return Score(float(errors.sum()) / max(len(original), 1), notes={"rows_changed": moved})
 
@@ -82,6 +85,7 @@ class E4(RowChange):
     summary: ClassVar[str] = N_("How far dates moved, as a share of a month (E4 of PWS Cup 2017).")
     unit: ClassVar[str] = N_("mean number of days over 31")
     role: ClassVar[Role] = Role.DATE
+    roles: ClassVar[tuple[Role, ...]] = (Role.DATE,)
 
     def errors(self, values: Numbers, released: Numbers) -> Numbers:
         """Return the days between, over 31."""
@@ -101,6 +105,7 @@ class E5(RowChange):
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = N_("mean of 1 - min/max")
     role: ClassVar[Role] = Role.PRICE
+    roles: ClassVar[tuple[Role, ...]] = (Role.PRICE,)
 
     def errors(self, values: Numbers, released: Numbers) -> Numbers:
         """Return 1 less the smaller price over the larger."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from noren.data.schema import Role
 from noren.i18n import N_
 from noren.kernels.column_statistics import STATISTICS, column_statistics
 from noren.kernels.item_similarity import most_bought
@@ -27,7 +28,8 @@ class Statistics(OnDraws):
     Parts: ``rows``, the number of rows lost or added; ``items``, the share of the 100 items that most customers bought
     which are not among the 100 of the release; and for date (days from 2010/1/1), price (in steps of its grid: pence)
     and quantity the absolute difference of sum, mean, variance, standard deviation, maximum, minimum and median, named
-    like ``price.mean``. The value is ``items``, the one part that is a share and comparable between data sets.
+    like ``price.mean``, as far as there are such columns. The value is ``items``, the one part that is a share and
+    comparable between data sets.
 
     References
     ----------
@@ -51,6 +53,7 @@ class Statistics(OnDraws):
     """
 
     name: ClassVar[str] = "statistics"
+    roles: ClassVar[tuple[Role, ...]] = (Role.ITEM,)
     summary: ClassVar[str] = N_("How far sums, means, variances, extremes and best-sellers are from the original's.")
     unit: ClassVar[str] = N_("share of the top items that are no longer among the top; parts in their own units")
 
@@ -68,6 +71,7 @@ class Statistics(OnDraws):
             return parts | {
                 f"{column}.{statistic}": float(error[i, j])
                 for i, column in enumerate(COLUMNS)
+                if column in original.there
                 for j, statistic in enumerate(STATISTICS)
             }
 

@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field
 
-from noren.data.cells import is_interval, is_set
+from noren.data.cells import is_generalised, is_interval, is_set
 from noren.data.formats.render import value_text
 from noren.data.frames import Table
 from noren.data.hierarchies import read_hierarchies
@@ -153,19 +153,25 @@ class _CellLoss(Measure):
         found = {}
         for name in quasi:
             cells = aligned.frame[name]
-            if name in climbed:
+            if name in climbed and not is_generalised(cells.dtype):
                 found[name] = _by_hierarchy(climbed[name], cells, aligned.schema[name], deleted)
             else:
                 found[name] = _by_values(original, original.schema[name], cells, deleted)
+        if all(one.values < 2 for one in found.values()):
+            raise ParameterError(
+                _("no quasi column of the release tells the original's rows apart, so there is nothing to lose"),
+                _("give the original that was protected, or another measure"),
+            )
         return found
 
 
 class TableLoss(_CellLoss):
     """Tell how much less the cells say: of each, which share of the column's values it may mean.
 
-    An exact cell costs nothing, a suppressed one and every cell of a deleted row 1. Columns are put together by the
-    geometric mean of what is left and lost, as ARX does. With the hierarchies that the release was made with the value
-    is the score that the method made small.
+    An exact cell costs nothing, a suppressed one and every cell of a deleted row 1; an empty cell where the original
+    was blank costs nothing. Columns are put together by the geometric mean of what is left and lost, as ARX does. With
+    the hierarchies that the release was made with the value is the score that the method made small. Sets and
+    intervals, which stand on no level of a hierarchy, count by the data's values also then.
 
     References
     ----------
@@ -259,4 +265,7 @@ def _by_values(original: Table, column: Column, cells: pl.Series, deleted: NDArr
     nothing = (cells.is_null() | pl.Series(deleted)).to_numpy()
     share = np.where(nothing, 1.0, covered["values"].cast(pl.Float64).fill_null(distinct).to_numpy() / distinct)
     rows = np.where(nothing, float(total), covered["rows"].cast(pl.Float64).fill_null(total).to_numpy())
-    return _Covered(share, rows, both["own"].cast(pl.Float64).to_numpy(), distinct)
+    own = both["own"].cast(pl.Float64).to_numpy()
+    # a blank is a value of its own, and an empty cell says it: nothing of it is lost
+    blank = (cells.is_null() & values.is_null()).to_numpy() & ~deleted
+    return _Covered(np.where(blank, 1.0 / max(distinct, 1), share), np.where(blank, own, rows), own, distinct)

@@ -22,7 +22,7 @@ from noren.studio.columns import content_of, problems_of, schema_of
 from noren.studio.hierarchies import hierarchy_facts
 from noren.studio.service import TooLargeError, shown_name
 
-router = APIRouter(tags=["data"], responses={s: ERRORS[s] for s in (400, 401, 403, 404, 409, 413, 422)})
+router = APIRouter(tags=["data"], responses={s: ERRORS[s] for s in (400, 401, 403, 404, 408, 409, 413, 422, 507)})
 
 Start = Annotated[int, Query(ge=0, le=10**9)]
 Count = Annotated[int, Query(ge=1, le=500)]
@@ -142,6 +142,7 @@ async def upload(project: Ident, request: Request, studio: TheStudio, name: File
     """Send a file (CSV, Parquet, Excel) as the body; it is kept as it comes and read by a job."""
     studio.project(project)
     _stop_if_told_too_large(request, studio.settings.largest_upload, shown_name(name))
+    studio.stop_without_room(project, _told_length(request))
     # the disk is written in a thread; the queue between bounds what is held in memory
     chunks: queue.Queue[bytes | None] = queue.Queue(_WAITING_CHUNKS)
     whole = False
@@ -172,7 +173,7 @@ async def upload(project: Ident, request: Request, studio: TheStudio, name: File
     finally:
         await hand_over(None)
         if not whole:
-            with contextlib.suppress(NorenError):
+            with contextlib.suppress(NorenError, OSError):
                 await keeping
     return said_job(await keeping, studio.jobs)
 
@@ -182,9 +183,13 @@ def _cut_off(name: str) -> InputError:
 
 
 def _stop_if_told_too_large(request: Request, largest: int, name: str) -> None:
-    told = request.headers.get("content-length", "")
-    if told.isdigit() and int(told) > largest:
+    if _told_length(request) > largest:
         raise TooLargeError.of(largest, name)
+
+
+def _told_length(request: Request) -> int:
+    told = request.headers.get("content-length", "")
+    return int(told) if told.isdigit() else 0
 
 
 async def _small_body(request: Request, name: str) -> bytes:

@@ -14,7 +14,7 @@ from noren.studio.api.surroundings import TheStudio
 
 __all__ = ["router", "sent"]
 
-router = APIRouter(tags=["exports"], responses={s: ERRORS[s] for s in (400, 401, 403, 404, 409, 422)})
+router = APIRouter(tags=["exports"], responses={s: ERRORS[s] for s in (400, 401, 403, 404, 408, 409, 413, 422, 507)})
 
 _BYTES = {"schema": {"type": "string", "format": "binary"}}
 

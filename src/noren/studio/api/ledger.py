@@ -13,7 +13,7 @@ from noren.studio.api.exports import sent
 from noren.studio.api.models import ERRORS, Ident, JobOut, Step, said_job
 from noren.studio.api.surroundings import TheStudio
 
-router = APIRouter(tags=["ledger"], responses={s: ERRORS[s] for s in (400, 401, 403, 404, 409, 422)})
+router = APIRouter(tags=["ledger"], responses={s: ERRORS[s] for s in (400, 401, 403, 404, 408, 409, 413, 422, 507)})
 
 Limit = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from noren.i18n import _
 from noren.studio.jobs import Jobs
 from noren.studio.store import Job, Project
 from noren.studio.work.stages import stage_of
@@ -55,8 +57,10 @@ ERRORS: dict[int | str, dict[str, Any]] = {
         (403, "the request comes from another site, or its token is out of date"),
         (404, "there is no such thing"),
         (409, "it cannot be done in the state things are in"),
-        (413, "the file is too large"),
+        (408, "what was sent came too slowly"),
+        (413, "what was sent is too large"),
         (422, "what was sent breaks a rule; the message names it and the cure"),
+        (507, "the disk of the studio is full; nothing was kept"),
     )
 }
 
@@ -162,17 +166,14 @@ def said_job(job: Job, jobs: Jobs) -> JobOut:
         stage=stage_of(job.kind, live.done),
         steps=[Step(**step) for step in job.order.get("steps", [])],
         summary=job.summary,
-        error=ErrorText(**{k: v for k, v in job.error.items() if k != "times"} | {"message": said_error(job)})
-        if job.error
-        else None,
+        error=ErrorText(**_said_error(job.error)) if job.error else None,
         created=job.created,
         started=job.started,
         ended=job.ended,
     )
 
 
-def said_error(job: Job) -> str:
-    """Return what went wrong with a job, in the language now spoken where it is our own sentence."""
-    from noren.i18n import _
-
-    return _(job.error["message"]).format(times=job.error["times"]) if "times" in job.error else _(job.error["message"])
+def _said_error(kept: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what went wrong with a job; what an older studio wrote is a message of ours, or a text of one language."""
+    message = _(kept["message"]).format(times=kept["times"]) if "times" in kept else _(kept["message"])
+    return {name: value for name, value in kept.items() if name != "times"} | {"message": message}

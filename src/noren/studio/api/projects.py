@@ -7,7 +7,7 @@ from fastapi import APIRouter, Response
 from noren.studio.api.models import ERRORS, Ident, ProjectIn, ProjectName, ProjectOut, said_project
 from noren.studio.api.surroundings import TheStudio
 
-router = APIRouter(tags=["projects"], responses={s: ERRORS[s] for s in (400, 401, 403, 404, 409, 422)})
+router = APIRouter(tags=["projects"], responses={s: ERRORS[s] for s in (400, 401, 403, 404, 408, 409, 413, 422, 507)})
 
 
 @router.get("/projects")

@@ -21,7 +21,7 @@ from noren.studio.store import State
 from noren.study.cost import Cost
 from noren.study.risk_map import risk_map
 
-router = APIRouter(tags=["runs"], responses={s: ERRORS[s] for s in (400, 401, 403, 404, 409, 422)})
+router = APIRouter(tags=["runs"], responses={s: ERRORS[s] for s in (400, 401, 403, 404, 408, 409, 413, 422, 507)})
 
 _LOOK_EVERY, _LOOK_AT_ALL_EVERY = 0.15, 0.5
 _MOVING = {"id", "sweep", "state", "done", "words", "best", "can_stop", "stage"}

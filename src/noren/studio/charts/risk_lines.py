@@ -20,6 +20,7 @@ def risk_lines(
     found: Mapping[str, Sequence[float | None]],
     budget: Mapping[str, float] | float | None = None,
     *,
+    measure: str = "mm",
     proposed: bool = False,
 ) -> Spec:
     """Return the risk over releases: one line per attack with its name, the budget as a level line.
@@ -27,15 +28,20 @@ def risk_lines(
     Parameters
     ----------
     found
-        The share of pseudonyms that each attack finds after each release; None where it was not tried.
+        The measure of each attack after each release; None where it was not tried.
     budget
-        What may be found at most; of a ledger's limits the lower of ``mm`` and ``emm``.
+        What it may come to at most; of a ledger's limits the one that is about the measure drawn, and no other.
+    measure
+        Which measure it is: ``um``, ``mm`` or ``emm``.
     proposed
         Whether the last release is not out yet: it is drawn hollow.
     """
-    if isinstance(budget, Mapping):  # MM can be held against its own limit and that of EMM, which no MM may pass
-        budget = min((float(budget[name]) for name in ("mm", "emm") if name in budget), default=None)
-    limit = budget
+    limit = budget.get(measure) if isinstance(budget, Mapping) else budget
+    title, short_title = {
+        "um": (_("customers found in every period, UM (down is safer)"), _("customers found in every period")),
+        "mm": (_("pseudonyms found, MM (down is safer)"), _("pseudonyms found")),
+        "emm": (_("pseudonyms found at most so far, EMM (down is safer)"), _("pseudonyms found at most so far")),
+    }[measure]
     shown = distinct([printable(str(period), LONGEST_LABEL) for period in periods])
     names = dict(zip(found, distinct([printable(name, LONGEST_NAME) for name in found]), strict=True))
     rows: list[Spec] = [
@@ -61,13 +67,13 @@ def risk_lines(
             "axis": {"title": _("release"), "labelAngle": 0, "labelOverlap": "greedy", "grid": False},
             "scale": {"domain": shown},
         },
-        "y": scaled("share", _("pseudonyms found (down is safer)"), [0.0, short(top)], ".0~%"),
+        "y": scaled("share", title, [0.0, short(top)], ".0~%"),
         "color": {"condition": red, "value": "$indigo"},
     }  # fmt: skip
     tooltip = [
         {"field": "attack", "title": _("attack")},
         {"field": "period", "title": _("release")},
-        {"field": "share", "title": _("pseudonyms found"), "format": ".2%"},
+        {"field": "share", "title": short_title, "format": ".2%"},
     ]
     dashes = scale | {"range": [_DASHES[i % len(_DASHES)] for i in range(len(order))]}
     shapes = scale | {"range": [_SHAPES[i % len(_SHAPES)] for i in range(len(order))]}
@@ -85,7 +91,7 @@ def risk_lines(
         _names_beside(lasts, top, place),
     ]
     if limit is not None:
-        layers += _limit(limit, place["y"], shown)
+        layers += _limit(limit, measure, place["y"], shown)
     beside = 16 + 7 * max((len(name) for name in order), default=0)
     room = {"left": 5, "top": 5, "right": min(beside, 200), "bottom": 5}
     return themed({"data": {"values": rows}, "layer": layers, "padding": room}, HIGH)
@@ -105,10 +111,9 @@ def _names_beside(lasts: Mapping[str, Spec], top: float, place: Spec) -> Spec:
     return {"data": {"values": placed}, "mark": mark, "encoding": place | {"text": {"field": "attack"}}}
 
 
-def _limit(limit: float, height: Spec, shown: Sequence[str]) -> list[Spec]:
-    values = [
-        {"share": limit, "period": shown[0] if shown else "", "said": _("budget {share}").format(share=percent(limit))}
-    ]
+def _limit(limit: float, measure: str, height: Spec, shown: Sequence[str]) -> list[Spec]:
+    said = _("budget {name}").format(name=f"{measure.upper()} {percent(limit)}")
+    values = [{"share": limit, "period": shown[0] if shown else "", "said": said}]
     words = {"type": "text", "align": "left", "baseline": "bottom", "dy": -3, "color": "$ochre-text", "fontSize": 12}
     return [
         {

@@ -14,6 +14,9 @@ from noren.parameters import flags
 from noren.studio import charts
 from noren.studio.api.models import Ident
 from noren.studio.api.surroundings import TheStudio
+from noren.studio.form_words import DIVERSE
+from noren.studio.forms import columns_of, has_diversity
+from noren.studio.missing import place_of, unmeasured_reason
 from noren.studio.pages.frame import page
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
@@ -69,7 +72,7 @@ def _sweep(request: Request, project: str, studio: Studio, typed: dict[str, str]
     found = studio.ready_project(project)
     try:
         wanted = [
-            {"method": way["method"], "parameters": _ranges(way, typed)}
+            {"method": way["method"], "parameters": way["diversity"] | _ranges(way, typed)}
             for way in _ways(studio, found)
             if f"use-{way['method']}" in typed
         ]
@@ -98,6 +101,7 @@ def _ranges(way: dict[str, Any], typed: dict[str, str]) -> dict[str, Any]:
 def _ways(studio: Studio, found: Project) -> list[dict[str, Any]]:
     """Return the methods that can be swept on these data, and by which parameter."""
     ways = []
+    columns = columns_of(studio.schema(found.id), studio.profile(found.id))
     for kind in studio.fitting(found.id, methods):
         if kind.name == "chain":
             continue
@@ -110,6 +114,7 @@ def _ways(studio: Studio, found: Project) -> list[dict[str, Any]]:
                 "parameter": parameter,
                 "help": about[parameter].help if parameter else "",
                 "values": usual_values(kind),
+                "diversity": {"l": DIVERSE} if has_diversity(kind, columns) else {},
             }
         )
     return ways
@@ -121,7 +126,7 @@ def _state(studio: Studio, found: Project) -> dict[str, Any]:
     done = [job for job in jobs if job.state == State.DONE]
     active = [job for job in jobs if not job.state.is_over]
     address = f"/projects/{found.id}/results/"
-    placed = risk_map([job.summary["map"] | {"run": job.id, "address": address + job.id} for job in done])
+    placed = risk_map([place_of(job) | {"run": job.id, "address": address + job.id} for job in done])
     return {
         "finding": finding(placed["points"]),
         "active": len(active),
@@ -153,6 +158,8 @@ def _line(job: Job, studio: Studio, point: dict[str, Any] | None) -> dict[str, A
         "use": None if point is None else point["use"],
         "risk": None if point is None else point["risk"],
         "verdict": None if point is None else point["verdict"],
+        "use_missing": unmeasured_reason(job.summary, "cell-error", "l1-precision", "table-loss") if point else "",
+        "risk_missing": unmeasured_reason(job.summary, "reid-rate", "classes") if point else "",
         "on_frontier": bool(point and point["on_frontier"]),
         "created": job.created,
     }

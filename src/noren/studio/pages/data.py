@@ -7,12 +7,15 @@ from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
 from urllib.parse import parse_qsl
 
-from fastapi import APIRouter, Query, Request
+import polars as pl
+from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
-from noren.data.formats.parse import DATE_FORMATS, TIME_FORMATS
-from noren.data.schema import PRESETS, Column, Kind, Role, Scale, Schema
+from noren.data.column_types import guess_type, how_written
+from noren.data.formats.numbers import NUMBER_FORMATS
+from noren.data.formats.parse import DATE_FORMATS, NUMBER, TIME_FORMATS
+from noren.data.schema import LONGEST_NAME, PRESETS, Column, Kind, Role, Scale, Schema, ValueType
 from noren.errors import NorenError, ParameterError
 from noren.i18n import _, ngettext
 from noren.studio import charts, data_words, small_files
@@ -27,12 +30,15 @@ from noren.studio.columns import (
     TYPES,
     problems_of,
     schema_of,
+    types_for,
 )
 from noren.studio.folders import read_json
 from noren.studio.hierarchies import hierarchy_facts
 from noren.studio.pages.frame import page
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
+from noren.studio.work.answers import open_stops
+from noren.studio.work.reading import ENDINGS
 from noren.study.findings import count
 from noren.study.page_text import printable
 
@@ -60,7 +66,8 @@ class _Editor:
     form: Mapping[str, Any]
     guessed: bool = False
     open: Sequence[str] = ()
-    questions: Sequence[str] = ()
+    questions: Sequence[Mapping[str, Any]] = ()
+    examples: Mapping[str, Sequence[str]] = field(default_factory=dict)
     problems: dict[str | None, list[str]] = field(default_factory=dict)
 
 
@@ -91,11 +98,12 @@ def _page(
     job = _last_read(studio, found.id)
     profile = studio.profile(found.id) if found.is_ready else None
     active = job is not None and not job.state.is_over
-    fixed = any(run.state != State.CANCELLED for run in studio.store.jobs(found.id, kind="run"))
+    fixed = studio.is_fixed(found.id)
     context: dict[str, Any] = {
         "job": None if job is None else said_job(job, studio.jobs),
         "active": active,
         "fixed": fixed,
+        "endings": ",".join(ENDINGS),
         "largest": studio.settings.largest_upload,
         "largest_words": data_words.size(studio.settings.largest_upload),
         "source": _source(found, editor),
@@ -104,7 +112,7 @@ def _page(
         "ready": found.is_ready,
     }
     if editor is not None:
-        context["editor"] = _editor_context(editor, found, profile, first)
+        context["editor"] = _editor_context(studio, editor, found, profile, first)
     if profile is not None:
         context |= _ready_context(studio, found, profile, start)
     title = _title(found, profile, context["job"])
@@ -160,7 +168,8 @@ def _editor(studio: Studio, found: Project) -> _Editor | None:
         form=facts["form"],
         guessed=guessed,
         open=facts.get("open", ()),
-        questions=data_words.questions(facts) if guessed else [],
+        questions=data_words.questions(facts),
+        examples=facts.get("examples", {}),
     )
 
 
@@ -175,16 +184,53 @@ def _editor_of_draft(draft: Mapping[str, Any], job: Job) -> _Editor:
         guessed=draft["guessed"],
         open=draft["open"],
         questions=data_words.questions(draft),
+        examples=draft.get("examples", {}),
         problems={column: [message]} if column in draft["file_columns"] else {},
     )
 
 
-def _editor_context(editor: _Editor, found: Project, profile: Mapping[str, Any] | None, first: int) -> dict[str, Any]:
+def _understood(editor: _Editor, fields: ColumnFields) -> dict[str, str] | None:
+    """Return how a column was read: its spelling in words, a cell as it stands in the file, and the value it means."""
+    example = editor.examples.get(fields.name)
+    if fields.out or fields.name not in editor.schema.names or example is None or not example[0]:
+        return None
+    written = how_written(editor.schema[fields.name])
+    return {"written": written, "example": printable(example[0], 60), "value": printable(example[1], 60)}
+
+
+def _conversion(studio: Studio, found: Project, fields: ColumnFields) -> dict[str, str] | None:
+    """Return what the texts of a column can be read as where its role needs that, for a button that does so."""
+    wanted = types_for(fields.role)
+    if fields.out or not wanted or fields.type in wanted or not found.is_ready:
+        return None
+    path = studio.folders.data(found.id)
+    names = studio.schema(found.id).names
+    if fields.name not in names:
+        return None
+    values = pl.read_parquet(path, columns=[fields.name]).to_series().drop_nulls().cast(pl.String)
+    kind = guess_type(values.alias(fields.name), []).type
+    if kind in wanted:
+        return {"type": str(kind), "said": _("Read them as {type}").format(type=_(TYPES[kind]))}
+    odd = values.filter(~values.str.contains(NUMBER)) if ValueType.DECIMAL in wanted else values
+    if not len(odd):
+        return None
+    said = ngettext(
+        "{count} value is not {type}, such as {example}",
+        "{count} values are not {type}, such as {example}",
+        len(odd),
+    ).format(count=count(len(odd)), type=_(TYPES[wanted[-1]]), example=printable(odd[0], 40))
+    return {"type": "", "said": said}
+
+
+def _editor_context(
+    studio: Studio, editor: _Editor, found: Project, profile: Mapping[str, Any] | None, first: int
+) -> dict[str, Any]:
     first = first if first < len(editor.fields) else 0
     about = dict(zip(found.facts["columns"], profile["columns"], strict=True)) if profile else {}
     rows = profile["rows"] if profile else 0
     shown = [
         _column_context(i, one, about.get(one.name), rows, editor.problems.get(one.name, []))
+        | {"convert": _conversion(studio, found, one), "understood": _understood(editor, one)}
         for i, one in enumerate(editor.fields[first : first + _COLUMNS], start=first)
     ]
     numbered = {one.name: i for i, one in enumerate(editor.fields)}
@@ -195,9 +241,14 @@ def _editor_context(editor: _Editor, found: Project, profile: Mapping[str, Any] 
         "step": _COLUMNS,
         "total": len(editor.fields),
         "questions": editor.questions,
+        "asked": [one for one in editor.questions if one["answered"] is None],
+        "answered": [one for one in editor.questions if one["answered"] is not None],
+        "stopped": bool(editor.open) or any(one["stops"] and one["answered"] is None for one in editor.questions),
+        "is_history": editor.kind == Kind.HISTORY,
         "open": [
             {
                 "name": printable(name, _LONGEST_NAME),
+                "own": name,
                 "index": numbered[name],
                 "page": numbered[name] // _COLUMNS * _COLUMNS,
             }
@@ -210,9 +261,11 @@ def _editor_context(editor: _Editor, found: Project, profile: Mapping[str, Any] 
         "table_roles": [(str(role), _(words)) for role, words in TABLE_ROLES.items()],
         "types": [(str(kind), _(words)) for kind, words in TYPES.items()],
         "presets": PRESETS,
+        "number_formats": NUMBER_FORMATS,
         "formats": (*DATE_FORMATS, *TIME_FORMATS, "%Y-%m-%d %H:%M:%S"),
         "script": {
             "kind": editor.kind,
+            "guessed": editor.schema.guessed,
             "text": editor.schema.text.model_dump(exclude_none=True),
             "names": [one.name for one in editor.fields],
             "others": [asdict(one) for one in editor.fields] if len(editor.fields) > _COLUMNS else [],
@@ -274,12 +327,20 @@ def _save_columns(request: Request, project: str, studio: Studio, posted: Mappin
     editor = _editor(studio, found)
     if editor is None:
         return RedirectResponse(f"/projects/{project}/data", 303)
-    editor.fields, editor.kind = typed(editor.fields, posted), posted.get("kind", editor.kind)
+    converted = next((name.removeprefix("convert-") for name in posted if name.startswith("convert-")), "")
+    if converted.isdigit():
+        posted = dict(posted) | {f"type-{converted}": posted[f"convert-{converted}"]}
+    editor.fields, kind = typed(editor.fields, posted), posted.get("kind", editor.kind)
+    if kind != editor.kind and not any(_fits_kind(one, kind) for one in editor.fields):
+        # rows are something else, and nobody said anew what columns are for: it is guessed
+        return answer(request, project, studio, "kind", kind)
+    editor.kind = kind
     content, leave_out = content_from(editor.fields, editor.kind, editor.schema)
     problems = problems_of(content)
     try:
         if not problems:
-            studio.set_schema(project, schema_of(content), leave_out)
+            schema = schema_of(content)
+            studio.set_schema(project, schema, leave_out, questions=_still_open(studio.known(project), schema))
             return RedirectResponse(f"/projects/{project}/data", 303)
         for problem in problems:
             said = f"{problem.message}; {problem.cure}" if problem.cure else problem.message
@@ -288,6 +349,46 @@ def _save_columns(request: Request, project: str, studio: Studio, posted: Mappin
         editor.problems.setdefault(None, []).append(str(error))
     shown = int(posted["first"]) if posted.get("first", "").isdigit() else 0
     return _page(request, studio, found, editor, first=shown, status=422)
+
+
+def _fits_kind(fields: ColumnFields, kind: str) -> bool:
+    """Tell whether a column has a role that only rows of this kind have."""
+    own = HISTORY_ROLES if kind == Kind.HISTORY else TABLE_ROLES
+    return not fields.out and fields.role != Role.OTHER and fields.role in own
+
+
+def _still_open(known: Mapping[str, Any], schema: Schema) -> list[Mapping[str, Any]]:
+    """Return the questions that what was saved leaves open: who did not touch what was guessed did not answer."""
+    customer = next((column.name for column in schema.columns if column.role == Role.CUSTOMER), None)
+    said = {"kind": str(schema.kind), "customer": customer}
+    return [one for one in open_stops(known) if said.get(one["about"], one["chosen"]) == one["chosen"]]
+
+
+@router.post("/projects/{project}/data/answer")
+def answer(
+    request: Request,
+    project: Ident,
+    studio: TheStudio,
+    about: Annotated[str, Form(max_length=20)],
+    value: Annotated[str, Form(max_length=LONGEST_NAME)],
+    column: Annotated[str, Form(max_length=LONGEST_NAME)] = "",
+) -> Response:
+    """Take the answer to a question about the file."""
+    found = studio.project(project)
+    try:
+        studio.answer(project, about, column or None, value)
+    except NorenError as error:
+        editor = _editor(studio, found)
+        if editor is not None:
+            editor.problems.setdefault(None, []).append(str(error))
+        return _page(request, studio, found, editor, status=422)
+    return RedirectResponse(f"/projects/{project}/data", 303)
+
+
+@router.post("/projects/{project}/data/copy")
+def copy(project: Ident, studio: TheStudio) -> Response:
+    """Make a project of the same data in which everything can be said anew."""
+    return RedirectResponse(f"/projects/{studio.copy(project).id}/data#columns", 303)
 
 
 @router.post("/projects/{project}/data/preset")
@@ -336,7 +437,9 @@ def _history_context(history: Mapping[str, Any]) -> dict[str, Any]:
             "spec": charts.counts_bars(rows, label_title=_("purchases of a customer"), value_title=customers),
             "table": [[label, count(n)] for label, n in zip(rows["labels"], rows["counts"], strict=True)],
         },
-        "months": {
+        "months": None
+        if months is None
+        else {
             "caption": data_words.months_finding(months),
             "spec": charts.counts_bars(
                 months, label_title=_("months in which a customer bought"), value_title=customers

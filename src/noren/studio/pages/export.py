@@ -13,8 +13,9 @@ from noren.studio import exports, words
 from noren.studio.api.exports import sent
 from noren.studio.api.models import Ident, said_job
 from noren.studio.api.surroundings import TheStudio
+from noren.studio.missing import is_unaudited, missing_sentence, verdict_of
 from noren.studio.pages.frame import page
-from noren.studio.pages.result import run_of
+from noren.studio.pages.result import run_of, untried_sentence
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
 
@@ -36,12 +37,14 @@ def _page(
     request: Request, studio: Studio, found: Project, run: Job, *, wrong: str = "", status: int = 200
 ) -> Response:
     view = studio.result(run.id)
-    verdict = view["verdict"]["sharp"]
+    verdict = verdict_of(view)
     report, rebuilt = (exports.latest(studio, run, kind) for kind in ("report", "reconstruct"))
     return page(
         request,
         "export.html.jinja",
-        title=_title(view, verdict),
+        title=missing_sentence(view) if is_unaudited(view) else _title(view, verdict),
+        unaudited=is_unaudited(view),
+        missing=missing_sentence(view),
         place="results",
         project=found,
         status=status,
@@ -49,6 +52,15 @@ def _page(
         view=view,
         verdict_kind=verdict,
         sentence=words.verdict_sentence(view),
+        cautions=[
+            said
+            for said in (
+                *words.told_by_class(view)[1:],
+                *words.guessed_by_class(view),
+                untried_sentence(studio, found, view),
+            )
+            if said
+        ],
         report=None if report is None else said_job(report, studio.jobs),
         rebuilt=None if rebuilt is None else said_job(rebuilt, studio.jobs),
         perturbed=exports.is_perturbed(run),
@@ -63,14 +75,18 @@ def _page(
 
 def _title(view: Mapping[str, Any], verdict: str) -> str:
     is_table = view["table_risk"] is not None
+    if is_table and words.told_by_class(view):
+        return _("This release tells sensitive values of people: do not hand it out as it is")
     if verdict == "broken":
         return (
             _("This release does not keep its promise: think twice before you hand it out")
             if is_table
             else _("This release does not withstand the attacks tried: think twice before you hand it out")
         )
+    if caution := words.named_caution(view):
+        return caution
     if verdict == "untried":
-        return _("Nobody knows yet what this release gives away; its public part can be handed out")
+        return _("Nobody knows yet what this release gives away: attack it or measure it before you hand it out")
     return (
         _("This release keeps its promise; its public part can be handed out")
         if is_table

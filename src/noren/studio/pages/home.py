@@ -20,6 +20,7 @@ from noren.studio.api.surroundings import TheStudio
 from noren.studio.bundle import Bundle
 from noren.studio.glossary import chapters
 from noren.studio.guard import LANGUAGE, THEME
+from noren.studio.missing import place_of
 from noren.studio.pages.frame import local_path, page
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
@@ -150,7 +151,7 @@ def _line(project: Project, jobs: Sequence[Job], studio: Studio) -> Line:
     over = last is None or last.state not in ("waiting", "running")
     kinds = {"history": _("purchase history"), "table": _("table")}
     kind = str(project.facts.get("kind", ""))
-    best = _best([job.summary["map"] for job in runs if job.state == State.DONE])
+    best = _best([place_of(job) for job in runs if job.state == State.DONE])
     return Line(
         project=project,
         address=f"/projects/{project.id}/{'results' if best else 'data'}",
@@ -232,6 +233,7 @@ def show_bundle(name: str, request: Request) -> Response:
 
 @router.post("/preferences")
 def prefer(
+    request: Request,
     back: Text = "/",
     language: Annotated[Literal["en", "ja"] | None, Form()] = None,
     theme: Annotated[Literal["light", "dark", "auto"] | None, Form()] = None,
@@ -240,5 +242,7 @@ def prefer(
     answer = RedirectResponse(local_path(back), 303)
     for cookie, value in ((LANGUAGE, language), (THEME, theme)):
         if value is not None:
-            answer.set_cookie(cookie, value, max_age=_YEAR, httponly=True, samesite="strict")
+            answer.set_cookie(
+                cookie, value, max_age=_YEAR, httponly=True, samesite="strict", secure=request.state.secure
+            )
     return answer

@@ -92,6 +92,7 @@ def _page(
         failed=said_job(last, studio.jobs).error if last and last.state == State.FAILED else None,
         chart_spec=_lines(book, curve, proposed=weighed is not None),
         curve=curve,
+        curve_words=_about(curve) if curve else "",
         curve_rows=_rows(curve) if curve else [],
         runs=studio.store.jobs(found.id, kind="run", states=(State.DONE,)),
         typed=typed,
@@ -115,14 +116,31 @@ def _title(book: Mapping[str, Any] | None, *, fits: bool) -> str:
 def _lines(book: Mapping[str, Any] | None, curve: Mapping[str, Any] | None, *, proposed: bool) -> dict[str, Any] | None:
     if not book or not curve or not curve["periods"]:
         return None
-    return charts.risk_lines(curve["periods"], curve["mm"], book["budget"], proposed=proposed)
+    measure, found = _drawn(curve)
+    return charts.risk_lines(curve["periods"], found, book["budget"], measure=measure, proposed=proposed)
+
+
+def _drawn(curve: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """Return which measure is drawn, and its numbers; an older studio kept MM alone."""
+    return (curve["measure"], curve["found"]) if "measure" in curve else ("mm", curve["mm"])
+
+
+def _about(curve: Mapping[str, Any]) -> str:
+    return {
+        "um": _("One line for each attack: the share of customers it finds in every period, in everything released"
+                " until then. Lower is safer; the rule is the budget of UM."),
+        "mm": _("One line for each attack: the share of customer months it finds in everything released until then."
+                " Lower is safer; the rule is the budget."),
+        "emm": _("One line for each attack: the largest share of customer months it found after any release until then."
+                 " Lower is safer; the rule is the budget of EMM."),
+    }[_drawn(curve)[0]]  # fmt: skip
 
 
 def _rows(curve: Mapping[str, Any]) -> list[list[str]]:
     """Return the curves as a table, for whoever cannot see the chart."""
     return [
         [attack, *("–" if value is None else percent(value) for value in values)]
-        for attack, values in curve["mm"].items()
+        for attack, values in _drawn(curve)[1].items()
     ]
 
 

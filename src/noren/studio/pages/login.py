@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
+from starlette.concurrency import run_in_threadpool
 
 from noren.i18n import _
-from noren.studio.guard import SESSION, Login
+from noren.studio.guard import DAYS, SESSION, Login
 from noren.studio.pages.frame import page
 
 router = APIRouter()
@@ -21,16 +23,29 @@ def show_login(request: Request) -> Response:
 
 
 @router.post("/login")
-def log_in(request: Request, password: Annotated[str, Form(max_length=1000)]) -> Response:
+async def log_in(request: Request, password: Annotated[str, Form(max_length=1000)]) -> Response:
     """Let in who knows the password; a new session, so that nobody can have prepared it."""
     login: Login = request.app.state.login
-    session = login.enter(password) if login.may_try() else None
+    address: str = request.state.client
+    if not login.may_try(address):
+        told = _("Too many wrong passwords came from your address; wait a minute and try again.")
+        return _asked_again(request, told, 429)
+    await asyncio.sleep(login.delay())
+    session = await run_in_threadpool(login.enter, password, address)
     if session is None:
-        wrong = _("That is not the password; after ten tries wait a minute.")
-        title = _("This studio has a password")
-        return page(request, "login.html.jinja", title=title, place="", status=403, wrong=wrong)
+        return _asked_again(request, _("That is not the password; after ten tries wait a minute."), 403)
     answer = RedirectResponse("/", 303)
-    answer.set_cookie(SESSION, session, httponly=True, samesite="strict", max_age=14 * 86_400)
+    answer.set_cookie(
+        SESSION, session, httponly=True, samesite="strict", secure=request.state.secure, max_age=DAYS * 86_400
+    )
+    return answer
+
+
+def _asked_again(request: Request, wrong: str, status: int) -> Response:
+    title = _("This studio has a password")
+    answer = page(request, "login.html.jinja", title=title, place="", status=status, wrong=wrong)
+    if status == 429:
+        answer.headers["Retry-After"] = "60"
     return answer
 
 
@@ -39,5 +54,5 @@ def log_out(request: Request) -> Response:
     """End the session."""
     request.app.state.login.leave(request.state.session)
     answer = RedirectResponse("/login", 303)
-    answer.delete_cookie(SESSION)
+    answer.delete_cookie(SESSION, httponly=True, samesite="strict", secure=request.state.secure)
     return answer

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 
 from noren.attacks import attacks as every_attack
-from noren.i18n import _, ngettext
+from noren.i18n import _, active_language, ngettext
 from noren.measures import measures as every_measure
 from noren.studio.api.models import Ident
 from noren.studio.api.surroundings import TheStudio
@@ -23,10 +23,11 @@ from noren.studio.orders import (
     draft_of_methods,
 )
 from noren.studio.pages.frame import page
-from noren.studio.planning import Plan, said_memory, said_time
+from noren.studio.planning import LONG, Plan, quick_judges, said_memory, said_time
 from noren.studio.promises import by_promise, words_of
 from noren.studio.service import Studio
 from noren.studio.store import Project, State
+from noren.studio.work.answers import open_stops
 from noren.study.findings import count, percent
 
 router = APIRouter()
@@ -55,15 +56,18 @@ def show_protect(
     studio: TheStudio,
     method: Method = [],  # noqa: B006 - FastAPI copies it
     run: Annotated[str, Query(alias="from", max_length=12)] = "",
+    *,
+    diverse: bool = False,
 ) -> Response:
     """Show what can be promised, or the form of what was chosen."""
     found = studio.project(project)
-    if not found.is_ready or found.facts.get("open"):
+    if not found.is_ready or found.facts.get("open") or open_stops(found.facts):
         return _nothing_yet(request, studio, found)
     around = Surroundings.of(studio, found)
     if run:
         job = studio.job(run, kind="run")
         draft = draft_of_job(job, around) if job.project == project else Draft(())
+        draft = draft.diverse(around.columns) if diverse else draft
     else:
         draft = draft_of_methods(method, around)
     return _form(request, around, checked(draft, around)) if draft.steps else _choice(request, around)
@@ -84,11 +88,15 @@ def order_run(request: Request, project: Ident, studio: TheStudio, sent: Sent) -
     if not draft.steps:
         return RedirectResponse(f"/projects/{project}/protect", 303)
     told = checked(draft, around)
-    if act != "run":
+    if act not in ("run", "quick"):
         return _form(request, around, told, added=len(draft.steps) - 1 if act == "add" else None)
     if not told.is_right or told.ready is None:
         return _form(request, around, told, status=422)
-    job = studio.run(project, told.ready, attacks=draft.attacks, measures=draft.measures, seed=told.seed)
+    attacks, measures = draft.attacks, draft.measures
+    if act == "quick":
+        chosen = (around.attacks if attacks is None else attacks, around.measures if measures is None else measures)
+        attacks, measures = map(tuple, quick_judges(studio, project, *chosen))
+    job = studio.run(project, told.ready, attacks=attacks, measures=measures, seed=told.seed)
     return RedirectResponse(f"/projects/{project}/runs/{job.id}", 303)
 
 
@@ -113,9 +121,11 @@ def check_order(project: Ident, studio: TheStudio, sent: Sent) -> JSONResponse:
 
 def _nothing_yet(request: Request, studio: Studio, project: Project) -> Response:
     reading = studio.store.jobs(project.id, kind="read", states=(State.WAITING, State.RUNNING))
-    open_columns = project.facts.get("open", [])
+    open_columns, asked = project.facts.get("open", []), open_stops(project.facts)
     if reading:
         title = _("The data are being read")
+    elif asked:
+        title = _("One answer is missing: {question}").format(question=asked[0]["text"][active_language()])
     elif open_columns:
         title = _("Nobody said yet what {columns} is for").format(columns=", ".join(open_columns))
     else:
@@ -128,7 +138,7 @@ def _nothing_yet(request: Request, studio: Studio, project: Project) -> Response
         project=project,
         groups=None,
         reading=reading[-1] if reading else None,
-        open_columns=open_columns,
+        open_columns=open_columns or [one["about"] for one in asked],
     )
 
 
@@ -235,6 +245,7 @@ def _said_cost(told: Checked) -> dict[str, Any] | None:
     total = sum(part.seconds or 0.0 for _name, part in known)
     return {
         "time": said_time(cost),
+        "long": cost.high is None or cost.high >= LONG,
         "memory": said_memory(cost),
         "confidence": said[cost.confidence],
         "parts": [

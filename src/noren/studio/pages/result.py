@@ -17,10 +17,12 @@ from noren.studio.api.models import Ident
 from noren.studio.api.surroundings import TheStudio
 from noren.studio.facts import Fact, measured, table_risk_facts, useful_facts
 from noren.studio.form_words import label_of, word_of
+from noren.studio.missing import failures, is_unaudited, missing_sentence, verdict_of
 from noren.studio.pages.frame import page
 from noren.studio.pages.result_parts import classes_of, crosstab_of, histogram_of, row_pairs_of
 from noren.studio.service import NotThereError, Studio
 from noren.studio.store import Job, Project, State
+from noren.study.outcomes import fitting
 from noren.study.report_words import glossary
 
 __all__ = ["router", "run_of"]
@@ -58,16 +60,21 @@ def show(
     return page(
         request,
         "result.html.jinja",
-        title=words.verdict_sentence(view),
+        title=missing_sentence(view) if is_unaudited(view) else words.verdict_sentence(view),
         place="results",
         project=found,
         run=run,
         view=view,
-        kind=view["verdict"]["sharp"],
+        kind=verdict_of(view),
+        failed=failures(view),
+        untried=untried_sentence(studio, found, view),
+        missing=missing_sentence(view),
+        unaudited=is_unaudited(view),
         bounds=words.bound_lines(view),
         useful=useful_facts(view),
         risk=table_risk_facts(view),
         told_by_class=words.told_by_class(view),
+        guessed_by_class=words.guessed_by_class(view) or [said for said in [words.named_caution(view)] if said],
         attacks=_attacks(view),
         measures=_measures(view),
         precision=_precision(view),
@@ -130,6 +137,16 @@ def _attacks(view: Mapping[str, Any]) -> list[dict[str, Any]]:
         }
         for one in view["attacks"]
     ]
+
+
+def untried_sentence(studio: Studio, project: Project, view: Mapping[str, Any]) -> str:
+    """Return which attacks fit these data and were not tried against this release; nothing where all were."""
+    if view["table_risk"] is not None:
+        return ""
+    known = {one["attack"] for one in view["attacks"]} | {one["component"] for one in failures(view)}
+    names = [name for name in fitting(every_attack, studio.schema(project.id)) if name not in known]
+    said = _("Not tried here: {names}. The verdict says nothing about them.")
+    return said.format(names=", ".join(names)) if names else ""
 
 
 def _measures(view: Mapping[str, Any]) -> dict[str, list[Any]]:

@@ -12,6 +12,7 @@ from fastapi.responses import RedirectResponse, Response
 from noren.i18n import N_, _, ngettext
 from noren.studio.api.models import Ident, JobOut, said_job
 from noren.studio.api.surroundings import TheStudio
+from noren.studio.missing import place_of, unmeasured_reason
 from noren.studio.pages.frame import local_path, page
 from noren.studio.planning import said_seconds
 from noren.studio.service import NotThereError, Studio
@@ -181,7 +182,7 @@ def show_runs(
 
 def _finding(jobs: Sequence[Job]) -> str:
     """Return what all runs together say, in a sentence."""
-    done = [job.summary["map"] for job in jobs if job.state == State.DONE and "map" in job.summary]
+    done = [place_of(job) for job in jobs if job.state == State.DONE and "map" in job.summary]
     under_way = sum(not job.state.is_over for job in jobs)
     if not jobs:
         return _("Nothing was protected yet")
@@ -215,7 +216,7 @@ def _finding(jobs: Sequence[Job]) -> str:
 
 def _line(job: Job, studio: Studio) -> dict[str, Any]:
     said = said_job(job, studio.jobs)
-    place = job.summary.get("map", {})
+    place = place_of(job) if "map" in job.summary else {}
     use, risk = place.get("use"), place.get("risk")
     error = decimal(1 - use) if use is not None and place.get("use_of") == "cell-error" else None
     return {
@@ -226,6 +227,9 @@ def _line(job: Job, studio: Studio) -> dict[str, Any]:
         "use": None if use is None else percent(use),
         "error": error,
         "use_of": _(_USE_OF.get(place.get("use_of") or "", "")),
+        "use_missing": unmeasured_reason(job.summary, *_USE_OF),
+        "risk_missing": unmeasured_reason(job.summary, *_RISK_OF, "classes"),
+        "failed": len(job.summary.get("failed", [])),
         "risk": None if risk is None else percent(risk),
         "risk_of": _(_RISK_OF.get(place.get("risk_of") or "", "")),
         "when": job.ended or job.started or job.created,

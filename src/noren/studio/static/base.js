@@ -91,8 +91,19 @@ export function showError(place, error) {
   box.setAttribute("role", "alert");
   const message = document.createElement("p");
   message.className = "error-message";
-  message.textContent = "▲ " + (error.message ?? error);
+  const [first, ...lines] = String(error.message ?? error).trim().split("\n");
+  message.textContent = "▲ " + first;
   box.append(message);
+  if (lines.length) {
+    const list = document.createElement("ul");
+    list.className = "error-lines";
+    for (const line of lines.filter((one) => one.trim())) {
+      const item = document.createElement("li");
+      item.textContent = line.trim().replace(/^[-•\s]+/, "");
+      list.append(item);
+    }
+    box.append(list);
+  }
   if (error.cure && !message.textContent.includes(error.cure)) {
     const cure = document.createElement("p");
     cure.className = "error-cure";

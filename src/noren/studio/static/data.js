@@ -118,7 +118,7 @@ function columnsForm(form, facts) {
     const text = (name) => part(name, index).value;
     return {
       name: facts.names[index], out: part("out", index).checked, role: text("role"), type: text("type"), width: text("width"),
-      format: text("format"), domain: text("domain"), minimum: text("minimum"), maximum: text("maximum"),
+      format: text("format"), number: text("number"), domain: text("domain"), minimum: text("minimum"), maximum: text("maximum"),
       optional: part("optional", index).checked, domains: untouched(part("domain", index), index),
     };
   }
@@ -140,6 +140,7 @@ function columnsForm(form, facts) {
     }
     for (const edge of ["minimum", "maximum"]) if (fields[edge].trim()) column[edge] = fields[edge].trim();
     if (scale === "number" && fields.width.trim()) column.width = fields.width.trim();
+    if (scale === "number" && fields.number) column.number = fields.number;
     if (scale === "time" && fields.format.trim()) column.format = fields.format.trim();
     return column;
   }
@@ -147,7 +148,7 @@ function columnsForm(form, facts) {
   function order() {
     const fields = facts.names.map((_name, index) => fieldsOf(index));
     return {
-      content: { name: "custom", kind: kind(), text: facts.text, columns: fields.filter((one) => !one.out).map(columnOf) },
+      content: { name: "custom", kind: kind(), text: facts.text, guessed: facts.guessed, columns: fields.filter((one) => !one.out).map(columnOf) },
       leave_out: fields.filter((one) => one.out).map((one) => one.name),
     };
   }
@@ -202,6 +203,8 @@ function columnsForm(form, facts) {
         if (before === "other") keepRole(group, before);
         shape(group);
       }
+      form.submit(); // rows are something else: what columns are for is guessed anew
+      return;
     } else {
       const group = event.target.closest(".column");
       if (group) shape(group);
@@ -210,6 +213,7 @@ function columnsForm(form, facts) {
   });
   form.addEventListener("input", (event) => event.target.matches("input:not([type=radio], [type=checkbox]), textarea") && soon());
   form.addEventListener("submit", async (event) => {
+    if (event.submitter?.name.startsWith("convert-")) return;
     event.preventDefault();
     const button = form.querySelector("button.primary");
     button.setAttribute("aria-busy", "true");
@@ -226,8 +230,7 @@ function columnsForm(form, facts) {
         (first ? part("role", first.dataset.index) : button).focus();
         return;
       }
-      await send("PUT", `/api/v1/projects/${project}/schema`, asking);
-      location.assign(`/projects/${project}/data`);
+      form.submit();
     } catch (error) {
       showError(told, error);
       button.focus();

@@ -138,6 +138,7 @@ function showCost(cost) {
   document.getElementById("no-cost").hidden = Boolean(cost);
   if (!cost) return;
   document.getElementById("cost-time").textContent = cost.time;
+  document.getElementById("cost-long").hidden = !cost.long;
   document.getElementById("cost-memory").textContent = cost.memory;
   document.getElementById("cost-confidence").textContent = cost.confidence;
   document.getElementById("cost-parts").replaceChildren(

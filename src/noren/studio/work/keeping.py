@@ -10,7 +10,7 @@ from noren.progress import Progress
 from noren.studio.folders import Folders
 from noren.studio.work.running import original_of
 
-__all__ = ["do"]
+__all__ = ["curve_of", "do"]
 
 
 def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any]:
@@ -35,7 +35,6 @@ def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any
 
 
 def _told(book: Ledger, proposal: Proposal, *, released: bool) -> dict[str, Any]:
-    periods, curves = book.curves(None if released else proposal)
     return {
         "period": proposal.period,
         "released": released,
@@ -45,6 +44,14 @@ def _told(book: Ledger, proposal: Proposal, *, released: bool) -> dict[str, Any]
         "after": proposal.after.model_dump(mode="json"),
         "budget": dict(proposal.budget),
         "broken": dict(proposal.broken),
+        "failed": dict(proposal.failed),
         "exposed": len(proposal.exposed),
-        "curve": {"periods": periods, "mm": curves},
+        "curve": curve_of(book, None if released else proposal),
     }
+
+
+def curve_of(book: Ledger, proposal: Proposal | None = None) -> dict[str, Any]:
+    """Return what each attack found after each release, by the measure that the tightest budget is about."""
+    measure = book.tightest(proposal)
+    periods, found = book.curves(proposal, measure)
+    return {"periods": periods, "measure": measure, "found": found, "mm": book.curves(proposal)[1]}

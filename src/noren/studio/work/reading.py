@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -19,29 +19,30 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import tomli_w
 
-from noren.data.formats.binary_files import excel_frame, is_excel, is_parquet, parquet_blocks, saying_damage
+from noren.data.column_types import understanding
+from noren.data.formats.binary_files import excel_sheet, is_excel, is_parquet, saying_damage
 from noren.data.formats.files import open_bytes
-from noren.data.formats.parse import Place, parse_values
 from noren.data.formats.scan import DELIMITERS, scan_text
-from noren.data.formats.text_files import BLOCK_BYTES, column_names, stop_at_other_columns
+from noren.data.formats.text_files import column_names, stop_at_other_columns
 from noren.data.frames import History, Records, Table
-from noren.data.guess import SAMPLE_ROWS, Guess, guess_columns, guess_schema
-from noren.data.reading import read, read_blocks, write
+from noren.data.reading import read, write
 from noren.data.schema import Column, Kind, Role, Schema
 from noren.errors import FormatError
-from noren.i18n import LANGUAGES, _, speaking
+from noren.i18n import _
 from noren.progress import Progress
 from noren.studio.folders import Folders, write_json
 from noren.studio.hierarchies import forget_hierarchies, make_hierarchies
 from noren.studio.small_files import forget_categories, refresh_categories
+from noren.studio.work.answers import asked_in_every_language, guessed_with, left_out
 from noren.study.profile import profile
 
-__all__ = ["MOST_COLUMNS", "do"]
+__all__ = ["ENDINGS", "MOST_COLUMNS", "do"]
 
 MOST_COLUMNS: Final = 1_000
 """Columns of a file that a page can ask a person about."""
 _FIRST_LINE: Final = 1 << 20
-_ENDINGS: Final = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".xlsm")
+ENDINGS: Final = (".csv", ".tsv", ".txt", ".gz", ".parquet", ".xlsx", ".xlsm", ".xls", ".ods")
+"""How files are named that can be read; a file is known by its content, and by its name where that does not tell."""
 _GUESSED, _READ, _WRITTEN, _PROFILED = 0.1, 0.6, 0.75, 0.9
 
 
@@ -56,9 +57,13 @@ class _Draft:
     open
         The columns of which nothing says what they are for.
     questions
-        What the guess could not decide, in each language.
+        What the guess could not decide, in each language, with the answer where a person gave one.
+    answers
+        What a person answered so far: the guess keeps to it.
     unreadable
         Columns that hold no plain values (lists, bytes); they are left out.
+    examples
+        Of each column a cell as it stands in the file, and the value it means.
     """
 
     schema: Schema
@@ -66,9 +71,11 @@ class _Draft:
     form: dict[str, Any]
     leave_out: list[str] = field(default_factory=list)
     open: list[str] = field(default_factory=list)
-    questions: list[dict[str, str]] = field(default_factory=list)
+    questions: list[dict[str, Any]] = field(default_factory=list)
+    answers: list[dict[str, Any]] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
     guessed: bool = False
+    examples: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     @property
     def toml(self) -> str:
@@ -86,7 +93,9 @@ class _Draft:
             "unreadable": self.unreadable,
             "open": self.open,
             "questions": self.questions,
+            "answers": self.answers,
             "guessed": self.guessed,
+            "examples": self.examples,
         }
 
 
@@ -171,18 +180,23 @@ def _sample(kind: str) -> Records:
 def _file(order: dict[str, Any], files: Folders, folder: Path, progress: Progress) -> tuple[Records, _Draft]:
     source = _with_ending(files.source(order["project"]), order["file_name"], folder)
     try:
-        if is_parquet(source):
-            return _parquet(source, order, folder, progress)
-        if is_excel(source):
-            return _excel(source, order, folder)
-        return _text(source, order, folder, progress)
+        names, form = _layout(source, order)
+        _stop_at_too_many(len(names), source)
+        draft = _draft(order, source, names, form)
+        _keep(draft, folder)
+        progress(_GUESSED, _("reading rows"))
+        records = read(source, _with_left_out(draft)).data
+        left = [name for name in records.schema.names if name not in draft.schema.names]
+        if left:
+            records = replace(records, frame=records.frame.drop(left), schema=records.schema.without(left))
+        return records, replace(draft, schema=records.schema)
     finally:
         source.unlink(missing_ok=True)
 
 
 def _with_ending(source: Path, name: str, folder: Path) -> Path:
     """Return the upload under a name of ours with its own ending: readers look at that too, as on the command line."""
-    ending = next((e for e in _ENDINGS if name.lower().endswith(e)), ".bin")
+    ending = next((e for e in ENDINGS if name.lower().endswith(e)), ".bin")
     there = folder / f"source{ending}"
     there.unlink(missing_ok=True)
     try:
@@ -196,95 +210,73 @@ def _keep(draft: _Draft, folder: Path) -> None:
     write_json(folder / "draft.json", draft.facts() | {"toml": draft.toml, "leave_out": draft.leave_out})
 
 
-def _draft(order: dict[str, Any], names: Sequence[str], form: dict[str, Any], guess: Guess | None) -> _Draft:
-    """Return what the columns mean: as told, or as guessed."""
-    if guess is None:
-        return _Draft(Schema.from_toml(order["schema"]), list(names), form, leave_out=order["leave_out"])
-    schema = guess.schema.model_copy(update={"name": "custom"})
-    unsaid = [column.name for column in schema.columns if column.role == Role.OTHER]
-    return _Draft(schema, list(names), form, open=unsaid, guessed=True)
-
-
-def _parquet(source: Path, order: dict[str, Any], folder: Path, progress: Progress) -> tuple[Records, _Draft]:
-    with saying_damage(source, "Parquet"):
-        own, rows = pq.read_schema(source), pq.read_metadata(source).num_rows
-    _stop_at_too_many(len(own.names), source)
-    readable = [f.name for f in own if not _is_unreadable(f.type)]
-    guess = None if "schema" in order else _guessed_parquet(source, readable)
-    draft = _draft(order, own.names, {"kind": "parquet"}, guess)
-    if guess is not None:
-        draft.unreadable = draft.leave_out = [name for name in own.names if name not in readable]
-    _keep(draft, folder)
-    stop_at_other_columns(source, [n for n in own.names if n not in draft.leave_out], draft.schema)
-    blocks, row = [], 1
-    for block in parquet_blocks(source, columns=list(draft.schema.names)):
-        blocks.append(parse_values(block, draft.schema, Place(source, row)))
-        row += len(block)
-        _tell(progress, row / max(rows, 1))
-    if not blocks:
-        return read(source, draft.schema).data, draft  # which says why
-    return _records(pl.concat(blocks), draft.schema), draft
-
-
-def _guessed_parquet(source: Path, readable: Sequence[str]) -> Guess:
-    head: list[pl.DataFrame] = []
-    for block in parquet_blocks(source, columns=list(readable)):
-        head.append(block)
-        if sum(map(len, head)) >= SAMPLE_ROWS:
-            break
-    if not head or not readable:
-        return guess_schema(source)  # which says why
-    return guess_columns(pl.concat(head)[:SAMPLE_ROWS], file=source)
-
-
-def _is_unreadable(kind: pa.DataType) -> bool:
-    odd = (pa.types.is_nested, pa.types.is_binary, pa.types.is_large_binary, pa.types.is_duration)
-    return any(is_one(kind) for is_one in odd) or pa.types.is_fixed_size_binary(kind)
-
-
-def _excel(source: Path, order: dict[str, Any], folder: Path) -> tuple[Records, _Draft]:
-    frame = excel_frame(source)
-    _stop_at_too_many(frame.width, source)
-    guess = None if "schema" in order else guess_columns(frame[:SAMPLE_ROWS], file=source)
-    draft = _draft(order, frame.columns, {"kind": "excel"}, guess)
-    _keep(draft, folder)
-    stop_at_other_columns(source, [n for n in frame.columns if n not in draft.leave_out], draft.schema)
-    return _records(parse_values(frame, draft.schema, Place(source, 2)), draft.schema), draft
-
-
-def _text(source: Path, order: dict[str, Any], folder: Path, progress: Progress) -> tuple[Records, _Draft]:
-    with open_bytes(source) as file:
+def _layout(source: Path, order: dict[str, Any]) -> tuple[list[str], dict[str, Any]]:
+    """Return the columns of a file, in its order, and how it is laid out."""
+    told = Schema.from_toml(order["schema"]) if "schema" in order else None
+    if is_parquet(source):
+        with saying_damage(source, "Parquet"):
+            return list(pq.read_schema(source).names), {"kind": "parquet"}
+    if is_excel(source):
+        sheet = excel_sheet(source) if told is None else excel_sheet(source, told.text.sheet, told.names)
+        return list(sheet.frame.columns), {"kind": "excel"}
+    with open_bytes(source) as file:  # before anything is made of a line that is no header
         line = file.read(_FIRST_LINE).split(b"\n", 1)[0]
     _stop_at_too_many(1 + max(line.count(sign.encode()) for sign in DELIMITERS), source)
-    guess = None if "schema" in order else guess_schema(source)
-    schema = Schema.from_toml(order["schema"]) if guess is None else guess.schema
-    form = scan_text(source, schema.text, schema.names)
-    told = {"kind": "text", "encoding": form.encoding, "delimiter": form.delimiter, "header": form.header}
-    draft = _draft(order, column_names(source, form), told, guess)
-    if guess is not None and guess.questions:
-        draft.questions = _in_every_language(source)
-    _keep(draft, folder)
-    progress(_GUESSED, _("reading rows"))
-    if draft.schema.official:
-        return read(source, draft.schema).data, draft
-    whole = _with_left_out(draft)
-    blocks, rows, size = [], 0, max(source.stat().st_size, 1)
-    for block in read_blocks(source, whole):
-        # a text block is BLOCK_BYTES long but for the last
-        rows += BLOCK_BYTES
-        blocks.append(block.select(draft.schema.names))
-        _tell(progress, min(1.0, rows / size))
-    if not blocks:
-        return read(source, draft.schema).data, draft  # which says why
-    return _records(pl.concat(blocks), draft.schema), draft
+    form = scan_text(source) if told is None else scan_text(source, told.text, told.names)
+    about = {"kind": "text", "encoding": form.encoding, "delimiter": form.delimiter, "header": form.header}
+    return column_names(source, form), about
 
 
-def _in_every_language(source: Path) -> list[dict[str, str]]:
-    asked = []
-    for language in LANGUAGES:
-        with speaking(language):
-            asked.append(guess_schema(source).questions)
-    return [dict(zip(LANGUAGES, said, strict=True)) for said in zip(*asked, strict=True)]
+def _draft(order: dict[str, Any], source: Path, names: Sequence[str], form: dict[str, Any]) -> _Draft:
+    """Return what the columns mean: as told, or as guessed and answered."""
+    answers = order.get("answers", [])
+    if "schema" in order:
+        schema, asked = Schema.from_toml(order["schema"]), order.get("questions", [])
+        return _Draft(
+            schema,
+            list(names),
+            form,
+            leave_out=order["leave_out"],
+            questions=asked,
+            answers=answers,
+            examples=_examples(order.get("examples", {}), schema),
+        )
+    guess = guessed_with(source, answers)
+    odd = _unreadable(source)
+    out = [name for name in (*odd, *left_out(answers)) if name in guess.schema.names]
+    schema = guess.schema.model_copy(update={"name": "custom"}).without(out)
+    said = {one["column"] for one in answers if one["about"] == "role"}
+    return _Draft(
+        schema,
+        list(names),
+        form,
+        leave_out=[*odd, *left_out(answers)],
+        open=[c.name for c in schema.columns if c.role == Role.OTHER and c.name not in said],
+        questions=asked_in_every_language(guess),
+        answers=answers,
+        unreadable=odd,
+        guessed=True,
+        examples={one.column: (one.example, one.value) for one in guess.understood},
+    )
+
+
+def _examples(known: Mapping[str, Sequence[str]], schema: Schema) -> dict[str, tuple[str, str]]:
+    """Return cells that were shown before, with the values that they mean by this schema."""
+    cells = {name: example[0] for name, example in known.items() if example[0] and name in schema.names}
+    read_as = [understanding(pl.Series(name, [cell]), schema[name]) for name, cell in cells.items()]
+    return {one.column: (one.example, one.value) for one in read_as}
+
+
+def _unreadable(source: Path) -> list[str]:
+    """Return the columns of a Parquet file that hold lists or bytes, and no plain values."""
+    if not is_parquet(source):
+        return []
+    odd = (pa.types.is_nested, pa.types.is_binary, pa.types.is_large_binary, pa.types.is_duration)
+    return [
+        field.name
+        for field in pq.read_schema(source)
+        if any(is_one(field.type) for is_one in odd) or pa.types.is_fixed_size_binary(field.type)
+    ]
 
 
 def _with_left_out(draft: _Draft) -> Schema:
@@ -306,11 +298,3 @@ def _stop_at_too_many(count: int, source: Path) -> None:
             file=source,
             row=1,
         )
-
-
-def _records(frame: pl.DataFrame, schema: Schema) -> Records:
-    return History(frame, schema) if schema.kind == Kind.HISTORY else Table(frame, schema)
-
-
-def _tell(progress: Progress, share: float) -> None:
-    progress(_GUESSED + (_READ - _GUESSED) * min(1.0, share), _("reading rows"))

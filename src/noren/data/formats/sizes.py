@@ -1,0 +1,109 @@
+"""How much a file unpacks to, told before it is read: 22 MB of Parquet can hold 200 million rows.
+
+A file is small on disk and large in memory where its rows repeat. The size that counts is the decoded one: rows times
+the widths of their types. It is read off a Parquet file's own tables, a workbook's directory or a compressed file's
+stream, without decoding a cell, so whoever takes files from others (the studio) can refuse one in time.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from noren.data.formats.binary_files import is_excel, is_parquet, saying_damage
+from noren.data.formats.files import is_gzip, open_bytes, readable
+from noren.errors import FileError
+from noren.i18n import _
+
+__all__ = ["LARGEST_DECODED", "Decoded", "DecodedSizeError", "decoded_size", "stop_at_large"]
+
+LARGEST_DECODED = 256 * 2**30
+"""Bytes that a file may take once it is decoded; more is a bomb on any machine that reads a file whole."""
+
+_VIEW = 16
+"""Bytes that each text takes in memory besides its letters."""
+_CHUNK = 1 << 20
+
+
+class DecodedSizeError(FileError):
+    """A file that is larger than it may be once it is decoded."""
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """What a file holds once it is decoded; ``rows`` where it tells them."""
+
+    bytes: int
+    rows: int | None = None
+
+
+def decoded_size(path: str | Path, *, most: int = LARGEST_DECODED) -> Decoded:
+    """Return what a file decodes to; counting stops where that is past ``most`` bytes."""
+    path = readable(path)
+    if is_parquet(path):
+        return _of_parquet(path)
+    if is_excel(path):
+        return _of_workbook(path)
+    if not is_gzip(path):
+        return Decoded(path.stat().st_size)
+    total = 0
+    with open_bytes(path, largest=2 * most + _CHUNK) as file:
+        while (chunk := file.read(_CHUNK)) and total <= most:
+            total += len(chunk)
+    return Decoded(total)
+
+
+def stop_at_large(path: str | Path, largest: int = LARGEST_DECODED) -> None:
+    """Stop at a file that would take more than ``largest`` bytes once it is decoded."""
+    size = decoded_size(path, most=largest)
+    if size.bytes <= largest:
+        return
+    told = (
+        _("the file decodes to more than {most:,} bytes")
+        if size.rows is None
+        else _("the file decodes to about {bytes:,} bytes ({rows:,} rows), more than {most:,}")
+    )
+    raise DecodedSizeError(
+        told.format(bytes=size.bytes, rows=size.rows, most=largest),
+        _("split it, or leave out the columns that nobody needs"),
+        file=path,
+    )
+
+
+def _of_parquet(path: Path) -> Decoded:
+    """Take rows times the widths of their types, or what the groups of rows unpack to if that is more.
+
+    What a damaged file says of the columns of a group is not asked: Arrow ends the process over it.
+    """
+    with saying_damage(path, "Parquet"), pq.ParquetFile(path) as file:
+        about = file.metadata
+        width = sum(_width(kind) for field in file.schema_arrow for kind in _leaves(field.type))
+        pages = sum(about.row_group(group).total_byte_size for group in range(about.num_row_groups))
+        # a dictionary repeats its texts for free in the file, and in memory they are views of it
+        return Decoded(max(about.num_rows * max(width, 1), pages), about.num_rows)
+
+
+def _leaves(kind: pa.DataType) -> list[pa.DataType]:
+    if isinstance(kind, pa.DictionaryType):
+        return [kind.value_type]
+    if kind.num_fields == 0:
+        return [kind]
+    return [leaf for i in range(kind.num_fields) for leaf in _leaves(kind.field(i).type)]
+
+
+def _width(kind: pa.DataType) -> int:
+    try:
+        return max(1, int(kind.bit_width) // 8)
+    except ValueError:  # texts and bytes
+        return _VIEW
+
+
+def _of_workbook(path: Path) -> Decoded:
+    if not zipfile.is_zipfile(path):
+        return Decoded(path.stat().st_size)
+    with saying_damage(path, "Excel"), zipfile.ZipFile(path) as archive:
+        return Decoded(sum(member.file_size for member in archive.infolist()))

@@ -1,0 +1,134 @@
+"""Why something did not come to its end, in every language at once: who reads it may not speak as who ordered it.
+
+A full disk, a full memory and a killed process look different to each library that meets them; here each has one
+sentence with its cure, and nothing of the machine is told.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from noren.errors import InputError, NorenError, OutputError, sentences
+from noren.i18n import LANGUAGES, N_, _, active_language, in_every_language, said_again
+
+__all__ = [
+    "DISK_FULL",
+    "GONE",
+    "INTERRUPTED",
+    "MEMORY_FULL",
+    "UNEXPECTED",
+    "DiskFullError",
+    "Reason",
+    "in_language_of_reader",
+    "is_disk_full",
+    "reason_of",
+    "spoken",
+    "told_error",
+]
+
+Reason = dict[str, str]
+"""One sentence in each language: ``{"en": …, "ja": …}``."""
+
+DISK_FULL: Final = N_("the disk that holds the studio's data is full; free some space there and try again")
+MEMORY_FULL: Final = N_("the memory of this machine does not suffice; try fewer rows or another method")
+GONE: Final = N_("the worker was killed, perhaps because memory ran out; try fewer rows or another method")
+INTERRUPTED: Final = N_("the studio was stopped {times} times while this ran; start it again")
+UNEXPECTED: Final = N_("this should not happen; the job's error log in the data folder tells more")
+_OWN_FAULT: Final = N_("{component} failed by a fault of its own; the job's error log in the data folder tells more")
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_FULL_TEXTS = ("no space left on device", "disk is full", "disk quota exceeded", "file too large (os error")
+
+
+class DiskFullError(OutputError):
+    """There is no room for what was to be kept; nothing of it is left."""
+
+    def __init__(self) -> None:
+        super().__init__(_(DISK_FULL))
+
+
+def is_disk_full(error: BaseException | None) -> bool:
+    """Tell whether a full disk (or quota) is behind an error, whichever library met it.
+
+    >>> is_disk_full(OSError(28, "No space left on device")), is_disk_full(OSError(2, "No such file"))
+    (True, False)
+    """
+    return any(
+        isinstance(one, DiskFullError)
+        or (isinstance(one, OSError) and one.errno in _FULL)
+        or (not isinstance(one, NorenError) and any(text in _told_by_system(one) for text in _FULL_TEXTS))
+        for one in _behind(error)
+    )
+
+
+def _told_by_system(error: BaseException) -> str:
+    """Return an error's text; of a database's error without the statement, which holds what people wrote."""
+    return str(getattr(error, "orig", None) or error).lower()
+
+
+def _behind(error: BaseException | None) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def spoken(message: str, **words: Any) -> Reason:
+    """Return one of our sentences in every language.
+
+    >>> spoken(INTERRUPTED, times=3)["en"]
+    'the studio was stopped 3 times while this ran; start it again'
+    """
+    return in_every_language(lambda: _(message).format(**words) if words else _(message))
+
+
+def reason_of(error: BaseException, component: str, file_name: str | None = None) -> Reason:
+    """Return why a component (an attack, a measure, an audit) did not come to its end."""
+    if is_disk_full(error):
+        return spoken(DISK_FULL)
+    if isinstance(error, MemoryError):
+        return spoken(MEMORY_FULL)
+    if isinstance(error, NorenError):
+        message: Reason = told_error(error, file_name)["message"]
+        return message
+    return spoken(_OWN_FAULT, component=component)
+
+
+def told_error(error: BaseException, file_name: str | None = None) -> dict[str, Any]:
+    """Return why a job failed, as the store keeps it: texts in every language, the person's file in place of ours."""
+    if is_disk_full(error):
+        return {"message": spoken(DISK_FULL)}
+    if isinstance(error, MemoryError):
+        return {"message": spoken(MEMORY_FULL)}
+    if not isinstance(error, NorenError):
+        return {"message": spoken(UNEXPECTED)}
+    if not isinstance(error, InputError):
+        said = error.said
+        return {"message": in_every_language(lambda: said_again(said) if said else str(error))}
+    file, problem = None if error.file is None else file_name or Path(error.file).name, error.problem
+
+    def sentence() -> str:
+        again = [replace(one, rule=said_again(one.rule), cure=said_again(one.cure)) for one in error.problems]
+        return sentences(again, file)
+
+    return problem.as_dict() | {
+        "message": in_every_language(sentence),
+        "rule": in_every_language(lambda: said_again(problem.rule)),
+        "cure": in_every_language(lambda: said_again(problem.cure)),
+    }
+
+
+def in_language_of_reader(kept: dict[str, Any]) -> dict[str, Any]:
+    """Return what is kept of an error with its texts in the language now spoken.
+
+    >>> in_language_of_reader({"message": {"en": "tea", "ja": "茶"}, "row": 3})
+    {'message': 'tea', 'row': 3}
+    """
+    return {
+        name: value[active_language()] if isinstance(value, dict) and set(value) == set(LANGUAGES) else value
+        for name, value in kept.items()
+    }

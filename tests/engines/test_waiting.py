@@ -1,0 +1,111 @@
+"""Ctrl-C while compiled code runs: heard at once, though the code would go on for ever."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from noren.engines.waiting import abandoned, heard
+from noren.i18n import _, activate
+
+ENDLESS = """
+import sys
+import numba
+
+@numba.njit(nogil=True)
+def endless(x):
+    while x >= 0:
+        x = (3 * x + 1) % 1000003
+    return x
+
+endless(-1)
+
+def kernel(*given, **named):
+    print("in the kernel", flush=True)
+    endless(1)
+"""
+
+
+def interrupted(script: str, folder: Path) -> tuple[int, str]:
+    """Run a script, press Ctrl-C when its kernel says that it runs, and return how it ended."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", ENDLESS + script],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"LANG": "C.UTF-8"},
+    )
+    try:
+        assert process.stdout is not None
+        said = next((line for line in process.stdout if "in the kernel" in line), "")
+        assert said, process.communicate(timeout=60)[1]
+        process.send_signal(signal.SIGINT)
+        _out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    return process.returncode, err
+
+
+def test_a_kernel_is_left() -> None:
+    script = """
+from noren.engines.waiting import abandoned, heard
+try:
+    heard(kernel)
+except KeyboardInterrupt:
+    sys.exit(77 if abandoned() else 78)
+"""
+    code, err = interrupted(script, Path.cwd())
+    assert code == 77, err
+
+
+SAMPLE = "sample --customers 30 --rows 300 --items 20 --seed 1 --schema pwscup2018 --out T.csv"
+
+
+@pytest.mark.parametrize(
+    ("patched", "command"),
+    [
+        ("noren.kernels.feasibility._search", "protect T.csv --schema pwscup2018 --method generalize-by-count --k 3"),
+        ("noren.kernels.feasibility._search", "attack T.csv R --schema pwscup2018 --with consistency"),
+        ("noren.attacks.jaccard.Jaccard.attack", "attack T.csv R --schema pwscup2018 --with jaccard"),
+        ("noren.measures.safety.survival.best_plan", "measure T.csv R --schema pwscup2018 --with survival"),
+    ],
+)
+def test_commands_are_left(patched: str, command: str, tmp_path: Path) -> None:
+    module, _dot, name = patched.rpartition(".")
+    owner = module if not module[module.rfind(".") + 1].isupper() else module.rpartition(".")[0]
+    target = f"sys.modules[{owner!r}]" + ("" if owner == module else f".{module.rpartition('.')[2]}")
+    out = " --out new" if command.startswith("protect") else ""
+    script = f"""
+import noren.cli
+sys.argv = ["noren", *{SAMPLE.split()!r}]
+noren.cli.run(sys.argv[1:])
+noren.cli.run("protect T.csv --schema pwscup2018 --method pseudonymize --seed 1 --out R".split())
+import noren.attacks, noren.measures, importlib
+importlib.import_module({owner!r})
+{target}.{name} = kernel
+sys.argv = ["noren", *{(command + out).split()!r}]
+noren.cli.main()
+"""
+    code, err = interrupted(script, tmp_path)
+    assert code == 130, err
+    assert "interrupted; nothing was left half-written" in err
+    assert not (tmp_path / "new").exists()
+
+
+def test_answers_errors_and_surroundings_pass() -> None:
+    assert heard(lambda *given, **named: (given, named), 1, two=2) == ((1,), {"two": 2})
+    with pytest.raises(ZeroDivisionError):
+        heard(lambda: 1 / 0)
+    assert heard(threading.current_thread) is not threading.main_thread()
+    assert heard(lambda: heard(threading.current_thread) is threading.current_thread())
+    activate("ja")
+    try:
+        assert heard(lambda: _("seconds")) == _("seconds")
+    finally:
+        activate("en")
+    assert not abandoned()

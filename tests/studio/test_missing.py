@@ -1,0 +1,98 @@
+"""What may be said of a run a part of which failed: what is missing and why, and nothing that sounds safe."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.studio.quiet import PEOPLE, Quiet
+
+from noren.i18n import speaking
+from noren.studio.missing import failures, missing_sentence, place_of, unmeasured_reason, verdict_of
+from noren.studio.planning import _with_start, quick_judges, said_time
+from noren.studio.store import Job, State
+from noren.study.cost import Cost
+
+
+def failed(kind: str, component: str) -> dict[str, Any]:
+    return {"component": component, "kind": kind, "reason": {"en": "memory ran out", "ja": "メモリ不足です"}}
+
+
+def view(*parts: dict[str, Any], audited: bool | None = True, verdict: str = "withstands") -> dict[str, Any]:
+    return {"verdict": {"sharp": verdict, "paper": verdict}, "failed": list(parts), "audited": audited}
+
+
+def test_a_release_whose_audit_failed_is_never_called_safe() -> None:
+    kept = view(failed("audit", "mondrian"), audited=False)
+    assert verdict_of(kept) == "untried"
+    assert "do not hand it out" in missing_sentence(kept)
+    assert verdict_of(view(audited=False, verdict="broken")) == "broken"
+    assert verdict_of(view(audited=None)) == "withstands"  # what claims nothing needs no audit
+
+
+def test_lists_and_maps_show_the_same_verdict(quiet: Quiet) -> None:
+    project = quiet.upload(PEOPLE)
+    job = quiet.studio.store.add_job(project, "run", "mondrian, k = 2", {"steps": []})
+    place = {"verdict": "withstands", "use": None, "risk": None, "use_of": None, "risk_of": None, "label": "x", "k": 2}
+    summary = {"map": place, "audited": False, "failed": [failed("audit", "mondrian"), failed("measure", "table-loss")]}
+    quiet.studio.store.change_job(job.id, state=State.DONE, summary=summary)
+    found = quiet.studio.store.job(job.id)
+    assert isinstance(found, Job)
+    assert place_of(found)["verdict"] == "untried"
+    listed = quiet.client.get(f"/projects/{project}/results").text
+    assert "● withstands" not in listed
+    assert "failed: memory ran out" in listed  # not a dash and not a zero
+    assert "2 parts failed" in listed
+    assert "● withstands" not in quiet.client.get("/").text
+
+
+def test_what_failed_is_told_in_the_language_of_the_reader() -> None:
+    kept = view(failed("attack", "jaccard"))
+    assert failures(kept)[0] | {"what": ""} == {
+        "component": "jaccard",
+        "kind": "attack",
+        "what": "",
+        "reason": "memory ran out",
+    }
+    with speaking("ja"):
+        assert failures(kept)[0]["reason"] == "メモリ不足です"
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ([], ""),
+        (
+            [failed("attack", "jaccard")],
+            "One attack was not tried to its end, jaccard: the verdict speaks",
+        ),
+        (
+            [failed("measure", "rfm"), failed("measure", "emm")],
+            "2 measures failed, rfm, emm: their numbers",
+        ),
+    ],
+)
+def test_what_is_missing_is_said_in_a_sentence(parts: list[dict[str, Any]], said: str) -> None:
+    assert missing_sentence(view(*parts)).startswith(said)
+    assert bool(missing_sentence(view(*parts))) == bool(said)
+
+
+def test_a_number_that_is_not_there_has_a_reason() -> None:
+    assert unmeasured_reason(view(failed("measure", "rfm")), "cell-error", "rfm") == "failed: memory ran out"
+    assert unmeasured_reason(view(), "cell-error") == "not measured"
+
+
+def test_an_estimate_is_never_less_than_what_it_takes_to_begin() -> None:
+    assert said_time(_with_start(Cost(0.1, 0.05, 0.2, 0, "measured"))) == "4 to 25 seconds"
+    assert said_time(_with_start(Cost(60.0, 30.0, 120.0, 0, "rough"))) == "34 seconds to 4 minutes"
+    assert said_time(_with_start(Cost(None, 0.0, None, None, "unknown"))) == "nobody knows how long"
+
+
+def test_quick_judges_leave_out_what_takes_long_and_who_runs_others(quiet: Quiet) -> None:
+    project = quiet.studio.new_project("Shop", sample="history").id
+    attacks, measures = quick_judges(quiet.studio, project, ["unique-rows", "ensemble"], ["reid-rate"])
+    assert (attacks, measures) == (["unique-rows"], ["reid-rate"])
+    profile = quiet.studio.profile(project)
+    huge = profile | {"rows": 10**9, "history": profile["history"] | {"customers": 10**8}}
+    quiet.studio.profile = lambda _project: huge  # type: ignore[method-assign]
+    assert quick_judges(quiet.studio, project, ["linkage"], []) == ([], [])

@@ -1,0 +1,158 @@
+"""Every file of the zoo is read rightly and comes through, or is told in one line what to do.
+
+Here each file goes through one method, and some of them on to the report and the studio; ``make zoo`` tries everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.zoo.animal import Animal
+from tests.zoo.outcome import Outcome, Said, judged
+from tests.zoo.steps import CHEAP, STEPS, Visit, leaked
+from tests.zoo.tour import faults, markdown
+from tests.zoo.window import Window
+from tests.zoo.zoo import ZOO
+
+TO_THE_END = (
+    "supermarket-baskets",
+    "order-totals",
+    "restaurant-bills",
+    "german",
+    "japanese-eras",
+    "excel-second-sheet",
+    "parquet-categories",
+    "blank-date",
+    "one-customer",
+    "movie-ratings",
+    "patient-visits",
+    "repeated-ids",
+    "one-row",
+)
+"""Those that differ most: for them the report and the studio are tried, too."""
+
+
+def named(animals: tuple[Animal, ...]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("animal", animals, ids=[one.name for one in animals])
+
+
+@pytest.fixture(scope="module")
+def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Window]:
+    made = Window(tmp_path_factory.mktemp("zoo") / "studio")
+    yield made
+    made.studio.close()
+
+
+@named(ZOO)
+def test_a_file_is_read_rightly_and_comes_through(animal: Animal, tmp_path: Path) -> None:
+    visit = Visit(animal, tmp_path / "way")
+    told = [("", visit.guess())]
+    without = () if animal.name in TO_THE_END else ("report",)
+    told += [("", outcome) for outcome in visit.way(CHEAP[animal.reading.kind], without=without)]
+    assert faults(animal.name, told) == []
+
+
+@named(tuple(one for one in ZOO if one.name in TO_THE_END))
+def test_a_file_comes_through_the_studio(animal: Animal, window: Window, tmp_path: Path) -> None:
+    visit = Visit(animal, tmp_path / "way")
+    visit.guess()
+    assert faults(animal.name, [("", window.way(visit, tmp_path / "carried"))]) == []
+
+
+@named(ZOO)
+def test_a_file_is_the_same_every_time(animal: Animal, tmp_path: Path) -> None:
+    written = []
+    for name in ("once", "again"):
+        (tmp_path / name).mkdir()
+        written.append(animal.write(tmp_path / name).read_bytes())
+    assert written[0] == written[1]
+
+
+def test_there_are_enough_of_every_family() -> None:
+    families = [one.family for one in ZOO]
+    assert len(ZOO) >= 44
+    assert len({one.name for one in ZOO}) == len(ZOO)
+    assert {family: families.count(family) for family in set(families)} == {
+        "shops": 17,
+        "countries": 12,
+        "containers": 12,
+        "holes": 5,
+        "few": 4,
+        "events": 6,
+        "people": 12,
+    }
+    assert set(TO_THE_END) <= {one.name for one in ZOO}
+
+
+# --- the judge is judged ---------------------------------------------------------------------------------------------
+
+
+def test_a_wrong_reading_is_told(tmp_path: Path) -> None:
+    right = next(one for one in ZOO if one.name == "heavy-customer")
+    columns = dict(right.reading.columns)
+    for change, said in (
+        ({"rows": 299}, "300 rows in place of 299"),
+        ({"people": 31}, "30 people in place of 31"),
+        ({"columns": columns | {"price": "other"}}, "price taken for price, and is other"),
+        ({"columns": columns | {"date": "date text"}}, "date read as date, and is text"),
+        ({"cells": ((1, "price", 1.249),)}, "row 1, price: 1249.0 in place of 1.249"),
+        ({"kind": "table"}, "taken for a history, and is a table"),
+    ):
+        wrong = Animal(**{**vars(right), "reading": type(right.reading)(**{**vars(right.reading), **change})})
+        told = Visit(wrong, tmp_path / said).guess()
+        assert (told.verdict, told.detail) == ("WRONG", said)
+
+
+def test_a_question_is_needed_or_needless(tmp_path: Path) -> None:
+    clear = next(one for one in ZOO if one.name == "heavy-customer")
+    needed = Animal(**{**vars(clear), "asks": frozenset({"kind"})})
+    assert Visit(needed, tmp_path / "a").guess().detail == "nobody asked about kind"
+    either = next(one for one in ZOO if one.name == "day-or-month")
+    needless = Animal(**{**vars(either), "asks": frozenset()})
+    assert Visit(needless, tmp_path / "b").guess().detail.startswith("asked without need: date: day first")
+
+
+@pytest.mark.parametrize(
+    ("code", "err", "verdict"),
+    [
+        (0, "", "ok"),
+        (2, "T.csv: read as UTF-8\nnoren: k=1 protects nobody; use k >= 2\n", "said"),
+        (1, "noren: row 3 is empty; fill it\n", "said"),
+        (2, "noren: it does not work\n", "BROKEN"),
+        (2, "noren: one; two\nnoren: three; four\n", "BROKEN"),
+        (2, "", "BROKEN"),
+        (70, "noren: this should not happen; report it\n", "BROKEN"),
+        (2, "noren: k=2 does not hold; do not publish it, and report the method\n", "BROKEN"),
+        (2, "Traceback (most recent call last):\nnoren: row 3 is empty; fill it\n", "BROKEN"),
+    ],
+)
+def test_what_counts_as_said(code: int, err: str, verdict: str) -> None:
+    assert judged("protect", Said(code, "", err)).verdict == verdict
+
+
+def test_a_name_that_was_published_is_found(tmp_path: Path) -> None:
+    rows = pl.DataFrame({"who": ["10", "11"], "in": [["C10037"], ["x"]], "at": [{"lo": "Ann B", "hi": "z"}] * 2})
+    rows.write_parquet(tmp_path / "public.parquet")
+    (tmp_path / "statement.json").write_text('{"method": "C10074"}', encoding="utf-8")
+    files = sorted(tmp_path.iterdir())
+    assert leaked({"C10037"}, files) == "C10037"
+    assert leaked({"C10074"}, files) == "C10074"
+    assert leaked({"Ann B"}, files) == "Ann B"
+    assert leaked({"C1003", "Bob C"}, files) == ""
+
+
+def test_the_table_counts() -> None:
+    stopped = Outcome("protect", "said", "/tmp/a/file/one.csv: k=2 is more than the 1 rows there are; use a smaller k")
+    nothing = tuple(Outcome(step, "–") for step in STEPS[1:])
+    whole = tuple(Outcome(step, "ok") for step in STEPS)
+    told = [("", Outcome("guess", "asked")), *(("swap", o) for o in whole), *(("thin", o) for o in (stopped, *nothing))]
+    broken = [("", Outcome("guess", "WRONG", "3 rows in place of 4")), ("", Outcome("studio", "BROKEN", "gone"))]
+    page = markdown({"one": told, "two": broken})
+    assert "| one | asked | 1 ok, 1 said | ok | ok | ok | ok | – |" in page
+    assert "| two | WRONG | – | – | – | – | – | BROKEN |" in page
+    assert "2 files, 9 steps: 5 ok, 1 asked, 1 said, 1 WRONG, 1 BROKEN." in page
+    assert "- two, guess: WRONG: 3 rows in place of 4\n- two, studio: BROKEN: gone\n" in page
+    assert "- protect (thin), 1 file: one.csv: k=2 is more than the 1 rows there are; use a smaller k" in page
