@@ -43,7 +43,7 @@ bench: setup ## run every benchmarks/bench_*.py, one after another
 	  echo "== $$script"; $(BIN)/python "$$script"; \
 	done
 
-zoo: setup ## bring every file of tests/zoo through every method and step, and print what came of it (about 15 minutes)
+zoo: setup ## bring every file of tests/zoo through every method and step, and print what came of it
 	@$(BIN)/python -m tests.zoo --workers $(WORKERS)
 
 reproduce: setup ## set the papers' tables next to ours, in reproduced/ and in docs/results/
