@@ -9,6 +9,7 @@ from tests.studio.quiet import PEOPLE, Quiet
 
 from noren.i18n import speaking
 from noren.studio.missing import failures, missing_sentence, place_of, unmeasured_reason, verdict_of
+from noren.studio.pages.export import _title
 from noren.studio.planning import _with_start, quick_judges, said_time
 from noren.studio.store import Job, State
 from noren.study.cost import Cost
@@ -28,6 +29,21 @@ def test_a_release_whose_audit_failed_is_never_called_safe() -> None:
     assert "do not hand it out" in missing_sentence(kept)
     assert verdict_of(view(audited=False, verdict="broken")) == "broken"
     assert verdict_of(view(audited=None)) == "withstands"  # what claims nothing needs no audit
+
+
+@pytest.mark.parametrize(
+    ("share", "every_attack", "said"),
+    [
+        (0.05, True, "This release withstands the attacks tried; its public part can be handed out"),
+        (0.05, False, "others were not tried: try them before you hand it out"),
+        (0.33, True, "The best attack still names 33.0% of the customers rightly"),
+    ],
+)
+def test_only_what_every_attack_was_tried_on_can_be_handed_out(share: float, every_attack: bool, said: str) -> None:
+    tried = view() | {"table_risk": None, "attacks": [{"share": share}]}
+    title = _title(tried, "withstands", every_attack=every_attack)
+    assert said in title
+    assert ("can be handed out" in title) == (share < 0.1 and every_attack)
 
 
 def test_lists_and_maps_show_the_same_verdict(quiet: Quiet) -> None:

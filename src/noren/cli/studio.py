@@ -108,6 +108,7 @@ def _listening(host: str, port: int) -> socket.socket:
     taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         taken.bind((host, port))
+        taken.listen()  # whoever follows the address at once waits for the answer, and is not refused
     except OSError as error:
         taken.close()
         raise OutputError(

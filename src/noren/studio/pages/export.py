@@ -37,12 +37,12 @@ def _page(
     request: Request, studio: Studio, found: Project, run: Job, *, wrong: str = "", status: int = 200
 ) -> Response:
     view = studio.result(run.id)
-    verdict = verdict_of(view)
+    verdict, untried = verdict_of(view), untried_sentence(studio, found, view)
     report, rebuilt = (exports.latest(studio, run, kind) for kind in ("report", "reconstruct"))
     return page(
         request,
         "export.html.jinja",
-        title=missing_sentence(view) if is_unaudited(view) else _title(view, verdict),
+        title=missing_sentence(view) if is_unaudited(view) else _title(view, verdict, every_attack=not untried),
         unaudited=is_unaudited(view),
         missing=missing_sentence(view),
         place="results",
@@ -57,7 +57,7 @@ def _page(
             for said in (
                 *words.told_by_class(view)[1:],
                 *words.guessed_by_class(view),
-                untried_sentence(studio, found, view),
+                untried,
             )
             if said
         ],
@@ -73,7 +73,8 @@ def _page(
     )
 
 
-def _title(view: Mapping[str, Any], verdict: str) -> str:
+def _title(view: Mapping[str, Any], verdict: str, *, every_attack: bool) -> str:
+    """Return what a steward should know first; that it can be handed out only where every attack was tried."""
     is_table = view["table_risk"] is not None
     if is_table and words.told_by_class(view):
         return _("This release tells sensitive values of people: do not hand it out as it is")
@@ -87,11 +88,13 @@ def _title(view: Mapping[str, Any], verdict: str) -> str:
         return caution
     if verdict == "untried":
         return _("Nobody knows yet what this release gives away: attack it or measure it before you hand it out")
-    return (
-        _("This release keeps its promise; its public part can be handed out")
-        if is_table
-        else _("This release withstands the attacks tried; its public part can be handed out")
-    )
+    if is_table:
+        return _("This release keeps its promise; its public part can be handed out")
+    if not every_attack:
+        return _(
+            "This release withstands the attacks tried; others were not tried: try them before you hand it out"
+        )
+    return _("This release withstands the attacks tried; its public part can be handed out")
 
 
 # --- what can be handed out ----------------------------------------------------------------------------------
