@@ -91,9 +91,7 @@ def _title(view: Mapping[str, Any], verdict: str, *, every_attack: bool) -> str:
     if is_table:
         return _("This release keeps its promise; its public part can be handed out")
     if not every_attack:
-        return _(
-            "This release withstands the attacks tried; others were not tried: try them before you hand it out"
-        )
+        return _("This release withstands the attacks tried; others were not tried: try them before you hand it out")
     return _("This release withstands the attacks tried; its public part can be handed out")
 
 
