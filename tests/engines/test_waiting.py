@@ -53,14 +53,33 @@ def interrupted(script: str, folder: Path) -> tuple[int, str]:
 
 def test_a_kernel_is_left() -> None:
     script = """
+import os
 from noren.engines.waiting import abandoned, heard
 try:
     heard(kernel)
 except KeyboardInterrupt:
-    sys.exit(77 if abandoned() else 78)
+    os._exit(77 if abandoned() else 78)
 """
     code, err = interrupted(script, Path.cwd())
     assert code == 77, err
+
+
+def test_work_interrupted_while_it_starts_is_left_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    start, go_on = threading.Thread.start, threading.Event()
+
+    def start_and_be_interrupted(thread: threading.Thread) -> None:
+        start(thread)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", start_and_be_interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            heard(go_on.wait)
+    assert abandoned()
+    go_on.set()
+    while any(thread.name == "noren-work" for thread in threading.enumerate()):
+        pass
+    assert not abandoned()
 
 
 SAMPLE = "sample --customers 30 --rows 300 --items 20 --seed 1 --schema pwscup2018 --out T.csv"

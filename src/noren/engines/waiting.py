@@ -47,8 +47,8 @@ def heard(work: Callable[..., Result], *given: Any, **named: Any) -> Result:
 
     ended = threading.Event()
     thread = threading.Thread(target=run, name="noren-work", daemon=True)
-    thread.start()
     try:
+        thread.start()
         while not ended.wait(_SOON):
             pass
     except BaseException:
