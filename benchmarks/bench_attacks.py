@@ -27,7 +27,7 @@ from noren.data.frames import History
 from noren.data.reading import read_release
 from noren.data.release import Release
 from noren.data.schema import Schema
-from noren.kernels.threshold import Bound, thresholds
+from noren.kernels.judging.threshold import Bound, thresholds
 from noren.measures.safety.classes import Classes
 from noren.measures.safety.hits import hits_by_rank
 from noren.measures.safety.survival import Survival

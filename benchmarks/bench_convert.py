@@ -36,7 +36,7 @@ with open(path, "wb") as file:
 
 GUESS = """
 import sys
-from noren.data.guess import guess_schema
+from noren.data.guessing.schema_guess import guess_schema
 open(sys.argv[2], "w").write(guess_schema(sys.argv[1]).schema.to_toml())
 """
 

@@ -1,4 +1,4 @@
-"""What each method, attack and measure takes on data of a few sizes, and the constants of ``noren.study.cost``.
+"""What each method, attack and measure takes on data of a few sizes, and the constants of ``noren.sweeps.cost``.
 
     python benchmarks/bench_cost.py
 
@@ -6,7 +6,7 @@ Everything runs in this process on generated data, after a first run that loads 
 fastest of three counts. Seconds are those of the processor, which tell less of what else the machine does than those of
 the clock; what other threads than the first spend counts as work that runs on all cores. Constants are fitted so that
 no term costs less than nothing and relative errors are small; those of memory so that no run needs more. It writes
-``src/noren/study/cost_constants.toml`` and ``benchmarks/results/cost.md``; about five minutes of a processor.
+``src/noren/sweeps/cost_constants.toml`` and ``benchmarks/results/cost.md``; about five minutes of a processor.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from scipy.optimize import nnls
 
 from noren import api
 from noren.attacks import attacks
+from noren.cost_law import MEMORY, CostLaw, Shape
 from noren.data.frames import Records, Table
 from noren.data.hierarchies import interval_hierarchy, write_hierarchy
 from noren.data.release import Release
@@ -37,11 +38,11 @@ from noren.errors import InputError
 from noren.measures import measures
 from noren.methods import methods
 from noren.protocols import Guess
-from noren.study import cost_laws
-from noren.study.cost import pace
-from noren.study.cost_laws import LAWS, MEMORY, Shape, terms_of
+from noren.registry import Registry
+from noren.sweeps import cost
+from noren.sweeps.cost import pace
 
-CONSTANTS = Path(cost_laws.__file__).with_name("cost_constants.toml")
+CONSTANTS = Path(cost.__file__).with_name("cost_constants.toml")
 HISTORIES = [(60, 1_200, 150), (250, 6_000, 700)]
 LARGE_HISTORIES = [(120, 12_000, 1_000), (1_000, 20_000, 1_500), (1_000, 60_000, 2_800), (4_000, 200_000, 4_000)]
 TABLES = [(1_000, 4), (10_000, 4)]
@@ -62,11 +63,17 @@ class Samples:
     seconds: list[float] = field(default_factory=list)
     first: list[float] = field(default_factory=list)
     memory: list[float] = field(default_factory=list)
-    generalised: bool = False
 
 
+ROOMS: dict[str, Registry[Any]] = {"methods": methods, "attacks": attacks, "measures": measures}
 Key = tuple[str, str, str]
 FOUND: dict[Key, Samples] = {}
+
+
+def law_of(room: str, name: str) -> CostLaw:
+    """Return how the time of a component grows, by its own word."""
+    law: CostLaw = ROOMS[room][name].cost
+    return law
 
 
 def peak() -> int:
@@ -81,8 +88,9 @@ def measured(key: Key, shape: Shape, parameters: dict[str, Any], work: Callable[
     """Run some work, and keep what it took; nothing where it does not fit the data or would take too long."""
     samples = FOUND.setdefault(key, Samples())
     if large and samples.seconds:
-        terms, constants, spread = fitted(samples, LAWS[key[0]][key[1]], samples.seconds, 0.003)
-        if spread * float(np.dot(terms_of(terms, shape, parameters), constants)) > MOST_SECONDS:
+        law = law_of(*key[:2])
+        terms, constants, spread = fitted(samples, law, law.terms, samples.seconds, 0.003)
+        if spread * float(np.dot(law.sizes(terms, shape, parameters), constants)) > MOST_SECONDS:
             return None
     gc.collect()
     LIBC.malloc_trim(0)
@@ -107,18 +115,18 @@ def measured(key: Key, shape: Shape, parameters: dict[str, Any], work: Callable[
 
 
 def fitted(
-    samples: Samples, law: tuple[str, ...], values: list[float], least: float
+    samples: Samples, law: CostLaw, among: tuple[str, ...], values: list[float], least: float
 ) -> tuple[tuple[str, ...], list[float], float]:
     """Return the terms that count, what each costs, and by which factor values lie off at most."""
-    sizes = np.array([terms_of(law, shape, parameters) for shape, parameters in samples.shapes])
+    sizes = np.array([law.sizes(among, shape, parameters) for shape, parameters in samples.shapes])
     values_ = np.array(values)
     weight = 1 / np.maximum(values_, least)
     scale = np.maximum((sizes * weight[:, None]).max(axis=0), 1e-300)
     costs = nnls(sizes * weight[:, None] / scale, values_ * weight)[0] / scale
     guessed = np.maximum(sizes @ costs, least)
     off = np.maximum(guessed / np.maximum(values_, least), np.maximum(values_, least) / guessed)
-    kept = [at for at in range(len(law)) if costs[at] > 0]
-    return tuple(law[at] for at in kept), [float(costs[at]) for at in kept], float(off.max(initial=1.0))
+    kept = [at for at in range(len(among)) if costs[at] > 0]
+    return tuple(among[at] for at in kept), [float(costs[at]) for at in kept], float(off.max(initial=1.0))
 
 
 # --- data ------------------------------------------------------------------------------------------------------------
@@ -149,7 +157,7 @@ def people(rows: int, columns: int, seed: int = 1) -> Table:
 def ways(original: Records, folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the methods that fit the data, each with parameters worth measuring."""
     for name in methods:
-        if name not in LAWS["methods"] or original.schema.kind not in methods[name].accepts:
+        if methods[name].cost is None or original.schema.kind not in methods[name].accepts:
             continue
         if name == "generalize":
             yield from (
@@ -182,7 +190,6 @@ def measure_all(original: Records, folder: Path, *, large: bool) -> None:
         plain = methods.create(name, **parameters).parameters()
         made = measured(("methods", name, kind), shape, plain, protect, large=large)
         if made is not None:
-            FOUND["methods", name, kind].generalised |= made.public.generalised
             exact = made if name in ("pseudonymize", "retention") else exact
             general = made if name in ("generalize-by-count", "mondrian") else general
     for release, sort in ((exact, "exact"), (general, "generalised")):
@@ -234,8 +241,9 @@ def constants_text(here: float) -> str:
     for (room, name, kind), samples in sorted(FOUND.items()):
         if not samples.seconds:
             continue
-        terms, costs, spread = fitted(samples, LAWS[room][name], samples.seconds, 0.003)
-        stored, bytes_ = most_memory(samples)
+        law = law_of(room, name)
+        terms, costs, spread = fitted(samples, law, law.terms, samples.seconds, 0.003)
+        stored, bytes_ = most_memory(samples, law)
         lines += [
             "",
             f'[{room}."{name}"."{kind}"]',
@@ -246,15 +254,13 @@ def constants_text(here: float) -> str:
             f"rows = {max(shape.rows for shape, _ in samples.shapes)}",
             f"people = {max(shape.people for shape, _ in samples.shapes)}",
         ]
-        if samples.generalised:
-            lines.append("generalised = true")
     return "\n".join(lines) + "\n"
 
 
-def most_memory(samples: Samples) -> tuple[tuple[str, ...], list[float]]:
+def most_memory(samples: Samples, law: CostLaw) -> tuple[tuple[str, ...], list[float]]:
     """Return what each term of memory costs, so that no run needed more."""
-    terms, costs, _off = fitted(samples, MEMORY[samples.shapes[0][0].kind], samples.memory, 2e6)
-    guessed = [max(float(np.dot(terms_of(terms, *about), costs)), 2e6) for about in samples.shapes]
+    terms, costs, _off = fitted(samples, law, MEMORY[samples.shapes[0][0].kind], samples.memory, 2e6)
+    guessed = [max(float(np.dot(law.sizes(terms, *about), costs)), 2e6) for about in samples.shapes]
     short = max(needed / said for needed, said in zip(samples.memory, guessed, strict=True))
     return terms, [cost * max(short, 1.0) for cost in costs]
 
@@ -274,10 +280,11 @@ def table_of_all() -> str:
     rows = []
     for (room, name, kind), samples in sorted(FOUND.items()):
         if samples.seconds:
-            terms, costs, spread = fitted(samples, LAWS[room][name], samples.seconds, 0.003)
+            law = law_of(room, name)
+            terms, costs, spread = fitted(samples, law, law.terms, samples.seconds, 0.003)
             at = int(np.argmax(samples.seconds))
             shape, parameters = samples.shapes[at]
-            guessed = float(np.dot(terms_of(terms, shape, parameters), costs))
+            guessed = float(np.dot(law.sizes(terms, shape, parameters), costs))
             cells = (f"{name}, {kind}", str(len(samples.seconds)), f"{shape.rows:,}", f"{shape.people:,}")
             rows.append((*cells, f"{samples.seconds[at]:.3f}", f"{guessed:.3f}", f"{spread:.2f}", ", ".join(terms)))
     head = ("component", "runs", "rows", "people", "longest, s", "by its law, s", "off by at most", "terms that count")
@@ -298,7 +305,7 @@ def main() -> None:
     report(
         "cost",
         "What components take",
-        "Generated data of a few sizes; `noren.study.cost` guesses by the laws fitted here. The longest run of each, "
+        "Generated data of a few sizes; `noren.sweeps.cost` guesses by the laws fitted here. The longest run of each, "
         "what its law says of it, both in seconds of the processor, and by which factor the law is off at most over "
         "all runs (times under 3 ms count as 3 ms).",
         table_of_all(),

@@ -19,7 +19,7 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
-from noren.kernels.retention import keep_probabilities
+from noren.kernels.reconstruction.retention import keep_probabilities
 
 ADULT = {
     0: None,  # age, in classes of five years

@@ -32,8 +32,8 @@ def spent(work: Callable[[], object]) -> tuple[float, float]:
 def main() -> None:
     from noren.api import sample
     from noren.data.formats.official import write_rows
-    from noren.study.outcomes import run_outcome
-    from noren.study.sweep import sweep
+    from noren.judgement.outcome import run_outcome
+    from noren.sweeps.sweep import sweep
 
     history = sample(**SIZE)
     run_outcome(

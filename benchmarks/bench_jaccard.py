@@ -129,7 +129,7 @@ def _noren(sides: Any) -> Any:
     import numpy as np
 
     from noren.engines.blocks import map_blocks
-    from noren.kernels.jaccard import index_of, most_similar
+    from noren.kernels.linkage.jaccard import index_of, most_similar
 
     index = index_of(sides.known, sides.items)
     blocks = np.array_split(np.arange(len(sides.pseudonyms)), max(len(sides.pseudonyms) // 512, 1))

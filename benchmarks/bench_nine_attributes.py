@@ -24,7 +24,7 @@ from itertools import combinations
 import numpy as np
 from noren.api import protect, reconstruct
 from noren.data.frames import Table
-from noren.data.perturbation import perturbation_of
+from noren.retention.perturbation import perturbation_of
 from noren.data.reading import read
 from noren.measures.utility.l1_precision import precision
 from noren.methods.retention import Retention

@@ -22,17 +22,17 @@ from machine import facts, report, table
 from noren.data.frames import History
 from noren.data.reading import read
 from noren.data.release import Release
-from noren.kernels.cosine_clusters import cosine_clusters
-from noren.kernels.item_sets import item_sets
-from noren.kernels.item_weights import tf_idf, unit_rows
-from noren.kernels.pseudo_record_theory import (
+from noren.kernels.items.cosine_clusters import cosine_clusters
+from noren.kernels.items.item_weights import tf_idf, unit_rows
+from noren.kernels.items.packed_sets import item_sets
+from noren.kernels.items.pseudo_record_theory import (
     best_clusters,
     expected_added,
     mean_overlap,
     printed_added,
     printed_best_clusters,
 )
-from noren.kernels.union_clusters import added_records
+from noren.kernels.items.union_clusters import added_records
 from noren.methods.pseudo_records import PseudoRecords
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "pwscup2016_T.csv"

@@ -237,7 +237,7 @@ def main() -> None:
         table(["page", "requests", "median", "95 of 100", "slowest", "processor, median", "95 of 100"], rows),
         f"A CSV file of {asked.rows:,} rows ({size / 1e6:,.0f} MB), before these jobs began: received after "
         f"{received:.1f} s; read, profiled and answered with its charts after {charted:.1f} s.{browser}",
-        facts("noren", "fastapi", "uvicorn", "dbos", "polars"),
+        facts("noren", "fastapi", "uvicorn", "sqlalchemy", "polars"),
     )
 
 

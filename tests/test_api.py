@@ -1,5 +1,7 @@
 """Protect, attack and measure from Python, with data frames of any make."""
 
+from typing import Any
+
 import pandas as pd
 import polars as pl
 import pytest
@@ -8,7 +10,7 @@ import noren
 from noren.api import as_records, draw_seed
 from noren.errors import ParameterError, SchemaError
 
-ROWS = {
+ROWS: dict[str, list[Any]] = {
     "customer": ["a", "a", "b", "b"],
     "date": ["2010/12/1", "2010/12/3", "2010/12/8", "2011/1/1"],
     "item": ["x", "y", "x", "z"],
@@ -64,6 +66,7 @@ def test_the_secret_does_not_show_in_print() -> None:
     shown = repr(release) + repr(release.secret) + str(release)
     assert "98765" not in shown
     assert "contents withheld" in repr(release.secret)
+    assert release.secret.digest is not None
     assert release.secret.digest not in shown
 
 
@@ -71,6 +74,7 @@ def test_sample_has_names_and_a_master() -> None:
     history = noren.sample(customers=12, rows=100, items=30, seed=2)
     assert history.schema.name == "sample"
     assert history["description"].n_unique() > 10
+    assert history.master is not None
     assert set(history.master["customer"].to_list()) == set(history.customers.to_list())
 
 

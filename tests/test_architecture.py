@@ -16,6 +16,8 @@ ORDER = (
     ("kernels",),
     ("engines",),
     ("data",),
+    ("retention",),
+    ("cost_law", "descriptions"),
     ("protocols",),
     ("registry",),
     ("parameters",),
@@ -23,10 +25,14 @@ ORDER = (
     ("attacks",),
     ("measures",),
     ("api",),
+    ("judgement",),
     ("ledger",),
-    ("units",),
-    ("study",),
+    ("work",),
+    ("drawing",),
+    ("reports",),
+    ("sweeps",),
     ("reproduce",),
+    ("web",),
     ("contest",),
     ("studio",),
     ("cli",),
@@ -77,8 +83,8 @@ def test_the_check_can_fail(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("statement", "absent"),
     [
-        ("import noren", {"polars", "pyarrow", "numpy", "pydantic", "typer", "rich", "altair"}),
-        ("import noren.cli.app", {"polars", "pyarrow", "numpy", "pydantic", "altair", "jinja2"}),
+        ("import noren", {"polars", "pyarrow", "numpy", "pydantic", "typer", "rich", "vl_convert"}),
+        ("import noren.cli.app", {"polars", "pyarrow", "numpy", "pydantic", "vl_convert", "jinja2"}),
     ],
 )
 def test_heavy_things_load_only_when_used(statement: str, absent: set[str]) -> None:

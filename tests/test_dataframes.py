@@ -157,7 +157,8 @@ def test_what_is_no_table_is_said() -> None:
     for odd in (5, b"customer", object(), pd.Series([1])):
         with pytest.raises(ParameterError, match=r"\w+ is not a table of data; give .*or the path of a file"):
             as_records(odd)
-    for nothing in (None, [], pl.DataFrame(), pd.DataFrame()):
+    nothings: list[Any] = [None, [], pl.DataFrame(), pd.DataFrame()]
+    for nothing in nothings:
         with pytest.raises(ParameterError, match="the data have no columns"):
             as_records(nothing)
     with pytest.raises(ParameterError, match="the lazy frame cannot be collected"):

@@ -94,7 +94,7 @@ def test_every_component_works_or_says_what_it_needs(kind: str) -> None:
 @pytest.mark.parametrize("role", MEASURED)
 def test_what_does_not_fit_says_which_column_it_wants(role: str) -> None:
     data = AWKWARD[f"no {role}"]()
-    every = [registry[name] for registry in (methods, attacks, measures) for name in registry]  # type: ignore[attr-defined]
+    every = [registry[name] for registry in (methods, attacks, measures) for name in registry]
     wanting = [component for component in every if role in component.roles]
     assert wanting
     for component in wanting:
@@ -155,7 +155,11 @@ def test_two_people_who_paid_by_hand() -> None:
 
 
 def test_a_blank_is_a_value_of_its_own() -> None:
-    rows = {"customer": ["a", "a", "b", "b"], "item": ["x", "y", "x", None], "price": [1.0, 2.0, 1.0, 2.0]}
+    rows: dict[str, list[Any]] = {
+        "customer": ["a", "a", "b", "b"],
+        "item": ["x", "y", "x", None],
+        "price": [1.0, 2.0, 1.0, 2.0],
+    }
     bought = history(rows, ["item", "price"])
     for method in ("generalize", "generalize-by-count"):
         release = api.protect(bought, method, k=2, seed=1)

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,7 +48,9 @@ def test_the_example_is_listed_and_works(installed: Path, small_csv: Path, tmp_p
     originals = small_csv.read_text().splitlines()
     assert len(lines) == len(originals) == 600
     for released, original in zip(lines, originals, strict=True):
-        low, high = (float(end) for end in re.search(r"\[([^;]+);([^;]+)\]", released).groups())
+        ends = re.search(r"\[([^;]+);([^;]+)\]", released)
+        assert ends is not None
+        low, high = (float(end) for end in ends.groups())
         assert low <= float(original.split(",")[3]) <= high
         assert high - low in (pytest.approx(4.99), pytest.approx(4.98))
     checked = call("check", small_csv, tmp_path / "r/secret/A.csv", "--schema", "pwscup2018", path=installed)
@@ -66,9 +69,10 @@ def test_a_taken_name_is_refused(installed: Path, tmp_path: Path) -> None:
 
 def test_the_method_in_the_contributors_guide_works(small) -> None:
     guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    source = re.search(r"```python\n(\"\"\"Hide when people shop.*?)```", guide, re.DOTALL)[1]
-    space: dict[str, object] = {"__name__": "forget_dates"}
-    exec(compile(source, "CONTRIBUTING.md", "exec"), space)  # the guide's own code
+    block = re.search(r"```python\n(\"\"\"Hide when people shop.*?)```", guide, re.DOTALL)
+    assert block is not None
+    space: dict[str, Any] = {"__name__": "forget_dates"}
+    exec(compile(block[1], "CONTRIBUTING.md", "exec"), space)  # the guide's own code
     from noren.api import measure, protect
     from noren.registry import build
 

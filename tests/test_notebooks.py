@@ -61,7 +61,7 @@ def execute(name: str) -> Run:
         last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
         file = f"{name}.ipynb, cell {cell['id']}"
         exec(compile(tree, file, "exec"), run.space)
-        if last is not None:
+        if isinstance(last, ast.Expr):
             value = eval(compile(ast.Expression(last.value), file, "eval"), run.space)
             if value is not None:  # a kernel shows nothing then
                 run.values[cell["id"]] = value
@@ -158,7 +158,7 @@ def test_histories_show_what_the_text_says(runs: Runs) -> None:
     choice: pl.DataFrame = values["sweep"]
     assert choice["k"].to_list() == [2, 3, 4, 6, 10]
     assert choice["cell error"].is_sorted(), "larger groups say less"
-    assert (choice["people found"] - choice["by chance"]).abs().max() < 0.15
+    assert (choice["people found"] - choice["by chance"]).abs().max() < 0.15  # type: ignore[operator]
     assert "vega" in runs["histories"].shown["chart"]
     assert values["save"][-2:] == ["to-hand-out/public.parquet", "to-hand-out/statement.json"]
 

@@ -10,7 +10,7 @@ from noren.attacks.monthly_profile import S7
 from noren.errors import FileError, ParameterError
 from noren.parameters import describe, expand, flags, from_flags, read_sweep, reference_facts, share_flags
 from noren.progress import silent
-from noren.protocols import Measure, Method, Score
+from noren.protocols import Component, Measure, Method, Score
 from noren.registry import Registry
 
 
@@ -41,6 +41,7 @@ class Sharpness(Measure):
     bounds = (0.0, 1.0)
     unit = "share of rows"
     needs = frozenset({"public"})
+    side = "utility"
     k: int = Field(default=3, description="Class size.")
 
     def measure(self, evidence, *, progress=silent):
@@ -92,7 +93,8 @@ def test_wrong_flags_are_answered(words: list[str], said: str) -> None:
 
 
 def test_a_shared_flag_goes_to_every_component_that_has_it() -> None:
-    blur, sharpness = share_flags([Blur, Sharpness], ["--k", "4", "--share", "0.1"])
+    both: list[type[Component]] = [Blur, Sharpness]
+    blur, sharpness = share_flags(both, ["--k", "4", "--share", "0.1"])
     assert (blur, sharpness) == (Blur(k=4, share=0.1), Sharpness(k=4))
 
 
@@ -108,13 +110,13 @@ def test_a_sweep_is_every_combination() -> None:
 
 
 def test_a_sweep_file(tmp_path: Path) -> None:
-    registry: Registry[Method] = Registry(Method, "noren.test", {"blur": f"{__name__}:Blur"})
+    registry: Registry[Method] = Registry(Method, "noren.test", {"blur": f"{__name__}:Blur"})  # type: ignore[type-abstract]
     import sys
 
     sys.modules.setdefault(__name__, sys.modules[Blur.__module__])
     file = tmp_path / "sweep.toml"
     file.write_text('[[run]]\nmethod = "blur"\nk = ["2..3"]\n[[run]]\nmethod = "blur"\nk = 7\nshare = [0.1, 0.2]\n')
-    assert [(b.k, b.share) for b in read_sweep(file, registry)] == [(2, 0.5), (3, 0.5), (7, 0.1), (7, 0.2)]
+    assert [(b.k, b.share) for b in read_sweep(file, registry)] == [(2, 0.5), (3, 0.5), (7, 0.1), (7, 0.2)]  # type: ignore[attr-defined]
     for content, said in (("x =", "cannot be read"), ("", "lists no runs"), ("[[run]]\nk = 3\n", "lists no runs")):
         file.write_text(content)
         with pytest.raises(FileError, match=said):
@@ -144,6 +146,7 @@ def test_reference_facts() -> None:
     assert "| `--k` | whole number | required | Class size. |" in facts
     assert "| `--bound` | paper \\| sharp | `paper` | Which bound. |" in facts
     assert "**Value**: share of rows; [0, 1]; higher is better" in reference_facts(Sharpness)
+    assert "**Tells**: what stays useful (utility)" in reference_facts(Sharpness)
     assert "**Needs columns" not in facts
     assert "- **Needs columns with the roles**: date, price" in reference_facts(S7)
     assert describe(S7)["roles"] == ["date", "price"]

@@ -14,8 +14,9 @@ MODULES = sorted(m.name for m in pkgutil.walk_packages(noren.__path__, "noren.")
 def test_exported_names() -> None:
     assert noren.__all__ == sorted(noren.__all__)
     assert set(noren.__all__) == {
-        "Attack", "Guess", "History", "Measure", "Method", "NorenError", "Release", "Schema", "Score", "Table",
-        "__version__", "attack", "check", "explore", "measure", "protect", "read", "reconstruct", "sample",
+        "Attack", "Guess", "History", "Measure", "Method", "NorenError", "Release", "Rule", "Schema", "Score",
+        "Table", "__version__", "attack", "check", "explore", "measure", "protect", "read", "reconstruct", "sample",
+        "verdict",
     }  # fmt: skip
     assert dir(noren) == noren.__all__
 

@@ -48,6 +48,7 @@ def released(original: History) -> Release:
 def test_every_attack_and_measure(shape: str, size: int) -> None:
     original = shop(shape, size)
     release = released(original)
+    assert isinstance(release.public, History)
     customers, pseudonyms = set(original.customers), set(release.public.customers)
     guesses, reasons = {}, []
     for name in sorted(attacks):

@@ -52,7 +52,7 @@ class TestCatalogue:
         assert listed - wanted == set(), "stale: run make translations"
 
     def test_every_entry_is_translated(self, language: str) -> None:
-        empty = [m.id for m in messages(language) if not (m.string if isinstance(m.string, str) else all(m.string))]
+        empty = [m.id for m in messages(language) if not (m.string if isinstance(m.string, str) else all(m.string))]  # type: ignore[arg-type]
         assert empty == []
         assert [m.id for m in messages(language) if m.fuzzy] == []
 
@@ -60,7 +60,7 @@ class TestCatalogue:
         wrong = []
         for message in messages(language):
             originals = [message.id] if isinstance(message.id, str) else list(message.id)
-            translated = [message.string] if isinstance(message.string, str) else list(message.string)
+            translated = [message.string] if isinstance(message.string, str) else list(message.string)  # type: ignore[arg-type]
             expected = set().union(*(placeholders(text) for text in originals))
             wrong += [message.id for text in translated if placeholders(text) != expected]
         assert wrong == []

@@ -132,7 +132,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     assert own == {name for name in there if "__pycache__" not in name}
     endings = {Path(name).suffix for name in own} - {""}
     assert {".py", ".typed", ".toml", ".mo", ".css", ".js", ".svg", ".jinja"} <= endings
-    needed = {"py.typed", "study/cost_constants.toml", "locale/ja/LC_MESSAGES/noren.mo", "data/presets/adult.toml"}
+    needed = {"py.typed", "sweeps/cost_constants.toml", "locale/ja/LC_MESSAGES/noren.mo", "data/presets/adult.toml"}
     assert needed <= own
     assert [name for name in own if re.search(r"test|secret|\.env|\.key|\.pem", Path(name).name)] == []
 
@@ -147,7 +147,9 @@ def test_what_the_wheel_says_of_itself(wheel: Path) -> None:
     assert wheel.name == f"noren-{noren.__version__}-py3-none-any.whl"
     assert read["entry_points.txt"].split() == ["[console_scripts]", "noren", "=", "noren.cli:main"]
     assert "# Noren" in said.get_payload()
-    optional = [line for line in said.get_all("Requires-Dist") if "pandas" in line]
+    required = said.get_all("Requires-Dist")
+    assert required is not None
+    optional = [line for line in required if "pandas" in line]
     assert all("extra ==" in line for line in optional), "pandas is not needed to run"
 
 
@@ -186,7 +188,7 @@ def test_the_demo_runs_offline(installed: Installed) -> None:
     assert '<html lang="ja"' in report
     assert "--indigo" in report, "the styles are inside"
     assert report.count("<svg") >= 2, "the charts are drawn"
-    assert len(list((installed.work / "demo").rglob("public.parquet"))) == 4
+    assert len(list((installed.work / "demo").rglob("public.parquet"))) == 5
 
 
 def test_kernels_compile_where_neither_the_package_nor_a_home_can_be_written(installed: Installed) -> None:
@@ -195,7 +197,7 @@ def test_kernels_compile_where_neither_the_package_nor_a_home_can_be_written(ins
     done = installed.run(
         "python",
         "-c",
-        "import numpy as np; from noren.kernels.class_rules import _entropy_passes as passes;"
+        "import numpy as np; from noren.kernels.lattice.class_rules import _entropy_passes as passes;"
         "print([passes(2, np.array(counts), 4) for counts in ([2, 2], [3, 1], [4])])",
         HOME="/dev/null/nobody",
         TMPDIR=str(temporary),

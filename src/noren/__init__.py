@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from noren.data.release import Release
     from noren.data.schema import Schema
     from noren.errors import NorenError
+    from noren.judgement.judging import verdict
+    from noren.judgement.rule import Rule
     from noren.protocols import Attack, Guess, Measure, Method, Score
-    from noren.study.sweep import explore
+    from noren.sweeps.sweep import explore
     from noren.version import __version__
 
 __all__ = [
@@ -29,6 +31,7 @@ __all__ = [
     "Method",
     "NorenError",
     "Release",
+    "Rule",
     "Schema",
     "Score",
     "Table",
@@ -41,6 +44,7 @@ __all__ = [
     "read",
     "reconstruct",
     "sample",
+    "verdict",
 ]
 
 _PLACES = {
@@ -51,18 +55,20 @@ _PLACES = {
     "Method": "noren.protocols",
     "NorenError": "noren.errors",
     "Release": "noren.data.release",
+    "Rule": "noren.judgement.rule",
     "Schema": "noren.data.schema",
     "Score": "noren.protocols",
     "Table": "noren.data.frames",
     "__version__": "noren.version",
     "attack": "noren.api",
     "check": "noren.api",
-    "explore": "noren.study.sweep",
+    "explore": "noren.sweeps.sweep",
     "measure": "noren.api",
     "protect": "noren.api",
     "read": "noren.data.reading",
     "reconstruct": "noren.api",
     "sample": "noren.api",
+    "verdict": "noren.judgement.judging",
 }
 
 

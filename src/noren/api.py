@@ -21,9 +21,9 @@ from noren.attacks import attacks
 from noren.data.categories import as_released
 from noren.data.frames import History, Records
 from noren.data.given import as_public, as_records, as_release, checked_seed, opened
+from noren.data.guessing.people_count import stop_at_repeated_people
 from noren.data.interchange import frame_of, index_names, missing_column
 from noren.data.knowledge import partial
-from noren.data.people_count import stop_at_repeated_people
 from noren.data.release import Release, Statement
 from noren.data.schema import Schema
 from noren.engines import waiting
@@ -38,7 +38,7 @@ from noren.registry import build
 
 if TYPE_CHECKING:
     from noren.data.checks.report import Report
-    from noren.data.reconstruction import Model, Reconstruction
+    from noren.retention.reconstruction import Model, Reconstruction
 
 __all__ = [
     "as_records",
@@ -311,9 +311,9 @@ def reconstruct(
 ) -> Reconstruction:
     """Estimate what a table perturbed by retention was before, from the public part of its release alone.
 
-    ``release`` is a release or its folder. See :func:`noren.data.reconstruction.reconstruct`.
+    ``release`` is a release or its folder. See :func:`noren.retention.reconstruction.reconstruct`.
     """
-    from noren.data.reconstruction import reconstruct as run
+    from noren.retention.reconstruction import reconstruct as run
 
     seed = checked_seed(seed)
     release = opened(release)

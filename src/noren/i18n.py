@@ -7,7 +7,7 @@ when shown: parameter descriptions, component summaries). Catalogues are gettext
 
 import gettext
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -21,6 +21,7 @@ __all__ = [
     "activate",
     "active_language",
     "in_every_language",
+    "learn",
     "ngettext",
     "preferred_language",
     "remember_messages",
@@ -77,7 +78,35 @@ def active_language() -> str:
 def _catalogue(language: str) -> gettext.NullTranslations:
     if language == "en":
         return gettext.NullTranslations()
-    return gettext.translation("noren", localedir=_LOCALE, languages=[language])
+    found = gettext.translation("noren", localedir=_LOCALE, languages=[language])
+    found.add_fallback(_Learnt(language))
+    return found
+
+
+_learnt: dict[str, dict[str, str]] = {}
+
+
+class _Learnt(gettext.NullTranslations):
+    """What other packages taught: asked where the house's own catalogue has nothing."""
+
+    def __init__(self, language: str) -> None:
+        super().__init__()
+        self.language = language
+
+    def gettext(self, message: str) -> str:
+        return _learnt.get(self.language, {}).get(message, message)
+
+
+def learn(translations: Mapping[str, Mapping[str, str]]) -> None:
+    """Take in texts of another package: of each language, messages and what they are in it. Our own stay as they are.
+
+    >>> learn({"ja": {"a text of theirs": "ある文"}})
+    >>> with speaking("ja"):
+    ...     _("a text of theirs")
+    'ある文'
+    """
+    for language, texts in translations.items():
+        _learnt.setdefault(language, {}).update(texts)
 
 
 def _(message: str) -> str:

@@ -17,7 +17,7 @@ from pydantic_core import PydanticUndefined
 from noren.errors import FileError, ParameterError
 from noren.i18n import _
 from noren.naming import suggestion
-from noren.protocols import Component, Measure
+from noren.protocols import Component, Measure, Method
 from noren.registry import Kind, Registry, build
 
 __all__ = [
@@ -255,14 +255,34 @@ def describe(component: type[Component]) -> dict[str, Any]:
         "roles": [str(role) for role in component.roles],
         "schema": component.model_json_schema(),
     }
+    if issubclass(component, Method):
+        said |= {"promise": _(component.promises.promise), "strength": _strength(component)}
     if issubclass(component, Measure):
         said |= {
+            "side": component.side,
             "goal": component.goal,
             "bounds": list(component.bounds),
             "unit": _(component.unit),
             "needs": sorted(component.needs),
         }
     return said
+
+
+def _strength(method: type[Method]) -> dict[str, str] | None:
+    told = method.strength
+    return None if told is None else {"parameter": told.parameter, "safer": told.safer, "values": method.usual_values()}
+
+
+def _method_facts(method: type[Method]) -> list[tuple[str, str]]:
+    facts = [
+        (_("Promise"), _(method.promises.promise)),
+        (_("Good for"), _(method.good_for)),
+        (_("The wrong tool when"), _(method.wrong_for)),
+    ]
+    if method.strength is not None:
+        way = _("the higher, the safer") if method.strength.safer == "higher" else _("the lower, the safer")
+        facts.append((_("Strength"), f"`{method.strength.parameter}`; {way}"))
+    return [(name, fact) for name, fact in facts if fact]
 
 
 def reference_facts(component: type[Component]) -> str:
@@ -273,7 +293,11 @@ def reference_facts(component: type[Component]) -> str:
     facts.append((_("Works on"), ", ".join(sorted(component.accepts))))
     if component.roles:
         facts.append((_("Needs columns with the roles"), ", ".join(component.roles)))
+    if issubclass(component, Method):
+        facts += _method_facts(component)
     if issubclass(component, Measure):
+        tells = {"safety": _("what leaks (safety)"), "utility": _("what stays useful (utility)")}
+        facts.append((_("Tells"), tells[component.side]))
         low, high = component.bounds
         better = _("lower is better") if component.goal == "lower" else _("higher is better")
         span = f"[{low:g}, {'∞' if high is None else f'{high:g}'}]"

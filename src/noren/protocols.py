@@ -2,7 +2,8 @@
 
 Each is a small class. Its fields are its parameters and nothing else: the one source of the Python signature, the
 command-line flags, the web form (JSON schema), the TOML of a sweep and the reference page. Class variables say what it
-is. A new one is one file with one class, and its line in the register of its room.
+is and tell all that a page, a map, a sweep or an estimate must know of it; no other file does. A new one is one file
+with one class, and its line in the register of its room.
 """
 
 from __future__ import annotations
@@ -15,18 +16,22 @@ from typing import Any, ClassVar, Literal
 import polars as pl
 from pydantic import BaseModel, ConfigDict
 
+from noren.cost_law import CostLaw
 from noren.data.display import MOST_COLUMNS, MOST_ROWS, Card, Grid, brief, number
 from noren.data.frames import Records
 from noren.data.interchange import pandas_frame
 from noren.data.release import Release
 from noren.data.schema import Kind, Role, Schema
-from noren.i18n import _
+from noren.descriptions import OWN, Headline, KeptShare, Placing, PromiseKind, Strength
+from noren.i18n import _, learn
 from noren.progress import Progress, silent
 
-__all__ = ["Attack", "Component", "Evidence", "Guess", "Measure", "Method", "Need", "Score"]
+__all__ = ["Attack", "Component", "Evidence", "Guess", "Measure", "Method", "Need", "Score", "Side"]
 
 Need = Literal["original", "public", "secret", "guess", "exact"]
 """``exact``: a release without sets and intervals."""
+Side = Literal["safety", "utility"]
+"""What a measure tells: what leaks, or what stays useful."""
 
 
 class Component(BaseModel, ABC):
@@ -44,6 +49,16 @@ class Component(BaseModel, ABC):
     """Which data it works on."""
     roles: ClassVar[tuple[Role, ...]] = ()
     """Which roles a history must have for it; a history may lack any but the customer."""
+    cost: ClassVar[CostLaw | None] = None
+    """How its work grows with the data; None where nobody knows."""
+    translations: ClassVar[Mapping[str, Mapping[str, str]]] = {}
+    """Its texts in other languages, for one that is not in the house's catalogue: ``{"ja": {"Noise": "ノイズ"}}``."""
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        """Let its texts be known as soon as there is such a class."""
+        super().__pydantic_init_subclass__(**kwargs)
+        learn(cls.translations)
 
     @classmethod
     def lacks(cls, schema: Schema) -> tuple[Role, ...]:
@@ -64,6 +79,30 @@ class Component(BaseModel, ABC):
 
 class Method(Component):
     """Turns an original into a release."""
+
+    strength: ClassVar[Strength | None] = None
+    """The parameter that makes it safer, and the values worth a try."""
+    promises: ClassVar[PromiseKind] = OWN
+    """Under which promise people choose it."""
+    prominence: ClassVar[int] = 0
+    """Among methods of one promise, those of more come first."""
+    good_for: ClassVar[str] = ""
+    """What it is good for, in a sentence."""
+    wrong_for: ClassVar[str] = ""
+    """When it is the wrong tool, in a sentence."""
+    best_so_far: ClassVar[str] = ""
+    """What number it reports while it searches, and which way is better."""
+    offered_next: ClassVar[int] = 0
+    """How readily it is offered to follow another method: of those that fit, the one of most."""
+    generalises: ClassVar[bool] = False
+    """Whether its release has sets and intervals."""
+    perturbs: ClassVar[bool] = False
+    """Whether it draws values of a table anew, so that a cell may say what never was."""
+
+    @classmethod
+    def usual_values(cls, people: int | None = None) -> str:
+        """Return the values of its strength to try on data of so many people; nothing where it has no strength."""
+        return "" if cls.strength is None else cls.strength.values
 
     @abstractmethod
     def protect(self, original: Any, *, seed: int, progress: Progress = silent) -> Release:
@@ -187,6 +226,27 @@ class Measure(Component):
     """What the value counts."""
     needs: ClassVar[frozenset[Need]]
     """What it looks at."""
+    side: ClassVar[Side]
+    """Whether it tells what leaks or what stays useful."""
+    part_names: ClassVar[Mapping[str, str]] = {}
+    """What its parts are called; a part ``price.mean`` or ``age, kept`` is called by what follows its column."""
+    places: ClassVar[Placing | None] = None
+    """How it places a release on the risk–utility map; None where it does not."""
+    headlines: ClassVar[tuple[Headline, ...]] = ()
+    """Which of its numbers a result tells in its first line."""
+    keeps: ClassVar[KeptShare | None] = None
+    """What a recommendation says is kept by it; None where none speaks of it."""
+    of_perturbed: ClassVar[bool] = True
+    """Whether it tells anything of a table whose values were drawn anew."""
+
+    @classmethod
+    def part_name(cls, part: str) -> str:
+        """Return what a part of the score is called; columns and attacks keep their names."""
+        for mark in (".", ", "):
+            whose, _mark, what = part.rpartition(mark)
+            if whose and what in cls.part_names:
+                return f"{whose}: {_(cls.part_names[what])}"
+        return _(cls.part_names[part]) if part in cls.part_names else part
 
     @abstractmethod
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:

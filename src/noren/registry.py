@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, get_args
 
 from pydantic import ValidationError
 
+from noren.cost_law import TERMS
 from noren.errors import (
     DuplicateNameError,
     NorenError,
@@ -28,7 +29,7 @@ from noren.errors import (
 from noren.foreign_words import translated
 from noren.i18n import _
 from noren.naming import suggestion
-from noren.protocols import Component
+from noren.protocols import Attack, Component, Measure, Method, Side
 
 __all__ = ["Registry", "build"]
 
@@ -101,6 +102,7 @@ class Registry(Generic[Kind]):
                 _("{name} in {group} is not a {base}").format(name=name, group=self.group, base=self.base.__name__),
                 _("let its class inherit from noren.{base}").format(base=self.base.__name__),
             )
+        _stop_at_gap(found, name, self.group)
         if found.name != name:
             raise DuplicateNameError(
                 _("{group} lists {name}, but its class calls itself {own}; use one name").format(
@@ -120,6 +122,51 @@ class Registry(Generic[Kind]):
     def create(self, name: str, **parameters: Any) -> Kind:
         """Return the component ``name`` with its parameters set."""
         return build(self[name], parameters)
+
+
+def _stop_at_gap(found: type[Component], name: str, group: str) -> None:
+    """Raise where a class does not say of itself what pages, maps and sweeps must know, or says what cannot be."""
+    needed = ("name", "summary", *(("side", "goal", "needs") if issubclass(found, Measure) else ()))
+    missing = [word for word in needed if not hasattr(found, word)]
+    if "side" in needed and getattr(found, "side", "safety") not in get_args(Side):
+        missing.append("side")
+    if missing:
+        raise SchemaError(
+            _("{name} in {group} does not say its {what}").format(name=name, group=group, what=", ".join(missing)),
+            _('give its class side = "safety" or side = "utility"')
+            if "side" in missing
+            else _("give its class a value for each"),
+        )
+    taken = sorted(found.model_fields.keys() & _words_of_ours())
+    if taken:
+        raise SchemaError(
+            _("{name} in {group} has the parameter {taken}, which has a meaning of its own here").format(
+                name=name, group=group, taken=", ".join(taken)
+            ),
+            _("give it another name"),
+        )
+    strength = found.strength if issubclass(found, Method) else None
+    if strength is not None and strength.parameter not in found.model_fields:
+        raise SchemaError(
+            _("{name} in {group} calls {parameter} its strength, and has no such parameter").format(
+                name=name, group=group, parameter=strength.parameter
+            ),
+            _("its parameters are {names}").format(names=", ".join(found.model_fields) or _("none")),
+        )
+    unknown = [] if found.cost is None else found.cost.unknown()
+    if unknown:
+        raise SchemaError(
+            _("the cost of {name} in {group} has terms that nobody explains: {terms}").format(
+                name=name, group=group, terms=", ".join(unknown)
+            ),
+            _("name some of {known}, or give its own").format(known=", ".join(TERMS)),
+        )
+
+
+@cache
+def _words_of_ours() -> frozenset[str]:
+    """Return the names that no parameter may have: they say what a component is."""
+    return frozenset(name for kind in (Component, Method, Attack, Measure) for name in kind.__class_vars__)
 
 
 def _loaded(point: EntryPoint) -> Any:

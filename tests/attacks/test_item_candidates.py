@@ -18,7 +18,7 @@ from noren.data.formats.official import read_rows
 from noren.data.frames import History
 from noren.data.reading import read_release
 from noren.data.schema import Schema
-from noren.kernels.item_walk import narrowed, walk
+from noren.kernels.items.item_walk import narrowed, walk
 
 SCHEMA = Schema.preset("pwscup2018")
 VECTORS = ["random_final", "delete_final", "pair_final", "copy_final", "edge_final", "pair_preliminary", "edge_small"]

@@ -75,7 +75,7 @@ def test_an_accident_is_one_line_without_debug(noren, monkeypatch, small_csv) ->
     def accident(*_words: object, **_flags: object) -> None:
         raise RuntimeError("first line\nsecond line")
 
-    monkeypatch.setattr("noren.data.guess.guess_schema", accident)
+    monkeypatch.setattr("noren.data.guessing.schema_guess.guess_schema", accident)
     answer = noren("schema", "guess", small_csv)
     assert answer.code == 70
     assert answer.err.count("\n") == 1
@@ -117,7 +117,7 @@ def test_ctrl_c_counts_even_where_a_library_swallows_it(noren, monkeypatch, smal
             raise TypeError("what the library made of it") from None
 
     before = signal.getsignal(signal.SIGINT)
-    monkeypatch.setattr("noren.data.guess.guess_schema", swallowed)
+    monkeypatch.setattr("noren.data.guessing.schema_guess.guess_schema", swallowed)
     answer = noren("schema", "guess", small_csv)
     assert (answer.code, answer.out) == (130, "")
     assert answer.err == "noren: interrupted; nothing was left half-written\n"
@@ -140,7 +140,7 @@ def test_shell_completion_is_offered() -> None:
 
 
 def test_progress_is_shown_in_a_terminal_alone(monkeypatch, capsys) -> None:
-    from noren.cli import screen
+    from noren.cli.parts import screen
 
     with screen.progress_bar("Working") as report:
         report(0.5, "half")
@@ -154,6 +154,6 @@ def test_progress_is_shown_in_a_terminal_alone(monkeypatch, capsys) -> None:
 
 @pytest.mark.parametrize(("value", "text"), [(3.0, "3"), (12345.0, "12,345"), (0.20601, "0.2060"), (-2.5, "-2.5000")])
 def test_numbers_for_people(value: float, text: str) -> None:
-    from noren.cli.screen import number
+    from noren.cli.parts.screen import number
 
     assert number(value) == text

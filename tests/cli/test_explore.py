@@ -12,13 +12,14 @@ import pytest
 from tests.conftest import Answer, Command
 
 from noren import api
-from noren.cli.live_table import cells, duration, prospect_words, watching, window
+from noren.cli.parts.live_table import cells, duration, prospect_words, watching, window
 from noren.data.formats.official import write_rows
 from noren.data.reading import write
 from noren.data.samples.people import sample_people
-from noren.study.sweep_run import Line, Prospect
+from noren.judgement.rule import rule_named
+from noren.sweeps.running import Line, Prospect
 
-RULE = ("--attacks", "unique-rows", "--measures", "rfm", "--seeds", "1", "--workers", "1")
+RULE = ("--attacks", "jaccard", "--measures", "rfm", "--seeds", "1", "--workers", "1")
 
 
 @pytest.fixture
@@ -41,33 +42,37 @@ def explore(noren: Command, t_csv: Path, monkeypatch: pytest.MonkeyPatch) -> Any
 
 def test_a_sweep_prints_a_table_and_the_answer_and_writes_a_study(explore: Any, t_csv: Path) -> None:
     out = t_csv.parent / "study"
-    answer = explore("--methods", "generalize-by-count,thin", "--k", "2..4,99", "--share", "0.3", *RULE, "--out", out)
+    answer = explore("--methods", "generalize-by-count,thin", "--k", "2,3,5,99", "--share", "0.3", *RULE, "--out", out)
     assert answer.code == 0, answer.err
-    assert "generalize-by-count, k = 4" in answer.out
+    assert "generalize-by-count, k = 5" in answer.out
     assert "generalize-by-count, k = 99 was refused: k=99 is more than the 24 customers there are" in answer.out
-    assert "Of 4 settings, 1 withstands: take generalize-by-count, k = 4" in answer.out
+    assert "Take generalize-by-count, k = 5 (proved), because it alone of 4 settings may be handed out" in answer.out
+    assert "Proved: at least 5 customers share each released history" in answer.out
+    assert "Rule partner (a partner who is bound by a contract)" in answer.out
     assert f"written to {out}" in answer.out
-    assert "5 releases to look at: 30 pieces of work, 0 kept from before; about" in answer.err
+    assert "5 releases to look at: 20 pieces of work, 0 kept from before; about" in answer.err
     assert "[1/5] generalize-by-count, k = 2: done, use" in answer.err
     assert sorted(path.name for path in out.iterdir()) == [
         "frontier.svg", "report.html", "sweep.toml", "table.csv", "table.json"
     ]  # fmt: skip
-    again = explore("--methods", "generalize-by-count,thin", "--k", "2..4,99", "--share", "0.3", *RULE, "--out", out)
+    again = explore("--methods", "generalize-by-count,thin", "--k", "2,3,5,99", "--share", "0.3", *RULE, "--out", out)
     assert again.out == answer.out
     assert "5 releases to look at; all of it is kept from before" in again.err
-    assert "0 pieces of work computed, 30 kept from before." in again.err
+    assert "0 pieces of work computed, 20 kept from before." in again.err
 
 
 def test_the_file_repeats_the_table_byte_for_byte(explore: Any, noren: Command, t_csv: Path) -> None:
     first, second = t_csv.parent / "a" / "study", t_csv.parent / "again"
-    assert explore("--methods", "thin", "--share", "0.2,0.4", *RULE[:-2], "--seeds", "1..2", "--most-risk", "0.5",
-                   "--require", "0.7", "--attackers", "5", "--workers", "1", "--out", first).code == 0  # fmt: skip
+    assert explore("--methods", "thin", "--share", "0.2,0.4", *RULE[:-2], "--seeds", "1..2", "--rule", "1/7",
+                   "--workers", "1", "--out", first).code == 0  # fmt: skip
     repeated = noren("explore", "--sweep", first / "sweep.toml", "--workers", "1", "--out", second)
     assert repeated.code == 0, repeated.err
     for name in ("table.csv", "table.json", "report.html", "frontier.svg"):
         assert (first / name).read_bytes() == (second / name).read_bytes()
     asked = json.loads((second / "table.json").read_text())
-    assert asked["rule"] == {"attackers": 5, "require": 0.7, "most_risk": 0.5}
+    assert asked["rule"] == rule_named("1/7").as_dict()
+    by_flag = noren("explore", "--sweep", first / "sweep.toml", "--rule", "public", "--workers", "1", "--json")
+    assert (by_flag.json["rule"]["name"], by_flag.json["computed"]) == ("public", 0)
     changed = t_csv.parent / "U.csv"
     changed.write_text("".join(t_csv.read_text().splitlines(keepends=True)[:200]))
     other = noren("explore", changed, "--sweep", first / "sweep.toml", "--workers", "1", "--attacks", "none")
@@ -76,13 +81,14 @@ def test_the_file_repeats_the_table_byte_for_byte(explore: Any, noren: Command, 
 
 
 def test_machines_get_one_object(explore: Any) -> None:
-    answer = explore("--methods", "generalize-by-count", "--k", "4", *RULE, "--json")
+    answer = explore("--methods", "generalize-by-count", "--k", "5", *RULE, "--json")
     assert answer.err == ""
     found = answer.json
-    assert found["recommended"] == ["generalize-by-count, k = 4"]
-    assert (found["computed"], found["kept"], found["out"]) == (6, 0, None)
+    assert found["recommended"] == ["generalize-by-count, k = 5"]
+    assert (found["settings"][0]["verdict"], found["points"][0]["reason"]) == ("proved", "guarantee")
+    assert (found["computed"], found["kept"], found["out"]) == (4, 0, None)
     assert found["points"][0]["scores"]["rfm"]["value"] > 0
-    assert found["answer"][0].startswith("The only setting withstands: take generalize-by-count, k = 4")
+    assert found["answer"][0].startswith("Take generalize-by-count, k = 5 (proved), the only setting")
     assert "seed" not in json.dumps(found)
 
 
@@ -90,10 +96,11 @@ def test_a_table_of_people(noren: Command, tmp_path: Path) -> None:
     write(sample_people(150, 3), tmp_path / "P.csv")
     answer = noren("explore", tmp_path / "P.csv", "--schema", "people", "--methods", "mondrian", "--k", "3,6",
                    "--l", "2", "--cache", tmp_path / "cache", "--measures", "none", "--seeds", "1", "--workers", "1",
+                   "--rule", "inside",
                    "--language", "en", "--out", tmp_path / "study")  # fmt: skip
     assert answer.code == 0, answer.err
-    assert "take mondrian, k = 3" in answer.out
-    assert "mondrian, k = 6, l = 2 would be safer (risk 16.7% in place of 33.3%)" in answer.out
+    assert "Take mondrian, k = 3" in answer.out
+    assert "mondrian, k = 6, l = 2 would be safer (proved, risk 16.7% in place of 33.3%)" in answer.out
     assert (tmp_path / "cache" / "explore").is_dir()
 
 
@@ -111,8 +118,8 @@ def test_ctrl_c_keeps_what_is_done(explore: Any, monkeypatch: pytest.MonkeyPatch
     assert stopped.code == 130
     assert "stopped; what is done is kept, and the same command goes on from here" in stopped.err
     answer = explore("--methods", "thin", "--share", "0.2,0.4", *RULE, "--json")
-    assert answer.json["kept"] >= 6
-    assert answer.json["computed"] <= 6
+    assert answer.json["kept"] >= 4
+    assert answer.json["computed"] <= 4
 
 
 @pytest.mark.parametrize(
@@ -124,7 +131,9 @@ def test_ctrl_c_keeps_what_is_done(explore: Any, monkeypatch: pytest.MonkeyPatch
         (("--methods", "generalize-by-count", "--k", "9..2"), "the range 9..2 is empty or too long"),
         (("--methods", "thin", "--seeds", "x"), "--seeds x is not a list of seeds"),
         (("--methods", "thin", "--attacks", "jacard"), "did you mean jaccard"),
-        (("--methods", "thin", "--require", "3"), "--require"),
+        (("--methods", "thin", "--rule", "3"), "3 is not a chance between 0 and 1"),
+        (("--methods", "thin", "--rule", "partners"), "did you mean partner"),
+        (("--methods", "thin", "--require", "0.9"), "--require"),
         (("--methods", "generalize-by-count", "--k", "99", *RULE), "none of the 1 points could be run"),
         (("--methods", "mondrian", "--k", "3", *RULE), "mondrian works on a table, and this is a history"),
         (("--sweep", "sweep.toml", "--methods", "thin"), "leave --methods out"),

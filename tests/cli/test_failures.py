@@ -16,7 +16,7 @@ from noren.data.release import Release
 from noren.errors import AuditUnfinishedError, CheckFailedError, NorenError
 from noren.measures import measures
 from noren.measures.safety import classes
-from noren.units.store import Store
+from noren.work.store import PieceStore
 
 SCHEMA = ("--schema", "pwscup2018")
 ERRORS = [ZeroDivisionError("a\nbug"), NorenError("it cannot be done"), MemoryError(), OSError(28, "No space")]
@@ -117,7 +117,7 @@ def test_a_demo_is_written_without_what_failed(noren, tmp_path, monkeypatch) -> 
     answer = noren("demo", "--customers", 8, "--rows", 60, "--out", tmp_path / "demo", "--json")
     assert answer.code == 1
     assert set(answer.json["failed"].values()) == {"ValueError: no"}
-    assert len(answer.json["releases"]) == 4
+    assert len(answer.json["releases"]) == 5
     assert (tmp_path / "demo/report.html").exists()
 
 
@@ -183,31 +183,29 @@ def test_what_cannot_be_written_officially_is_said_before_long_work(noren, tmp_p
 @pytest.fixture
 def order(small_csv: Path, tmp_path: Path) -> tuple[object, ...]:
     words = ("--attacks", "unique-rows", "--measures", "rfm", "--seeds", 1, "--workers", 1, "--cache", tmp_path / "c")
-    return ("explore", small_csv, *SCHEMA, "--methods", "generalize-by-count", "--k", "2,6", "--attackers", 1, *words)
+    return ("explore", small_csv, *SCHEMA, "--methods", "generalize-by-count", "--k", "2,6", *words)
 
 
-def test_a_failed_survival_is_no_broken_promise(noren, order, tmp_path, monkeypatch) -> None:
+def test_a_failed_measure_is_no_verdict(noren, order, tmp_path, monkeypatch) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(measures["survival"], "measure", breaking(ValueError("customer c0001")))
+        patched.setattr(measures["rfm"], "measure", breaking(ValueError("customer c0001")))
         answer = noren(*order, "--out", tmp_path / "study", "--json")
     assert answer.code == 1
-    assert answer.json["failed"]["generalize-by-count, k = 6, survival"] == "ValueError: customer c0001"
+    assert answer.json["failed"]["generalize-by-count, k = 6, rfm"] == "ValueError: customer c0001"
     (six,) = (one for one in answer.json["settings"] if one["label"].endswith("k = 6"))
-    assert (six["verdict"], six["withstands"], six["failed"]) == ("untried", False, {"survival": "ValueError"})
-    assert answer.json["recommended"] == []
+    assert (six["verdict"], six["failed"]) == ("proved", {"rfm": "ValueError"})
     told = " ".join(answer.json["answer"])
-    assert "generalize-by-count, k = 6: survival could not be computed (ValueError)." in told
-    assert "does not withstand" not in told
+    assert "generalize-by-count, k = 6: rfm could not be computed (ValueError)." in told
+    assert "One thing was not tried to its end: rfm." in told
     page = (tmp_path / "study/report.html").read_text(encoding="utf-8")
-    assert "does not keep what it claims" not in page
-    assert "survival could not be computed (ValueError)" in page
+    assert "rfm could not be computed (ValueError)" in page
     assert (
         "c0001" not in page + (tmp_path / "study/table.json").read_text() + (tmp_path / "study/table.csv").read_text()
     )
     again = noren(*order, "--out", tmp_path / "study", "--json")  # only what failed, and what rests on it, runs again
     assert (again.code, again.json["computed"], again.json["failed"]) == (0, 2, {})
     assert again.json["kept"] == answer.json["computed"] - 2
-    assert again.json["recommended"] == ["generalize-by-count, k = 2"]
+    assert again.json["recommended"] == answer.json["recommended"] == ["generalize-by-count, k = 2"]
     clean = noren(*order[:-1], tmp_path / "other", "--json")
     assert clean.json["settings"] == again.json["settings"]
 
@@ -220,8 +218,11 @@ def test_a_failed_attack_leaves_open_whether_it_withstands(noren, order, monkeyp
     assert "generalize-by-count, k = 6, unique-rows failed: MemoryError" in answer.err
     assert "what failed is not kept; the same command tries it again" in answer.err
     assert "● withstands" not in answer.out
+    assert "■ untried" in answer.out  # k = 2 is proved of nobody, and nothing was tried
     again = noren(*order, "--json")
-    assert (again.code, again.json["recommended"]) == (0, ["generalize-by-count, k = 2"])
+    weak, strong = (one["verdict"] for one in again.json["settings"])
+    assert (again.code, strong) == (0, "proved")
+    assert weak != "untried"
 
 
 def test_a_method_that_fails_is_not_refused(noren, order, monkeypatch) -> None:
@@ -240,17 +241,17 @@ def test_a_method_that_fails_is_not_refused(noren, order, monkeypatch) -> None:
     assert answer.code == 1
     assert "– failed" in answer.out
     assert "refused" not in answer.out
-    assert "take generalize-by-count, k = 6" in answer.out
+    assert "Take generalize-by-count, k = 6" in answer.out
     assert noren(*order, "--json").code == 0
 
 
 def test_results_that_failed_are_not_kept(tmp_path) -> None:
-    from noren.units.unit import Unit
-    from noren.units.workers import run_units
+    from noren.work.piece import Unit
+    from noren.work.workers import run_units
 
     first = Unit(_sometimes, (str(tmp_path),))
     second = Unit(_after, (), needs=(first,))
-    store = Store(tmp_path / "store")
+    store = PieceStore(tmp_path / "store")
     done: dict[Unit, Any] = {}
     assert list(run_units([first, second], done, store, 1)) == [first, second]
     assert done[second] == {"heard": False, "passing": True}

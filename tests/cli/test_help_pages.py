@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tests.conftest import Command
 
 from noren import i18n
-from noren.cli.help_pages import usage_sentence
-from noren.cli.line_breaks import words
+from noren.cli.parts.help_pages import usage_sentence
+from noren.cli.parts.line_breaks import words
 
 JAPANESE = re.compile(r"[぀-ヿ一-鿿]")
 
@@ -141,3 +141,10 @@ class TestWords:
         # a private name of Rich: this fails when it moves
         assert list(rich._wrap.words("a b")) == [(0, 2, "a "), (2, 3, "b")]
         assert "words" in rich._wrap.divide_line.__code__.co_names
+
+
+@pytest.mark.parametrize("command", ["draw", "correlate", "categorize"])
+def test_every_command_helps_with_an_example(noren, command) -> None:
+    answer = noren(command, "--help")
+    assert answer.code == 0
+    assert "Example: noren " + command in " ".join(answer.out.split())

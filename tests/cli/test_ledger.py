@@ -60,6 +60,12 @@ def test_a_stewards_year(noren, folder, original, tmp_path) -> None:
     shown = noren("ledger", "show", folder)
     assert shown.code == 0
     assert "budget for EMM: 0.7, of which 0.0333 is left" in shown.out
+    said = " ".join(shown.out.split())
+    assert "▲ broken" in said
+    assert "Everything released, with 2011/1: Broken: " in said
+    assert "Rule partner" in said
+    for told in (first.out, passed.out, shown.out):
+        assert "safe" not in told
     checked = noren("ledger", "check", folder)
     assert (checked.code, checked.out) == (0, "2 releases, and every file is as it was written\n")
     published = noren("publish", folder / "releases/2011-1", "--out", tmp_path / "out")
@@ -76,6 +82,7 @@ class TestJson:
         assert said["attacks"][:2] == ["s1", "s2"]
         assert said["steps"][0]["period"] == said["period"] == "week"
         assert said["entries"] == []
+        assert said["rule"]["name"] == "partner"
 
     def test_add_and_refusal(self, noren, folder, original) -> None:
         (one,) = noren("ledger", "add", folder, original, "--seed", 1, "--json").json["additions"]
@@ -97,6 +104,8 @@ class TestJson:
         shown = noren("ledger", "show", folder, "--json").json
         assert shown["left"]["emm"] == pytest.approx(0.2)
         assert [entry["period"] for entry in shown["entries"]] == ["2010/12"]
+        assert shown["entries"][0]["verdict"]["verdict"] == "broken"
+        assert shown["entries"][0]["verdict"]["rule"] == shown["rule"]
         assert noren("ledger", "check", folder, "--json").json == {"ok": True, "problems": []}
         drawn = noren("ledger", "chart", folder, "--out", tmp_path / "c.svg", "--json")
         assert drawn.json == {"out": str(tmp_path / "c.svg")}

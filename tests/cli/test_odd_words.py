@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import noren as package
-from noren.cli.screen import number, show_json
+from noren.cli.parts.screen import number, show_json
 from noren.data.given import checked_seed
 from noren.errors import NorenError, ParameterError
 from noren.measures import measures
@@ -127,7 +127,7 @@ def test_trouble_of_the_machine_is_no_bug(noren, monkeypatch, error, said) -> No
     def broken(*_: Any, **__: Any) -> None:
         raise error
 
-    monkeypatch.setattr("noren.kernels.threshold.threshold", broken)
+    monkeypatch.setattr("noren.kernels.judging.threshold.threshold", broken)
     answer = noren("threshold", "--n", 9)
     assert answer.code == 2
     assert said in answer.err
@@ -165,7 +165,7 @@ def test_what_is_no_seed_is_said_in_one_line(small, seed: Any) -> None:
 
 def test_whole_numbers_of_any_make_are_seeds(small) -> None:
     assert [checked_seed(seed) for seed in (0, np.int64(7), np.uint64(2**63), 2**64 - 1)] == [0, 7, 2**63, 2**64 - 1]
-    first, second = (package.protect(small, "pseudonymize", seed=seed) for seed in (7, np.int32(7)))
+    first, second = (package.protect(small, "pseudonymize", seed=seed) for seed in (7, np.int32(7)))  # type: ignore[arg-type]
     assert first.public.frame.equals(second.public.frame)
     assert type(second.secret.seed) is int
 

@@ -142,7 +142,7 @@ def text_tables(draw: st.DrawFn) -> Table:
 
 # --- schemas ---------------------------------------------------------------------------------------------------------
 
-BOUNDS = {
+BOUNDS: dict[ValueType, st.SearchStrategy[Any]] = {
     ValueType.INTEGER: st.integers(-1000, 1000).map(float),
     ValueType.DECIMAL: st.floats(-1e6, 1e6),
     ValueType.DATE: st.dates(),

@@ -30,7 +30,7 @@ from noren.data.formats.binary_files import (
     saying_damage,
 )
 from noren.data.frames import Table
-from noren.data.guess import guess_schema
+from noren.data.guessing.schema_guess import guess_schema
 from noren.data.reading import read, write
 from noren.data.schema import Schema
 from noren.errors import FileError, NorenError, ParameterError, ValueInCellError

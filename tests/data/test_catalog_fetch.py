@@ -9,13 +9,14 @@ import zipfile
 from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 import xlsxwriter
 
 from noren.data import catalog
-from noren.data.catalog import Dataset, Part, fetch, find, get, open_dataset, rows_digest, verify
+from noren.data.catalog import DataPart, Dataset, fetch, find, get, open_dataset, rows_digest, verify
 from noren.data.frames import History, Table
 from noren.data.reading import read
 from noren.data.schema import Kind, Schema
@@ -38,7 +39,7 @@ def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 # --- what the rows are, whatever the file ----------------------------------------------------------------------------
 
-RETAIL = {
+RETAIL: dict[str, list[Any]] = {
     "InvoiceNo": ["536365", "C536379"],
     "StockCode": ["71053", "85123A"],
     "Description": [" WHITE METAL LANTERN ", None],
@@ -115,7 +116,7 @@ TINY_RETAIL = Dataset(
     title="",
     schema="online-retail",
     kind=Kind.HISTORY,
-    parts=(Part("T", ("online_retail.parquet", "Online Retail.xlsx"), 2, "", RETAIL_DIGEST, by_rows=True),),
+    parts=(DataPart("T", ("online_retail.parquet", "Online Retail.xlsx"), 2, "", RETAIL_DIGEST, by_rows=True),),
     licence="",
     citation="",
     homepage="",
@@ -133,8 +134,8 @@ TINY_ADULT = Dataset(
     schema="adult",
     kind=Kind.TABLE,
     parts=(
-        Part("data", ("adult.data",), 1, "", hashlib.sha256(DATA.encode()).hexdigest()),
-        Part("test", ("adult.test",), 1, "", hashlib.sha256(TEST.encode()).hexdigest()),
+        DataPart("data", ("adult.data",), 1, "", hashlib.sha256(DATA.encode()).hexdigest()),
+        DataPart("test", ("adult.test",), 1, "", hashlib.sha256(TEST.encode()).hexdigest()),
     ),
     licence="",
     citation="",

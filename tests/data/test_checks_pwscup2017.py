@@ -362,7 +362,8 @@ def release_is_valid(content: bytes) -> bool:
     rows = lines_of(content)
     if not utf8(content) or not rows or len(rows[0][1]) < 7:
         return False
-    width, names = len(rows[0][1]), {}
+    width = len(rows[0][1])
+    names: dict[Any, Any] = {}
     live = [(place, cells) for place, (_, cells) in enumerate(rows) if cells[0] != "DEL"]
     if len(live) < len(rows) // 2 or any(len(cells) > width for _, cells in rows):
         return False

@@ -522,7 +522,8 @@ def test_damaged_guesses_are_judged_as_row_by_row(original: Path, tmp_path: Path
         lines = re.split(r"\r\n|\r|\n", content.decode("latin-1"))
         if lines[-1] == "":
             lines.pop()
-        expected, seen = [], set()
+        expected: list[tuple[int, str | None]] = []
+        seen = set()
         for row, line in enumerate(lines, 1):
             if not re.fullmatch("[0-9]+,[0-9]+", line):
                 expected.append((row, None))

@@ -2,6 +2,7 @@
 
 import datetime as dt
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -96,7 +97,7 @@ def test_a_set_of_categories_stands_for_all_their_items() -> None:
 
 def test_dates_with_a_time_of_day() -> None:
     schema = Schema.preset("online-retail")
-    rows = {
+    rows: dict[str, list[Any]] = {
         "InvoiceNo": ["1", "2"], "StockCode": ["a", "b"], "Description": ["x", "y"], "Quantity": [1, 2],
         "InvoiceDate": [dt.datetime(2010, 12, 1, 8, 26), dt.datetime(2010, 12, 4, 8, 26)], "UnitPrice": [1.001, 1.003],
         "CustomerID": ["7", "8"], "Country": ["UK", "UK"],

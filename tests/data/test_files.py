@@ -238,7 +238,7 @@ WRITERS: dict[str, Callable[[Path, Path], object]] = {
     "out.tsv": lambda source, target: convert(source, target, SHOP),
     "out.parquet": lambda source, target: convert(source, target, SHOP),
     "out.xlsx": lambda source, target: convert(source, target, SHOP),
-    "A.csv": lambda source, target: write_rows(_release().public, target),
+    "A.csv": lambda source, target: write_rows(_release().public, target),  # type: ignore[arg-type]
     "F.csv": lambda source, target: write_pairs(pl.DataFrame({"p": ["a"] * 2000, "c": ["b"] * 2000}), target),
     "release": lambda source, target: _release().save(target, replace_existing=True),
     "public": lambda source, target: _release().publish(target, official=True, replace_existing=True),

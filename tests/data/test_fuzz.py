@@ -24,7 +24,7 @@ import pytest
 from noren.data.formats.official import read_master, read_months, read_pairs, read_rows, read_thresholds
 from noren.data.formats.scan import scan_text
 from noren.data.frames import Table
-from noren.data.guess import guess_schema
+from noren.data.guessing.schema_guess import guess_schema
 from noren.data.reading import convert, read, write
 from noren.data.release import Release, Statement
 from noren.data.schema import Schema
@@ -232,7 +232,7 @@ READERS = {
         lambda: (TABLE.to_toml().encode(), Schema.preset("pwscup2017").to_toml().encode()), Schema.load, "schema.toml"
     ),
     **{
-        f"release {part}": Reader(lambda p=part: (release_part(p),), _release(part), "part", per_shard=120)
+        f"release {part}": Reader(lambda p=part: (release_part(p),), _release(part), "part", per_shard=120)  # type: ignore[misc]
         for part in RELEASE_PARTS
     },
 }

@@ -5,7 +5,7 @@ from tests.data.bought_examples import bought, shown
 
 from noren.data.item_sets import set_sides
 from noren.errors import SchemaError
-from noren.kernels.item_sets import CERTAIN
+from noren.kernels.items.packed_sets import CERTAIN
 
 
 def test_codes_are_the_originals() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.data.strategies import FORMATS, values
 
-from noren.data.formats.parse import Place, in_calendar, parse_text, parse_values, validate_values
+from noren.data.formats.parse import CellPlace, in_calendar, parse_text, parse_values, validate_values
 from noren.data.formats.render import file_text, value_text
 from noren.data.schema import Column, Schema, ValueType
 from noren.errors import ValueInCellError
@@ -120,9 +120,9 @@ def test_the_first_bad_cell_is_named_with_its_row() -> None:
     schema = Schema.of({"kind": "table", "columns": {"a": {"type": "integer", "minimum": 0}, "b": {"type": "decimal"}}})
     block = pl.DataFrame({"a": ["1", "-2", "-3"], "b": ["x", "y", "1"]})
     with pytest.raises(ValueInCellError, match=r"^T\.csv, row 101, column b, 'x': this is not a finite number"):
-        parse_text(block, schema, Place("T.csv", 101))
+        parse_text(block, schema, CellPlace("T.csv", 101))
     with pytest.raises(ValueInCellError, match=r"^T\.csv, row 102, column a, '-2': the value must be at least 0; mend"):
-        parse_text(block.with_columns(b=pl.lit("1")), schema, Place("T.csv", 101))
+        parse_text(block.with_columns(b=pl.lit("1")), schema, CellPlace("T.csv", 101))
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,7 @@ def test_nothing_secret_is_published(tmp_path: Path, official: bool, drawn: tupl
     statement = json.loads((folder / "statement.json").read_text(encoding="utf-8"))
     assert set(statement) == {"method", "parameters", "promise", "noren", "notes"}
     assert statement["parameters"] == {"k": 3}
+    assert release.secret.seed is not None
     assert str(release.secret.seed) not in (folder / "statement.json").read_text() or release.secret.seed < 1000
     told = b"".join(path.read_bytes() for path in folder.iterdir()) + uncompressed(folder / "public.parquet")
     for customer in original.customers:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from tests.methods.histories import Stuffed, histories, history, known
 
-from noren.data.frames import History, Table
+from noren.data.frames import History, Records, Table
 from noren.data.release import Release, Secret, Statement
 from noren.data.schema import Schema
 from noren.errors import ParameterError
@@ -37,8 +37,9 @@ chains = st.lists(st.sampled_from(STEPS), min_size=3, max_size=3)
 
 def stages_of(original: History, steps: list[Method]) -> list[Release]:
     made: list[Release] = []
-    data = original
+    data: Records = original
     for at, step in enumerate(steps):
+        assert isinstance(data, History)
         made.append(step.protect(data, seed=at))
         data = made[-1].public
     return made
@@ -82,9 +83,9 @@ def test_maps_rows_and_counts_by_hand(original: History, steps: list[Method]) ->
     assert set(whole.public["customer"]) == set(behind)
     # who owns the rows: their buyers, unless rows were exchanged
     if not any(isinstance(step, Swap) for step in steps):
-        rows = [at for at, place in enumerate(origins) if place is not None]
+        rows = [(at, place) for at, place in enumerate(origins) if place is not None]
         owners = whole.by_name()["customer"]
-        assert [owners[at] for at in rows] == [original["customer"][origins[at]] for at in rows]
+        assert [owners[at] for at, _place in rows] == [original["customer"][place] for _at, place in rows]
     assert len(whole.aligned()) == len(original)
 
 
@@ -92,12 +93,13 @@ def test_the_period_is_the_later_one_else_the_earlier_one() -> None:
     original = history("ann 2010/12/1 a 1 1", "ann 2011/1/31 b 1 1", "bob 2011/2/1 a 1 1")
     monthly, plain, quarterly = MonthlyPseudonyms(), Pseudonymize(), MonthlyPseudonyms(period="quarter")
     expected = {"month": ["2010/12", "2011/1", "2011/2"], "quarter": ["2010/Q4", "2011/Q1", "2011/Q1"]}
-    for steps, period in (
+    orders: list[tuple[list[Method], str]] = [
         ([monthly, plain], "month"),
         ([plain, monthly], "month"),
         ([monthly, quarterly], "quarter"),
         ([quarterly, monthly], "month"),
-    ):
+    ]
+    for steps, period in orders:
         whole = reduce(Release.then, stages_of(original, steps))
         assert whole.secret.pseudonyms.columns == ["pseudonym", "customer", "period"]
         assert sorted(whole.secret.pseudonyms["period"]) == expected[period]
@@ -112,6 +114,7 @@ def test_a_month_filled_with_added_rows_alone_is_its_customers() -> None:
     added = first.public.take(pl.Series([0]))
     late = replace(added, frame=added.frame.with_columns(date=pl.lit(dt.date(2011, 5, 1))))
     stuffed = Release.of_aligned(original, first.aligned(), Statement("hand"), inserted=late)
+    assert isinstance(stuffed.public, History)
     whole = stuffed.then(MonthlyPseudonyms().protect(stuffed.public, seed=1))
     assert whole.inserted_rows == 1
     assert (
@@ -133,6 +136,7 @@ def test_given_pseudonyms_are_kept_where_rows_changed_hands() -> None:
 def test_only_releases_of_one_another_go_together(tmp_path: Path) -> None:
     original = history("ann 2010/12/1 a 1 1", "bob 2010/12/2 b 1 1")
     first, other = Pseudonymize().protect(original, seed=1), Pseudonymize().protect(original, seed=3)
+    assert isinstance(first.public, History)
     second = Pseudonymize().protect(first.public, seed=1)
     with pytest.raises(ParameterError, match="not made of the first one's public part; protect the public part"):
         first.then(other)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from noren.data.samples import shape as module
 from noren.data.samples.generator import generate
-from noren.data.samples.shape import Shape, ShapeCounter, shape
+from noren.data.samples.shape import HistoryShape, ShapeCounter, shape
 
 
 def history(sets: dict[str, str]) -> pl.DataFrame:
@@ -39,8 +39,8 @@ def test_equal_customers() -> None:
 
 
 def test_no_pairs() -> None:
-    assert shape(history({"a": "xyx"})) == Shape(n=1, m=3, b=2.0, mu=0.0, h=0.0)
-    assert shape(history({})) == Shape(n=0, m=0, b=0.0, mu=0.0, h=0.0)
+    assert shape(history({"a": "xyx"})) == HistoryShape(n=1, m=3, b=2.0, mu=0.0, h=0.0)
+    assert shape(history({})) == HistoryShape(n=0, m=0, b=0.0, mu=0.0, h=0.0)
 
 
 def test_columns_of_any_name_and_type() -> None:

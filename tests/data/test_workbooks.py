@@ -13,11 +13,11 @@ import pytest
 import xlsxwriter
 
 from noren.data.formats.binary_files import excel_sheet
-from noren.data.guess import guess_schema
+from noren.data.guessing.schema_guess import guess_schema
 from noren.data.reading import read
 from noren.errors import FileError
 
-ROWS = [("who", "town", "age"), ("a", "Kyoto", 31), ("b", "Nara", 44), ("c", "Nara", 52)]
+ROWS: list[tuple[object, ...]] = [("who", "town", "age"), ("a", "Kyoto", 31), ("b", "Nara", 44), ("c", "Nara", 52)]
 
 
 def book(path: Path, **sheets: list[tuple[object, ...]]) -> Path:
@@ -44,7 +44,7 @@ def test_a_cover_is_passed_over_and_that_is_said(tmp_path: Path) -> None:
 
 def test_the_first_table_is_read_unless_another_is_far_larger(tmp_path: Path) -> None:
     assert excel_sheet(book(tmp_path / "a.xlsx", one=ROWS, two=ROWS * 2)).name == "one"
-    notes = [("item", "note"), ("author", "x")]
+    notes: list[tuple[object, ...]] = [("item", "note"), ("author", "x")]
     assert excel_sheet(book(tmp_path / "b.xlsx", notes=notes, two=ROWS * 20)).name == "two"
     assert excel_sheet(book(tmp_path / "c.xlsx", one=ROWS, two=ROWS * 2), "two").name == "two"
     assert excel_sheet(book(tmp_path / "d.xlsx", one=ROWS, two=[("x", "y"), (1, 2)]), None, ("x", "y")).name == "two"

@@ -26,7 +26,7 @@ from tools.pictures import (
 from tools.pictures.axes import Axes
 from tools.pictures.canvas import WIDTH, Canvas
 
-from noren.kernels.threshold import threshold
+from noren.kernels.judging.threshold import threshold
 
 ROOT = Path(__file__).resolve().parents[2]
 SVG = "{http://www.w3.org/2000/svg}"

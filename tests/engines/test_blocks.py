@@ -48,7 +48,7 @@ def test_the_first_error_is_the_one_raised(workers: int) -> None:
             raise ValueError(f"block {block}")
         return block
 
-    seen = []
+    seen: list[int] = []
     with pytest.raises(ValueError, match="block 3"):
         seen.extend(map_blocks(kernel, range(20), workers=workers))
     assert seen == [0, 1, 2]
@@ -60,7 +60,7 @@ def test_an_error_of_the_source_waits_for_the_blocks_before_it(workers: int) -> 
         yield from range(last)
         raise OSError("the source broke")
 
-    seen = []
+    seen: list[int] = []
     with pytest.raises(OSError, match="the source broke"):
         seen.extend(map_blocks(lambda block: block, source(3), workers=workers))
     assert seen == [0, 1, 2]
@@ -72,7 +72,7 @@ def test_an_error_of_the_source_waits_for_the_blocks_before_it(workers: int) -> 
 def test_a_reader_may_stop_early(workers: int) -> None:
     results = map_blocks(lambda block: block, iter(range(1000)), workers=workers)
     assert next(results) == 0
-    results.close()
+    results.close()  # type: ignore[attr-defined]
     assert list(results) == []
 
 

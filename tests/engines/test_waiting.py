@@ -13,8 +13,11 @@ from noren.engines.waiting import abandoned, heard
 from noren.i18n import _, activate
 
 ENDLESS = """
+import signal
 import sys
 import numba
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever starts a test in the background lets it be ignored
 
 @numba.njit(nogil=True)
 def endless(x):
@@ -32,22 +35,22 @@ def kernel(*given, **named):
 
 def interrupted(script: str, folder: Path) -> tuple[int, str]:
     """Run a script, press Ctrl-C when its kernel says that it runs, and return how it ended."""
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-c", ENDLESS + script],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env=os.environ | {"LANG": "C.UTF-8"},
-    )
-    try:
-        assert process.stdout is not None
-        said = next((line for line in process.stdout if "in the kernel" in line), "")
-        assert said, process.communicate(timeout=60)[1]
-        process.send_signal(signal.SIGINT)
-        _out, err = process.communicate(timeout=60)
-    finally:
-        process.kill()
+    ) as process:
+        try:
+            assert process.stdout is not None
+            said = next((line for line in process.stdout if "in the kernel" in line), "")
+            assert said, process.communicate(timeout=60)[1]
+            process.send_signal(signal.SIGINT)
+            _out, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
     return process.returncode, err
 
 
@@ -88,8 +91,11 @@ SAMPLE = "sample --customers 30 --rows 300 --items 20 --seed 1 --schema pwscup20
 @pytest.mark.parametrize(
     ("patched", "command"),
     [
-        ("noren.kernels.feasibility._search", "protect T.csv --schema pwscup2018 --method generalize-by-count --k 3"),
-        ("noren.kernels.feasibility._search", "attack T.csv R --schema pwscup2018 --with consistency"),
+        (
+            "noren.kernels.linkage.feasibility._search",
+            "protect T.csv --schema pwscup2018 --method generalize-by-count --k 3",
+        ),
+        ("noren.kernels.linkage.feasibility._search", "attack T.csv R --schema pwscup2018 --with consistency"),
         ("noren.attacks.jaccard.Jaccard.attack", "attack T.csv R --schema pwscup2018 --with jaccard"),
         ("noren.measures.safety.survival.best_plan", "measure T.csv R --schema pwscup2018 --with survival"),
     ],

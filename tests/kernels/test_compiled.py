@@ -49,7 +49,7 @@ def test_else_a_closed_folder_of_the_users_own_which_is_found_again(nowhere: Pat
     chosen = Path(os.environ.pop("NUMBA_CACHE_DIR"))
     assert chosen.parent == tmp_path
     assert stat.S_IMODE(chosen.stat().st_mode) == 0o700
-    assert str(chosen) == numba.config.CACHE_DIR
+    assert str(chosen) == numba.config.CACHE_DIR  # type: ignore[attr-defined]
     keep_compiled(nowhere)
     assert os.environ["NUMBA_CACHE_DIR"] == str(chosen)
 

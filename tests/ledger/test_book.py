@@ -257,7 +257,8 @@ class TestSecrets:
         secret = book.release_folder("2010/12") / "secret"
         assert stat.S_IMODE(secret.stat().st_mode) == 0o700
         assert {path.name for path in secret.iterdir()} == {
-            "exposed.parquet", "origin.parquet", "original.parquet", "pseudonyms.parquet", "run.json", "seal.json",
+            "exposed.parquet", "facts.json", "origin.parquet", "original.parquet", "pseudonyms.parquet", "run.json",
+            "seal.json",
         }  # fmt: skip
 
     def test_publishing_leaves_entry_and_secret_behind(self, tmp_path: Path) -> None:

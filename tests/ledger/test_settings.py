@@ -9,7 +9,7 @@ from tests.ledger.books import ledger
 from noren.data.schema import Schema
 from noren.errors import FileError, NorenError, ParameterError, SchemaError
 from noren.ledger import Ledger
-from noren.ledger.settings import USUAL_ATTACKS, Settings, chain_of
+from noren.ledger.settings import USUAL_ATTACKS, LedgerSettings, chain_of
 from noren.methods.chain import Chain
 
 CHAIN: list[Any] = [{"method": "thin", "share": 0.2}, "perturb", "monthly-pseudonyms"]
@@ -25,13 +25,13 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
 
 
 def test_the_usual_attacks_are_those_of_the_paper_that_fit() -> None:
-    settings = Settings.of("pwscup2017", ["pseudonymize"])
+    settings = LedgerSettings.of("pwscup2017", ["pseudonymize"])
     assert settings.attacks[:8] == USUAL_ATTACKS[:8]
     assert {attack.parameters()["period"] for attack in settings.ready_attacks()[:8]} == {"month"}
 
 
 def test_steps_and_attacks_go_by_the_ledgers_periods() -> None:
-    settings = Settings.of("pwscup2018", CHAIN, period="week", attacks=["s1"])
+    settings = LedgerSettings.of("pwscup2018", CHAIN, period="week", attacks=["s1"])
     assert [getattr(step, "period", None) for step in settings.chain.steps] == [None, "week", "week"]
     assert settings.ready_attacks()[0].parameters()["period"] == "week"
     said = [{"method": "perturb", "days": 2, "period": "week"}]
@@ -40,7 +40,7 @@ def test_steps_and_attacks_go_by_the_ledgers_periods() -> None:
 
 def test_a_step_that_goes_by_other_periods_is_named() -> None:
     with pytest.raises(ParameterError, match=r'step 2, swap, goes by week, the ledger by month; set its period = "mon'):
-        Settings.of("pwscup2018", ["thin", {"method": "swap", "period": "week"}])
+        LedgerSettings.of("pwscup2018", ["thin", {"method": "swap", "period": "week"}])
 
 
 def test_a_file_that_a_step_reads_is_found_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,6 +59,7 @@ def test_a_file_that_a_step_reads_is_found_from_anywhere(tmp_path: Path, monkeyp
         ({"period": "day"}, "a ledger cannot go by 'day'; use one of month, week, quarter"),
         ({"attacks": []}, "a ledger without attacks sees no risk"),
         ({"attacks": ["s9"]}, "there is no 's9'"),
+        ({"rule": "nobody"}, "there is no rule 'nobody'"),
         ({"chain": []}, "the chain has no steps"),
         ({"chain": "nowhere.toml"}, "nowhere.toml: there is no such file"),
         ({"schema": "adult"}, "a ledger keeps purchase histories"),
@@ -75,8 +76,8 @@ def test_an_attack_that_needs_other_columns_is_named() -> None:
     columns = {"customer": "customer", "date": "date", "item": "item"}
     schema = Schema.of({"name": "plain", "columns": {name: {"role": role} for name, role in columns.items()}})
     with pytest.raises(ParameterError, match="s7 does not work on data of the schema plain"):
-        Settings.of(schema, ["pseudonymize"], attacks=["s7"])
-    assert "s7" not in Settings.of(schema, ["pseudonymize"]).attacks
+        LedgerSettings.of(schema, ["pseudonymize"], attacks=["s7"])
+    assert "s7" not in LedgerSettings.of(schema, ["pseudonymize"]).attacks
 
 
 @pytest.mark.parametrize(
@@ -107,4 +108,4 @@ def test_a_folder_that_is_no_ledger(tmp_path: Path) -> None:
 
 def test_a_schema_of_a_table_is_refused() -> None:
     with pytest.raises(SchemaError):
-        Settings.of("adult", ["pseudonymize"])
+        LedgerSettings.of("adult", ["pseudonymize"])

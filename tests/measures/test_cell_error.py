@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -195,8 +196,9 @@ def test_the_mean_error_over_all_draws(rows: list[Any], tmp_path_factory: pytest
     def day(at: int) -> str:
         return f"2010/12/{at + 1}" if at < 31 else f"2011/1/{at - 30}"
 
-    writers = {0: day, 2: lambda pence: f"{pence / 100:.2f}", 3: str}
-    original, released, costs = [], [], {column: [] for column in range(4)}
+    writers: dict[int, Callable[[int], str]] = {0: day, 2: lambda pence: f"{pence / 100:.2f}", 3: str}
+    original, released = [], []
+    costs: dict[int, list[Any]] = {column: [] for column in range(4)}
     for values, spreads, items in rows:
         cells = [""] * 4
         for place, (column, write) in enumerate(writers.items()):

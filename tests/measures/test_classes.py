@@ -93,7 +93,7 @@ def test_what_one_to_one_rules_out() -> None:
     original = prices(["ann", "bob", "bob", "cem"], [1, 1, 2, 2])
     public = prices(["7", "8", "9"], [1, 1, 2])
     score = judged(original, claiming(Release(public, NO_SECRET, Statement("hand")), 2))
-    assert (score.value, score.parts["one_to_one"], score.parts["below"]) == (2, 1, pytest.approx(1 / 3))
+    assert (score.value, score.parts["one_to_one"], score.parts["below"]) == (2, 1, pytest.approx(1 / 3))  # type: ignore[comparison-overlap]
     assert score.notes["holds"] is False
 
 

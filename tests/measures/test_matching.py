@@ -104,7 +104,7 @@ def test_the_worked_example() -> None:
     assert scores["mm"].value == 3 / 6
     # after January 2/3; after February (3 - 1)/5; at the end 3/6
     assert scores["emm"].notes["curve"]["hand"] == pytest.approx([2 / 3, 2 / 5, 3 / 6])
-    assert (scores["emm"].value, scores["emm"].notes["at"]) == (pytest.approx(2 / 3), "2011/1")
+    assert (scores["emm"].value, scores["emm"].notes["at"]) == (pytest.approx(2 / 3), "2011/1")  # type: ignore[comparison-overlap]
     assert scores["mm"].notes["by_period"]["hand"] == pytest.approx([2 / 3, 0.0, 1.0])
     assert scores["mm"].notes["pseudonyms"] == 6
     windows = scores["emm"].notes["windows"]["hand"]

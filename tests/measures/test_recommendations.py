@@ -1,6 +1,7 @@
 """E1, E2 and E3 are the judges' of PWS Cup 2017 on every vector."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests import pwscup2017
@@ -26,7 +27,7 @@ def test_the_official_values(name: str, shared: Path) -> None:
     assert e1.parts == e2.parts == {}
 
 
-def judged(original: History, aligned: History, measure: str, **parameters: object) -> float:
+def judged(original: History, aligned: History, measure: str, **parameters: Any) -> float:
     release = Release.of_aligned(original, aligned, Statement("hand"))
     return noren.measure(original, release, measure, **parameters).value
 

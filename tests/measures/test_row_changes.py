@@ -47,7 +47,7 @@ def test_row_by_row(rows: list[tuple[int, int, int, int, bool]]) -> None:
         }
         frame = pl.DataFrame({"customer": names, "date": days, "price": prices} | whole)
         types = {"customer": pl.String, "item": pl.String, "date": pl.Date, "price": pl.Float64, "quantity": pl.Int64}
-        return History(frame.cast(types), Schema.preset("pwscup2018"))
+        return History(frame.cast(types), Schema.preset("pwscup2018"))  # type: ignore[arg-type]
 
     days = [first + timedelta(day) for day, *_rest in rows]
     prices = [pence / 100 for _d, _m, pence, *_rest in rows]

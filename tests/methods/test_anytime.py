@@ -13,7 +13,7 @@ from noren import api
 from noren.data.frames import History, Table
 from noren.data.hierarchies import interval_hierarchy, write_hierarchy
 from noren.data.schema import Schema
-from noren.kernels import lattice
+from noren.kernels.lattice import search as lattice
 from noren.measures.safety.survival import Survival
 from noren.methods import methods
 from noren.methods.generalize import Generalize
@@ -161,7 +161,7 @@ def test_enough_keeps_pairs_while_the_optimum_is_not_proved(stop_at: int) -> Non
 def test_work_that_takes_long_repeats_its_best(shop: History, monkeypatch: pytest.MonkeyPatch) -> None:
     usual, often = Listener(), Listener()
     Generalize(k=3, effort="quick").protect(shop, seed=1, progress=usual)
-    monkeypatch.setattr("noren.kernels.shared_histories._QUIET", 0.0)
+    monkeypatch.setattr("noren.kernels.sharing.shared_histories._QUIET", 0.0)
     Generalize(k=3, effort="quick").protect(shop, seed=1, progress=often)
     assert len(often.bests) > 10 * len(usual.bests)
     assert sorted(set(often.bests)) == sorted(set(usual.bests))

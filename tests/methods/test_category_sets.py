@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -19,7 +20,7 @@ from noren.methods.generalize_by_count import GeneralizeByCount
 from noren.protocols import Evidence
 
 # S1's own example: 291D and B20 are furniture, G402 is stationery, 891 and 521P are general goods.
-ROWS = {
+ROWS: dict[str, list[Any]] = {
     "customer": ["A", "A", "B", "B", "C", "C"],
     "date": ["2011/8/2", "2011/4/6", "2011/5/28", "2011/10/10", "2011/1/3", "2011/4/2"],
     "item": ["291D", "891", "G402", "521P", "B20", "521P"],
@@ -110,6 +111,7 @@ def test_an_item_without_a_category_is_refused(original: History, tmp_path: Path
 def test_nineteen_categories_as_skewed_as_s1s_gain_what_s1s_gain(shared: Path, tmp_path: Path) -> None:
     """Items dealt at random into categories of the sizes S1 lists gain about its 0.02 to 0.03 at every k."""
     original = read(shared / "data" / "pwscup2018_preliminary_T.csv", "pwscup2018").data
+    assert isinstance(original, History)
     sizes = [1233, 534, 471, 271, 201, 161, 150, 50, 45, 34, 6, *[12] * 8]
     items = sorted(original[Role.ITEM].unique().to_list())
     dealt = pl.Series(items).sample(fraction=1, shuffle=True, seed=1).to_list()

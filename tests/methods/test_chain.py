@@ -19,6 +19,7 @@ from noren.methods.monthly_pseudonyms import MonthlyPseudonyms
 from noren.methods.perturb import Perturb
 from noren.methods.pseudonymize import Pseudonymize
 from noren.methods.thin import Thin
+from noren.protocols import Method
 
 TEXT = """
 [[step]]
@@ -139,7 +140,7 @@ class TestFromPython:
         rows = history(
             *(f"ann 2010/12/{day} a 1 1" for day in range(1, 4)), *(f"ann 2011/1/{day} a 1 1" for day in range(1, 4))
         )
-        chain = ["monthly-pseudonyms", GeneralizeByCount(k=2)]
+        chain: list[str | Method] = ["monthly-pseudonyms", GeneralizeByCount(k=2)]
         with pytest.raises(CheckFailedError, match="claims k=2, but one pseudonym fits only 1 of the customers"):
             protect(rows, chain, seed=1)
         assert len(protect(rows, chain, seed=1, audit=False).public) == 6

@@ -99,6 +99,7 @@ def test_on_the_contests_own_data(shared: Path) -> None:
     from noren.data.reading import read
 
     original = read(shared / "data/pwscup2017_T.csv", "pwscup2017").data
+    assert isinstance(original, History)
     bare = risks(original, protect(original, "monthly-pseudonyms", seed=1))
     gamed = risks(original, protect(original, Chain(steps=[OneStrongMonth(), "monthly-pseudonyms"]), seed=1))
     assert bare["um"] > 0.95

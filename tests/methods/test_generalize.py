@@ -112,7 +112,7 @@ def test_pairs_of_the_final_data_are_optimal(shared: Path) -> None:
 
     from noren.data.arrays import people
     from noren.engines.blocks import map_blocks
-    from noren.kernels.pair_bounds import PairTable, pair_tariff
+    from noren.kernels.sharing.pair_bounds import PairTable, pair_tariff
     from noren.methods.alike import in_words
 
     laid = method._laid(original, in_words(original, None)[0], people(original.frame["customer"])[0])

@@ -188,7 +188,7 @@ def test_against_plain_python(rows: list[Row], k: int, suppress_cells: bool) -> 
         for together in zip(*piles, strict=False):
             # prices are drawn in steps of 0.5, so on the grid of 0.01 they are 50 steps apart
             dates, prices, quantities = (
-                told([w * rows[at][c] for at in together], [w * row[c] for row in rows], suppress_cells=suppress_cells)
+                told([w * rows[at][c] for at in together], [w * row[c] for row in rows], suppress_cells=suppress_cells)  # type: ignore[misc]
                 for c, w in ((1, 1), (3, 50), (4, 1))
             )
             items = sorted({rows[at][2] for at in together})

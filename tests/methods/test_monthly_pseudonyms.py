@@ -128,6 +128,7 @@ def test_periods_that_do_not_fit_the_data(starts, said) -> None:
 
 def test_dates_that_are_generalised_have_no_period() -> None:
     public = GeneralizeByCount(k=2).protect(ROWS, seed=1).public
+    assert isinstance(public, History)
     with pytest.raises(SchemaError, match="column date: the original is generalised already"):
         MonthlyPseudonyms().protect(public, seed=1)
 
@@ -137,6 +138,7 @@ def test_the_official_checker_of_2017_accepts_it(shared: Path, tmp_path: Path) -
 
     path = shared / "data/pwscup2017_T.csv"
     original = read(path, "pwscup2017").data
+    assert isinstance(original, History)
     release = MonthlyPseudonyms().protect(original, seed=1)
     release.save(tmp_path / "release", official=True)
     report = check_release("pwscup2017", path, tmp_path / "release/secret/A.csv")

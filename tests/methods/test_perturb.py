@@ -85,7 +85,7 @@ def test_baskets_move_together() -> None:
         .aligned()
         .frame.with_columns(basket=pl.int_range(len(days)) // 3)
     )
-    assert apart.group_by("basket").agg(pl.col("date").n_unique())["date"].mean() > 2
+    assert apart.group_by("basket").agg(pl.col("date").n_unique())["date"].mean() > 2  # type: ignore[operator]
 
 
 def test_custom_periods_and_the_columns_own_bounds() -> None:
@@ -167,5 +167,6 @@ def test_noise_that_is_none(parameters, said) -> None:
 
 def test_generalised_data_are_refused() -> None:
     public = GeneralizeByCount(k=2).protect(history("a 2010/12/1 x 1 1", "b 2010/12/2 x 2 1"), seed=1).public
+    assert isinstance(public, History)
     with pytest.raises(SchemaError, match="generalised already"):
         Perturb(days=0, packs=0).protect(public, seed=1)

@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 import noren
 from noren.api import measure, protect, reconstruct
 from noren.data.frames import Table
-from noren.data.perturbation import Perturbation, perturbation_of
 from noren.data.reading import read
 from noren.data.release import Release, Statement
 from noren.data.schema import Schema
 from noren.errors import ParameterError, SchemaError, ValueInCellError
-from noren.kernels.retention import k_of, keep_probabilities, laplace
+from noren.kernels.reconstruction.retention import k_of, keep_probabilities, laplace
 from noren.methods.retention import Retention
 from noren.methods.retention_stream import protect_file
+from noren.retention.perturbation import Perturbation, perturbation_of
 
 SCHEMA = Schema.of(
     {

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.methods.histories import histories, history, known, owners, sold
 
-from noren.data.frames import History
+from noren.data.frames import History, Records
 from noren.data.periods import periods_of
 from noren.data.schema import Schema
 from noren.errors import ParameterError, SchemaError
@@ -18,7 +18,7 @@ from noren.methods.generalize_by_count import GeneralizeByCount
 from noren.methods.swap import Swap
 
 
-def bought(history: History) -> Counter:
+def bought(history: Records) -> Counter:
     """Count the rows of each customer in each month."""
     return Counter(zip(history["customer"], periods_of(history["date"]), strict=True))
 
@@ -114,6 +114,7 @@ def test_a_share_that_is_none(share) -> None:
 
 def test_generalised_data_are_refused() -> None:
     public = GeneralizeByCount(k=2).protect(history("a 2010/12/1 x 1 1", "b 2010/12/2 y 2 1"), seed=1).public
+    assert isinstance(public, History)
     with pytest.raises(SchemaError, match="generalised already"):
         Swap().protect(public, seed=1)
 
@@ -122,6 +123,7 @@ def test_on_real_months(shared: Path) -> None:
     from noren.data.reading import read
 
     original = read(shared / "data/pwscup2017_T.csv", "pwscup2017").data
+    assert isinstance(original, History)
     release = Swap(share=0.3).protect(original, seed=1)
     assert release.statement.notes["changed_hands"] == pytest.approx(0.3, abs=1e-4)
 

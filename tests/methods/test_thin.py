@@ -81,6 +81,7 @@ def test_all_rows() -> None:
 
 def test_a_generalised_history_can_be_thinned(small: History) -> None:
     shared = GeneralizeByCount(k=3).protect(small, seed=1).public
+    assert isinstance(shared, History)
     for rarest in (False, True):
         assert Thin(share=0.1, rarest=rarest).protect(shared, seed=1).deleted_rows == len(shared) // 10
 

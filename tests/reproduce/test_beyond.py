@@ -6,14 +6,14 @@ import pytest
 
 from noren.api import sample
 from noren.data.frames import History
+from noren.drawing.charts import COLOURS
 from noren.reproduce.beyond import DOCUMENT, histories, reconstruction, releases, work
-from noren.reproduce.frame import Asked, Comparison, Found, Unit
+from noren.reproduce.frame import Comparison, Extent, Findings, Unit
 from noren.reproduce.s0.printed import TABLE_3
 from noren.reproduce.s4 import adult
 from noren.reproduce.s4.printed import KS, TABLE_5
-from noren.study.charts import COLOURS
 
-QUICK, FULL = Asked(quick=True), Asked()
+QUICK, FULL = Extent(quick=True), Extent()
 
 
 def by_place(compared: Comparison) -> dict[tuple[str, str], Any]:
@@ -21,7 +21,7 @@ def by_place(compared: Comparison) -> dict[tuple[str, str], Any]:
 
 
 def test_the_sharp_bound_beside_the_papers() -> None:
-    compared = histories.bound(Found(QUICK, {}))
+    compared = histories.bound(Findings(QUICK, {}))
     cells = by_place(compared)
     assert [cells[f"n' = {n}", "S0's bound"] for n in (7, 17, 18, 24, 99, 999)] == [7, 14, 15, 18, 64, 612]
     assert [cells[f"n' = {n}", "sharp bound"] for n in (7, 17, 18, 24, 99, 999)] == [7, 14, 14, 18, 52, 392]
@@ -32,7 +32,7 @@ def test_the_sharp_bound_beside_the_papers() -> None:
 
 def test_what_the_best_attacker_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(histories, "SIZES", (2, 3, 7))
-    found = Found(QUICK, {unit: unit.work(*unit.arguments) for unit in histories.class_units(QUICK)})
+    found = Findings(QUICK, {unit: unit.work(*unit.arguments) for unit in histories.class_units(QUICK)})
     compared = histories.classes(found)
     cells = by_place(compared)
     assert cells["k = 2", "S0's bound: best attack"] == "18 right of 24"
@@ -46,7 +46,7 @@ def test_what_the_best_attacker_does(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Of 6 releases by pairs in 2018 3 were never found out" in compared.says[0]
 
 
-def frontier_results(asked: Asked) -> dict[Unit, Any]:
+def frontier_results(asked: Extent) -> dict[Unit, Any]:
     results: dict[Unit, Any] = {}
     for unit in histories.frontier_units(asked):
         if unit.work is work.plan:
@@ -57,7 +57,7 @@ def frontier_results(asked: Asked) -> dict[Unit, Any]:
 
 
 def test_the_frontier_beside_the_teams() -> None:
-    compared = histories.frontier(Found(FULL, frontier_results(FULL)))
+    compared = histories.frontier(Findings(FULL, frontier_results(FULL)))
     assert by_place(compared)["k = 3", "lower bound"] == 0.2
     assert {cell.note for cell in compared.cells if cell.row == "k = 3"} == {"", "no groups of 3 are better"}
     drawn = compared.charts[0].draw()
@@ -66,7 +66,7 @@ def test_the_frontier_beside_the_teams() -> None:
 
 
 def test_quick_searches_pairs_alone() -> None:
-    cells = by_place(histories.frontier(Found(QUICK, frontier_results(QUICK))))
+    cells = by_place(histories.frontier(Findings(QUICK, frontier_results(QUICK))))
     assert cells["k = 2", "generalize"] == 0.25
     assert cells["k = 3", "generalize"] is None
 
@@ -78,10 +78,10 @@ def test_what_auto_gains() -> None:
         for at, k in enumerate(KS)
         for seed in FULL.seeds(full=adult.SEEDS)
     }
-    compared = reconstruction.gains(Found(FULL, results))
+    compared = reconstruction.gains(Findings(FULL, results))
     assert by_place(compared)["t1, k = 10", "gain"] == pytest.approx(3.0)
     assert compared.says == ["auto gains +2.0 points in the mean of 12 cells, at best +3.0, at worst +1.0."]
-    assert reconstruction.gains(Found(QUICK, {})).says == []
+    assert reconstruction.gains(Findings(QUICK, {})).says == []
 
 
 def book(*emm: float) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def test_a_year_of_a_ledger() -> None:
     units = releases.year_units(FULL)
     low, high = book(*[0.2] * 12), book(*[0.2] * 4, *[0.3] * 8)
     results = {unit: high if unit.arguments[0] == releases.STORY else low for unit in units}
-    compared = releases.year(Found(FULL, results))
+    compared = releases.year(Findings(FULL, results))
     assert len(compared.says) == 8
     assert compared.says[1:4] == [
         "pseudonyms alone, by linkage: a budget of 0.265 is enough for the whole year.",
@@ -104,7 +104,7 @@ def test_a_year_of_a_ledger() -> None:
     assert cells["thin 10 %, light noise, by S1–S8", "after 12 months"] == 0.3
     assert "<svg" in compared.charts[0].draw()
     [unit] = releases.year_units(QUICK)
-    shown = releases.year(Found(QUICK, {unit: high}))
+    shown = releases.year(Findings(QUICK, {unit: high}))
     assert sum(cell.ours is not None for cell in shown.cells) == len(releases.SHOWN)
     assert "<svg" in shown.charts[0].draw()
 

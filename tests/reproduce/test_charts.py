@@ -2,13 +2,13 @@
 
 import re
 
-from noren.reproduce.charts import Line, lines
+from noren.reproduce.charts import ChartLine, lines
 
 
 def test_lines_over_categories_with_a_gap() -> None:
     picture = lines(
         ["A", "B", "C"],
-        {"k = 2": [Line("paper", [1.0, 2.0, 3.0], "paper"), Line("em", [1.0, None, 2.0], "ours")]},
+        {"k = 2": [ChartLine("paper", [1.0, 2.0, 3.0], "paper"), ChartLine("em", [1.0, None, 2.0], "ours")]},
         across_title="pattern",
         up_title="precision",
         up=(0, 4),
@@ -20,6 +20,6 @@ def test_lines_over_categories_with_a_gap() -> None:
 
 def test_lines_over_numbers() -> None:
     picture = lines(
-        [2, 5, 10], {"": [Line("ours", [0.1, 0.2, 0.3], "better")]}, across_title="k", up_title="risk"
+        [2, 5, 10], {"": [ChartLine("ours", [0.1, 0.2, 0.3], "better")]}, across_title="k", up_title="risk"
     )  # fmt: skip
     assert "risk" in picture

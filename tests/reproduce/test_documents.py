@@ -4,9 +4,9 @@ import pytest
 
 from noren.errors import UnknownNameError
 from noren.reproduce import PLACES, document, documents_named
-from noren.reproduce.frame import Asked, Found
+from noren.reproduce.frame import Extent, Findings
 
-FULL, QUICK = Asked(), Asked(quick=True)
+FULL, QUICK = Extent(), Extent(quick=True)
 
 
 @pytest.mark.parametrize("name", PLACES)
@@ -45,7 +45,7 @@ def test_errata_are_named_once_and_those_that_cells_name_are_there(name: str) ->
     cells = [cell for erratum in errata.values() for cell in erratum.cells]
     for part in found.parts:
         if not part.units(FULL):
-            cells += part.compare(Found(FULL, {})).cells
+            cells += part.compare(Findings(FULL, {})).cells
     assert {cell.erratum for cell in cells if cell.erratum} <= set(errata)
     assert [cell for cell in cells if cell.fails] == []
 

@@ -11,11 +11,11 @@ import pytest
 from tests.reproduce import toy
 
 from noren.errors import NorenError, UnknownNameError
-from noren.reproduce.frame import Asked, Comparison, Document, Part, Unit
-from noren.reproduce.run import Choice, reproduce
+from noren.reproduce.frame import Comparison, Document, Extent, Section, Unit
+from noren.reproduce.run import DocumentChoice, reproduce
 
 ROOT = Path(__file__).resolve().parents[2]
-SQUARES = Choice(tables=("1",))
+SQUARES = DocumentChoice(tables=("1",))
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +25,7 @@ def no_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def test_nothing_is_computed_twice(tmp_path: Path) -> None:
     folder = tmp_path / "kept"
-    quick = reproduce([toy.document(tmp_path)], Asked(quick=True), SQUARES, folder=folder, workers=1)
+    quick = reproduce([toy.document(tmp_path)], Extent(quick=True), SQUARES, folder=folder, workers=1)
     assert (quick.computed, quick.kept, quick.counts["not_run"]) == (2, 0, 4)
     full = reproduce([toy.document(tmp_path)], None, SQUARES, folder=folder, workers=1)
     assert (full.computed, full.kept, full.counts["not_run"]) == (4, 2, 0)
@@ -33,7 +33,7 @@ def test_nothing_is_computed_twice(tmp_path: Path) -> None:
     assert (again.computed, again.kept) == (0, 6)
     assert toy.runs(tmp_path) == [f"square {n}" for n in range(6)]
     assert again.as_dict()["documents"] == full.as_dict()["documents"]
-    fresh = reproduce([toy.document(tmp_path)], Asked(quick=True), SQUARES, folder=folder, workers=1, fresh=True)
+    fresh = reproduce([toy.document(tmp_path)], Extent(quick=True), SQUARES, folder=folder, workers=1, fresh=True)
     assert (fresh.computed, len(toy.runs(tmp_path))) == (2, 8)
 
 
@@ -48,7 +48,7 @@ def test_one_damaged_result_is_computed_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_units_run_after_what_they_need(tmp_path: Path, workers: int) -> None:
-    choice = Choice(tables=("1",), figures=("2",))
+    choice = DocumentChoice(tables=("1",), figures=("2",))
     report = reproduce([toy.document(tmp_path)], None, choice, folder=tmp_path / "kept", workers=workers)
     done = toy.runs(tmp_path)
     assert sorted(done[:-1]) == [f"square {n}" for n in range(6)]
@@ -63,7 +63,7 @@ def test_wide_units_run_here(tmp_path: Path, workers: int) -> None:
     first = Unit(toy.square, (str(tmp_path), 2), wide=True)
     after = [Unit(toy.total, (str(tmp_path), ), needs=(first,)), Unit(toy.square, (str(tmp_path), 3))]  # fmt: skip
     whole = Unit(toy.total, (str(tmp_path),), needs=(first, after[1]), wide=True)
-    part = Part("check", "all", "All", lambda _asked: [first, *after, whole], lambda _found: Comparison())
+    part = Section("check", "all", "All", lambda _asked: [first, *after, whole], lambda _found: Comparison())
     report = reproduce([Document("S9", "", "", (part,))], folder=tmp_path / "kept", workers=workers)
     assert report.computed == 4
     assert toy.runs(tmp_path).count("total") == 2
@@ -83,6 +83,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
     child = int(waiting.read_text())
     process.send_signal(signal.SIGKILL)
     process.wait()
+    assert process.stderr is not None
     process.stderr.close()
     while is_running(child) and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -98,7 +99,9 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 def test_a_process_that_is_ended_from_outside(tmp_path: Path) -> None:
-    part = Part("check", "all", "All", lambda _asked: [Unit(toy.crash, (n,)) for n in (1, 2)], lambda _f: Comparison())
+    part = Section(
+        "check", "all", "All", lambda _asked: [Unit(toy.crash, (n,)) for n in (1, 2)], lambda _f: Comparison()
+    )
     with pytest.raises(NorenError, match="run again with --workers 1"):
         reproduce([Document("S9", "", "", (part,))], folder=tmp_path / "kept", workers=2)
 
@@ -111,7 +114,7 @@ def is_running(process: int) -> bool:
 
 
 def test_a_part_without_its_data_says_so_and_the_rest_runs(tmp_path: Path) -> None:
-    report = reproduce([toy.document(tmp_path)], Asked(quick=True), folder=tmp_path / "kept", workers=1)
+    report = reproduce([toy.document(tmp_path)], Extent(quick=True), folder=tmp_path / "kept", workers=1)
     squares, _total, people = report.documents[0].parts
     assert "the data set adult is in none of" in people.missing
     assert people.comparison.cells == ()
@@ -120,7 +123,7 @@ def test_a_part_without_its_data_says_so_and_the_rest_runs(tmp_path: Path) -> No
 
 
 def test_an_exact_number_that_differs_fails_unless_an_erratum_says_why(tmp_path: Path) -> None:
-    asked = Asked(quick=True)
+    asked = Extent(quick=True)
     right = reproduce([toy.document(tmp_path)], asked, folder=tmp_path / "kept", workers=1)
     assert [cell.ok for cell in right.documents[0].errata[0].cells] == [False]
     assert right.failed == []
@@ -138,18 +141,18 @@ def test_progress_tells_what_was_done(tmp_path: Path) -> None:
         [toy.document(tmp_path)], None, SQUARES, folder=tmp_path / "kept", workers=1,
         progress=lambda done, words="", *_best: said.append((done, words.split()[-1])),
     )  # fmt: skip
-    assert said == [(pytest.approx((n + 1) / 6), str(n)) for n in range(6)]
+    assert said == [(pytest.approx((n + 1) / 6), str(n)) for n in range(6)]  # type: ignore[comparison-overlap]
 
 
 @pytest.mark.parametrize(
     ("choice", "said"),
     [
-        (Choice(tables=("7",)), "there is no table 7 in S9; there are tables 1"),
-        (Choice(figures=("1",)), "there is no figure 1 in S9; there are figures 2"),
-        (Choice(parts=("table-2",)), "did you mean table-1"),
+        (DocumentChoice(tables=("7",)), "there is no table 7 in S9; there are tables 1"),
+        (DocumentChoice(figures=("1",)), "there is no figure 1 in S9; there are figures 2"),
+        (DocumentChoice(parts=("table-2",)), "did you mean table-1"),
     ],
 )
-def test_a_part_that_is_not_there(tmp_path: Path, choice: Choice, said: str) -> None:
+def test_a_part_that_is_not_there(tmp_path: Path, choice: DocumentChoice, said: str) -> None:
     with pytest.raises(UnknownNameError, match=said):
         reproduce([toy.document(tmp_path)], None, choice, folder=tmp_path)
     with pytest.raises(UnknownNameError, match=r"S9\.1, S9\.1|S9\.2, S9\.2|table-1"):

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from tests.conftest import Command
 
-from noren.reproduce.frame import Asked, Comparison, Found
-from noren.reproduce.run import Choice, reproduce
+from noren.reproduce.frame import Comparison, Extent, Findings
+from noren.reproduce.run import DocumentChoice, reproduce
 from noren.reproduce.s0 import DOCUMENT, safety, usefulness, work
 from noren.reproduce.s0.printed import BEYOND, COLUMNS, CORRELATIONS, TABLE_3, TABLE_4, TABLES
 
-QUICK = Asked(quick=True)
-NOTHING = Found(QUICK, {})
+QUICK = Extent(quick=True)
+NOTHING = Findings(QUICK, {})
 
 
 def by_place(compared: Comparison) -> dict[tuple[str, str], Any]:
@@ -31,7 +31,7 @@ def test_all_of_table_4() -> None:
 
 
 def test_what_the_text_works_out() -> None:
-    found = Found(QUICK, {unit: unit.work(*unit.arguments) for unit in safety.example_units(QUICK)})
+    found = Findings(QUICK, {unit: unit.work(*unit.arguments) for unit in safety.example_units(QUICK)})
     cells = by_place(safety.examples(found))
     assert [cell for cell in cells.values() if cell.fails] == []
     assert cells["pairs, chance of one attacker", "S0's bound"].ours == pytest.approx(299 / 4096)
@@ -42,7 +42,7 @@ def test_what_the_text_works_out() -> None:
 
 def test_table_5_beside_what_is_to_be_expected() -> None:
     results = {unit: {"chance": 0.5, "survival": 0.25} for unit in safety.kind_units(QUICK)}
-    cells = by_place(safety.kinds(Found(QUICK, results)))
+    cells = by_place(safety.kinds(Findings(QUICK, results)))
     assert (cells["pairs", "survived"].paper, cells["pairs", "survived"].ours) == (3, 1.5)
     assert cells["based on triples", "survived"].ours is None
     assert sum(cell.ours for (_row, column), cell in cells.items() if column == "releases") == 13
@@ -55,12 +55,12 @@ def test_two_customers_alone_are_found_more_often_than_pairs() -> None:
 
 def test_table_3_has_the_best_pairs_beside_three_teams() -> None:
     best = {"U": 0.20601, "deleted": 2622, "lower_bound": 0.20601}
-    compared = safety.results(Found(QUICK, {safety.BEST: best}))
+    compared = safety.results(Findings(QUICK, {safety.BEST: best}))
     same = [cell.row for cell in compared.cells if cell.ours is not None]
     assert same == ["team 01", "team 11", "team 14"]
     assert all(cell.ok for cell in compared.cells if cell.ours is not None)
     assert "2,622 rows deleted, lower bound 0.20601" in compared.says[1]
-    assert any(cell.fails for cell in safety.results(Found(QUICK, {safety.BEST: best | {"U": 0.207}})).cells)
+    assert any(cell.fails for cell in safety.results(Findings(QUICK, {safety.BEST: best | {"U": 0.207}})).cells)
 
 
 def test_every_printed_correlation_follows_from_the_printed_lines() -> None:
@@ -82,13 +82,13 @@ def results(slope: float) -> dict[str, Any]:
     return found
 
 
-def of_releases(slope: float) -> Found:
+def of_releases(slope: float) -> Findings:
     ours = {usefulness.release_unit(name, QUICK): result for name, result in results(slope).items()}
     printed = {
         part: said for n, columns in COLUMNS.items() for part, said in zip(columns, TABLES[n]["01"], strict=True)
     }
     drawn = {"draws": 5, "errors": printed, "spread": dict.fromkeys(printed, 0.0)}
-    return Found(QUICK, ours | {usefulness.TEAM_01: drawn})
+    return Findings(QUICK, ours | {usefulness.TEAM_01: drawn})
 
 
 @pytest.mark.parametrize("number", COLUMNS)
@@ -130,7 +130,7 @@ def test_printed_sums_of_dates_follow_from_printed_means() -> None:
 
 def test_without_data_the_rest_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("noren.data.catalog.places", lambda: (tmp_path,))
-    choice = Choice(tables=("3", "4", "6", "7"), parts=("correlations",))
+    choice = DocumentChoice(tables=("3", "4", "6", "7"), parts=("correlations",))
     report = reproduce([DOCUMENT], QUICK, choice, folder=tmp_path / "kept", workers=1)
     missing = [part.part.key for part in report.documents[0].parts if part.missing]
     assert missing == ["table-3", "table-6", "table-7", "correlations"]
@@ -150,7 +150,7 @@ def test_team_01_on_its_published_draws(shared: Path) -> None:
     team = work.team_01()
     assert team["draws"] == 5
     assert team["errors"]["rows"] == 2622
-    found = Found(QUICK, {usefulness.TEAM_01: team})
+    found = Findings(QUICK, {usefulness.TEAM_01: team})
     for number in COLUMNS:
         cells = [c for c in usefulness.table(number)(found).cells if c.row.startswith("team 01")]
         assert [c.column for c in cells if c.ok is False and not c.erratum] == []

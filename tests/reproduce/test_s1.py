@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from tests.conftest import Command
 
-from noren.reproduce.frame import Asked, Found, Unit
-from noren.reproduce.run import Choice, reproduce
+from noren.reproduce.frame import Extent, Findings, Unit
+from noren.reproduce.run import DocumentChoice, reproduce
 from noren.reproduce.s1 import DOCUMENT, examples, table, work
 from noren.reproduce.s1.printed import COUNTED, ITEMS, TABLE
 
-QUICK = Asked(quick=True)
+QUICK = Extent(quick=True)
 
 
-def run(units: list[Unit]) -> Found:
-    return Found(QUICK, {unit: unit.work(*unit.arguments) for unit in units})
+def run(units: list[Unit]) -> Findings:
+    return Findings(QUICK, {unit: unit.work(*unit.arguments) for unit in units})
 
 
 # --- without data ----------------------------------------------------------------------------------------------------
@@ -50,9 +50,9 @@ def test_who_is_left_over_stays_alone() -> None:
     assert work.left_alone(counts, 7).tolist() == [0] * 7
 
 
-def of_table(u: dict[int, float], ks: tuple[int, ...] = ()) -> Found:
+def of_table(u: dict[int, float], ks: tuple[int, ...] = ()) -> Findings:
     results = {table.unit(k, "items"): value for k, value in u.items()}
-    return Found(QUICK, results | {table.unit(k, "categories"): u[k] - 0.02 for k in ks})
+    return Findings(QUICK, results | {table.unit(k, "categories"): u[k] - 0.02 for k in ks})
 
 
 def test_the_table_beside_the_paper() -> None:
@@ -79,7 +79,7 @@ def test_the_sums_of_the_table_but_one() -> None:
 
 def test_the_best_groups_beside_the_paper() -> None:
     best = {"U": 0.2, "lower_bound": 0.2, "optimal": True, "deleted": 0}
-    compared = table.beyond(Found(QUICK, {table.best_unit(2): best, table.count_unit(6, True): 0.7}))
+    compared = table.beyond(Findings(QUICK, {table.best_unit(2): best, table.count_unit(6, True): 0.7}))
     cells = {(c.row, c.column): c for c in compared.cells}
     assert (cells["k = 2", "generalize"].ok, cells["k = 2", "generalize"].note) == (True, "the best groups of 2")
     assert cells["k = 6", "cells suppressed"].ok is False
@@ -120,6 +120,6 @@ def test_u_where_the_rest_decides(shared: Path) -> None:
 
 
 def test_choices_of_parts() -> None:
-    assert [part.key for part in Choice(tables=("1",)).of(DOCUMENT)] == ["table-1"]
+    assert [part.key for part in DocumentChoice(tables=("1",)).of(DOCUMENT)] == ["table-1"]
     assert len(table.table_units(QUICK)) == 11 + 1 + 3
-    assert len(table.beyond_units(Asked())) == 2 * 11 + 5
+    assert len(table.beyond_units(Extent())) == 2 * 11 + 5

@@ -8,18 +8,18 @@ from tests.conftest import Command
 from noren.data.frames import History
 from noren.data.schema import Schema
 from noren.methods.pseudonymize import Pseudonymize
-from noren.reproduce.frame import Asked, Found, Unit
+from noren.reproduce.frame import Extent, Findings, Unit
 from noren.reproduce.run import reproduce
 from noren.reproduce.s2 import DOCUMENT, formulas, tables, work
 from noren.reproduce.s2.printed import CLUSTERS, TABLE_2
 from noren.reproduce.untimed import without_times
 
-QUICK = Asked(quick=True)
-NOTHING = Found(QUICK, {})
+QUICK = Extent(quick=True)
+NOTHING = Findings(QUICK, {})
 
 
 def test_figure_1_gives_three_customers_five_items_each() -> None:
-    found = Found(QUICK, {unit: unit.work() for unit in formulas.example_units(QUICK)})
+    found = Findings(QUICK, {unit: unit.work() for unit in formulas.example_units(QUICK)})
     cells = formulas.example(found).cells
     assert [cell.ours for cell in cells] == ["g1, g2, g3, g4, g5"] * 3 + [8]
     assert all(cell.ok for cell in cells)
@@ -49,7 +49,7 @@ def test_figure_2_is_least_at_130() -> None:
     assert compared.charts[0].draw().startswith("<svg")
 
 
-def alike(asked: Asked, added: float) -> Found:
+def alike(asked: Extent, added: float) -> Findings:
     """Every release adds so many rows for each cluster, is as similar and finds as many as clusters allow."""
 
     def result(unit: Unit) -> dict[str, float]:
@@ -58,11 +58,11 @@ def alike(asked: Asked, added: float) -> Found:
         share = 0.5 if variant == "balanced" else 1.0
         return {"added": share * added, "jaccard": c / 400, "reid": c / 400}
 
-    return Found(asked, {unit: result(unit) for unit in tables.units_2(asked)})
+    return Findings(asked, {unit: result(unit) for unit in tables.units_2(asked)})
 
 
 def test_table_2_beside_the_paper() -> None:
-    compared = tables.table_2(alike(Asked(), 60_000))
+    compared = tables.table_2(alike(Extent(), 60_000))
     cells = {(c.row, c.column): c for c in compared.cells}
     assert len(TABLE_2) == 16
     # sixteen lines of the paper, one that it leaves out, four of ours, and the spread
@@ -90,7 +90,7 @@ def test_table_1_has_the_papers_lines_and_ours() -> None:
     units = tables.units_1(QUICK)
     results = {unit: {"jaccard": 0.4, "item-candidates": 0.1, "unique-rows": 0.0, "profile": 0.2} for unit in units}
     results[units[0]] = {"jaccard": 0.4, "item-candidates": 0.1, "unique-rows": 0.0, "profile": 0.6}
-    compared = tables.table_1(Found(QUICK, results))
+    compared = tables.table_1(Findings(QUICK, results))
     cells = {(c.row, c.column): c for c in compared.cells}
     assert (cells["D8", "best attack (a)"].paper, cells["D8", "Algorithm 1 (b)"].paper) == (0.3725, 0.275)
     assert cells["D8", "best attack (a)"].ours is None
@@ -149,7 +149,7 @@ def test_what_the_data_are_like(shared: Path) -> None:
     assert (ours["n"], ours["m"]) == (400, 38_087)
     assert ours["b"] == pytest.approx(65.725)
     assert ours["h"] == pytest.approx(4.4145, abs=1e-4)
-    cells = formulas.data(Found(QUICK, dict.fromkeys(formulas.data_units(QUICK), ours))).cells
+    cells = formulas.data(Findings(QUICK, dict.fromkeys(formulas.data_units(QUICK), ours))).cells
     assert all(cell.ok for cell in cells)
 
 

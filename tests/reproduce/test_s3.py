@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from tests.conftest import Command
 
-from noren.reproduce.frame import Asked, Found
+from noren.reproduce.frame import Extent, Findings
 from noren.reproduce.run import reproduce
 from noren.reproduce.s3 import DOCUMENT, figures, table, work
 from noren.reproduce.s3.printed import TABLE_1
 
-FULL, QUICK = Asked(), Asked(quick=True)
+FULL, QUICK = Extent(), Extent(quick=True)
 
 
 def judged(attacks: tuple[str, ...], rates: dict[str, list[float]]) -> dict[str, Any]:
@@ -30,11 +30,11 @@ FALLING = [0.9, *[0.5] * 10, 0.45]
 LATE = [0.0, 0.6, *[0.0] * 10]
 
 
-def found(asked: Asked = QUICK) -> Found:
+def found(asked: Extent = QUICK) -> Findings:
     """S2 falls, S4 has one good month, S8 is steady; linkage finds everybody."""
     simple = judged(work.SIMPLE, {"s2": FALLING, "s4": LATE, "s8": [0.3] * 12})
     best = judged(("linkage",), {"linkage": [1.0] * 12})
-    return Found(asked, {u: simple if u.work is work.matched else best for u in table.units(asked)})
+    return Findings(asked, {u: simple if u.work is work.matched else best for u in table.units(asked)})
 
 
 def test_table_1_beside_the_paper() -> None:
@@ -63,7 +63,7 @@ def test_a_quotient_of_rounded_numbers(mm: float, emm: float, printed: float) ->
 
 
 def test_nothing_run_says_so() -> None:
-    compared = table.table_1(Found(QUICK, {}))
+    compared = table.table_1(Findings(QUICK, {}))
     assert len(compared.says) == 1
     assert {c.ours for c in compared.cells if c.row in work.RELEASES} == {None}
 

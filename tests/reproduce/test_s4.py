@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from noren.reproduce.frame import Asked, Cell, Comparison, Document, Found, Part, Unit
-from noren.reproduce.run import Choice, reproduce
+from noren.reproduce.frame import Comparison, Datum, Document, Extent, Findings, Section, Unit
+from noren.reproduce.run import DocumentChoice, reproduce
 from noren.reproduce.s4 import DOCUMENT, adult, examples, figures, synthetic, work
 from noren.reproduce.s4.errata import errata
 from noren.reproduce.s4.printed import KS, PATTERNS, TABLE_5, TABLE_8, TABLE_9
 
-NOTHING = Found(Asked(), {})
+NOTHING = Findings(Extent(), {})
 
 
 def test_every_rho_is_the_papers_within_two_thousandths() -> None:
@@ -21,6 +21,7 @@ def test_every_rho_is_the_papers_within_two_thousandths() -> None:
     by_place = {(cell.row, cell.column): cell.ours for cell in cells}
     # k = 1 + (R - 1) Π ((1 - ρ) / (1 + (M - 1) ρ))², turned around by hand
     rho = by_place["t1", "k = 2"]
+    assert isinstance(rho, float)
     product = math.prod((1 - rho) / (1 + (m - 1) * rho) for m in (5, 2, 42))
     assert 1 + 32_560 * product**2 == pytest.approx(2, abs=1e-6)
 
@@ -48,7 +49,7 @@ def test_errata_say_what_the_numbers_say() -> None:
     assert [cell.ours for cell in found["gap"].cells] == pytest.approx([2.6, 6.1, 7.0])
     assert [cell.ours for cell in found["span"].cells] == [92.89, 90.74, 88.29]
     assert [cell.ours for cell in found["ages"].cells] == [15, 11]
-    assert found["loop"].cells[0].ours > 1
+    assert found["loop"].cells[0].ours > 1  # type: ignore[operator]
     below = [cell for cell in found["k-kept"].cells if cell.ok is False]
     assert f"{len(below)} of the 12" in found["k-kept"].derivation
 
@@ -73,14 +74,16 @@ def test_a_known_run() -> None:
     }
 
 
-def all_alike(units: list[Unit], asked: Asked) -> Found:
+def all_alike(units: list[Unit], asked: Extent) -> Findings:
     """The same results everywhere: 60 perturbed, 70 by em, 80 by auto."""
     models = {"em": 70.0, "auto": 80.0}
-    return Found(asked, {unit: {"perturbed": 60.0, "reconstructed": models[str(unit.arguments[-1])]} for unit in units})
+    return Findings(
+        asked, {unit: {"perturbed": 60.0, "reconstructed": models[str(unit.arguments[-1])]} for unit in units}
+    )
 
 
 def test_table_8_beside_the_paper() -> None:
-    found = all_alike(synthetic.units_8(Asked()), Asked())
+    found = all_alike(synthetic.units_8(Extent()), Extent())
     compared = synthetic.table_8(found)
     assert len(compared.cells) == 225
     cells = {(cell.row, cell.column): cell for cell in compared.cells}
@@ -97,7 +100,7 @@ def test_table_8_beside_the_paper() -> None:
 
 
 def test_table_5_beside_the_paper() -> None:
-    found = all_alike(adult.units(Asked()), Asked())
+    found = all_alike(adult.units(Extent()), Extent())
     compared = adult.compare(found)
     assert len(compared.cells) == 36
     assert "auto is at or above the paper in 9 of 12 cells" in compared.says[1]
@@ -105,7 +108,7 @@ def test_table_5_beside_the_paper() -> None:
 
 
 def test_quick_says_what_it_left_out() -> None:
-    quick = Asked(quick=True)
+    quick = Extent(quick=True)
     cells = adult.compare(all_alike(adult.units(quick), quick)).cells
     assert sum(cell.ours is None for cell in cells) == 8
     assert {cell.row[-2:].strip() for cell in cells if cell.ours is None} == {str(k) for k in KS[1:]}
@@ -113,8 +116,8 @@ def test_quick_says_what_it_left_out() -> None:
 
 def test_without_data_the_rest_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("noren.data.catalog.places", lambda: (tmp_path,))
-    choice = Choice(tables=("3", "4", "5", "6", "7"), figures=("2", "3", "4"), parts=("rho", "examples"))
-    report = reproduce([DOCUMENT], Asked(quick=True), choice, folder=tmp_path / "kept", workers=1)
+    choice = DocumentChoice(tables=("3", "4", "5", "6", "7"), figures=("2", "3", "4"), parts=("rho", "examples"))
+    report = reproduce([DOCUMENT], Extent(quick=True), choice, folder=tmp_path / "kept", workers=1)
     missing = [part.part.key for part in report.documents[0].parts if part.missing]
     assert missing == ["table-3", "table-5", "figure-2", "figure-3", "figure-4"]
     assert (report.computed, report.failed) == (0, [])
@@ -123,10 +126,10 @@ def test_without_data_the_rest_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_the_number_of_processes_changes_nothing(tmp_path: Path) -> None:
     units = [synthetic.unit(1_000, pattern, 10, 1, "em") for pattern in PATTERNS[:4]]
 
-    def compare(found: Found) -> Comparison:
-        return Comparison([Cell(unit.name, ours=found[unit]["reconstructed"]) for unit in units])
+    def compare(found: Findings) -> Comparison:
+        return Comparison([Datum(unit.name, ours=found[unit]["reconstructed"]) for unit in units])
 
-    some = Document("S4", "Some", "", (Part("check", "some", "Some", lambda _asked: units, compare),))
+    some = Document("S4", "Some", "", (Section("check", "some", "Some", lambda _asked: units, compare),))
     one, two = (reproduce([some], folder=tmp_path / str(n), workers=n).as_dict() for n in (1, 2))
     assert one == two
     files = [sorted(path.relative_to(tmp_path / n) for path in (tmp_path / n).rglob("*.json")) for n in ("1", "2")]
@@ -139,7 +142,7 @@ def test_the_number_of_processes_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_adult_has_the_domains_of_table_3(shared: Path) -> None:
-    found = Found(Asked(), {unit: unit.work(*unit.arguments) for unit in adult.domain_units(Asked())})
+    found = Findings(Extent(), {unit: unit.work(*unit.arguments) for unit in adult.domain_units(Extent())})
     assert all(cell.ok for cell in adult.domains(found).cells)
 
 
@@ -156,7 +159,7 @@ def test_figures_on_adult(shared: Path, tmp_path: Path) -> None:
     shown = figures.Shown("t1", ("race", "sex"))
     after = work.adult("t1", 2, 1, "em")
     results = dict.fromkeys(shown.units(), after) | {shown.before: work.adult_tables("t1", 2, 1)}
-    compared = shown.compare(Found(Asked(), results))
+    compared = shown.compare(Findings(Extent(), results))
     em = next(cell for cell in compared.cells if cell.column == "em")
     assert em.ours == pytest.approx(98, abs=2)
     assert compared.charts[0].draw().startswith("<svg")

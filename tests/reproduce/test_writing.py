@@ -10,16 +10,16 @@ import pytest
 from tests.reproduce import toy
 
 from noren.errors import OutputError
-from noren.reproduce.frame import Asked, Cell, Comparison, Document, Part, no_units
+from noren.reproduce.frame import Comparison, Datum, Document, Extent, Section, no_units
 from noren.reproduce.layout import grid, headline, long_grid, markdown_table
-from noren.reproduce.run import Report, reproduce
+from noren.reproduce.run import Reproduction, reproduce
 from noren.reproduce.writing import overview, page, write
 
 
 @pytest.fixture
-def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Report:
+def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reproduction:
     monkeypatch.setattr("noren.data.catalog.places", lambda: (tmp_path,))
-    return reproduce([toy.document(tmp_path)], Asked(quick=True), folder=tmp_path / "kept", workers=1)
+    return reproduce([toy.document(tmp_path)], Extent(quick=True), folder=tmp_path / "kept", workers=1)
 
 
 class Tags(HTMLParser):
@@ -45,7 +45,7 @@ class Tags(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_the_page_is_whole_and_runs_nothing(report: Report) -> None:
+def test_the_page_is_whole_and_runs_nothing(report: Reproduction) -> None:
     text = page(report, "2026-01-01")
     tags = Tags()
     tags.feed(text)
@@ -60,7 +60,7 @@ def test_the_page_is_whole_and_runs_nothing(report: Report) -> None:
     assert "Run on 2026-01-01." in text
 
 
-def test_files_are_written_whole_and_not_over_others(report: Report, tmp_path: Path) -> None:
+def test_files_are_written_whole_and_not_over_others(report: Reproduction, tmp_path: Path) -> None:
     out = write(report, tmp_path / "out")
     assert sorted(path.name for path in out.iterdir()) == [
         "S9-table-1-1.svg", "S9.json", "S9.md", "index.html", "index.md", "reproduce.json"
@@ -81,16 +81,16 @@ def test_files_are_written_whole_and_not_over_others(report: Report, tmp_path: P
     write(report, out, replace=True)
 
 
-def test_the_same_results_give_the_same_page(report: Report) -> None:
+def test_the_same_results_give_the_same_page(report: Reproduction) -> None:
     assert page(report, "x") == page(report, "x")
 
 
 CELLS = [
-    Cell("a", "em", 1.0, 1.25, digits=2, tolerance=0.5, exact=True),
-    Cell("a", "auto", 1.0, 2.0, 0.125, 5, digits=2, tolerance=0.5, note="a | b"),
-    Cell("b", "em", 1.0, 3.0, digits=2, tolerance=0.5, exact=True, erratum="e"),
-    Cell("b", "auto", 1.0, None, digits=2, tolerance=0.5),
-    Cell("c", "em", "safe", "hit"),
+    Datum("a", "em", 1.0, 1.25, digits=2, tolerance=0.5, exact=True),
+    Datum("a", "auto", 1.0, 2.0, 0.125, 5, digits=2, tolerance=0.5, note="a | b"),
+    Datum("b", "em", 1.0, 3.0, digits=2, tolerance=0.5, exact=True, erratum="e"),
+    Datum("b", "auto", 1.0, None, digits=2, tolerance=0.5),
+    Datum("c", "em", "safe", "hit"),
 ]
 
 
@@ -113,13 +113,13 @@ def test_a_line_for_each_cell() -> None:
 
 
 def test_a_column_the_paper_does_not_have() -> None:
-    assert grid([Cell("a", "ours alone", ours=0.5)]).headings == (("", ""), ("ours alone", "ours"))
-    assert grid([Cell("a", ours=-0.00001, paper=0.0, digits=2)]).rows == (("a", "0.00", "-0.00", "0.00"),)
+    assert grid([Datum("a", "ours alone", ours=0.5)]).headings == (("", ""), ("ours alone", "ours"))
+    assert grid([Datum("a", ours=-0.00001, paper=0.0, digits=2)]).rows == (("a", "0.00", "-0.00", "0.00"),)
 
 
-def test_the_headline(report: Report, tmp_path: Path) -> None:
-    def of(*cells: Cell) -> str:
-        part = Part("check", "all", "All", no_units, lambda _found: Comparison(cells))
+def test_the_headline(report: Reproduction, tmp_path: Path) -> None:
+    def of(*cells: Datum) -> str:
+        part = Section("check", "all", "All", no_units, lambda _found: Comparison(cells))
         return headline(reproduce([Document("S9", "", "", (part,))], folder=tmp_path / "kept"))
 
     assert (
@@ -128,23 +128,23 @@ def test_the_headline(report: Report, tmp_path: Path) -> None:
     )
     assert of(CELLS[0]) == "All 1 exact numbers are the paper's"
     assert of(CELLS[1]) == "0 of 1 claims about random numbers hold"
-    assert of(Cell("a", paper=1.0, ours=2.0)) == "Nothing was compared"
+    assert of(Datum("a", paper=1.0, ours=2.0)) == "Nothing was compared"
     assert of(replace(CELLS[2], erratum="")).startswith("1 exact numbers differ from the paper, and no erratum says")
 
 
-def test_the_overview_counts_and_names_what_differs(report: Report) -> None:
+def test_the_overview_counts_and_names_what_differs(report: Reproduction) -> None:
     def one(found: object) -> Comparison:
         return Comparison(
             [
-                Cell("a", "em", 1.0, 1.0, exact=True, tolerance=0),
-                Cell("b", "em", 2.0, 3.0, exact=True, tolerance=0, erratum="sign"),
-                Cell("c", "em", 4.0, 9.0, tolerance=1, note="by chance"),
-                Cell("d", "em", 4.0, 4.5, tolerance=1),
-                Cell("e", "em", 4.0),
+                Datum("a", "em", 1.0, 1.0, exact=True, tolerance=0),
+                Datum("b", "em", 2.0, 3.0, exact=True, tolerance=0, erratum="sign"),
+                Datum("c", "em", 4.0, 9.0, tolerance=1, note="by chance"),
+                Datum("d", "em", 4.0, 4.5, tolerance=1),
+                Datum("e", "em", 4.0),
             ]
         )
 
-    made = reproduce([Document("S8", "Title", "Someone.", (Part("table", "1", "A table", no_units, one),))])
+    made = reproduce([Document("S8", "Title", "Someone.", (Section("table", "1", "A table", no_units, one),))])
     text = overview(made, "2026-01-01")
     assert "| [S8](S8.md) | 2 | 1 | 1 | 2 | 1 | 1 |" in text
     assert "| S8, table-1: b, em | 2.000 | 3.000 | +1.000 † | erratum sign |" in text

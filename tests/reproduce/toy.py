@@ -4,8 +4,18 @@ import os
 from pathlib import Path
 from typing import Any
 
-from noren.reproduce.frame import Asked, Cell, Chart, Comparison, Document, Erratum, Found, Part, Unit
-from noren.units.store import kept
+from noren.reproduce.frame import (
+    Chart,
+    Comparison,
+    Datum,
+    Document,
+    Erratum,
+    Extent,
+    Findings,
+    Section,
+    Unit,
+)
+from noren.work.store import kept
 
 HOSTILE = "<script>alert('|')</script>"
 
@@ -58,14 +68,14 @@ def squares(folder: Path, count: int = 6) -> list[Unit]:
 def document(folder: Path, paper: float = 0.0) -> Document:
     """Six squares, of which quick does two; a total that needs them; a chart; an erratum."""
 
-    def units(asked: Asked) -> list[Unit]:
+    def units(asked: Extent) -> list[Unit]:
         return squares(folder)[: 2 if asked.quick else None]
 
-    def compare(found: Found) -> Comparison:
+    def compare(found: Findings) -> Comparison:
         cells = [
-            Cell(f"{unit.arguments[1]}²", paper=float(unit.arguments[1]) ** 2 + paper, exact=True, tolerance=0.0)
+            Datum(f"{unit.arguments[1]}²", paper=float(unit.arguments[1]) ** 2 + paper, exact=True, tolerance=0.0)
             if unit not in found
-            else Cell(
+            else Datum(
                 f"{unit.arguments[1]}²",
                 paper=float(unit.arguments[1]) ** 2 + paper,
                 ours=float(found[unit]["square"]),
@@ -76,14 +86,14 @@ def document(folder: Path, paper: float = 0.0) -> Document:
         ]
         return Comparison(cells, [HOSTILE], [Chart(HOSTILE, lambda: "<svg></svg>")])
 
-    def sum_units(asked: Asked) -> list[Unit]:
+    def sum_units(asked: Extent) -> list[Unit]:
         return [Unit(total, (str(folder),), needs=tuple(units(asked)))]
 
-    def compare_sum(found: Found) -> Comparison:
+    def compare_sum(found: Findings) -> Comparison:
         (ours,) = found.of(sum_units(found.asked))
-        return Comparison([Cell("Σ", "all", paper=55.0, ours=float(ours), spread=0.5, seeds=2, tolerance=60.0)])
+        return Comparison([Datum("Σ", "all", paper=55.0, ours=float(ours), spread=0.5, seeds=2, tolerance=60.0)])
 
-    def nowhere(_asked: Asked) -> list[Unit]:
+    def nowhere(_asked: Extent) -> list[Unit]:
         return [Unit(square, (str(folder), 9), data=("adult",))]
 
     return Document(
@@ -91,17 +101,17 @@ def document(folder: Path, paper: float = 0.0) -> Document:
         "Toy",
         "Nobody (2026)",
         (
-            Part("table", "1", "Squares", units, compare),
-            Part("figure", "2", "Their sum", sum_units, compare_sum),
-            Part("check", "people", "Needs Adult", nowhere, lambda _found: Comparison([Cell("never", ours=1.0)])),
+            Section("table", "1", "Squares", units, compare),
+            Section("figure", "2", "Their sum", sum_units, compare_sum),
+            Section("check", "people", "Needs Adult", nowhere, lambda _found: Comparison([Datum("never", ours=1.0)])),
         ),
-        lambda: [Erratum("sign", "page 1", HOSTILE, "plus", "why", [Cell("x", "", 1.0, 2.0, exact=True, tolerance=0.0,
+        lambda: [Erratum("sign", "page 1", HOSTILE, "plus", "why", [Datum("x", "", 1.0, 2.0, exact=True, tolerance=0.0,
                                                                          erratum="sign")])],
     )  # fmt: skip
 
 
 def main(folder: str, cache: str) -> None:
     """Run the six squares in two processes, as a command does."""
-    from noren.reproduce.run import Choice, reproduce
+    from noren.reproduce.run import DocumentChoice, reproduce
 
-    reproduce([document(Path(folder))], None, Choice(tables=("1",)), folder=Path(cache), workers=2)
+    reproduce([document(Path(folder))], None, DocumentChoice(tables=("1",)), folder=Path(cache), workers=2)

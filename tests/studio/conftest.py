@@ -18,10 +18,12 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.conftest import PATIENCE
+from tests.conftest import PATIENCE, traced_surroundings
 from tests.studio.browsing import watched
 from tests.studio.quiet import Quiet
 
+# The coverage of a server is measured, but not that of the workers that it starts.
+MEASURED_ALONE = "import os; os.environ.pop('COVERAGE_PROCESS_START', None); from noren.cli import main; main()"
 OVER = {"done", "failed", "cancelled", "interrupted"}
 
 
@@ -56,16 +58,19 @@ class Program(httpx.Client):
 class Running:
     """A studio in a process of its own; it can be stopped, killed and started again on the same folder."""
 
-    def __init__(self, folder: Path, *options: str, port: int = 0) -> None:
+    def __init__(self, folder: Path, *options: str, port: int = 0, measured_workers: bool = False) -> None:
         self.folder, self.options, self.port = folder, options, port
+        self.program = ("-m", "noren") if measured_workers else ("-c", MEASURED_ALONE)
         self.address = ""
         self.process: subprocess.Popen[str] | None = None
 
     def start(self) -> Running:
         _lay_bundle(self.folder)
-        command = [sys.executable, "-m", "noren", "studio", "--no-open", "--data-dir", str(self.folder)]
+        command = [sys.executable, *self.program, "studio", "--no-open", "--data-dir", str(self.folder)]
         command += ["--port", str(self.port), *self.options]
-        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, encoding="utf-8")
+        self.process = subprocess.Popen(
+            command, stderr=subprocess.PIPE, text=True, encoding="utf-8", env=traced_surroundings()
+        )
         assert self.process.stderr is not None
         told = self.process.stderr.readline()
         found = re.search(r"http://\S+", told)
@@ -109,7 +114,7 @@ class Running:
 @cache
 def _bundle() -> tuple[str, bytes]:
     """Return the charts' script, which takes two seconds to make."""
-    from noren.studio.bundle import Bundle
+    from noren.web.bundle import Bundle
 
     with tempfile.TemporaryDirectory() as name:
         made = Bundle(Path(name)).ready()
@@ -213,7 +218,7 @@ def _laid_project(server: Running, name: str, sample: str | None, file: Path | N
     store, folders = Store(f"sqlite:///{server.folder / 'studio.sqlite'}"), Folders(server.folder)
     source = {"sample": sample} if file is None else {"file": file.name, "bytes": file.stat().st_size}
     project = store.add_project(name, source).id
-    order = {"kind": "read", "project": project, "root": str(server.folder.resolve()), "language": "en"}
+    order: dict[str, Any] = {"kind": "read", "project": project, "root": str(server.folder.resolve()), "language": "en"}
     order |= {"sample": sample} if file is None else {"file_name": file.name}
     if preset is not None:
         order |= {"schema": Schema.preset(preset).to_toml(), "leave_out": []}

@@ -15,9 +15,9 @@ from noren.progress import silent
 from noren.studio.app import make_app
 from noren.studio.reasons import told_error
 from noren.studio.service import Studio
-from noren.studio.settings import Settings
 from noren.studio.store import Job, State
 from noren.studio.work import reading
+from noren.web.settings import Settings
 
 SHOP = (
     "customer,date,item,price,quantity,shelf\n"

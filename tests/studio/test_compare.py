@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,14 @@ from playwright.sync_api import expect
 from tests.studio.browsing import another_page, without_axe_violations
 from tests.studio.conftest import Program, ready_project, small_project, wait_for
 
+from noren.data.reading import read
+from noren.data.schema import Schema
+from noren.judgement.place import Place, frontier
 from noren.studio.pages.compare import _ranges
-from noren.study.risk_map import risk_map
+from noren.sweeps.running import run
+from noren.sweeps.study import Study
+from noren.sweeps.sweep import ask
+from noren.sweeps.words import rule_words
 
 QUICK: dict[str, Any] = {"attacks": ["unique-rows"], "measures": ["cell-error", "reid-rate", "effective"]}
 
@@ -44,11 +51,60 @@ def test_a_sweep_is_a_run_for_each_value(client: Program) -> None:
     for job in jobs:
         result = client.get(f"/api/v1/runs/{job['id']}/result").json()
         error = next(m["value"] for m in result["measures"] if m["name"] == "cell-error")
-        found = next(m["value"] for m in result["measures"] if m["name"] == "reid-rate")
         assert by_label[job["label"]]["use"] == pytest.approx(1 - error, abs=1e-12)
-        assert by_label[job["label"]]["risk"] == found
+        assert by_label[job["label"]]["risk"] == result["place"]["risk"]
+        assert by_label[job["label"]]["verdict"] == result["verdict"]["verdict"]
     points = client.get(f"/api/v1/projects/{project}/map").json()
-    assert points == risk_map(points["points"])
+    best = frontier([Place.model_validate({n: p[n] for n in Place.model_fields}) for p in points["points"]])
+    assert points["frontier"] == best
+
+
+def test_compare_says_what_explore_says(client: Program) -> None:
+    project, _jobs = swept(client)
+    state = client.get(f"/projects/{project}/compare/state.json").json()
+    folder = client.server.folder / "projects" / project
+    original = read(folder / "data.parquet", Schema.from_toml((folder / "schema.toml").read_text())).data
+
+    def explored(rule: str) -> Study:
+        methods, values = "generalize-by-count,pseudonymize", {"k": "2..3"}
+        asked, _left = ask(original, methods, values, seeds=[3], rule=rule, **QUICK)
+        return run(original, asked, cache=folder, workers=1)
+
+    study = explored("partner")
+    assert study.computed == 0  # the studio did all of it
+    assert [state["finding"] + ".", *state["answer"]] == study.answer
+    assert state["rule"] == rule_words(study.asked.rule, study.choices)
+    taken = [one.label for one in study.settings if one.recommended]
+    assert {run["label"] for run in state["runs"] if run["mark"] == "taken"} == set(taken)
+    page = html.unescape(client.get(f"/projects/{project}/compare").text)
+    assert all(line in page for line in study.answer[1:])
+    client.patch(f"/api/v1/projects/{project}", json={"rule": "inside"})
+    other = client.get(f"/projects/{project}/compare/state.json").json()
+    assert [other["finding"] + ".", *other["answer"]] == explored("inside").answer
+
+
+def test_several_seeds_are_one_place(client: Program) -> None:
+    project = ready_project(client)
+    steps = [{"method": "thin", "parameters": {"share": 0.3}}]
+    for seed in (1, 2):
+        job = client.post(f"/api/v1/projects/{project}/runs", json=QUICK | {"steps": steps, "seed": seed}).json()
+        wait_for(client, job["id"])
+    state = client.get(f"/projects/{project}/compare/state.json").json()
+    assert len(state["runs"]) == 2
+    assert "the only setting" in state["finding"]
+    rows = [layer["data"]["values"] for layer in state["chart"]["layer"] if "data" in layer]
+    assert max(len(some) for some in rows) == 1
+
+
+def test_a_sweep_without_seed_and_values_is_that_of_explore(client: Program) -> None:
+    project = ready_project(client)
+    order = {"methods": [{"method": "thin", "parameters": {}}], "attacks": [], "measures": ["cell-error"]}
+    jobs = client.post(f"/api/v1/projects/{project}/sweeps", json=order).json()
+    assert [wait_for(client, job["id"])["state"] for job in jobs] == ["done"] * 3
+    folder = client.server.folder / "projects" / project
+    original = read(folder / "data.parquet", Schema.from_toml((folder / "schema.toml").read_text())).data
+    asked, _left = ask(original, "thin", attacks=[], measures=["cell-error"], cache=folder)
+    assert run(original, asked, cache=folder, workers=1).computed == 0
 
 
 @pytest.mark.parametrize(
@@ -99,7 +155,9 @@ def test_the_map_fills_while_runs_go_on(client: Program, browser_page: Any, tmp_
     page.locator("#risk-map svg, #risk-map canvas").first.wait_for()
     expect(page.locator("#waiting")).to_be_empty()
     page.locator("tr.best").first.wait_for()
-    expect(page.locator("h1")).to_have_text(re.compile(r"Of 2 releases, \d withstand|None of the 2 releases"))
+    expect(page.locator("h1")).to_have_text(
+        re.compile(r"Take generalize-by-count, k = \d \(|Take none of the 2 settings")
+    )
     expect(page.locator("#runs tr")).to_have_count(2)
     without_axe_violations(page)
     page.locator("#runs a").first.click()

@@ -12,9 +12,9 @@ from tests.studio.quiet import PEOPLE, SHOP, Quiet, fields_in, heading
 from noren.api import sample
 from noren.data.samples.people import sample_people
 from noren.data.schema import Schema
+from noren.reports.profile import profile
 from noren.studio import data_words
-from noren.studio.columns import problems_of, schema_of
-from noren.study.profile import profile
+from noren.studio.forms.columns import problems_of, schema_of
 
 # --- what is told ----------------------------------------------------------------------------------------------------
 

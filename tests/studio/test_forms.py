@@ -13,17 +13,17 @@ from noren.methods.generalize import Generalize
 from noren.methods.retention import Retention
 from noren.methods.thin import Thin
 from noren.protocols import Method
-from noren.studio.forms import Column, check, columns_of, controls, fresh, typed_of, understood
-from noren.studio.planning import early_problem
-from noren.studio.promises import GROUPS, by_promise, words_of
+from noren.studio.forms.parameter_forms import FormColumn, check, columns_of, controls, fresh, typed_of, understood
+from noren.studio.forms.planning import early_problem
+from noren.studio.forms.promises import by_promise
 from noren.studio.work.project_files import path_fields
 
 COLUMNS = [
-    Column("name", "identifier", 100),
-    Column("age", "quasi", 40, begins=True),
-    Column("sex", "quasi", 2, begins=True),
-    Column("region", "quasi", 12),
-    Column("illness", "sensitive", 6),
+    FormColumn("name", "identifier", 100),
+    FormColumn("age", "quasi", 40, begins=True),
+    FormColumn("sex", "quasi", 2, begins=True),
+    FormColumn("region", "quasi", 12),
+    FormColumn("illness", "sensitive", 6),
 ]
 
 
@@ -31,12 +31,18 @@ COLUMNS = [
 
 
 def test_every_method_stands_under_one_promise_and_says_when_it_is_wrong() -> None:
-    told = [name for group in GROUPS for name in group.methods]
-    assert sorted([*told, "chain"]) == list(every_method)
-    for name in told:
-        words = words_of(name)
-        assert words.good.endswith(".")
-        assert words.wrong.endswith(".")
+    found = by_promise([every_method[name] for name in every_method])
+    assert {group.key: [method.name for method in some] for group, some in found} == {
+        "alike": ["generalize", "generalize-by-count", "mondrian", "hierarchy"],
+        "chance": ["retention"],
+        "harder": ["perturb", "swap", "thin", "pseudo-records"],
+        "months": ["monthly-pseudonyms"],
+        "names": ["pseudonymize"],
+    }
+    for _group, some in found:
+        for method in some:
+            assert method.good_for.endswith(".")
+            assert method.wrong_for.endswith(".")
 
 
 def test_a_method_nobody_told_about_stands_last() -> None:

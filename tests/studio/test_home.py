@@ -14,9 +14,11 @@ from starlette.testclient import TestClient
 from tests.studio.browsing import another_page, at_rest, watched, without_axe_violations, without_overflow
 from tests.studio.conftest import Running
 
+from noren.judgement.place import Place
+from noren.judgement.rule import DEFAULT
 from noren.studio.app import make_app
-from noren.studio.settings import Settings
 from noren.studio.store import State, Store
+from noren.web.settings import Settings
 
 FACTS = {"rows": 12_000, "kind": "history", "people": 400}
 
@@ -34,9 +36,15 @@ def store_of(client: TestClient) -> Store:
     return found
 
 
+def judged(verdict: str, use: float | None) -> dict[str, Any]:
+    """Return the summary of a run that was judged by the rule of a new project."""
+    place = Place(label="x", word=verdict, use=use, risk=0.1)
+    return {"judged": {"rule": DEFAULT.as_dict(), "place": place.model_dump(mode="json")}}
+
+
 def add_run(store: Store, project: str, verdict: str, use: float | None) -> None:
     job = store.add_job(project, "run", "thin", {})
-    store.change_job(job.id, state=State.DONE, summary={"map": {"verdict": verdict, "use": use, "risk": 0.1}})
+    store.change_job(job.id, state=State.DONE, summary=judged(verdict, use))
 
 
 def heading(answer: Any) -> str:
@@ -72,12 +80,12 @@ def test_the_best_verdict_leads(quiet: TestClient) -> None:
         store.change_project(project, facts=FACTS)
     add_run(store, first, "broken", 0.9)
     answer = quiet.get("/")
-    assert heading(answer) == "No project has a release yet that withstands the attacks tried"
+    assert heading(answer) == "No project has a release yet that may be handed out"
     assert "use kept 0.900" in answer.text
     add_run(store, first, "withstands", 0.25)
     add_run(store, first, "withstands", 0.5)
     answer = quiet.get("/")
-    assert heading(answer) == "1 of 2 projects has a release that withstands the attacks tried"
+    assert heading(answer) == "1 of 2 projects has a release that may be handed out"
     assert "● withstands" in answer.text
     assert "use kept 0.500" in answer.text
     assert "3 runs" in answer.text

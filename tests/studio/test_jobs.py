@@ -233,7 +233,7 @@ def test_several_jobs_share_the_workers(own: Running, project: str) -> None:
             asked = [order("generalize-by-count", k=k) for k in (2, 3, 4, 5)]
             jobs = [client.post(f"/api/v1/projects/{project}/runs", json=one).json()["id"] for one in asked]
             assert [wait_for(client, job)["state"] for job in jobs] == ["done"] * 4
-            error = [1 - client.get(f"/api/v1/jobs/{job}").json()["summary"]["map"]["use"] for job in jobs]
+            error = [1 - client.get(f"/api/v1/jobs/{job}").json()["summary"]["judged"]["place"]["use"] for job in jobs]
     finally:
         ended.set()
         watcher.join()

@@ -33,11 +33,16 @@ def test_a_period_is_weighed_and_then_released(client: Program, server: Running,
     first = client.get(f"/api/v1/projects/{project}/ledger").json()["to_come"][0]
     weighed = wait_for(client, client.post(f"/api/v1/projects/{project}/ledger/weigh", json={}).json()["id"])
     assert (weighed["summary"]["period"], weighed["summary"]["released"]) == (first, False)
+    assert weighed["summary"]["verdict"]["rule"]["name"] == "partner"
+    assert weighed["summary"]["verdict"]["sentence"] in client.get(f"/projects/{project}/ledger").text
+    assert "right_at" not in str(weighed["summary"])
     assert client.get(f"/api/v1/projects/{project}/ledger").json()["entries"] == []
     added = wait_for(client, client.post(f"/api/v1/projects/{project}/ledger/releases", json={}).json()["id"])
     assert added["summary"]["released"] is True
     told = client.get(f"/api/v1/projects/{project}/ledger").json()
     assert [entry["period"] for entry in told["entries"]] == [first]
+    assert told["entries"][0]["verdict"]["sentence"] == weighed["summary"]["verdict"]["sentence"]
+    assert "Rule partner" in client.get(f"/projects/{project}/ledger").text
     assert told["entries"][0]["risk"]["emm"] == added["summary"]["after"]["emm"]
     assert first not in told["to_come"]
     packed = client.get(f"/api/v1/projects/{project}/ledger/releases/1/public")
@@ -78,6 +83,7 @@ def test_a_broken_budget_releases_nothing(client: Program, tmp_path: Path) -> No
     [
         ({"budget": {"emm": 2}}, 422, "emm"),
         ({"period": "day"}, 422, "period"),
+        ({"rule": "../../schema.toml"}, 422, "rule"),
         ({"attacks": ["nobody"]}, 422, "nobody"),
         ({"steps": [{"method": "hierarchy", "parameters": {"k": 2}}]}, 422, ""),
     ],
@@ -117,7 +123,7 @@ def test_begin_weigh_and_release_in_the_browser(client: Program, browser_page: A
         page.get_by_role("button", name="Begin the ledger").click()
     with another_page(page):  # and that again, when it was weighed
         page.get_by_role("button", name="See what it would add").click()
-    page.get_by_text("would fit into the budget").wait_for()
+    page.get_by_text("would be within the budget").wait_for()
     page.locator("#risk-lines svg, #risk-lines canvas").first.wait_for(state="attached")
     without_axe_violations(page)
     with another_page(page):

@@ -8,58 +8,73 @@ import pytest
 from tests.studio.quiet import PEOPLE, Quiet
 
 from noren.i18n import speaking
-from noren.studio.missing import failures, missing_sentence, place_of, unmeasured_reason, verdict_of
+from noren.judgement.evidence import Facts, Tried
+from noren.judgement.judging import judge
+from noren.judgement.verdict import Reason, Verdict, Word
+from noren.studio.forms.planning import _with_start, quick_judges, said_time
+from noren.studio.missing import failures, missing_sentence, unmeasured_reason
 from noren.studio.pages.export import _title
-from noren.studio.planning import _with_start, quick_judges, said_time
 from noren.studio.store import Job, State
-from noren.study.cost import Cost
+from noren.sweeps.cost import Cost
 
 
 def failed(kind: str, component: str) -> dict[str, Any]:
     return {"component": component, "kind": kind, "reason": {"en": "memory ran out", "ja": "メモリ不足です"}}
 
 
-def view(*parts: dict[str, Any], audited: bool | None = True, verdict: str = "withstands") -> dict[str, Any]:
-    return {"verdict": {"sharp": verdict, "paper": verdict}, "failed": list(parts), "audited": audited}
+def view(*parts: dict[str, Any], audited: bool | None = True) -> dict[str, Any]:
+    return {"failed": list(parts), "audited": audited}
+
+
+def history(share: int = 5, **more: Any) -> Verdict:
+    """Return the verdict on a hundred customers, so many of whom an attack names among all its answers."""
+    right = tuple(range(101 - share, 101))
+    attack = Tried(attack="jaccard", named=100, right=share, customers=share, right_at=right)
+    return judge(Facts(**{"kind": "history", "people": 100, "tried": (attack,)} | more))
 
 
 def test_a_release_whose_audit_failed_is_never_called_safe() -> None:
-    kept = view(failed("audit", "mondrian"), audited=False)
-    assert verdict_of(kept) == "untried"
-    assert "do not hand it out" in missing_sentence(kept)
-    assert verdict_of(view(audited=False, verdict="broken")) == "broken"
-    assert verdict_of(view(audited=None)) == "withstands"  # what claims nothing needs no audit
+    unaudited = history(claimed={"k": 5}, smallest_class=5, audited=False)
+    assert (unaudited.word, unaudited.reason) == (Word.UNTRIED, Reason.NOT_AUDITED)
+    assert "do not hand it out" in _title(unaudited, every_attack=True)
+    assert "do not hand it out" in missing_sentence(view(failed("audit", "mondrian"), audited=False))
+    assert history(90, audited=False).word == Word.BROKEN
+    assert history().word == Word.WITHSTANDS  # what claims nothing needs no audit
 
 
 @pytest.mark.parametrize(
-    ("share", "every_attack", "said"),
+    ("verdict", "every_attack", "said"),
     [
-        (0.05, True, "This release withstands the attacks tried; its public part can be handed out"),
-        (0.05, False, "others were not tried: try them before you hand it out"),
-        (0.33, True, "The best attack still names 33.0% of the customers rightly"),
+        (history(), True, "This release withstands all that was tried; its public part can be handed out"),
+        (history(), False, "others were not tried: try them before you hand it out"),
+        (history(33), True, "This release is broken by the rule: do not hand it out as it is"),
+        (history(33, claimed={"k": 2}, smallest_class=2), True, "This release is broken by the rule"),
+        (history(5, claimed={"k": 5}, smallest_class=5), False, "proved safe by the rule; its public part can be"),
+        (history(0, tried=()), True, "Nobody knows yet what this release gives away"),
     ],
 )
-def test_only_what_every_attack_was_tried_on_can_be_handed_out(share: float, every_attack: bool, said: str) -> None:
-    tried = view() | {"table_risk": None, "attacks": [{"share": share}]}
-    title = _title(tried, "withstands", every_attack=every_attack)
+def test_only_what_every_attack_was_tried_on_or_is_proved_can_be_handed_out(
+    verdict: Verdict, every_attack: bool, said: str
+) -> None:
+    title = _title(verdict, every_attack=every_attack)
     assert said in title
-    assert ("can be handed out" in title) == (share < 0.1 and every_attack)
+    may = verdict.word == Word.PROVED or (verdict.word == Word.WITHSTANDS and every_attack)
+    assert ("can be handed out" in title) == may
 
 
 def test_lists_and_maps_show_the_same_verdict(quiet: Quiet) -> None:
     project = quiet.upload(PEOPLE)
     job = quiet.studio.store.add_job(project, "run", "mondrian, k = 2", {"steps": []})
-    place = {"verdict": "withstands", "use": None, "risk": None, "use_of": None, "risk_of": None, "label": "x", "k": 2}
-    summary = {"map": place, "audited": False, "failed": [failed("audit", "mondrian"), failed("measure", "table-loss")]}
+    summary = {"audited": False, "failed": [failed("audit", "mondrian"), failed("measure", "table-loss")]}
     quiet.studio.store.change_job(job.id, state=State.DONE, summary=summary)
     found = quiet.studio.store.job(job.id)
     assert isinstance(found, Job)
-    assert place_of(found)["verdict"] == "untried"
+    assert quiet.studio.place(found, quiet.studio.rule(project)).word == Word.UNTRIED
     listed = quiet.client.get(f"/projects/{project}/results").text
-    assert "● withstands" not in listed
+    assert "■ untried" in listed
     assert "failed: memory ran out" in listed  # not a dash and not a zero
     assert "2 parts failed" in listed
-    assert "● withstands" not in quiet.client.get("/").text
+    assert "■ untried" in quiet.client.get("/").text
 
 
 def test_what_failed_is_told_in_the_language_of_the_reader() -> None:
@@ -110,5 +125,5 @@ def test_quick_judges_leave_out_what_takes_long_and_who_runs_others(quiet: Quiet
     assert (attacks, measures) == (["unique-rows"], ["reid-rate"])
     profile = quiet.studio.profile(project)
     huge = profile | {"rows": 10**9, "history": profile["history"] | {"customers": 10**8}}
-    quiet.studio.profile = lambda _project: huge  # type: ignore[method-assign]
+    quiet.studio.profile = lambda _project: huge  # type: ignore[method-assign,assignment]
     assert quick_judges(quiet.studio, project, ["linkage"], []) == ([], [])

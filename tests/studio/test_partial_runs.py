@@ -7,9 +7,11 @@ import io
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -29,10 +31,11 @@ from noren.studio import exports, jobs, worker
 from noren.studio.folders import Folders, read_json, write_json
 from noren.studio.reasons import DISK_FULL, GONE, is_disk_full, reason_of, spoken, told_error
 from noren.studio.service import NotNowError, Studio, TooLargeError
-from noren.studio.settings import Settings
-from noren.studio.store import Job, State, Store
+from noren.studio.store import HEAVY, Job, State, Store
 from noren.studio.work import running
 from noren.studio.work.outcome_files import Kept, forget_failures, load_outcome, set_aside
+from noren.web.settings import Settings
+from noren.work.queue import Claim
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
 
@@ -65,7 +68,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, what: str, name: str, error: BaseEx
             raise error
         return real(original, release, component, **how)
 
-    monkeypatch.setattr(running.api, what, may_fail)
+    monkeypatch.setattr(running.api, what, may_fail)  # type: ignore[attr-defined]
     return tried
 
 
@@ -105,7 +108,7 @@ def test_one_that_fails_leaves_the_others(
     view = read_json(folder / "result.json")
     assert view["failed"] == summary["failed"]
     attacks, measures = {"unique-rows", "jaccard"}, {"cell-error", "reid-rate", "classes"}
-    assert {a["attack"] for a in view["attacks"]} == attacks - {name}
+    assert {a["attack"] for a in view["facts"]["tried"]} == attacks - {name}
     assert {m["name"] for m in view["measures"]} == measures - {name}
     assert (folder / "release" / "secret" / "run.json").exists()
     assert not (folder / "doing.json").exists()
@@ -136,6 +139,7 @@ def test_taken_up_again_it_is_what_it_would_have_been(
     order, folder = place
     whole = running.do(order, folder, silent)
     kept = {name: (folder / name).read_bytes() for name in ("result.json", "crosstabs.json", "release/public.parquet")}
+    shutil.rmtree(folder.parent.parent / "explore")  # where it would find all of it
     other = folder.with_name("k" * 12)
     other.mkdir()
     with monkeypatch.context() as broken:
@@ -219,18 +223,24 @@ def test_a_worker_that_died_in_the_audit_leaves_a_release_that_says_so(place: tu
 
 
 class Scripted(jobs.Jobs):
-    """Jobs whose workers are told what to do; no workflow runs."""
+    """Jobs whose workers are told what to do; the queue is looked at by hand."""
 
     def __init__(self, store: Store, folder: Path, ends: list[tuple[int, dict[str, Any]]]) -> None:
         super().__init__(Settings(folder), store, lambda job, summary: None)
         self.ends = ends
 
-    def _watch(self, job: Job, folder: Path) -> tuple[int, dict[str, Any]]:
+    def _watch(self, job: Job, folder: Path, claim: Claim) -> tuple[int, dict[str, Any]]:
         return self.ends.pop(0)
 
+    def perform(self, job: str) -> State | None:
+        """Do the job whose turn it is, which is this one."""
+        claim = self.store.queue.claim([HEAVY], self.runner.holder)
+        assert claim is not None
+        assert claim.id == job
+        return self.runner.do(claim)
+
     def close(self) -> None:
-        self._closed.set()
-        self._alone.close()
+        self._presence.close()
 
 
 @pytest.fixture
@@ -242,7 +252,7 @@ def scripted(tmp_path: Path) -> Iterator[Callable[..., tuple[Scripted, Job]]]:
         job = store.add_job(store.add_project("a", {}).id, "run", "r", {"seed": 1})
         store.change_job(job.id, **values) if values else None
         made.append(Scripted(store, tmp_path, list(ends)))
-        made[-1].folders.job(job.project, job.id).mkdir(parents=True)
+        made[-1].submit(job)
         return made[-1], job
 
     yield make
@@ -264,7 +274,7 @@ def test_every_death_has_its_reason(scripted: Callable[..., tuple[Scripted, Job]
         (2, {"error": {"message": spoken(DISK_FULL)}}, "the disk that holds the studio's data is full; free some"),
     ):
         at, job = scripted((code, told))
-        assert at.perform(job.id) == "failed"
+        assert at.perform(job.id) == State.FAILED
         state, message = ended(at, job)
         assert state == State.FAILED
         assert message.startswith(said)
@@ -274,64 +284,79 @@ def test_every_death_has_its_reason(scripted: Callable[..., tuple[Scripted, Job]
 def test_a_killed_worker_is_followed_by_one_that_goes_on(scripted: Callable[..., tuple[Scripted, Job]]) -> None:
     at, job = scripted((-9, {}), (0, {"summary": {"failed": [1]}}))
     write_json(at.folders.job(job.project, job.id) / "doing.json", {"kind": "attack", "component": "jaccard"})
-    assert at.perform(job.id) == "done"
+    assert at.perform(job.id) == State.DONE
     assert ended(at, job) == (State.DONE, "")
     assert at.ends == []
 
 
 def test_a_result_stays_when_doing_the_rest_fails(scripted: Callable[..., tuple[Scripted, Job]]) -> None:
     at, job = scripted((-9, {}), summary={"failed": [1]})
-    assert at.perform(job.id) == "failed"
+    assert at.perform(job.id) == State.DONE
     state, message = ended(at, job)
     assert state == State.DONE
     assert message.startswith("the worker was killed")
+
+
+def full_disk(*_: Any) -> Any:
+    raise sa.exc.OperationalError("UPDATE", {}, Exception("database or disk is full"))
 
 
 def test_a_full_disk_ends_a_run_though_nothing_can_be_written(
     scripted: Callable[..., tuple[Scripted, Job]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at, job = scripted((2, {"error": {"message": spoken(DISK_FULL)}}))
-    monkeypatch.setattr(at, "_let_go_of_workflows", lambda: None)
-    real, full = at.store._change_job, [True]
-
-    def change(name: str, only_from: Any, values: Any) -> bool:
-        if full and "error" in values:
-            raise sa.exc.OperationalError("UPDATE", {}, Exception("database or disk is full"))
-        return real(name, only_from, values)
-
-    monkeypatch.setattr(at.store, "_change_job", change)
-    assert at.perform(job.id) == "failed"
-    assert ended(at, job)[0] == State.FAILED  # it is known at once
-    assert [one.id for one in at.store.jobs(states=(State.FAILED,))] == [job.id]
-    assert at.store.jobs(states=(State.RUNNING, State.WAITING)) == []
-    assert not at.store.write_down()
-    full.clear()
-    assert at.store.write_down()
+    with monkeypatch.context() as full:
+        full.setattr(at.store.queue, "_write", full_disk)
+        assert at.perform(job.id) == State.FAILED
+        assert ended(at, job)[0] == State.FAILED  # it is known at once
+        assert [one.id for one in at.store.jobs(states=(State.FAILED,))] == [job.id]
+        assert at.store.jobs(states=(State.RUNNING, State.WAITING)) == []
+        assert not at.store.queue.write_down()
+        at.store.queue.end_leases()
+        assert at.store.queue.claim([HEAVY], "another") is None  # nobody here begins it anew
+    assert at.store.queue.write_down()
     again = Store(str(at.store.engine.url)).job(job.id)
     assert again is not None
     assert (again.state, again.error["message"][:8]) == (State.FAILED, "the disk")
 
 
-@pytest.mark.parametrize("step", ["begin", "progress"])
-def test_a_full_disk_at_any_step_leaves_no_bar_behind(
-    scripted: Callable[..., tuple[Scripted, Job]], monkeypatch: pytest.MonkeyPatch, step: str
+def test_a_job_that_is_cancelled_on_a_full_disk_does_not_begin(
+    scripted: Callable[..., tuple[Scripted, Job]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at, job = scripted()
+    with monkeypatch.context() as full:
+        full.setattr(at.store.queue, "_write", full_disk)
+        assert at.cancel(job.id)
+        assert not at.cancel(job.id)  # once is enough
+        assert ended(at, job)[0] == State.CANCELLED
+        assert at.store.queue.claim([HEAVY], "another") is None
+    assert at.store.queue.write_down()
+    assert at.store.jobs(states=(State.CANCELLED,))[0].id == job.id
+
+
+def test_a_full_disk_hides_progress_and_nothing_else(
+    scripted: Callable[..., tuple[Scripted, Job]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at, job = scripted((0, {"summary": {"rows": 1}}))
-    real = at.store._change_job
+    monkeypatch.setattr(at.store, "change_job", full_disk_keywords)
+    at._save(job.id, done=0.5, words="w", best=None)  # it is told, and that is all
+    assert at.perform(job.id) == State.DONE
 
-    def change(name: str, only_from: Any, values: Any) -> bool:
-        if (values.get("state") == State.RUNNING) if step == "begin" else ("words" in values):
-            raise sa.exc.OperationalError("UPDATE", {}, Exception("database or disk is full"))
-        return real(name, only_from, values)
 
-    monkeypatch.setattr(at.store, "_change_job", change)
-    monkeypatch.setattr(at, "_wait_for_room", lambda: None)
-    if step == "progress":
-        at._save(job.id, jobs.Live(State.RUNNING, 0.5, "w", None))  # it is told, and that is all
-        assert at.perform(job.id) == "done"
-    else:
-        assert at.perform(job.id) == "failed"
-        assert ended(at, job)[0] == State.FAILED
+def full_disk_keywords(*_: Any, **_values: Any) -> Any:
+    full_disk()
+
+
+def test_a_fault_of_ours_ends_the_job_and_is_logged(
+    scripted: Callable[..., tuple[Scripted, Job]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at, job = scripted((0, {"summary": {"rows": 1}}))
+    monkeypatch.setattr(at, "_after", lambda *_: 1 / 0)
+    assert at.perform(job.id) == State.FAILED
+    assert ended(at, job)[1].startswith("this should not happen; the job's error log")
+    log = at.folders.job(job.project, job.id) / "error.log"
+    assert "ZeroDivisionError" in log.read_text()
+    assert log.stat().st_mode & 0o077 == 0
 
 
 @pytest.mark.parametrize(
@@ -343,7 +368,7 @@ def test_a_dead_worker_is_noticed_whoever_holds_its_line(script: str) -> None:
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
     )
     with process as one:
-        heard = list(jobs._lines_of(one))
+        heard = list(jobs._lines_of(one, threading.Event()))
         jobs._end(one)
     assert heard == ([{"a": 1}] if "cut" in script else [])
 
@@ -467,7 +492,7 @@ LIMITED = 8_000_000
 def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A studio that can write no file beyond a few megabytes, as on a disk that is full."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    made = Running(tmp_path_factory.mktemp("limited"), "--no-samples")
+    made = Running(tmp_path_factory.mktemp("limited"), "--no-samples", measured_workers=True)
     resource.setrlimit(resource.RLIMIT_FSIZE, (LIMITED, before[1]))
     try:
         made.start()
@@ -521,7 +546,8 @@ def test_a_run_whose_worker_is_killed_at_an_attack_ends_with_the_others(limited:
         assert said["state"] == "done"
         assert [one["component"] for one in said["summary"]["failed"]] == ["linkage"]
         result = client.get(f"/api/v1/runs/{job}/result").json()
-        assert [one["attack"] for one in result["attacks"]] == ["unique-rows"]
+        assert [one["attack"] for one in result["verdict"]["evidence"]] == ["unique-rows"]
+        assert result["facts"]["failed"] == ["linkage"]
         assert [m["name"] for m in result["measures"]] == ["cell-error"]
         again = client.post(f"/api/v1/jobs/{job}/again")
         assert again.json()["id"] == job
@@ -529,14 +555,6 @@ def test_a_run_whose_worker_is_killed_at_an_attack_ends_with_the_others(limited:
 
 
 # --- again ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def enqueued(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The jobs that would be worked on, in order."""
-    waiting: list[str] = []
-    monkeypatch.setattr(studio.jobs, "_enqueue", lambda job: waiting.append(job.id))
-    return waiting
 
 
 def ended_run(studio: Studio, state: State, *, released: bool, **values: Any) -> str:
@@ -547,12 +565,18 @@ def ended_run(studio: Studio, state: State, *, released: bool, **values: Any) ->
     return job.id
 
 
-def test_a_run_with_failures_goes_on_as_itself(studio: Studio, enqueued: list[str]) -> None:
+def queued(studio: Studio) -> list[str]:
+    """Return the jobs that would be worked on."""
+    waiting = [job.id for job in studio.store.jobs(states=(State.WAITING,))]
+    return waiting if studio.store.queue.has_open([HEAVY]) else []
+
+
+def test_a_run_with_failures_goes_on_as_itself(studio: Studio) -> None:
     failed = [{"component": "jaccard", "kind": "attack", "reason": {"en": "x", "ja": "x"}}]
     job = ended_run(studio, State.DONE, released=True, summary={"failed": failed})
     write_json(studio.job_folder(studio.job(job)) / "outcome.json", {"notes": {}, "scores": {}, "failed": failed})
     again = studio.again(job)
-    assert (again.id, again.state, again.attempts, enqueued) == (job, State.WAITING, 0, [job])
+    assert (again.id, again.state, again.attempts, queued(studio)) == (job, State.WAITING, 0, [job])
     assert Kept(studio.job_folder(again)).failed == []
     # whoever stops it meanwhile keeps the result it had
     assert studio.cancel(job).state == State.DONE
@@ -569,17 +593,28 @@ def test_a_run_with_failures_goes_on_as_itself(studio: Studio, enqueued: list[st
     ],
 )
 def test_what_made_its_release_goes_on_and_the_rest_begins_anew(
-    studio: Studio, enqueued: list[str], state: State, released: bool, same: bool
+    studio: Studio, state: State, released: bool, same: bool
 ) -> None:
     job = ended_run(studio, state, released=released)
     again = studio.again(job)
     assert (again.id == job) is same
     assert again.state == State.WAITING
-    assert enqueued == [again.id]
+    assert queued(studio) == [again.id]
 
 
-def test_a_run_that_is_whole_is_not_done_again(studio: Studio, enqueued: list[str]) -> None:
+def test_a_run_that_is_whole_is_not_done_again(studio: Studio) -> None:
     job = ended_run(studio, State.DONE, released=True, summary={"failed": []})
     with pytest.raises(NotNowError, match="under way or done"):
         studio.again(job)
-    assert enqueued == []
+    assert queued(studio) == []
+
+
+def test_a_job_whose_server_died_before_it_was_queued_is_queued_by_the_next(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = studio.store.add_job(studio.new_project("x").id, "run", "r", {"kind": "run", "seed": 1})
+    assert not studio.store.queue.has_open([HEAVY])
+    monkeypatch.setattr(studio.jobs.runner, "start", lambda: None)
+    studio.start()
+    assert queued(studio) == [job.id]
+    assert read_json(studio.job_folder(job) / "order.json") == job.order

@@ -12,8 +12,8 @@ import pytest
 from noren.studio.folders import new_id
 from noren.studio.privacy import keep_private, remove_leftovers
 from noren.studio.service import Studio
-from noren.studio.settings import Settings
 from noren.studio.store import Store
+from noren.web.settings import Settings
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ import pytest
 from tests.studio.conftest import Program, Running, laid_project, ready_project, wait_for
 
 from noren.attacks import attacks as every_attack
-from noren.kernels.retention import keep_probabilities
+from noren.kernels.reconstruction.retention import keep_probabilities
 from noren.measures import measures as every_measure
 
 
@@ -204,4 +204,4 @@ def test_a_measure_that_cannot_judge_is_left_out(client: httpx.Client, history: 
     assert wait_for(client, job["id"])["state"] == "done"
     result = client.get(f"/api/v1/runs/{job['id']}/result").json()
     assert [m["name"] for m in result["measures"]] == ["cell-error"]
-    assert result["verdict"] == {"paper": "untried", "sharp": "untried"}
+    assert (result["verdict"]["verdict"], result["verdict"]["reason"]) == ("untried", "not-tried")

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from tests.studio.browsing import watched, without_axe_violations, without_overflow
 from tests.studio.conftest import Running, laid_project
 
-from noren.kernels.retention import keep_probabilities
+from noren.kernels.reconstruction.retention import keep_probabilities
 
 pytestmark = pytest.mark.browser
 

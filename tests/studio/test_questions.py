@@ -9,7 +9,7 @@ import pytest
 from tests.studio.quiet import PEOPLE, SHOP, Quiet, fields_in, heading
 
 from noren.errors import ParameterError
-from noren.studio.columns import problems_of
+from noren.studio.forms.columns import problems_of
 from noren.studio.service import NotNowError
 from noren.studio.store import State
 from noren.studio.work.answers import open_stops, with_answer
@@ -89,6 +89,7 @@ def test_rows_turned_into_purchases_in_the_form_keep_no_empty_roles(quiet: Quiet
 def test_an_answer_about_a_column_is_remembered_and_can_be_changed(quiet: Quiet) -> None:
     project = quiet.upload(SLASHED)
     chosen = quiet.studio.schema(project)["when"].format
+    assert chosen is not None
     other = next(one for one in ("%d/%m/%Y", "%m/%d/%Y") if one != chosen)
     assert quiet.post(project, "answer", about="format", column="when", value=other).status_code == 303
     assert quiet.studio.schema(project)["when"].format == other

@@ -25,7 +25,7 @@ from tests.studio.conftest import Running, until, wait_for
 
 from noren.studio.api import router
 from noren.studio.app import make_app
-from noren.studio.settings import Settings
+from noren.web.settings import Settings
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,10 @@ class TestByHand:
         assert (job["state"], job["error"], job["label"]) == ("done", None, "generalize-by-count, k = 3")
         result = client.get(f"/api/v1/runs/{job['id']}/result").json()
         assert {m["name"] for m in result["measures"]} == {"cell-error", "classes"}
-        assert [a["attack"] for a in result["attacks"]] == ["unique-rows"]
+        assert [a["attack"] for a in result["facts"]["tried"]] == ["unique-rows"]
+        verdict = result["verdict"]
+        assert set(verdict) == {"verdict", "reason", "sentence", "rule", "evidence", "guarantee"}
+        assert verdict["rule"]["name"] == client.get(f"/api/v1/projects/{project}").json()["rule"] == "partner"
         on_map = client.get(f"/api/v1/projects/{project}/map").json()
         assert [point["run"] for point in on_map["points"]] == [job["id"]]
         assert "seed" not in started.text

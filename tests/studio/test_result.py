@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from html.parser import HTMLParser
@@ -16,12 +17,17 @@ from tests.studio.browsing import at_rest, watched, without_axe_violations, with
 from tests.studio.conftest import Running
 from tests.studio.finished_runs import MEASURES, SEED, Finished, finished_runs, history_file, people_file
 
+from noren.data.release import Release
+from noren.judgement.evidence import Facts, Tried, smallest_class
+from noren.judgement.glossary import chapters
+from noren.judgement.judging import judge
+from noren.judgement.numbers import number
+from noren.judgement.sentences import word_text
+from noren.judgement.verdict import Exhibit
+from noren.measures import measures
+from noren.reports.run_view import RowCounts
 from noren.studio import words
-from noren.studio.facts import part_words
-from noren.studio.glossary import chapters
 from noren.studio.pages.result_parts import dwarfing
-from noren.study.numbers import number
-from noren.study.table_risk import with_told
 
 
 @pytest.fixture(scope="module")
@@ -78,32 +84,45 @@ def test_a_history_shows_the_numbers_of_the_command_line(
     protected = said(noren("protect", original, *schema, *method, "--seed", SEED, "--out", release, "--json"))
     attacked = said(noren("attack", original, release, *schema, "--out", guesses, "--json"))
     result = said(noren("measure", original, release, *schema, "--guess", guesses, "--json"))
-    sharply = ["--with", "effective", "--bound", "sharp"]
-    sharp = noren("measure", original, release, *schema, "--guess", guesses, *sharply, "--json")
-    judged = {"paper": result, "sharp": said(sharp)}
-    needed = {bound: told["results"]["effective"]["parts"] for bound, told in judged.items()}
+    tried = [got(attack, told["hits"], result) for attack, told in sorted(attacked["results"].items())]
+    claims = {} if name == "pseudonymize" else {"claimed": {"k": 4}, "smallest_class": smallest(release)}
+    verdict = judge(Facts(kind="history", people=120, tried=tuple(tried), **claims))
     expected = measured(result) | counted(protected)
-    for attack, told in attacked["results"].items():
-        expected |= {f"attacks.{attack}.right": told["right"], f"attacks.{attack}.named": len(told["hits"])}
-        expected |= {f"attacks.{attack}.needed_{bound}": parts[f"{attack}.needed"] for bound, parts in needed.items()}
-        expected[f"attacks.{attack}.share"] = result["results"]["reid-rate"]["parts"][attack]
-        expected[f"attacks.{attack}.chance"] = len(told["hits"]) / 120
-    best = attacked["results"][attacked["most_damaging"]]["best"]
-    expected |= {
-        f"bounds.{bound}.{what}": told[what] for bound, told in best.items() for what in ("named", "right", "needed")
-    }
+    for one in verdict.evidence:
+        assert (one.right, one.named) == (attacked["results"][one.attack]["right"], len(tried_hits(attacked, one)))
+        shown_of = ("named", "right", "rate", "chance", "best_named", "best_right", "needed")
+        expected |= {f"attacks.{one.attack}.{what}": getattr(one, what) for what in shown_of}
+        expected[f"attacks.{one.attack}.share"] = result["results"]["reid-rate"]["parts"][one.attack]
 
     page = client.get(runs.page(name)).text
     shown = _Numbers(page).found
     assert shown == {what: expected[what] for what in shown}
     assert {what for what in expected if not what.startswith("measures.")} <= set(shown)
     assert set(measured(result)) <= set(shown)
-    assert f"{attacked['most_damaging']} " in page
-    verdict = (
-        "Broken" if any(told["best"]["sharp"]["effective"] for told in attacked["results"].values()) else "Withstands"
+    assert f"{verdict.evidence[0].attack} " in page
+    assert html.unescape(re.search(r"<h1>(.*?)</h1>", page)[1]) == verdict.sentence  # type: ignore[index]
+    assert word_text(verdict.word) in page
+    assert client.get(f"/api/v1/runs/{runs.runs[name]}/result").json()["verdict"] == json.loads(
+        json.dumps(verdict.as_dict())
     )
-    assert re.search(r"<h1>(\w+)", page)[1] == verdict  # type: ignore[index]
-    assert verdict == {"pseudonymize": "Broken", "by-count": "Withstands"}[name]
+
+
+def tried_hits(attacked: dict[str, Any], one: Exhibit) -> list[int]:
+    hits: list[int] = attacked["results"][one.attack]["hits"]
+    return hits
+
+
+def got(attack: str, hits: list[int], result: dict[str, Any]) -> Tried:
+    """Return what the command line says that an attack got."""
+    places = tuple(at for at, now in enumerate(hits, start=1) if now > (hits[at - 2] if at > 1 else 0))
+    customers = round(result["results"]["reid-rate"]["parts"][attack] * 120)
+    return Tried(attack=attack, named=len(hits), right=len(places), customers=customers, right_at=places)
+
+
+def smallest(release: Path) -> int:
+    found = smallest_class(Release.load(release))
+    assert found is not None
+    return found
 
 
 @pytest.mark.parametrize("name", ["hierarchy", "retention"])
@@ -139,8 +158,8 @@ def test_a_table_shows_the_numbers_of_the_command_line(
     assert {what for what in expected if ".sensitive." not in what} <= set(shown)
     others = f"{expected['risk.k'] - 1:.0f}"
     begins = {
-        "hierarchy": f"Nobody can be singled out: every row is alike to at least {others} others",
-        "retention": "Proven: ",
+        "hierarchy": f"Proved: every row is alike to at least {others} others",
+        "retention": "Untried: only 50.0% is proved (k = 2) where 20.0% is allowed",
     }
     assert f"<h1>{begins[name]}" in page
     assert ("L1 precision of each marginal" in page) == (name == "retention")
@@ -231,133 +250,43 @@ def test_a_run_under_way_has_its_own_page(client: httpx.Client, runs: Finished) 
     client.delete(f"/api/v1/jobs/{job}")
 
 
-# --- sentences -----------------------------------------------------------------------------------------------
+# --- the rule ------------------------------------------------------------------------------------------------
 
 
-def attack(name: str, paper: tuple[int, int, int], sharp: tuple[int, int, int]) -> dict[str, Any]:
-    def best(named: int, right: int, needed: int) -> dict[str, Any]:
-        return {"named": named, "right": right, "needed": needed, "effective": right >= needed}
-
-    return {"attack": name, "best": {"paper": best(*paper), "sharp": best(*sharp)}}
-
-
-def history_view(
-    paper: str, sharp: str, *attacks: dict[str, Any], most_damaging: str | None = "near"
-) -> dict[str, Any]:
-    return {
-        "table_risk": None,
-        "attacks": list(attacks),
-        "most_damaging": most_damaging,
-        "verdict": {"paper": paper, "sharp": sharp},
-    }
-
-
-@pytest.mark.parametrize(
-    ("view", "sentence"),
-    [
-        (
-            history_view("untried", "untried"),
-            "No attack was judged, so nothing is known about the risk of this release.",
-        ),
-        (
-            history_view("withstands", "withstands", attack("near", (9, 3, 9), (9, 3, 8))),
-            "Withstands the attack tried: of the 9 people that near is surest of, 3 are right; 8 would be needed.",
-        ),
-        (
-            history_view("withstands", "withstands", *[attack("near", (0, 0, 1), (0, 0, 1))] * 2, most_damaging=None),
-            "Withstands all 2 attacks tried: none of them names anybody rightly.",
-        ),
-        (
-            history_view("withstands", "broken", attack("near", (20, 12, 15), (20, 12, 11))),
-            "Broken by the sharp test, though not by the paper’s: of the 20 people that near is surest of, 12 are "
-            "right, and 11 are enough.",
-        ),
-        (
-            history_view("broken", "broken", attack("near", (20, 16, 15), (1200, 1100, 700))),
-            "Broken: of the 1,200 people that near is surest of, 1,100 are right, and 700 are enough.",
-        ),
-    ],
-)
-def test_what_attackers_achieve_in_a_sentence(view: dict[str, Any], sentence: str) -> None:
-    assert words.verdict_sentence(view) == sentence
+def test_another_rule_judges_the_runs_at_once(client: httpx.Client, runs: Finished) -> None:
+    address, run = f"/api/v1/projects/{runs.people}", runs.runs["retention"]
+    assert client.get(address).json()["rule"] == "partner"
+    before = client.get(f"/api/v1/runs/{run}/result").json()
+    assert before["verdict"]["verdict"] == "untried"
+    page = client.get(runs.page("retention")).text
+    assert "Rule partner (a partner who is bound by a contract)" in page
+    csrf = client.headers["X-CSRF-Token"]
+    sent = client.post(f"{runs.page('retention')}/rule", data={"csrf": csrf, "rule": "public", "tolerance": "1/2"})
+    assert (sent.status_code, sent.headers["location"]) == (303, f"{runs.page('retention')}#rule")
+    try:
+        after = client.get(f"/api/v1/runs/{run}/result").json()
+        assert after["verdict"]["verdict"] == "proved"
+        assert after["verdict"]["rule"]["tolerance"] == 0.5
+        assert after["facts"] == before["facts"]
+        assert "verdict" not in json.loads((runs.job_folder("retention") / "result.json").read_text())
+        for page in (runs.page("retention"), f"/projects/{runs.people}/results", "/"):
+            assert "◆ proved" in client.get(page).text
+        title = client.get(f"{runs.page('retention')}/publish").text
+        assert "This release is proved safe by the rule; its public part can be handed out" in title
+        point = next(p for p in client.get(f"{address}/map").json()["points"] if p["run"] == run)
+        assert (point["word"], point["risk"]) == ("proved", pytest.approx(0.5))
+        for tolerance in ("2", "x", "rule.toml", "/etc/passwd"):
+            wrong = client.post(f"{runs.page('retention')}/rule", data={"csrf": csrf, "tolerance": tolerance})
+            assert wrong.status_code == 422
+            assert 'role="alert"' in wrong.text
+            assert f'value="{tolerance}"' in wrong.text
+            assert client.patch(address, json={"rule": tolerance}).status_code == 422
+        assert client.get(address).json()["rule"] == "1/2"
+    finally:
+        assert client.patch(address, json={"rule": "partner"}).json()["rule"] == "partner"
 
 
-def table_view(**risk: Any) -> dict[str, Any]:
-    every = {
-        "basis": "classes",
-        "verdict": "withstands",
-        "claimed": 5,
-        "least": 5,
-        "prosecutor": 0.2,
-        "bound": None,
-        "k": 5.0,
-        "rows": 4_000,
-        "told": [],
-    }
-    return {"table_risk": every | risk, "measures": []}
-
-
-@pytest.mark.parametrize(
-    ("view", "part"),
-    [
-        (
-            table_view(),
-            "is alike to at least 4 others, so whoever looks a person up is right with a probability of 20.0%",
-        ),
-        (
-            table_view(verdict="broken", least=1, prosecutor=1.0),
-            "The promise of k = 5 is not kept: the smallest class has 1 row, ",
-        ),
-        (table_view(verdict="broken"), "A promise about the sensitive values is not kept"),
-        (
-            table_view(verdict="untried", claimed=None, least=2, prosecutor=0.5),
-            "Nothing was promised: the smallest class has 2 rows",
-        ),
-        (table_view(least=None), "No released row says anything"),
-        (table_view(basis=None), "were not counted"),
-        (
-            table_view(basis="proof", bound=1 / 3, k=3.0),
-            "nobody’s row can be told with a probability above 33.3% (k = 3)",
-        ),
-        (table_view(basis="proof", verdict="broken", bound=0.5, k=2.0, claimed=3), "is 2, below the 3"),
-    ],
-)
-def test_what_a_table_leaks_in_a_sentence(view: dict[str, Any], part: str) -> None:
-    assert part in words.verdict_sentence(view)
-
-
-def test_a_class_of_one_sensitive_value_is_a_warning() -> None:
-    def view(**told: tuple[int, int]) -> dict[str, Any]:
-        notes = {
-            "rows": 4_000,
-            "sensitive": {
-                column: {"l_distinct": 1.0 if certain else 2.0, "told_rows": certain, "likely_rows": likely}
-                for column, (certain, likely) in told.items()
-            },
-        }
-        return {"table_risk": with_told(table_view()["table_risk"], notes), "measures": []}
-
-    harmless = view(income=(0, 0), illness=(0, 700))
-    assert harmless["table_risk"]["verdict"] == "withstands"
-    assert words.told_by_class(harmless) == []
-    assert words.guessed_by_class(harmless) == [
-        "The illness of 700 of 4,000 people can be guessed: at least 80.0% of their class have the same."
-    ]
-    leaking = view(income=(1, 1), illness=(649, 1_000))
-    assert leaking["table_risk"]["verdict"] == "broken"
-    worst, other, cure = words.told_by_class(leaking)
-    assert worst == words.verdict_sentence(leaking)
-    assert worst.startswith("649 of 4,000 people stand in classes where everybody has the same illness: ")
-    assert other.startswith("1 of 4,000 people stands in a class where everybody has the same income: ")
-    assert "(ℓ = 2)" in cure
-
-
-def test_a_result_kept_before_classes_were_counted_is_not_called_safe() -> None:
-    kept = {name: value for name, value in table_view()["table_risk"].items() if name not in ("told", "rows")}
-    notes = {"rows": 4_000, "sensitive": {"illness": {"l_distinct": 1.0}}}
-    told = with_told(kept, notes)
-    assert told["verdict"] == "broken"
-    assert "tells illness of everybody" in words.verdict_sentence({"table_risk": told})
+# --- findings ------------------------------------------------------------------------------------------------
 
 
 def test_findings_of_charts() -> None:
@@ -367,13 +296,19 @@ def test_findings_of_charts() -> None:
     assert "12.5% of the rows lie in another bar, 1.5% are not said" in words.histogram_finding(
         bars | {"shift": 0.125, "unsaid": 0.015}
     )
-    pair = {"a": "age", "b": "sex", "original": [[2, 2], [4, 0]], "released": [[3, 1], [3, 1]], "reconstructed": None}
+    pair: dict[str, Any] = {
+        "a": "age",
+        "b": "sex",
+        "original": [[2, 2], [4, 0]],
+        "released": [[3, 1], [3, 1]],
+        "reconstructed": None,
+    }
     pair["unsaid"] = {"original": 0.0, "released": 0.0}
     assert words.crosstab_finding(pair) == "age and sex: 25.0% of the rows lie in another cell"
     assert words.crosstab_finding(pair | {"reconstructed": pair["original"]}).endswith("reconstruction leaves 0%")
-    sizes = {"class_sizes": {"of": "rows", "total": 4, "alone": 0, "minimum": 3}}
+    sizes = {"of": "rows", "total": 4, "alone": 0, "minimum": 3}
     assert words.class_size_finding(sizes) == "Every row is alike to others: the smallest of 4 classes has 3 rows"
-    rows = {"rows": {"original": 9, "public": 8, "deleted": 2, "added": 1}}
+    rows = RowCounts(original=9, public=8, deleted=2, added=1)
     assert words.rows_finding(rows) == "7 of 9 rows are released, 2 are deleted and 1 were made up"
 
 
@@ -381,10 +316,10 @@ def test_numbers_and_names_for_people() -> None:
     assert [number(x) for x in (2.0, 0.0, 0.1234, 1e-9, -1e-9, 99.5, 1234.56)] == [
         "2", "0", "0.123", "<0.001", ">-0.001", "99.500", "1,234.6",
     ]  # fmt: skip
-    assert part_words("s1.named") == "s1: named"
-    assert part_words("age × sex, perturbed") == "age × sex: with the noise"
-    assert part_words("min") == "smallest"
-    assert part_words("my-column") == "my-column"
+    assert measures["effective"].part_name("s1.named") == "s1: named"
+    assert measures["l1-precision"].part_name("age × sex, perturbed") == "age × sex: with the noise"
+    assert measures["classes"].part_name("min") == "smallest"
+    assert measures["table-loss"].part_name("my-column") == "my-column"
     assert dwarfing([[1.0, 2.0, 30.0]])
     assert not dwarfing([[1.0, 20.0, 30.0]])
 
@@ -455,7 +390,7 @@ def test_two_columns_and_rows_without_loading_the_page(browser_page: Any, runs: 
 def test_numbers_explain_themselves_on_focus(browser_page: Any, runs: Finished) -> None:
     page = browser_page
     page.goto(runs.page("by-count"))
-    told = page.locator(".attacks thead th", has_text="by chance").locator(".tip")
+    told = page.locator(".attacks thead th", has_text="needed").locator(".tip")
     expect(told.locator(".tip-text")).to_be_hidden()
     told.get_by_role("button").focus()
     expect(told.locator(".tip-text")).to_be_visible()
@@ -477,18 +412,3 @@ def test_the_page_prints(server: Running, browser: Any, runs: Finished) -> None:
         expect(page.locator("nav.rail")).to_be_hidden()
         expect(page.locator("button:visible, a.button:visible")).to_have_count(0)
         expect(page.locator("h1")).to_be_visible()
-
-
-@pytest.mark.parametrize(
-    ("share", "verdict", "said"),
-    [
-        (0.312, "withstands", "names 31.2% of the customers rightly"),
-        (0.09, "withstands", ""),
-        (0.9, "broken", ""),
-    ],
-)
-def test_many_right_names_are_told_even_where_the_tests_are_withstood(share: float, verdict: str, said: str) -> None:
-    view = {"table_risk": None, "verdict": {"sharp": verdict}, "attacks": [{"share": 0.01}, {"share": share}]}
-    caution = words.named_caution(view)
-    assert said in caution
-    assert bool(caution) == bool(said)

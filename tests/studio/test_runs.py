@@ -14,6 +14,7 @@ from playwright.sync_api import expect
 from tests.studio.browsing import another_page, watched, without_axe_violations, without_overflow
 from tests.studio.conftest import Program, Running, lasting_port, ready_project, until, wait_for
 
+from noren.judgement.place import Place
 from noren.studio.pages.runs import _finding
 from noren.studio.store import Job, State
 from noren.studio.work.stages import STAGES, end_of, stage_of
@@ -56,36 +57,30 @@ def test_stages_follow_each_other_to_the_end() -> None:
 # --- what all runs say ----------------------------------------------------------------------------------------
 
 
-def done(label: str, verdict: str, use: float | None) -> Job:
-    place = {"label": label, "verdict": verdict, "use": use, "risk": 0.1}
-    return Job("a" * 12, "b" * 12, "run", label, None, {}, State.DONE, summary={"map": place})
+def job(state: State) -> Job:
+    return Job("a" * 12, "b" * 12, "run", "thin", None, {}, state)
 
 
 @pytest.mark.parametrize(
-    ("jobs", "finding"),
+    ("jobs", "places", "said"),
     [
-        ([], "Nothing was protected yet"),
-        ([Job("a" * 12, "b" * 12, "run", "thin", None, {}, State.RUNNING)], "1 run is under way"),
-        ([Job("a" * 12, "b" * 12, "run", "thin", None, {}, State.FAILED)], "No run came to its end"),
+        ([], [], "Nothing was protected yet"),
+        ([job(State.RUNNING)], [], "1 run is under way"),
+        ([job(State.FAILED)], [], "No run came to its end"),
         (
-            [done("thin", "withstands", 0.5)],
-            "The one release, thin, withstands the attacks tried and keeps 50.0% of the use",
-        ),
-        ([done("thin", "broken", 0.5)], "The one release does not withstand the attacks tried"),
-        ([done("thin", "broken", 0.5)] * 2, "None of 2 releases withstands the attacks tried"),
-        (
-            [done("thin", "broken", 0.9), done("k = 3", "withstands", 0.6)],
-            "1 of 2 releases withstands the attacks tried: k = 3 keeps 60.0% of the use",
+            [job(State.DONE)] * 2,
+            [Place(label="thin", word="broken", use=0.9, risk=0.5), Place(label="k = 3", word="withstands", use=0.6)],
+            "Of 2 releases, 1 may be handed out: k = 3 (withstands) keeps 60.0% of the use",
         ),
         (
-            [done("k = 4", "withstands", 0.5), done("k = 3", "withstands", 0.6)],
-            "2 of 2 releases withstand the attacks tried; the most useful, k = 3, keeps 60.0% of the use",
+            [job(State.DONE)],
+            [Place(label="thin", word="broken", use=0.5, risk=0.5)],
+            "The one release, thin, may not be handed out: it gives away 50.0%",
         ),
-        ([done("a", "withstands", None)] * 2, "2 of 2 releases withstand the attacks tried"),
     ],
 )
-def test_the_list_states_its_finding(jobs: list[Job], finding: str) -> None:
-    assert _finding(jobs) == finding
+def test_the_list_states_its_finding(jobs: list[Job], places: list[Place], said: str) -> None:
+    assert _finding(jobs, places) == said
 
 
 # --- pages ----------------------------------------------------------------------------------------------------
@@ -102,7 +97,7 @@ def test_a_run_has_one_address_from_the_order_to_the_result(client: Program, his
     over = client.get(address)
     assert (over.status_code, over.headers["location"]) == (303, f"/projects/{history}/results/{job}")
     # the list tells the same numbers as the run
-    place = client.get(f"/api/v1/jobs/{job}").json()["summary"]["map"]
+    place = client.get(f"/api/v1/jobs/{job}").json()["summary"]["judged"]["place"]
     row = re.search(rf'<tr data-run="{job}".*?</tr>', client.get(f"/projects/{history}/results").text, re.DOTALL)
     assert row is not None
     assert f"U {1 - place['use']:.3f}" in row[0]

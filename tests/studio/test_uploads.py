@@ -18,7 +18,7 @@ from tests.conftest import PATIENCE
 from tests.studio.conftest import Program, Running, ready_project, until, wait_for
 
 from noren.data.formats import binary_files
-from noren.data.guess import guess_schema
+from noren.data.guessing.schema_guess import guess_schema
 from noren.data.reading import read
 from noren.errors import NorenError
 from noren.progress import silent
@@ -26,8 +26,8 @@ from noren.studio import data_words
 from noren.studio.folders import read_json
 from noren.studio.reasons import told_error
 from noren.studio.service import Studio, TooLargeError, shown_name
-from noren.studio.settings import Settings
 from noren.studio.work import reading
+from noren.web.settings import Settings
 
 PEOPLE = b"name,age,city\nAnn,20,Bern\nBob,31,Genf\nCid,31,Bern\n"
 

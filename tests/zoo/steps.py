@@ -187,12 +187,12 @@ class Visit:
             steps.write_text(text, encoding="utf-8")
             return ("--chain", steps)
         if method == "retention":
-            attributes = self._categories()
+            categories = self._categories()
             return (
                 "--method",
                 method,
                 *METHODS[method],
-                *(("--attributes", ",".join(attributes)) if attributes else ()),
+                *(("--attributes", ",".join(categories)) if categories else ()),
             )
         if method == "hierarchy":
             return ("--method", method, *METHODS[method], "--hierarchies", self._hierarchies(place))

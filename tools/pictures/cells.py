@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from noren.kernels.cell_error import interval_error, set_error
+from noren.kernels.judging.cell_error import interval_error, set_error
 
 from .canvas import Canvas, Picture
 from .words import words_of

@@ -44,7 +44,8 @@ class Place:
 def places() -> tuple[Place, ...]:
     """Return every release with its place on the map."""
     import noren
-    from noren.study.findings import frontier
+    from noren.judgement.place import Place as Judged
+    from noren.judgement.place import frontier
 
     history = noren.sample(customers=40, rows=800, items=120, seed=1, schema="pwscup2018")
     found: list[tuple[str, int, float, float, float]] = []
@@ -61,7 +62,7 @@ def places() -> tuple[Place, ...]:
                     noren.measure(history, release, "survival", bound="sharp").value,
                 )
             )
-    best = set(frontier([(use, risk) for _method, _k, use, risk, _survival in found]))
+    best = set(frontier([Judged(label="", use=use, risk=risk) for _method, _k, use, risk, _survival in found]))
     return tuple(Place(*facts, on_frontier=at in best) for at, facts in enumerate(found))
 
 

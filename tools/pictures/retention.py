@@ -7,7 +7,7 @@ from itertools import permutations
 
 import numpy as np
 
-from noren.kernels.retention import keep_probabilities
+from noren.kernels.reconstruction.retention import keep_probabilities
 
 from .canvas import Canvas, Picture
 from .words import words_of
@@ -26,7 +26,7 @@ PEOPLE = ("Ann", "Bob", "Cho", "Dan", "Eri", "Fay", "Gen")
 def rho() -> float:
     """Return the probability to keep a town, from k and the number of people.
 
-    >>> from noren.kernels.retention import k_of
+    >>> from noren.kernels.reconstruction.retention import k_of
     >>> round(rho(), 3), round(k_of([rho()], [TOWNS], len(HAS)), 3)
     (0.225, 2.0)
     """

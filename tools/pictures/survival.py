@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from noren.kernels.survival import best_plan
+from noren.kernels.judging.survival import best_plan
 
 from .axes import Axes
 from .canvas import Canvas, Meaning, Picture

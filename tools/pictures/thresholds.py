@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from noren.kernels.threshold import thresholds
+from noren.kernels.judging.threshold import thresholds
 
 from .axes import Axes
 from .canvas import Canvas, Meaning, Picture

@@ -1,12 +1,15 @@
 """Replace each price by the price band it lies in."""
 
 from dataclasses import replace
+from typing import ClassVar
 
 import polars as pl
 from pydantic import Field
 
+from noren.cost_law import CostLaw
 from noren.data.release import Release, Statement
 from noren.data.schema import Role
+from noren.descriptions import Strength, in_form
 from noren.kernels.pseudonyms import pseudonyms
 from noren.progress import Progress, silent
 from noren.protocols import Method
@@ -20,8 +23,18 @@ class RoundPrices(Method):
 
     name = "round-prices"
     summary = "Shows prices as bands; hides names only."
+    strength = Strength("step", "1, 5, 20")
+    generalises = True
+    cost = CostLaw(("once", "rows"), seconds={"once": 0.01, "rows": 1e-6})
+    translations: ClassVar = {"ja": {"Width of a price band": "価格帯の幅"}}
 
-    step: float = Field(default=1.0, gt=0, description="The width of a price band.")
+    step: float = Field(
+        default=1.0,
+        gt=0,
+        title="Width of a price band",
+        description="The width of a price band.",
+        json_schema_extra=in_form(main=True),
+    )
 
     def protect(self, original, *, seed: int, progress: Progress = silent) -> Release:
         """Pseudonymise, and widen every price to its band."""

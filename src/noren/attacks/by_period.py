@@ -13,10 +13,10 @@ from noren.data.periods import Calendar, periods_of
 from noren.i18n import N_, _
 from noren.protocols import Attack
 
-__all__ = ["ByPeriod"]
+__all__ = ["AttackByPeriod"]
 
 
-class ByPeriod(Attack):
+class AttackByPeriod(Attack):
     """An attack that names a pseudonym for each customer and period.
 
     Of a release that says when it changes pseudonyms, :func:`noren.attack` tells the attack the periods, unless they
@@ -30,7 +30,7 @@ class ByPeriod(Attack):
     starts: tuple[date, ...] = Field(default=(), description=N_("the first day of each custom period, like 2010-12-01"))
 
     @model_validator(mode="after")
-    def _starts_are_for_custom(self) -> ByPeriod:
+    def _starts_are_for_custom(self) -> AttackByPeriod:
         if self.period == "custom" and not self.starts:
             raise ValueError(_("period=custom needs the first day of each period; add starts"))
         if self.period != "custom" and self.starts:

@@ -11,11 +11,12 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching, min_weight_full_bipartite_matching
 
 from noren.attacks.draws import uniform
+from noren.cost_law import EVERYBODY, CostLaw
 from noren.data.fits import Consistent, consistent_customers
 from noren.data.frames import History
 from noren.errors import ParameterError
 from noren.i18n import N_, _
-from noren.kernels.feasibility import Candidates, assignable
+from noren.kernels.linkage.feasibility import Candidates, assignable
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Guess
 
@@ -61,6 +62,7 @@ class Consistency(Attack):
     name: ClassVar[str] = "consistency"
     summary: ClassVar[str] = N_("Names customers whose rows fit every public row of a pseudonym, one person each.")
     source: ClassVar[str] = "S0"
+    cost: ClassVar[CostLaw | None] = EVERYBODY
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name one customer for each pseudonym that anybody fits; the seed decides between equals."""

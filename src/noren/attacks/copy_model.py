@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from noren.attacks.period_sides import PeriodSides, first_belief
 from noren.i18n import _
-from noren.kernels.copied_rows import Copies, Evidence, evidence, learn
-from noren.kernels.one_to_one import best_pairs, fair_shares, greedy_pairs
+from noren.kernels.linkage.copied_rows import Copies, CopyEvidence, evidence, learn
+from noren.kernels.linkage.one_to_one import best_pairs, fair_shares, greedy_pairs
 from noren.progress import Progress, silent
 
 __all__ = ["Period", "Scores", "Solution", "learnt_copies", "periods_in", "solve"]
@@ -48,7 +48,7 @@ class Scores:
         return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
 
     @classmethod
-    def of(cls, found: Evidence) -> Scores:
+    def of(cls, found: CopyEvidence) -> Scores:
         """Take evidence as it is; others share no item, and nothing speaks for them."""
         return cls(found.first, found.person, found.halves.sum(axis=1), np.zeros(len(found.first) - 1))
 
@@ -141,7 +141,7 @@ def solve(
     Parameters
     ----------
     more
-        Evidence for each pseudonym and customer of the period beside ``scores``.
+        CopyEvidence for each pseudonym and customer of the period beside ``scores``.
     absent
         What to add for listed customers without known rows in the period; left out, they cannot be named.
     heat

@@ -10,14 +10,15 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field, PrivateAttr, field_validator
 
-from noren.attacks.by_period import ByPeriod
+from noren.attacks.by_period import AttackByPeriod
 from noren.attacks.period_sides import ALWAYS, shown_periods
+from noren.cost_law import BY_PEOPLE, CostLaw
 from noren.data.frames import History
 from noren.data.periods import in_order
 from noren.errors import InputError, ParameterError
 from noren.i18n import N_, _
-from noren.kernels.one_to_one import greedy_pairs
-from noren.kernels.votes import SILENT, chances, reliability
+from noren.kernels.linkage.one_to_one import greedy_pairs
+from noren.kernels.linkage.votes import SILENT, chances, reliability
 from noren.progress import Progress, part_of, silent
 from noren.protocols import Attack, Guess
 from noren.registry import build
@@ -29,14 +30,14 @@ _LEAST_CHANCE = 0.2
 """Naming somebody who has no pseudonym costs what a hit gains; what is less likely than this is left out."""
 
 
-class Ensemble(ByPeriod):
+class Ensemble(AttackByPeriod):
     """Let many attacks vote on every customer and period; no truth is needed to know which of them to trust.
 
     Attacks that are right agree; attacks that err do so each in its own way. So the skill of each is told by how often
-    it gives the same answer as others, and its vote weighs accordingly (:mod:`noren.kernels.votes`). Attacks of one
-    family, which err together (s1 to s6 look rows up, s7 and s8 compare one number), do not vouch for each other, and
-    whatever agrees more than skill explains shares its votes. In a period each pseudonym is given to one customer, the
-    likeliest first. The score is the chance of the answer by the votes; below 1 in 5 a cell is left empty.
+    it gives the same answer as others, and its vote weighs accordingly (:mod:`noren.kernels.linkage.votes`). Attacks of
+    one family, which err together (s1 to s6 look rows up, s7 and s8 compare one number), do not vouch for each other,
+    and whatever agrees more than skill explains shares its votes. In a period each pseudonym is given to one customer,
+    the likeliest first. The score is the chance of the answer by the votes; below 1 in 5 a cell is left empty.
 
     An attack whose answers name no period speaks for every period its pseudonyms are seen in. An answer that names a
     pseudonym not seen in the period does not count. Attacks that do not fit the data, or refuse them, are left out.
@@ -69,6 +70,7 @@ class Ensemble(ByPeriod):
     name: ClassVar[str] = "ensemble"
     summary: ClassVar[str] = N_("Lets all attacks vote on each customer and period, weighed by what others confirm.")
     source: ClassVar[str] = "Dawid and Skene 1979"
+    cost: ClassVar[CostLaw | None] = BY_PEOPLE
     listens: ClassVar[bool] = True
 
     members: tuple[str, ...] = Field(

@@ -3,7 +3,7 @@
 Of a customer whose pseudonyms in some periods are believed to be known, the public rows of those periods show habits:
 items that come back, usual quantities and prices, days of the week and times of day. A row of another period that is
 like them speaks for the customer, by the same reckoning as a copy of a known row
-(:mod:`noren.kernels.copied_rows`), with chances of its own.
+(:mod:`noren.kernels.linkage.copied_rows`), with chances of its own.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from noren.attacks.period_sides import PeriodSides, first_belief, item_shares, l
 from noren.data.cells import is_interval
 from noren.data.frames import History
 from noren.data.schema import Role, Scale, ValueType
-from noren.kernels.copied_rows import Copies, Evidence, evidence, learn
-from noren.kernels.row_layout import Backgrounds, KnownRows, PublicRows, background
-from noren.kernels.temperature import TEMPERATURES, posterior
+from noren.kernels.linkage.copied_rows import Copies, CopyEvidence, evidence, learn
+from noren.kernels.linkage.row_layout import Backgrounds, KnownLayout, PublicLayout, background
+from noren.kernels.linkage.temperature import TEMPERATURES, posterior
 
 __all__ = ["Habits", "habit_rows", "habits"]
 
@@ -39,7 +39,7 @@ _ANY_WEEKDAY = (0.5,)
 class HabitRows:
     """Public rows with their items in full, compared by price, quantity, time of day and day of the week."""
 
-    rows: PublicRows
+    rows: PublicLayout
     reach: Real
     by_item: NDArray[np.bool_]
     items: int
@@ -90,7 +90,7 @@ def habits(shown: HabitRows, sides: PeriodSides, solution: Solution, unmixed: fl
     return Habits(replace(scores, value=scores.value * unmixed / heat), copies, heat)
 
 
-def _recognised(shown: HabitRows, sides: PeriodSides, solution: Solution) -> tuple[KnownRows, Backgrounds]:
+def _recognised(shown: HabitRows, sides: PeriodSides, solution: Solution) -> tuple[KnownLayout, Backgrounds]:
     """Return the public rows of recognised pseudonyms as rows of their customers, and what is usual beside them."""
     rows = shown.rows
     unit = np.repeat(np.arange(len(sides.period)), rows.counts)
@@ -102,7 +102,7 @@ def _recognised(shown: HabitRows, sides: PeriodSides, solution: Solution) -> tup
     middle[~np.isfinite(middle)] = np.nan
     size = (shown.items, max(len(sides.periods), 1), len(sides.customers))
     trust = solution.trust[unit[at]]
-    known, order = KnownRows.of(rows.item[named], rows.begin[at], solution.person[unit[at]], middle, trust, size)
+    known, order = KnownLayout.of(rows.item[named], rows.begin[at], solution.person[unit[at]], middle, trust, size)
     item = rows.item[named][order]
     single = np.diff(rows.item_first) == 1
     its = np.full(len(rows.begin), -1)
@@ -114,7 +114,7 @@ def _recognised(shown: HabitRows, sides: PeriodSides, solution: Solution) -> tup
     return known, background(known, usual, rows, contexts, shown.reach)
 
 
-def _heat(found: Evidence, person: Whole, trust: Real, people: int) -> float:
+def _heat(found: CopyEvidence, person: Whole, trust: Real, people: int) -> float:
     """Return the temperature at which habits foretell those who were recognised without them best."""
     if not len(found.person) or trust.sum() <= 0:
         return 1.0

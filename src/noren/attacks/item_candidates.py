@@ -8,12 +8,13 @@ import numpy as np
 import polars as pl
 
 from noren.attacks.draws import uniform
+from noren.cost_law import BY_PEOPLE, CostLaw
 from noren.data.arrays import exact_values, people
 from noren.data.cells import is_set
 from noren.data.frames import History
 from noren.data.schema import Role
 from noren.i18n import N_, _
-from noren.kernels.item_walk import NOBODY, Walk, walk
+from noren.kernels.items.item_walk import NOBODY, Walk, walk
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Guess
 
@@ -53,6 +54,7 @@ class ItemCandidates(Attack):
     name: ClassVar[str] = "item-candidates"
     summary: ClassVar[str] = N_("Gives each customer a pseudonym that shows the items they bought.")
     source: ClassVar[str] = "S0 (PWS Cup 2018, re-item)"
+    cost: ClassVar[CostLaw | None] = BY_PEOPLE
     roles: ClassVar[tuple[Role, ...]] = (Role.ITEM,)
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:

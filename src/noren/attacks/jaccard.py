@@ -9,12 +9,13 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field
 
+from noren.cost_law import EVERYBODY, CostLaw
 from noren.data.frames import History
 from noren.data.item_sets import SetSides, set_sides
 from noren.data.schema import Role
 from noren.engines.blocks import map_blocks
 from noren.i18n import N_, _
-from noren.kernels.jaccard import NOBODY, in_equal_runs, index_of, most_similar
+from noren.kernels.linkage.jaccard import NOBODY, in_equal_runs, index_of, most_similar
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Guess
 
@@ -37,7 +38,7 @@ class Jaccard(Attack):
     most, and the similarity is the sum of the smaller weights over the sum of the larger; for exact items that is the
     Jaccard coefficient itself.
 
-    The answer is exact, and found without comparing all with all: see :mod:`noren.kernels.jaccard`.
+    The answer is exact, and found without comparing all with all: see :mod:`noren.kernels.linkage.jaccard`.
 
     References
     ----------
@@ -60,6 +61,7 @@ class Jaccard(Attack):
     name: ClassVar[str] = "jaccard"
     summary: ClassVar[str] = N_("Names the customer whose set of items is most similar to the pseudonym's.")
     source: ClassVar[str] = "S2"
+    cost: ClassVar[CostLaw | None] = EVERYBODY
     roles: ClassVar[tuple[Role, ...]] = (Role.ITEM,)
 
     candidates: int = Field(

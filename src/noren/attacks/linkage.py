@@ -10,19 +10,20 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field
 
-from noren.attacks.by_period import ByPeriod
+from noren.attacks.by_period import AttackByPeriod
 from noren.attacks.copy_model import Scores, Solution, learnt_copies, periods_in, solve
 from noren.attacks.habits import habit_rows, habits
 from noren.attacks.period_sides import PeriodSides, period_sides
 from noren.attacks.profile import answer, priors
+from noren.cost_law import EVERYBODY, CostLaw
 from noren.data.frames import History
 from noren.data.schema import Role
 from noren.data.stand_ins import columns_not_there, of_one_item
 from noren.i18n import N_, _
-from noren.kernels.copied_rows import Copies, evidence
-from noren.kernels.row_counts import Counts, first_counts, kept_share
-from noren.kernels.row_owners import OWN_SHARES, Partners, partners
-from noren.kernels.temperature import temperature
+from noren.kernels.linkage.copied_rows import Copies, evidence
+from noren.kernels.linkage.row_counts import Counts, first_counts, kept_share
+from noren.kernels.linkage.row_owners import OWN_SHARES, Partners, partners
+from noren.kernels.linkage.temperature import temperature
 from noren.progress import Progress, part_of, silent
 from noren.protocols import Guess
 
@@ -37,7 +38,7 @@ _MIXED, _UNMIXED = 0.6, 0.9
 _FIRST_SHARES = np.where(OWN_SHARES == 1, 0.5, 0.5 / (len(OWN_SHARES) - 1))
 
 
-class Linkage(ByPeriod):
+class Linkage(AttackByPeriod):
     """Solve each period as one puzzle, one pseudonym per customer, and let periods help each other.
 
     The evidence is that of :class:`~noren.attacks.profile.Profile`. Three things are added. All pseudonyms of a period
@@ -78,6 +79,7 @@ class Linkage(ByPeriod):
     name: ClassVar[str] = "linkage"
     summary: ClassVar[str] = N_("Solves each period as one puzzle, sees through swapped rows, and links the periods.")
     source: ClassVar[str] = "S3"
+    cost: ClassVar[CostLaw | None] = EVERYBODY
 
     rounds: int = Field(
         default=2, ge=0, description=N_("how often what was recognised is used for the other periods; 0: never")

@@ -7,14 +7,15 @@ from typing import ClassVar
 
 import polars as pl
 
-from noren.attacks.by_period import ByPeriod
+from noren.attacks.by_period import AttackByPeriod
+from noren.cost_law import BY_PEOPLE, CostLaw
 from noren.data.arrays import exact_values
 from noren.data.cells import is_interval
 from noren.data.frames import History
 from noren.data.periods import in_order
 from noren.data.schema import Column, Role
 from noren.i18n import N_, _
-from noren.kernels.likeness import likeness
+from noren.kernels.linkage.likeness import likeness
 from noren.progress import Progress, silent
 from noren.protocols import Guess
 
@@ -24,7 +25,7 @@ _FINER = 1000
 """Prices are summed in so many parts of the grid's step, should a file hold prices between two steps."""
 
 
-class MonthlyProfile(ByPeriod):
+class MonthlyProfile(AttackByPeriod):
     """Name, for every customer and period, the pseudonym of that period whose one number is most alike.
 
     A month of purchases boils down to one number: a for a known customer, b for a pseudonym. The customer is given the
@@ -42,6 +43,7 @@ class MonthlyProfile(ByPeriod):
     """
 
     source: ClassVar[str] = "S3"
+    cost: ClassVar[CostLaw | None] = BY_PEOPLE
     roles: ClassVar[tuple[Role, ...]] = (Role.DATE,)
 
     @abstractmethod

@@ -11,14 +11,15 @@ from pydantic import Field
 from scipy.optimize import linear_sum_assignment
 
 from noren.attacks.draws import uniform
+from noren.cost_law import CostLaw
 from noren.data.arrays import exact_values, numbers
 from noren.data.fits import Sides, sides_of
 from noren.data.frames import History
 from noren.data.schema import Scale
 from noren.errors import ParameterError
 from noren.i18n import N_, _
-from noren.kernels.cell_error import population_sd
-from noren.kernels.row_distance import distance_blocks
+from noren.kernels.judging.cell_error import population_sd
+from noren.kernels.linkage.row_distance import distance_blocks
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Guess
 
@@ -60,6 +61,7 @@ class Nearest(Attack):
     name: ClassVar[str] = "nearest"
     summary: ClassVar[str] = N_("Names the customers whose rows are nearest to the public ones, all at once.")
     source: ClassVar[str] = "S0"
+    cost: ClassVar[CostLaw | None] = CostLaw(("once", "rows", "pairs of people", "rows by people", "pairs of rows"))
 
     shortlist: int = Field(
         default=32,

@@ -1,5 +1,5 @@
-"""Known rows and public rows, item by item and period by period, as the arrays that :mod:`noren.kernels.copied_rows`
-works on.
+"""Known rows and public rows, item by item and period by period, as the arrays that
+:mod:`noren.kernels.linkage.copied_rows` works on.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from noren.attacks.by_period import ByPeriod
+from noren.attacks.by_period import AttackByPeriod
 from noren.data.arrays import exact_values, numbers
 from noren.data.cells import is_interval, is_set
 from noren.data.fits import compared_columns
@@ -19,8 +19,8 @@ from noren.data.periods import in_order
 from noren.data.schema import Column, Role, Scale, ValueType
 from noren.errors import SchemaError
 from noren.i18n import _
-from noren.kernels.copied_rows import Copies
-from noren.kernels.row_layout import Backgrounds, KnownRows, PublicRows, background
+from noren.kernels.linkage.copied_rows import Copies
+from noren.kernels.linkage.row_layout import Backgrounds, KnownLayout, PublicLayout, background
 
 __all__ = [
     "ALWAYS",
@@ -73,8 +73,8 @@ class PeriodSides:
     periods: tuple[str, ...]
     period: Whole
     row: Whole
-    known: KnownRows
-    public: PublicRows
+    known: KnownLayout
+    public: PublicLayout
     beside: Backgrounds
     columns: tuple[Column, ...]
 
@@ -84,7 +84,7 @@ class PeriodSides:
         return self.periods != (ALWAYS,)
 
 
-def period_sides(original: History, public: History, by: ByPeriod) -> PeriodSides:
+def period_sides(original: History, public: History, by: AttackByPeriod) -> PeriodSides:
     """Lay out both sides; rows without a customer, a date or an item are left out.
 
     A public row belongs to the period of its public date. Where most rows do not tell one, as in a release of
@@ -107,7 +107,7 @@ def period_sides(original: History, public: History, by: ByPeriod) -> PeriodSide
     items = pl.concat([known["item"], said["item"]]).unique().sort()
     customers = known["customer"].unique().sort()
     values, lo, hi = _measured(original, public, columns, known["row"], seen["row"])
-    rows, _order = KnownRows.of(
+    rows, _order = KnownLayout.of(
         _codes(known["item"], items),
         _codes(known["period"], periods),
         _codes(known["customer"], customers),
@@ -144,7 +144,7 @@ def _columns(original: History, public: History) -> tuple[Column, list[Column]]:
     return item, [c for c in columns if not is_set(public.frame.schema[c.name])]
 
 
-def _known_frame(original: History, by: ByPeriod, item: Column) -> pl.DataFrame:
+def _known_frame(original: History, by: AttackByPeriod, item: Column) -> pl.DataFrame:
     """Return customer, period, item and place of the known rows; the period is ALWAYS where there is no date."""
     dates = _dates(original)
     frame = pl.DataFrame(
@@ -157,7 +157,7 @@ def _known_frame(original: History, by: ByPeriod, item: Column) -> pl.DataFrame:
     return frame.with_row_index("row").drop_nulls()
 
 
-def shown_periods(public: History, by: ByPeriod) -> pl.DataFrame:
+def shown_periods(public: History, by: AttackByPeriod) -> pl.DataFrame:
     """Return pseudonym, period and place (``row``) of the public rows that tell their period.
 
     Where most do not tell it, or there are no dates, all rows are of one period, :data:`ALWAYS`.
@@ -224,7 +224,7 @@ def _distant(plain: Real, column: Column) -> Real:
     return np.asarray(np.sign(plain) * np.log1p(np.abs(plain) / column.grid))
 
 
-def _public_rows(seen: pl.DataFrame, said: pl.DataFrame, item: Whole, lo: Real, hi: Real) -> PublicRows:
+def _public_rows(seen: pl.DataFrame, said: pl.DataFrame, item: Whole, lo: Real, hi: Real) -> PublicLayout:
     period = seen["period"].to_numpy()
     whose = seen.select(pl.struct("period", "pseudonym").rle_id()).to_series().to_numpy().astype(np.int64)
     counts = np.bincount(whose)
@@ -232,10 +232,10 @@ def _public_rows(seen: pl.DataFrame, said: pl.DataFrame, item: Whole, lo: Real, 
     listed = np.bincount(said["at"].to_numpy(), minlength=len(seen))
     item_first = np.concatenate([[0], np.cumsum(listed)]).astype(np.int64)
     half = (np.arange(len(seen)) - np.repeat(first[:-1], counts)) % 2
-    return PublicRows(first, period, period, lo, hi, item_first, item, half)
+    return PublicLayout(first, period, period, lo, hi, item_first, item, half)
 
 
-def _beside(known: KnownRows, public: PublicRows, columns: list[Column]) -> Backgrounds:
+def _beside(known: KnownLayout, public: PublicLayout, columns: list[Column]) -> Backgrounds:
     """Return what is usual beside each known row: of amounts for its item, of all else in its period."""
     place = np.repeat(np.arange(len(known.first) - 1), np.diff(known.first))
     item, period = place // known.periods, place % known.periods
@@ -247,7 +247,7 @@ def _beside(known: KnownRows, public: PublicRows, columns: list[Column]) -> Back
     return background(known, item_shares(known, public), public, contexts, levels_of(columns))
 
 
-def item_shares(known: KnownRows, public: PublicRows) -> Real:
+def item_shares(known: KnownLayout, public: PublicLayout) -> Real:
     """Return for each known row the share of public rows of its period that have its item."""
     periods = known.periods
     row = np.repeat(np.arange(len(public.begin)), np.diff(public.item_first))

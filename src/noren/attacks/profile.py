@@ -10,16 +10,17 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field
 
-from noren.attacks.by_period import ByPeriod
+from noren.attacks.by_period import AttackByPeriod
 from noren.attacks.copy_model import Solution, learnt_copies, periods_in
 from noren.attacks.period_sides import PeriodSides, period_sides
+from noren.cost_law import EVERYBODY, CostLaw
 from noren.data.frames import History
 from noren.data.schema import Role
 from noren.data.stand_ins import columns_not_there, of_one_item
 from noren.i18n import N_, _
-from noren.kernels.copied_rows import Evidence, evidence
-from noren.kernels.row_counts import Counts, first_counts, kept_share
-from noren.kernels.temperature import posterior, temperature
+from noren.kernels.linkage.copied_rows import CopyEvidence, evidence
+from noren.kernels.linkage.row_counts import Counts, first_counts, kept_share
+from noren.kernels.linkage.temperature import posterior, temperature
 from noren.progress import Progress, part_of, silent
 from noren.protocols import Guess
 
@@ -31,7 +32,7 @@ _PAIRS = {"pseudonym": pl.String, "customer": pl.String, "score": pl.Float64, "p
 _LEAST_UNKNOWN = 0.5
 
 
-class Profile(ByPeriod):
+class Profile(AttackByPeriod):
     """Weigh every row of a pseudonym against every customer of the same period, and name the likeliest.
 
     Nothing need fit exactly. A public row with an item that few bought speaks for the customers who bought it in that
@@ -70,6 +71,7 @@ class Profile(ByPeriod):
     name: ClassVar[str] = "profile"
     summary: ClassVar[str] = N_("Weighs all rows of a pseudonym against each customer of the period; learns the noise.")
     source: ClassVar[str] = "Fellegi and Sunter 1969"
+    cost: ClassVar[CostLaw | None] = EVERYBODY
 
     shortlist: int = Field(
         default=256, ge=1, description=N_("how many customers are kept for each pseudonym, the likeliest")
@@ -117,7 +119,7 @@ def answer(name: str, sides: PeriodSides, best: Solution, notes: Mapping[str, An
     return Guess(name, pairs if sides.by_time else pairs.drop("period"), notes)
 
 
-def priors(sides: PeriodSides, found: Evidence) -> tuple[Real, Real]:
+def priors(sides: PeriodSides, found: CopyEvidence) -> tuple[Real, Real]:
     """Return what is believed of each listed customer, and of all others together, before rows are looked at.
 
     Any customer of the period is as likely as any other. More pseudonyms than customers: some are of people of whom no
@@ -133,7 +135,7 @@ def priors(sides: PeriodSides, found: Evidence) -> tuple[Real, Real]:
     return prior, np.maximum(rest, 1e-9)
 
 
-def _best(found: Evidence, chance: Real) -> Solution:
+def _best(found: CopyEvidence, chance: Real) -> Solution:
     """Return the likeliest customer of each pseudonym; of equals the first."""
     best = Solution.empty(len(found.first) - 1)
     unit = found.pseudonym
@@ -145,7 +147,7 @@ def _best(found: Evidence, chance: Real) -> Solution:
     return best
 
 
-def _learnt_counts(sides: PeriodSides, found: Evidence, chance: Real) -> Counts:
+def _learnt_counts(sides: PeriodSides, found: CopyEvidence, chance: Real) -> Counts:
     """Return how numbers of rows go together in the pairs that fit best."""
     best = _best(found, chance)
     periods = list(periods_in(sides))
@@ -161,7 +163,7 @@ def _learnt_counts(sides: PeriodSides, found: Evidence, chance: Real) -> Counts:
     return counts.learnt(mine, theirs, counts.levels(mine, theirs), best.trust[units], usual)
 
 
-def _of_counts(sides: PeriodSides, found: Evidence, counts: Counts) -> Real:
+def _of_counts(sides: PeriodSides, found: CopyEvidence, counts: Counts) -> Real:
     """Return what numbers of rows say of each listed pair."""
     said = np.zeros(len(found.person))
     for period in periods_in(sides):

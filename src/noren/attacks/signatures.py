@@ -8,7 +8,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from noren.attacks.by_period import ByPeriod
+from noren.attacks.by_period import AttackByPeriod
+from noren.cost_law import BY_PEOPLE, CostLaw
 from noren.data.arrays import exact_values
 from noren.data.cells import is_generalised
 from noren.data.formats.render import cell_text
@@ -17,7 +18,7 @@ from noren.data.periods import in_order
 from noren.data.schema import Column, Role, ValueType
 from noren.errors import SchemaError
 from noren.i18n import N_, _
-from noren.kernels.last_match import (
+from noren.kernels.linkage.last_match import (
     NO_ROW,
     Sides,
     days_seen,
@@ -41,7 +42,7 @@ Whole = NDArray[np.int64]
 _PAIRS = {"pseudonym": pl.String, "customer": pl.String, "score": pl.Float64, "period": pl.String}
 
 
-class Signature(ByPeriod):
+class Signature(AttackByPeriod):
     """Recognise purchases by a key of two or three cells, and name a pseudonym per customer and period.
 
     The attacker knows purchases, all or some, items perhaps by their first two characters alone. Whoever bought three
@@ -59,6 +60,7 @@ class Signature(ByPeriod):
     """
 
     source: ClassVar[str] = "S3 (PWS Cup 2017)"
+    cost: ClassVar[CostLaw | None] = BY_PEOPLE
     key: ClassVar[tuple[Role, ...]]
     """The columns that rows are recognised by; a date is needed besides, to tell which period an answer is for."""
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 import polars as pl
 from pydantic import Field
 
+from noren.cost_law import BY_ROWS, CostLaw
 from noren.data.formats.spelling import Spelling
 from noren.data.frames import History
 from noren.data.schema import Role
@@ -48,6 +49,7 @@ class UniqueRows(Attack):
     name: ClassVar[str] = "unique-rows"
     summary: ClassVar[str] = N_("Names whoever made a purchase that nobody else made and that is published as it was.")
     source: ClassVar[str] = "S0 (PWS Cup 2018, re-uniq)"
+    cost: ClassVar[CostLaw | None] = BY_ROWS
 
     spelling: bool = Field(
         default=True,

@@ -7,14 +7,16 @@ check said no or a part failed, 2 bad input or usage, 130 interrupted.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
 from types import FrameType
+from typing import Any
 
-from noren.i18n import LANGUAGES, _, activate, preferred_language
+from noren.i18n import LANGUAGES, _, activate, active_language, preferred_language
 
 __all__ = ["main", "run"]
 
@@ -107,16 +109,16 @@ def _answer(arguments: Sequence[str], interrupts: Sequence[int]) -> int:
 
     import typer
 
-    from noren.cli.app import app
-    from noren.cli.failures import situation
-    from noren.cli.help_pages import usage_sentence
+    from noren.cli.parts.failures import situation
+    from noren.cli.parts.help_pages import usage_sentence
     from noren.errors import NorenError
 
     situation.debug, situation.interrupts = debug, interrupts
     usage_error = typer.BadParameter.__mro__[1]  # click's UsageError, wherever typer keeps click
+    commands = _commands(active_language())
 
     try:
-        answer = typer.main.get_command(app).main(args=words, prog_name="noren", standalone_mode=False)
+        answer = commands.main(args=words, prog_name="noren", standalone_mode=False)
     except NorenError as error:
         if debug or interrupts:
             raise
@@ -150,6 +152,16 @@ def _answer(arguments: Sequence[str], interrupts: Sequence[int]) -> int:
         return 70
     # typer answers Ctrl-C with 130
     return answer if isinstance(answer, int) else 0
+
+
+@functools.cache
+def _commands(language: str) -> Any:
+    """Return all commands with their help in the active language: to make them takes as long as a small job."""
+    import typer
+
+    from noren.cli.app import app
+
+    return typer.main.get_command(app)
 
 
 def _of_the_machine(error: OSError | MemoryError) -> str:

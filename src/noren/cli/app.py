@@ -14,13 +14,14 @@ from noren.cli import correlate as correlate_command
 from noren.cli import demo as demo_command
 from noren.cli import draw as draw_command
 from noren.cli import explore as explore_command
+from noren.cli import judge as judge_command
 from noren.cli import ledger as ledger_command
 from noren.cli import plan as plan_command
 from noren.cli import reconstruct as reconstruct_command
 from noren.cli import report as report_command
 from noren.cli import reproduce as reproduce_command
 from noren.cli import studio as studio_command
-from noren.cli.help_pages import App, speak
+from noren.cli.parts.help_pages import App, speak
 from noren.i18n import _
 
 __all__ = ["app"]
@@ -63,6 +64,9 @@ app.command("attack", help=attack_command.HELP, epilog=attack_command.EXAMPLE, c
     attack_command.attack
 )
 app.command("measure", help=measure.HELP, epilog=measure.EXAMPLE, context_settings=PARAMETERS)(measure.measure)
+app.command("judge", help=judge_command.HELP, epilog=judge_command.EXAMPLE, context_settings=PARAMETERS)(
+    judge_command.judge
+)
 app.command("explore", help=explore_command.HELP, epilog=explore_command.EXAMPLE, context_settings=PARAMETERS)(
     explore_command.explore
 )

@@ -9,27 +9,30 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noren.cli.failures import Failures, situation
-from noren.cli.inputs import (
+from noren.cli.judge import show_verdict
+from noren.cli.parts.failures import Failures, situation
+from noren.cli.parts.inputs import (
     CustomerColumn,
+    ItemPrefix,
     Json,
+    KnowledgeShare,
+    Known,
     Master,
     Original,
     ReleasePath,
     Rows,
+    RuleName,
     SchemaName,
+    attackers_limits,
     chosen,
     load_original,
     schema_flag,
 )
-from noren.cli.screen import number, progress_bar, say, show_json, show_table
+from noren.cli.parts.screen import number, progress_bar, say, show_json, show_table
 from noren.errors import ParameterError
 from noren.i18n import _
 
 if TYPE_CHECKING:
-    from noren.data.frames import Records
-    from noren.data.release import Secret
-    from noren.measures.safety.verdicts import Try, Verdict
     from noren.protocols import Guess
 
 HELP = _("Attack the public part of a release, knowing the original, and write who was named.")
@@ -45,19 +48,10 @@ def attack(
         Path | None,
         typer.Option("--out", help=_("A folder for the guesses, one file per attack, in the contest's format.")),
     ] = None,
-    known: Annotated[
-        Path | None,
-        typer.Option("--known", help=_("What the attacker knows, if not all of the original: rows in its columns.")),
-    ] = None,
-    knowledge: Annotated[
-        float, typer.Option("--knowledge", help=_("The share of rows that the attacker knows; the seed chooses which."))
-    ] = 1.0,
-    item_prefix: Annotated[
-        int | None,
-        typer.Option(
-            "--item-prefix", help=_("How many first characters of an item the attacker knows; all if not said.")
-        ),
-    ] = None,
+    known: Known = None,
+    knowledge: KnowledgeShare = 1.0,
+    item_prefix: ItemPrefix = None,
+    rule: RuleName = None,
     schema: SchemaName = None,
     rows_are: Rows = None,
     customer: CustomerColumn = None,
@@ -67,15 +61,17 @@ def attack(
 ) -> None:
     """Attack a release."""
     from noren.api import attack as run
-    from noren.api import attackers_knowledge
     from noren.attacks import attacks
     from noren.data.formats.files import making_folder
     from noren.data.formats.guess_files import write_candidates, write_guess
-    from noren.data.reading import read, read_public
+    from noren.data.reading import read_any_release, read_public
     from noren.data.release import Release
-    from noren.measures.safety.verdicts import verdicts
+    from noren.judgement.judging import judge
+    from noren.judgement.outcome import Outcome, people_in
+    from noren.judgement.rule import rule_named
     from noren.parameters import share_flags
 
+    by = rule_named(rule)
     data = load_original(original, schema, master, rows=rows_are, customer=customer, quiet=as_json)
     ready = share_flags(chosen(attacks, names, data), context.args)
     if not ready:
@@ -85,13 +81,8 @@ def attack(
         )
     target = Release.load(release) if release.is_dir() else read_public(release, data)
     public = target.public if isinstance(target, Release) else target
-    limits: dict[str, Any] = {
-        "known": None if known is None else read(known, data.schema).data,
-        "knowledge": knowledge,
-        "item_prefix": item_prefix,
-    }
-    attackers_knowledge(data, **limits, seed=seed)  # what cannot be known is said once, before any attack runs
-    truth = _truth(release, data) if not isinstance(target, Release) else target.secret if target.has_secret else None
+    limits = attackers_limits(data, known, knowledge, item_prefix, seed)
+    whole = target if isinstance(target, Release) else read_any_release(release, data)
     results: dict[str, Any] = {}
     guesses: dict[str, Guess] = {}
     in_turn = sorted(ready, key=lambda attack: attack.listens)
@@ -102,7 +93,7 @@ def attack(
         for one in in_turn:
             with failures.noting(one.name):
                 with progress_bar(one.name, quiet=as_json) as progress:
-                    guess = run(data, target, one, **limits, heard=guesses, seed=seed, progress=progress)
+                    guess = run(data, target, one, **limits, heard=guesses, progress=progress)
                 about: dict[str, Any] = {"named": len(guess), "parameters": one.parameters()} | dict(guess.notes)
                 if out is not None:
                     if guess.answers is not guess.pairs:
@@ -110,24 +101,25 @@ def attack(
                         about["candidates_file"] = str(write_candidates(guess.pairs, listed))
                     about["file"] = str(write_guess(guess.answers, out / f"{one.name}.csv", data, public))
                 guesses[one.name], results[one.name] = guess, about
-    judged = verdicts(guesses, truth) if truth is not None else []
-    for verdict in judged:
-        best = {bound: _said(one) for bound, one in verdict.best.items()}
-        results[verdict.attack] |= {"right": verdict.right, "best": best, "hits": list(verdict.hits)}
-    worst = judged[0] if judged and judged[0].right else None
+    verdict = None
+    if whole.has_secret:
+        outcome = Outcome(release.name, whole, guesses, failed=failures.reasons, people=people_in(data))
+        verdict = judge(outcome, by)
+        for tried in verdict.facts.tried:
+            results[tried.attack] |= {"right": tried.right, "hits": tried.hits[1:]}
+        for shown in verdict.evidence:
+            results[shown.attack] |= shown.model_dump(exclude={"attack", "named", "right"})
+    worst = verdict.evidence[0] if verdict is not None and verdict.evidence and verdict.evidence[0].right else None
     if as_json:
         most = None if worst is None else worst.attack
-        show_json({"results": results, "most_damaging": most, "failed": failures.reasons})
+        said = None if verdict is None else verdict.as_dict()
+        show_json({"results": results, "most_damaging": most, "verdict": said, "failed": failures.reasons})
         failures.leave()
         return
-    if judged:
-        judgements = [
-            (v.attack, number(v.named), number(v.right), _in_short(v.best["paper"]), _in_short(v.best["sharp"]))
-            for v in judged
-        ]
-        columns = (_("attack"), _("named"), _("right"), _("best try, paper"), _("best try, sharp"))
-        show_table("", columns, judgements)
-        say(_most_damage(worst))
+    if verdict is not None:
+        show_verdict(verdict)
+        if worst is None:
+            say(_("no attack named anybody rightly"))
     else:
         rows = [(name, number(about["named"]), str(about.get("file", ""))) for name, about in results.items()]
         show_table("", (_("attack"), _("customers named"), _("guess")), rows)
@@ -151,36 +143,3 @@ def _saying_what_is_there(names: Sequence[str], done: Mapping[str, Any], out: Pa
                 )
             )
         raise
-
-
-def _truth(path: Path, data: Records) -> Secret | None:
-    """Return what a released file in the original's order tells the steward; a published one tells nothing."""
-    from noren.data.reading import read, read_release
-
-    # a file of as many rows may be a published one whose order says nothing: only deleted rows show the original's
-    rows = read(path, data.schema).data
-    if len(rows) != len(data) or not rows.frame[data.schema.role("customer").name].is_null().any():
-        return None
-    return read_release(path, data).secret
-
-
-def _said(best: Try) -> dict[str, Any]:
-    return {"named": best.named, "right": best.right, "needed": best.needed, "effective": best.effective}
-
-
-def _in_short(best: Try) -> str:
-    words = _("{right} of {named}, {needed} needed").format(right=best.right, named=best.named, needed=best.needed)
-    return words + (" ✗" if best.effective else "")
-
-
-def _most_damage(worst: Verdict | None) -> str:
-    if worst is None:
-        return _("no attack named anybody rightly")
-    paper, sharp = (worst.best[bound].effective for bound in ("paper", "sharp"))
-    if paper:
-        verdict = _("the release is unsafe by the paper's rule and the sharp one")
-    elif sharp:
-        verdict = _("the release is unsafe by the sharp rule, though not by the paper's")
-    else:
-        verdict = _("the release is not refuted by either rule")
-    return _("most damaging: {attack}; {verdict}").format(attack=worst.attack, verdict=verdict)

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from noren.cli.inputs import CustomerColumn, Json, Master, Original, Rows, SchemaName, load_original
-from noren.cli.screen import say, show_json, show_table
+from noren.cli.parts.inputs import CustomerColumn, Json, Master, Original, Rows, SchemaName, load_original
+from noren.cli.parts.screen import say, show_json, show_table
 from noren.i18n import _
 
 HELP = _("Put items into categories, by their names or by a file of yours, with a page to review them.")
@@ -44,7 +44,7 @@ def categorize(
     from noren.data.frames import History
     from noren.data.schema import Role
     from noren.errors import SchemaError
-    from noren.study.category_page import write_category_page
+    from noren.reports.category_page import write_category_page
 
     data = load_original(original, schema, master, rows=rows_are, customer=customer, quiet=as_json)
     if not isinstance(data, History):

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from noren.cli.help_pages import App
-from noren.cli.inputs import CustomerColumn, Json, Rows, SchemaName, load_original, schema_of_release
-from noren.cli.screen import show_json
+from noren.cli.parts.help_pages import App
+from noren.cli.parts.inputs import CustomerColumn, Json, Rows, SchemaName, load_original, schema_of_release
+from noren.cli.parts.screen import show_json
 from noren.i18n import _
 
 if TYPE_CHECKING:
@@ -101,8 +101,8 @@ def _draw(
     as_json: bool,
 ) -> None:
     from noren.data.release import Release
+    from noren.drawing import table_charts as charts
     from noren.errors import ParameterError
-    from noren.study import table_charts as charts
 
     if out is None and not as_json:
         raise ParameterError(_("there is nowhere to draw to"), _("name a picture with --out, or take --json"))

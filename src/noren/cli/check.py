@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from noren.cli.inputs import Json, Original
-from noren.cli.screen import say, show_json
+from noren.cli.parts.inputs import Json, Original
+from noren.cli.parts.screen import say, show_json
 from noren.i18n import _, ngettext
 
 HELP = _("Check a release or a guess by a contest's rules, as its official checker does, and list every problem.")

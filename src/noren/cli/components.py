@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noren.cli.inputs import Json
-from noren.cli.screen import say, show_json, show_table
+from noren.cli.parts.inputs import Json
+from noren.cli.parts.screen import say, show_json, show_table
 from noren.i18n import _
 
 if TYPE_CHECKING:

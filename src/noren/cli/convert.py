@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from noren.cli.inputs import Json, SchemaName
-from noren.cli.screen import progress_bar, show_json
+from noren.cli.parts.inputs import Json, SchemaName
+from noren.cli.parts.screen import progress_bar, show_json
 from noren.i18n import _
 
 HELP = _("Convert a file of any size between CSV, Parquet and Excel, in constant memory.")

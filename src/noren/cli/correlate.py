@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from noren.cli.inputs import CustomerColumn, Json, Master, Original, Rows, SchemaName, chosen, load_original
-from noren.cli.screen import number, progress_bar, say, show_json, show_table
+from noren.cli.parts.inputs import CustomerColumn, Json, Master, Original, Rows, SchemaName, chosen, load_original
+from noren.cli.parts.screen import number, progress_bar, say, show_json, show_table
 from noren.i18n import _
 
 HELP = _("Correlate measures of usefulness with U over many releases of one original.")
@@ -37,11 +37,11 @@ def correlate(
 ) -> None:
     """Correlate."""
     from noren.data.reading import read_release
-    from noren.kernels.correlation import rejection_limit
+    from noren.kernels.judging.correlation import rejection_limit
     from noren.measures import measures
     from noren.registry import build
-    from noren.study.correlate import correlate as run
-    from noren.study.correlate import usefulness_measures
+    from noren.reports.correlate import correlate as run
+    from noren.reports.correlate import usefulness_measures
 
     rejection_limit(len(releases), alpha)
     wanted = ",".join(usefulness_measures()) if names == "all" else names

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from noren.cli.help_pages import App
-from noren.cli.inputs import Json
-from noren.cli.screen import progress_bar, show_json, show_table
+from noren.cli.parts.help_pages import App
+from noren.cli.parts.inputs import Json
+from noren.cli.parts.screen import progress_bar, show_json, show_table
 from noren.i18n import _
 
 HELP = _("List the public data sets Noren knows, and fetch those that can be downloaded.")

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noren.cli.failures import Failures
-from noren.cli.inputs import Force, Json
-from noren.cli.screen import number, progress_bar, say, show_json, show_table
+from noren.cli.parts.failures import Failures
+from noren.cli.parts.inputs import Force, Json, RuleName
+from noren.cli.parts.screen import progress_bar, say, show_json, show_table
 from noren.i18n import _
 
 if TYPE_CHECKING:
     from noren.data.formats.files import FolderKind
+    from noren.judgement.place import Place
+    from noren.judgement.verdict import Verdict
 
-HELP = _("Run everything on generated data: protect, attack, measure, report.")
+HELP = _("Run everything on generated data: protect, attack, judge, report.")
 EXAMPLE = _("Example: noren demo --out demo/")
 
 _SCHEMA = "pwscup2018"
@@ -26,14 +28,16 @@ _RUNS: tuple[tuple[str, dict[str, object]], ...] = (
     ("pseudonymize", {}),
     ("generalize-by-count", {"k": 2, "suppress_cells": True}),
     ("generalize-by-count", {"k": 3, "suppress_cells": True}),
-    ("generalize-by-count", {"k": 6, "suppress_cells": True}),
+    ("generalize-by-count", {"k": 5, "suppress_cells": True}),
+    ("generalize", {"k": 5, "effort": "quick"}),
 )
 
 
 def demo(
     out: Annotated[Path, typer.Option("--out", help=_("The folder to write everything to."))] = Path("demo"),
-    customers: Annotated[int, typer.Option("--customers", help=_("How many customers."))] = 400,
-    rows: Annotated[int, typer.Option("--rows", help=_("How many purchases."))] = 38_000,
+    customers: Annotated[int, typer.Option("--customers", help=_("How many customers."))] = 200,
+    rows: Annotated[int, typer.Option("--rows", help=_("How many purchases."))] = 12_000,
+    rule: RuleName = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help=_("Same seed, same bytes."))] = 1,
     force: Force = False,
     as_json: Json = False,
@@ -42,11 +46,14 @@ def demo(
     from noren.api import protect, sample
     from noren.data.formats.files import writing_folder
     from noren.data.formats.official import write_rows
-    from noren.measures import measures
+    from noren.judgement.judging import judge
+    from noren.judgement.outcome import examine
+    from noren.judgement.place import place_of
+    from noren.judgement.rule import rule_named
     from noren.methods import methods
-    from noren.study.outcomes import judge
-    from noren.study.report import write_report
+    from noren.reports.report import write_report
 
+    by = rule_named(rule)
     with writing_folder(out, replace=(force or _holds_demo(out)) and _kind()) as folder:
         if not as_json:
             say(_("1. generating {rows:,} purchases of {customers:,} customers").format(rows=rows, customers=customers))
@@ -59,33 +66,64 @@ def demo(
                 progress(i / len(_RUNS), label)
                 release = protect(original, methods.create(name, **parameters), seed=seed)
                 release.save(folder / _folder_name(name, parameters), official=True)
-                outcomes.append(judge(original, release, label=label))
+                outcomes.append(examine(original, release, label=label))
                 for failing, reason in outcomes[-1].failed.items():
                     failures.add(f"{label}, {failing}", reason)
-        write_report(original, outcomes, folder / "report.html")
+        write_report(original, outcomes, folder / "report.html", rule=by)
         _sign(folder)
-    summary = [
-        {
-            "release": o.label,
-            "deleted_rows": o.release.deleted_rows,
-            "scores": {name: score.value for name, score in o.scores.items()},
-        }
-        for o in outcomes
-    ]
+    verdicts = [judge(outcome, by) for outcome in outcomes]
+    places = [place_of(o.label, verdict, o.scores) for o, verdict in zip(outcomes, verdicts, strict=True)]
     page = (out / "report.html").resolve()
     if as_json:
+        summary = [
+            {
+                "release": o.label,
+                "deleted_rows": o.release.deleted_rows,
+                "place": place.model_dump(mode="json"),
+                "scores": {name: score.value for name, score in o.scores.items()},
+            }
+            | verdict.as_dict()
+            for o, verdict, place in zip(outcomes, verdicts, places, strict=True)
+        ]
         show_json({"out": str(out), "report": str(page), "releases": summary, "failed": failures.reasons})
-        failures.leave()
-        return
-    table = [(_("deleted rows"), *(number(o.release.deleted_rows) for o in outcomes), _("lower is better"))]
-    for name in dict.fromkeys(name for o in outcomes for name in o.scores):
-        better = _("lower is better") if measures[name].goal == "lower" else _("higher is better")
-        # a measure of exact values says nothing of sets and intervals
-        told = (number(o.scores[name].value) if name in o.scores else "–" for o in outcomes)
-        table.append((name, *told, better))
-    show_table(_("What each release loses and leaks"), ("", *(o.label for o in outcomes), ""), table)
-    print(_("report: {page}").format(page=page.as_uri()))
+    else:
+        _show(verdicts, places, page)
     failures.leave()
+
+
+def _show(verdicts: Sequence[Verdict], places: Sequence[Place], page: Path) -> None:
+    """Print the story on one screen: what each release lets happen, what it keeps, and which to take."""
+    from noren.judgement.numbers import percent
+    from noren.judgement.sentences import allowed, finding, rule_sentence, word_text
+
+    headings = (_("release"), _("verdict"), _("named rightly"), _("use kept"))
+    rows = [
+        (place.label, word_text(place.word), _named(verdict), percent(place.use or 0.0))
+        for verdict, place in zip(verdicts, places, strict=True)
+    ]
+    by = verdicts[0].rule
+    print(
+        _("Which release may be handed out? Nobody may be named rightly with a chance above {allowed}.").format(
+            allowed=allowed(by)
+        )
+    )
+    show_table("", headings, rows)
+    print(_("{sentence}.").format(sentence=finding(places)))
+    chosen = [i for i, place in enumerate(places) if place.word.is_safe]
+    if chosen:
+        best = max(chosen, key=lambda i: places[i].use or 0.0)
+        print(_("Take {label}. {sentence}").format(label=places[best].label, sentence=verdicts[best].sentence))
+    say(rule_sentence(by))
+    print(_("All measures and charts: {page}").format(page=page.as_uri()))
+
+
+def _named(verdict: Verdict) -> str:
+    """Return how many customers are named rightly: at most so many, where that is proved."""
+    from noren.judgement.numbers import percent
+
+    if verdict.risk is None:
+        return "–"
+    return ("≤ " if verdict.risk_of == "guarantee" else "") + percent(verdict.risk)
 
 
 def _label(name: str, parameters: Mapping[str, object]) -> str:

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from noren.cli.inputs import CustomerColumn, Json, Master, Original, Rows, SchemaName, load_original
-from noren.cli.screen import progress_bar, show_json
+from noren.cli.parts.inputs import CustomerColumn, Json, Master, Original, Rows, SchemaName, load_original
+from noren.cli.parts.screen import progress_bar, show_json
 from noren.i18n import _
 
 HELP = _("Draw data sets that a release may stand for, uniformly, to analyse like the original.")

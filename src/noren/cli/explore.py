@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from noren.cli.failures import Failures
-from noren.cli.inputs import CustomerColumn, Force, Json, Master, Rows, SchemaName, load_original
-from noren.cli.live_table import watching
-from noren.cli.screen import say, show_json, show_table
+from noren.cli.parts.failures import Failures
+from noren.cli.parts.inputs import CustomerColumn, Force, Json, Master, Rows, RuleName, SchemaName, load_original
+from noren.cli.parts.live_table import watching
+from noren.cli.parts.screen import say, show_json, show_table
 from noren.errors import ParameterError
 from noren.i18n import _, ngettext, speaking
 
 if TYPE_CHECKING:
     from noren.data.frames import Records
-    from noren.study.sweep_files import SweepFile
-    from noren.study.sweep_plan import Asked
-    from noren.study.sweep_study import Study
+    from noren.sweeps.files import SweepFile
+    from noren.sweeps.plan import Asked
+    from noren.sweeps.study import Study
 
 HELP = _(
     "Try methods and strengths on your data, attack and measure every release, and say which to take. What is done is "
@@ -27,7 +27,6 @@ HELP = _(
 )
 EXAMPLE = _("Example: noren explore T.csv --methods generalize-by-count --k 2..6 --out study/")
 
-_ATTACKERS, _REQUIRE = 13, 0.9
 _LONGEST_LABEL = 44
 
 
@@ -66,18 +65,7 @@ def explore(
     out: Annotated[
         Path | None, typer.Option("--out", help=_("A folder for the report, the chart, the tables and sweep.toml."))
     ] = None,
-    attackers: Annotated[
-        int | None,
-        typer.Option("--attackers", min=1, help=_("How many attackers a history must survive; usually 13.")),
-    ] = None,
-    require: Annotated[
-        float | None,
-        typer.Option("--require", min=0, max=1, help=_("The chance to survive them that is asked for; usually 0.9.")),
-    ] = None,
-    most_risk: Annotated[
-        float | None,
-        typer.Option("--most-risk", min=0, max=1, help=_("The highest risk that is accepted; any if not said.")),
-    ] = None,
+    rule: RuleName = None,
     schema: SchemaName = None,
     rows_are: Rows = None,
     customer: CustomerColumn = None,
@@ -100,8 +88,8 @@ def explore(
 ) -> None:
     """Run a sweep and say which setting to take."""
     from noren.data.formats.files import must_be_free
-    from noren.study.sweep_files import STUDY, SweepFile, holds_study
-    from noren.study.sweep_run import run
+    from noren.sweeps.files import STUDY, SweepFile, holds_study
+    from noren.sweeps.running import run
 
     if sweep is not None and (methods is not None or context.args):
         raise ParameterError(
@@ -128,7 +116,7 @@ def explore(
         measures=measures,
         seeds=_seeds(seeds),
         cache=cache,
-        rule={"attackers": attackers, "require": require, "most_risk": most_risk},
+        rule=rule,
     )
     with _going_on(), watching(quiet=as_json) as watch:
         study = run(data, asked, file=path, master=customers, cache=cache, fresh=fresh, workers=workers, watch=watch)
@@ -159,32 +147,22 @@ def _seeds(text: str | None) -> list[int] | None:
     return found
 
 
-def _order(data: Records, file: SweepFile | None, *, flags: list[str], rule: dict[str, Any], **words: Any) -> Asked:
+def _order(data: Records, file: SweepFile | None, *, methods: str | None, flags: list[str], **words: Any) -> Asked:
     """Return what the flags ask for, or what the file says where no flag does."""
-    from noren.study.sweep import ask
+    from noren.sweeps.sweep import ask
 
-    usual: dict[str, Any] = {"attackers": _ATTACKERS, "require": _REQUIRE, "most_risk": None}
     if file is not None:
-        said = {name: file.number(name) for name in usual}
-        said["attackers"] = None if said["attackers"] is None else int(said["attackers"])
-        usual |= {name: value for name, value in said.items() if value is not None}
-        words["attacks"] = words["attacks"] if words["attacks"] is not None else file.attacks()
-        words["measures"] = words["measures"] if words["measures"] is not None else file.measures()
-        words["seeds"] = words["seeds"] if words["seeds"] is not None else file.seeds()
-    rule = usual | {name: value for name, value in rule.items() if value is not None}
-    words = {
-        name: "all" if value is None and name in ("attacks", "measures") else value for name, value in words.items()
-    }
-    named = words.pop("methods")
+        said = {"attacks": file.attacks(), "measures": file.measures(), "seeds": file.seeds(), "rule": file.rule()}
+        words |= {name: value for name, value in said.items() if words[name] is None}
+    words |= {name: "all" for name in ("attacks", "measures") if words[name] is None}
     if file is not None:
-        return ask(data, [one.method for one in file.settings()], **words, **rule)[0]
-    parameters = _values(named or "all", flags, data, rule["attackers"])
-    asked, left_out = ask(data, named or "all", parameters, **words, **rule)
+        return ask(data, [one.method for one in file.settings()], **words)[0]
+    asked, left_out = ask(data, methods or "all", _values(methods or "all", flags, data), **words)
     say(*(_("left out: {what}").format(what=line) for line in left_out))
     return asked
 
 
-def _values(methods: str, flags: list[str], data: Records, attackers: int) -> dict[str, Any]:
+def _values(methods: str, flags: list[str], data: Records) -> dict[str, Any]:
     """Return the values of the methods' parameters that flags list; a flag goes to every method that has it."""
     from noren.methods import methods as every_method
     from noren.parameters import sweep_flags
@@ -196,8 +174,6 @@ def _values(methods: str, flags: list[str], data: Records, attackers: int) -> di
     values: dict[str, Any] = {}
     for given in sweep_flags(kinds, flags):
         values |= given
-    if "survival" in values:  # a method that aims at survival aims at that of the attackers asked for
-        values.setdefault("attackers", attackers)
     return values
 
 
@@ -212,39 +188,39 @@ def _going_on() -> Any:
 
 
 def _show(study: Study, out: Path | None, *, as_json: bool) -> None:
-    from noren.study.findings import decimal, percent
-    from noren.study.page_text import printable
-    from noren.study.sweep_files import as_plain
-    from noren.study.sweep_results import in_language
-    from noren.study.sweep_words import answer, chance
+    from noren.judgement.numbers import decimal, percent
+    from noren.judgement.page_text import printable
+    from noren.judgement.sentences import rule_sentence
+    from noren.sweeps.files import as_plain
+    from noren.sweeps.results import in_language
 
     failures = Failures()
     for one in study.settings:
         for name, why in one.failed.items():
-            failures.add(f"{one.setting.label}, {name}", in_language(why))
+            failures.add(f"{one.label}, {name}", in_language(why))
     if as_json:
         done = {"out": None if out is None else str(out), "computed": study.computed, "kept": study.kept}
-        show_json(as_plain(study) | {"answer": answer(study), "failed": failures.reasons} | done)
+        show_json(as_plain(study) | {"answer": study.answer, "failed": failures.reasons} | done)
         failures.leave()
         return
+    survival = any("survival" in one.scores for one in study.settings)
     rows = []
     for one in study.settings:
-        point = one.point
+        numbers = [(one.place.use, decimal), (one.place.risk, percent)]
+        numbers += [(one.scores.get("survival"), decimal)] if survival else []
         rows.append(
             (
-                printable(one.setting.label, _LONGEST_LABEL) + (" ←" if one.recommended else ""),
+                printable(one.label, _LONGEST_LABEL) + (" ←" if one.recommended else ""),
                 one.verdict_words,
-                "–" if point["use"] is None else decimal(point["use"]),
-                "–" if point["risk"] is None else percent(point["risk"]),
-                "–" if point["survival"] is None else chance(point["survival"]),
+                *("–" if value is None else written(value) for value, written in numbers),
             )
         )
-    headings = (_("setting"), _("verdict"), _("use kept"), _("risk"), _("survival"))
+    headings = [_("setting"), _("verdict"), _("use kept"), _("risk"), *([_("survival")] if survival else [])]
     show_table("", headings, rows)
     for one in study.settings:
         if not one.done and not one.failed:
-            print(_("{label} was refused: {reason}").format(label=one.setting.label, reason=one.runs[0].reason()))
-    print(*answer(study), sep="\n")
+            print(_("{label} was refused: {reason}").format(label=one.label, reason=one.runs[0].reason()))
+    print(*study.answer, rule_sentence(study.asked.rule), sep="\n")
     if out is not None:
         print(_("written to {out}").format(out=out))
         print(_("report: {page}").format(page=(out / "report.html").resolve().as_uri()))

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noren.cli.help_pages import App
-from noren.cli.inputs import Json, Master, Seed
-from noren.cli.screen import number, progress_bar, say, show_json, show_table
+from noren.cli.parts.help_pages import App
+from noren.cli.parts.inputs import Json, Master, RuleName, Seed
+from noren.cli.parts.screen import number, progress_bar, say, show_json, show_table
 from noren.errors import ParameterError
 from noren.i18n import _, ngettext
 
 if TYPE_CHECKING:
     from noren.data.frames import Records
+    from noren.judgement.verdict import Verdict
     from noren.ledger import Entry, Ledger, Proposal, Risk
 
 HELP = _("Remember what was released period by period, and see what the next release adds to the risk.")
@@ -59,13 +60,18 @@ def init(
         str | None,
         typer.Option("--attacks", help=_("Attacks, separated by commas; s1 to s8 and linkage where left out.")),
     ] = None,
+    rule: RuleName = None,
     as_json: Json = False,
 ) -> None:
     """Make a ledger."""
+    from noren.judgement.rule import rule_named
     from noren.ledger import Ledger
 
     named = None if attacks is None else [name.strip() for name in attacks.split(",") if name.strip()]
-    made = Ledger.create(ledger, schema=schema, chain=chain, period=period, budget=_budget(budget or []), attacks=named)
+    limits = _budget(budget or [])
+    made = Ledger.create(
+        ledger, schema=schema, chain=chain, period=period, budget=limits, attacks=named, rule=rule_named(rule)
+    )
     if as_json:
         show_json(_about(made))
         return
@@ -77,6 +83,7 @@ def init(
         (_("ledger"), str(ledger)),
     ]
     show_table("", (_("what"), ""), rows)
+    _show_rule(made)
     say(_("next: {command}").format(command=f"noren ledger add {ledger} T.csv --dry-run"))
 
 
@@ -101,7 +108,10 @@ def _budget(given: list[str]) -> dict[str, float]:
 
 @app.command(
     "add",
-    help=_("Protect the next period, attack it together with everything released before, and keep it if it is safe."),
+    help=_(
+        "Protect the next period, attack it together with everything released before, and keep it if it is within the "
+        "budget."
+    ),
     epilog=_("Example: noren ledger add ledger/ T.csv --period-name 2011/1 --dry-run"),
 )
 def add(
@@ -140,7 +150,7 @@ def add(
     if every and (period_name is not None or dry_run):
         raise ParameterError(_("--all releases every period"), _("leave --period-name and --dry-run out"))
     if chart is not None:
-        from noren.study.ledger_chart import chart_ending
+        from noren.drawing.ledger_chart import chart_ending
 
         chart_ending(chart)  # before long work
     book = Ledger.open(ledger)
@@ -199,6 +209,7 @@ def _told(book: Ledger, proposal: Proposal, entry: Entry | None) -> dict[str, An
         "public_rows": len(proposal.release.public),
         "before": None if proposal.before is None else proposal.before.model_dump(mode="json"),
         "after": proposal.after.model_dump(mode="json"),
+        "verdict": proposal.verdict.as_dict(),
         "budget": dict(proposal.budget),
         "broken": proposal.broken,
         "failed": dict(proposal.failed),
@@ -224,6 +235,14 @@ def _show_addition(book: Ledger, proposal: Proposal, entry: Entry | None, *, exp
     headings = (_("measure"), _("before"), _("after"), _("budget"), _("best attack"), _("by chance"))
     print(_("The risk of everything released, with {period}").format(period=proposal.period))
     show_table("", headings, rows)
+    if budget and not proposal.broken:
+        print(_("within the budget"))
+    print(
+        _("Everything released, with {period}: {sentence}").format(
+            period=proposal.period, sentence=proposal.verdict.sentence
+        )
+    )
+    _show_rule(book)
     _show_curves(book, None if entry else proposal)
     if explain:
         say(_("warning: these are customers' names; do not hand this on."))
@@ -252,6 +271,12 @@ def _show_curves(book: Ledger, proposal: Proposal | None = None) -> None:
     show_table("", (_("attack"), *periods[shown]), rows)
 
 
+def _show_rule(book: Ledger) -> None:
+    from noren.judgement.sentences import rule_sentence
+
+    print(rule_sentence(book.settings.rule))
+
+
 def _share(value: float) -> str:
     return f"{value:.4f}"
 
@@ -276,11 +301,23 @@ def show(ledger: Folder, as_json: Json = False) -> None:
     if not entries:
         say(_("nothing was released yet; next: {command}").format(command=f"noren ledger add {ledger} T.csv --dry-run"))
         return
+    verdicts = book.verdicts()
     rows = [
-        (e.period, number(e.original_rows), number(e.public_rows), *_risk_cells(e.risk), e.added[:10]) for e in entries
+        (
+            e.period,
+            number(e.original_rows),
+            number(e.public_rows),
+            *_risk_cells(e.risk),
+            _word(verdicts[e.period]),
+            e.added[:10],
+        )
+        for e in entries
     ]
-    headings = (_("period"), _("original rows"), _("released rows"), "UM", "MM", "EMM", _("added"))
+    headings = (_("period"), _("original rows"), _("released rows"), "UM", "MM", "EMM", _("verdict"), _("added"))
     show_table("", headings, rows)
+    last = entries[-1].period
+    print(_("Everything released, with {period}: {sentence}").format(period=last, sentence=_sentence(verdicts[last])))
+    _show_rule(book)
     _show_curves(book)
     left = book.left()
     for name, limit in book.settings.budget.items():
@@ -295,23 +332,22 @@ def _risk_cells(risk: Risk) -> tuple[str, str, str]:
     return _share(risk.um), _share(risk.mm), _share(risk.emm)
 
 
+def _word(verdict: Verdict | None) -> str:
+    from noren.judgement.sentences import word_text
+
+    return _("not judged") if verdict is None else word_text(verdict.word)
+
+
+def _sentence(verdict: Verdict | None) -> str:
+    if verdict is None:
+        return _("not judged, for it was released by an older Noren that kept no facts.")
+    return verdict.sentence
+
+
 def _about(book: Ledger) -> dict[str, Any]:
     """Return a ledger as plain data."""
-    settings = book.settings
     periods, curves = book.curves()
-    return {
-        "ledger": str(book.folder),
-        "schema": settings.schema.name,
-        "period": settings.period,
-        "steps": settings.chain.parameters()["steps"],
-        "attacks": list(settings.attacks),
-        "budget": dict(settings.budget),
-        "left": book.left(),
-        "curve": {"periods": periods, "mm": curves},
-        "entries": [
-            entry.model_dump(mode="json", exclude={"files", "previous", "schema_digest"}) for entry in book.entries
-        ],
-    }
+    return {"ledger": str(book.folder)} | book.as_dict() | {"curve": {"periods": periods, "mm": curves}}
 
 
 @app.command(
@@ -361,7 +397,7 @@ def chart(
 
 
 def _draw(book: Ledger, out: Path, proposal: Proposal | None, *, quiet: bool) -> None:
-    from noren.study.ledger_chart import Curves, write_ledger_chart
+    from noren.drawing.ledger_chart import Curves, write_ledger_chart
 
     write_ledger_chart(Curves.of(book, proposal), out)
     if not quiet:

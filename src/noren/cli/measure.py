@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from noren.cli.failures import Failures
-from noren.cli.inputs import (
+from noren.cli.parts.failures import Failures
+from noren.cli.parts.inputs import (
     CustomerColumn,
     Json,
     Master,
@@ -20,7 +20,7 @@ from noren.cli.inputs import (
     load_original,
     schema_of_release,
 )
-from noren.cli.screen import number, progress_bar, say, show_json, show_table
+from noren.cli.parts.screen import number, progress_bar, say, show_json, show_table
 from noren.errors import InputError
 from noren.i18n import _
 

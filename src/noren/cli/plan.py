@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noren.cli.help_pages import App
-from noren.cli.inputs import Json
-from noren.cli.screen import number, say, show_json, show_table
+from noren.cli.parts.help_pages import App
+from noren.cli.parts.inputs import Json
+from noren.cli.parts.screen import number, say, show_json, show_table
 from noren.errors import ParameterError
 from noren.i18n import _
 
 if TYPE_CHECKING:
-    from noren.data.joint_release import Joint, Part
+    from noren.retention.joint_release import Joint, JointPart
 
 HELP = _("What retention can keep: rho for a wanted k, k for a wanted rho, the rows that both need.")
 
@@ -43,7 +43,7 @@ def plan(
     """Plan a release by retention."""
     if context.invoked_subcommand is not None:
         return
-    from noren.kernels.retention import k_of, keep_probabilities, rows_needed
+    from noren.kernels.reconstruction.retention import k_of, keep_probabilities, rows_needed
 
     if not domains:
         raise ParameterError(
@@ -109,8 +109,8 @@ def joint(
     as_json: Json = False,
 ) -> None:
     """Say what releases promise together."""
-    from noren.data.joint_release import joint as together
-    from noren.data.joint_release import part_in
+    from noren.retention.joint_release import joint as together
+    from noren.retention.joint_release import part_in
 
     paths = releases or []
     twice = [path for at, path in enumerate(paths) if path.resolve() in {p.resolve() for p in paths[:at]}]
@@ -143,10 +143,10 @@ def joint(
         say(_room_said(found, keep, room))
 
 
-def _planned(said: str, rows: int, schema: str | None) -> Part:
+def _planned(said: str, rows: int, schema: str | None) -> JointPart:
     """Return the release that ``race,sex:500`` plans."""
-    from noren.data.joint_release import planned_part
-    from noren.kernels.retention import keep_probabilities
+    from noren.kernels.reconstruction.retention import keep_probabilities
+    from noren.retention.joint_release import planned_part
 
     words, _colon, k = said.rpartition(":")
     names = [name.strip() for name in words.split(",") if name.strip()]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noren.cli.inputs import (
+from noren.cli.parts.inputs import (
     CustomerColumn,
     Force,
     Json,
@@ -23,7 +23,7 @@ from noren.cli.inputs import (
     schema_flag,
     stop_at_both,
 )
-from noren.cli.screen import number, progress_bar, say, show_json, show_table, stoppable_bar
+from noren.cli.parts.screen import number, progress_bar, say, show_json, show_table, stoppable_bar
 from noren.errors import AuditUnfinishedError, CheckFailedError, OutputError, ParameterError
 from noren.i18n import _
 
@@ -158,7 +158,7 @@ def _telling_the_seed(seed: int, *, drawn: bool) -> Iterator[None]:
 
 def _estimated(ready: Method, data: Records, *, as_json: bool) -> None:
     """Say what protecting these data will take, and what that rests on."""
-    from noren.study.cost import Shape, estimate_run
+    from noren.sweeps.cost import Shape, estimate_run
 
     cost = estimate_run(ready, Shape.of(data), data.schema, attacks=[], measures=[])
     facts: dict[str, Any] = {name: getattr(cost, name) for name in ("seconds", "low", "high", "memory_bytes")}

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from noren.cli.inputs import Force, Json
-from noren.cli.screen import say, show_json
+from noren.cli.parts.inputs import Force, Json
+from noren.cli.parts.screen import say, show_json
 from noren.i18n import _
 
 HELP = _("Copy the public part of a release and its statement to a new folder; the secret part stays where it is.")

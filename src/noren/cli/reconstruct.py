@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from noren.cli.inputs import Json
-from noren.cli.screen import number, progress_bar, show_json, show_table
+from noren.cli.parts.inputs import Json
+from noren.cli.parts.screen import number, progress_bar, show_json, show_table
 from noren.i18n import _
 
 if TYPE_CHECKING:
-    from noren.data.reconstruction import Reconstruction
+    from noren.retention.reconstruction import Reconstruction
 
 HELP = _("Estimate what a perturbed table was before, from the public part of a release alone.")
 EXAMPLE = _("Example: noren reconstruct release/ --model auto --out table.parquet")
@@ -58,8 +58,8 @@ def reconstruct(
     from noren.api import reconstruct as run
     from noren.data.frames import Table
     from noren.data.reading import write
-    from noren.data.reconstruction import WideReconstruction
     from noren.data.release import Release
+    from noren.retention.reconstruction import WideReconstruction
 
     loaded = Release.load(release)
     with progress_bar(_("Reconstructing"), quiet=as_json) as progress:
@@ -112,8 +112,8 @@ def _write_cells(found: Reconstruction, path: Path) -> None:
 
     from noren.data.frames import Table
     from noren.data.reading import write
-    from noren.data.reconstruction import WideReconstruction
     from noren.data.schema import Column, Kind, Schema, ValueType
+    from noren.retention.reconstruction import WideReconstruction
 
     frame = found.cells()
     counted = [Column(name=n, type=ValueType.DECIMAL, width=1e-9) for n in ("records", "error") if n in frame.columns]

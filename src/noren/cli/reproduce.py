@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noren.cli.inputs import Force, Json
-from noren.cli.screen import progress_bar, say, show_json, show_table
+from noren.cli.parts.inputs import Force, Json
+from noren.cli.parts.screen import progress_bar, say, show_json, show_table
 from noren.i18n import _
 
 if TYPE_CHECKING:
-    from noren.reproduce.frame import Cell
-    from noren.reproduce.run import Report
+    from noren.reproduce.frame import Datum
+    from noren.reproduce.run import Reproduction
 
 HELP = _("Set the tables and figures of the papers beside ours; a run that was stopped goes on where it was.")
 EXAMPLE = _("Example: noren reproduce S4 --table 5 --quick")
@@ -51,18 +51,20 @@ def reproduce(
     """Reproduce documents."""
     from noren.data.formats.files import must_be_free
     from noren.reproduce import documents_named
-    from noren.reproduce.frame import Asked
-    from noren.reproduce.run import Choice
+    from noren.reproduce.frame import Extent
+    from noren.reproduce.run import DocumentChoice
     from noren.reproduce.run import reproduce as run
     from noren.reproduce.writing import REPRODUCTION, write
 
     chosen = documents_named(documents)
-    choice = Choice(tuple(table or ()), tuple(figure or ()), tuple(part or ()))
+    choice = DocumentChoice(tuple(table or ()), tuple(figure or ()), tuple(part or ()))
     choice.check(chosen)
     if out is not None:
         must_be_free(out, replace=force and REPRODUCTION)
     with progress_bar(_("Reproducing"), quiet=as_json) as progress:
-        report = run(chosen, Asked(quick, seeds), choice, folder=cache, fresh=fresh, workers=workers, progress=progress)
+        report = run(
+            chosen, Extent(quick, seeds), choice, folder=cache, fresh=fresh, workers=workers, progress=progress
+        )
     if out is not None:
         write(report, out, replace=force)
     if as_json:
@@ -81,7 +83,7 @@ def reproduce(
         raise typer.Exit(1)
 
 
-def _show(report: Report) -> None:
+def _show(report: Reproduction) -> None:
     import textwrap
 
     from rich.console import Console
@@ -108,7 +110,7 @@ def _show(report: Report) -> None:
     print(counts.format(computed=report.computed, kept=report.kept))
 
 
-def _show_cells(title: str, cells: Sequence[Cell]) -> None:
+def _show_cells(title: str, cells: Sequence[Datum]) -> None:
     """Show cells as wide as the paper's table, or one below the other where the terminal is too narrow for that."""
     from rich.cells import cell_len
     from rich.console import Console

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from noren.cli.inputs import Json
-from noren.cli.screen import number, progress_bar, show_json, show_table
+from noren.cli.parts.inputs import Json
+from noren.cli.parts.screen import number, progress_bar, show_json, show_table
 from noren.i18n import _
 
 HELP = _("Generate a realistic purchase history, calibrated to a real wholesaler's; or a table of people.")

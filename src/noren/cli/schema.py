@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noren.cli.help_pages import App
-from noren.cli.inputs import CustomerColumn, Json, Rows, answers, guessed
-from noren.cli.screen import say, show_json, show_table
+from noren.cli.parts.help_pages import App
+from noren.cli.parts.inputs import CustomerColumn, Json, Rows, answers, guessed
+from noren.cli.parts.screen import say, show_json, show_table
 from noren.i18n import _
 
 if TYPE_CHECKING:
-    from noren.data.column_types import Understanding
-    from noren.data.questions import Question
+    from noren.data.guessing.column_types import Understanding
+    from noren.data.guessing.questions import Question
 
 HELP = _("Guess, show or check what columns mean.")
 

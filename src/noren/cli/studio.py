@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noren.cli.screen import say
+from noren.cli.parts.screen import say
 from noren.errors import OutputError, ParameterError
 from noren.i18n import _
 
 if TYPE_CHECKING:
     import socket
 
-    from noren.studio.settings import Settings
+    from noren.web.settings import Settings
 
 HELP = _("Open the web workbench on this machine: protect, attack and judge data in the browser.")
 EXAMPLE = _("Example: noren studio --data-dir ~/noren --port 8321")
@@ -64,7 +64,7 @@ def studio(
     ] = False,
 ) -> None:
     """Serve the studio until Ctrl-C."""
-    from noren.studio.settings import Settings, default_folder
+    from noren.web.settings import Settings, default_folder
 
     folder = default_folder() if data_dir is None else data_dir
     if set_password:

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from noren.cli.inputs import Json
-from noren.cli.screen import show_json
+from noren.cli.parts.inputs import Json
+from noren.cli.parts.screen import show_json
 from noren.i18n import _
 
 HELP = _("How many of n named customers must be right for a re-identification to count as effective.")
@@ -28,7 +28,7 @@ def threshold(
     """Print r(n)."""
     from fractions import Fraction
 
-    from noren.kernels.threshold import threshold as run
+    from noren.kernels.judging.threshold import threshold as run
     from noren.measures.safety.effective import Effective
     from noren.registry import build
 

@@ -23,7 +23,7 @@ import polars as pl
 from noren.data.download import TIMEOUT, download, unpack
 from noren.data.formats.files import read_all_bytes
 from noren.data.frames import Records
-from noren.data.known_data import KNOWN, Dataset, Part
+from noren.data.known_data import KNOWN, DataPart, Dataset
 from noren.data.reading import Read, read, write
 from noren.data.schema import ValueType
 from noren.errors import FileError, InputError, OutputError, UnknownNameError
@@ -33,9 +33,9 @@ from noren.progress import Progress, part_of, silent
 
 __all__ = [
     "ARCHIVE",
+    "DataPart",
     "Dataset",
     "Located",
-    "Part",
     "cache_folder",
     "describe",
     "fetch",
@@ -293,7 +293,7 @@ def verify(located: Located) -> None:
         _check(located.dataset, located.dataset.part(role), path)
 
 
-def _check(dataset: Dataset, part: Part, path: Path) -> None:
+def _check(dataset: Dataset, part: DataPart, path: Path) -> None:
     if part.digest is None:
         return
     actual = (

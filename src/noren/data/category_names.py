@@ -22,7 +22,7 @@ import polars as pl
 
 from noren.data.categories import UNKNOWN, Categories
 from noren.data.frames import History
-from noren.data.guess import guess_schema
+from noren.data.guessing.schema_guess import guess_schema
 from noren.data.reading import read
 from noren.data.schema import Kind, Role, Schema
 from noren.errors import ParameterError

@@ -27,12 +27,12 @@ from noren.data.frames import History
 from noren.data.schema import Column, Role, Scale
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import _
+from noren.kernels.arrays import Real
 from noren.kernels.draws import from_grid, from_sets, uniforms
 from noren.progress import Progress, silent
 
 __all__ = ["Draws", "drawn", "write_draws"]
 
-Numbers = NDArray[np.float64]
 _MICROSECONDS_PER_DAY = 86_400_000_000
 
 
@@ -76,7 +76,7 @@ class Draws:
     ) -> None:
         self.public = public
         self.seed = seed
-        self._columns: list[Callable[[Numbers], pl.Series]] = []
+        self._columns: list[Callable[[Real], pl.Series]] = []
         for column in original.measured():
             values, cells = exact_values(original, column), public.frame[column.name]
             if column.scale == Scale.NOMINAL:
@@ -136,7 +136,7 @@ def _numbered(draw: History, number: int) -> pl.DataFrame:
     return draw.frame.select(pl.lit(number, dtype=pl.UInt32).alias("draw"), *draw.schema.names)
 
 
-def _from_intervals(values: pl.Series, cells: pl.Series, column: Column) -> Callable[[Numbers], pl.Series]:
+def _from_intervals(values: pl.Series, cells: pl.Series, column: Column) -> Callable[[Real], pl.Series]:
     """Return what draws a column of numbers or dates."""
     ends = [cells.struct.field(end) for end in ("lo", "hi")] if is_interval(cells.dtype) else [cells, cells]
     known = numbers(values.drop_nulls())
@@ -145,7 +145,7 @@ def _from_intervals(values: pl.Series, cells: pl.Series, column: Column) -> Call
     suppressed = cells.is_null().to_numpy() & ~_blank(values, cells)
     lo, hi = (np.where(suppressed, bound, numbers(end)) for end, bound in zip(ends, span, strict=True))
 
-    def draw(uniform: Numbers) -> pl.Series:
+    def draw(uniform: Real) -> pl.Series:
         return _typed(from_grid(lo, hi, column.grid, uniform), column)
 
     return draw
@@ -158,7 +158,7 @@ def _blank(values: pl.Series, cells: pl.Series) -> NDArray[np.bool_]:
     return cells.is_null().to_numpy()
 
 
-def _typed(values: Numbers, column: Column) -> pl.Series:
+def _typed(values: Real, column: Column) -> pl.Series:
     """Return drawn numbers in the column's own type; the inverse of :func:`noren.data.arrays.numbers`."""
     said = pl.Series(column.name, values, nan_to_null=True)
     if isinstance(column.dtype, pl.Datetime):
@@ -170,7 +170,7 @@ def _typed(values: Numbers, column: Column) -> pl.Series:
 
 def _from_choices(
     values: pl.Series, cells: pl.Series, categories: Mapping[str, Sequence[str]] | None
-) -> Callable[[Numbers], pl.Series]:
+) -> Callable[[Real], pl.Series]:
     """Return what draws a column of names: one of the set, of the set's categories, or of all there are."""
     everything = values.drop_nulls().unique().cast(pl.String).sort()
     listed = cells.cast(pl.List(pl.String)) if is_set(cells.dtype) else _alone(cells)
@@ -187,7 +187,7 @@ def _from_choices(
     places = np.append(first[0], len(shelf) - len(everything))
     name, blank = cells.name, pl.Series(_blank(values, cells))
 
-    def draw(uniform: Numbers) -> pl.Series:
+    def draw(uniform: Real) -> pl.Series:
         if not len(everything) and suppressed.any():
             return pl.Series(name, [None] * len(suppressed), dtype=pl.String)
         element, value = from_sets(start, stop, weight, uniform)

@@ -25,7 +25,7 @@ from noren.data.schema import Column, Role, Scale
 from noren.data.stand_ins import of_one_item
 from noren.errors import SchemaError
 from noren.i18n import _
-from noren.kernels.feasibility import Candidates, KnownRows, PublicRows, candidate_blocks, joined
+from noren.kernels.linkage.feasibility import Candidates, KnownRows, PublicRows, candidate_blocks, joined
 from noren.progress import Progress, silent
 
 __all__ = [

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from noren.data.frames import History, Records, Table
-from noren.data.guess import guess_columns
+from noren.data.guessing.questions import Question
+from noren.data.guessing.schema_guess import guess_columns
 from noren.data.interchange import frame_of, index_names, missing_column
-from noren.data.questions import Question
 from noren.data.reading import read, read_public, read_release
 from noren.data.release import Release, Statement
 from noren.data.schema import Kind, Schema

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from noren.data.cells import is_interval, set_dtype
 from noren.data.formats.cell_texts import parse_cells
-from noren.data.formats.parse import Place, parse_values
+from noren.data.formats.parse import CellPlace, parse_values
 from noren.data.schema import Column, Kind, Role, Scale, Schema
 from noren.errors import ParameterError, SchemaError, ValueInCellError
 from noren.i18n import _
@@ -175,7 +175,7 @@ def _interval(values: pl.Series, column: Column) -> pl.Series:
 
 def _exact(values: pl.Series, column: Column) -> pl.Series:
     one = column.model_copy(update={"role": Role.OTHER, "optional": True})
-    return parse_values(values.to_frame(column.name), Schema(kind=Kind.TABLE, columns=(one,)), Place())[column.name]
+    return parse_values(values.to_frame(column.name), Schema(kind=Kind.TABLE, columns=(one,)), CellPlace())[column.name]
 
 
 # --- out -------------------------------------------------------------------------------------------------------------

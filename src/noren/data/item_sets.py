@@ -17,7 +17,7 @@ from noren.data.arrays import exact_values, people
 from noren.data.cells import is_set
 from noren.data.frames import History
 from noren.data.schema import Role
-from noren.kernels.item_sets import ItemSets, item_sets, weight_of_one_in
+from noren.kernels.items.packed_sets import ItemSets, item_sets, weight_of_one_in
 
 __all__ = ["SetSides", "set_sides"]
 

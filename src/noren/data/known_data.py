@@ -12,11 +12,11 @@ from noren.errors import UnknownNameError
 from noren.i18n import N_, _
 from noren.naming import suggestion
 
-__all__ = ["KNOWN", "Dataset", "Part"]
+__all__ = ["KNOWN", "DataPart", "Dataset"]
 
 
 @dataclass(frozen=True)
-class Part:
+class DataPart:
     """One file of a data set.
 
     ``names`` are the names it may have, the usual one first. ``digest`` is the SHA-256 of its bytes or, ``by_rows``,
@@ -45,7 +45,7 @@ class Dataset:
     title: str
     schema: str
     kind: Kind
-    parts: tuple[Part, ...]
+    parts: tuple[DataPart, ...]
     licence: str
     citation: str
     homepage: str
@@ -57,7 +57,7 @@ class Dataset:
         """Rows of the first part."""
         return self.parts[0].rows or 0
 
-    def part(self, role: str) -> Part:
+    def part(self, role: str) -> DataPart:
         """Return the part with ``role``.
 
         >>> KNOWN[1].part("test").names
@@ -85,7 +85,7 @@ KNOWN = (
         schema="online-retail",
         kind=Kind.HISTORY,
         parts=(
-            Part(
+            DataPart(
                 "T",
                 ("online_retail.parquet", "Online Retail.xlsx"),
                 541_909,
@@ -106,21 +106,21 @@ KNOWN = (
         schema="adult",
         kind=Kind.TABLE,
         parts=(
-            Part(
+            DataPart(
                 "data",
                 _ADULT_FILES[:1],
                 32_561,
                 N_("people, the training part"),
                 "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d",
             ),
-            Part(
+            DataPart(
                 "test",
                 _ADULT_FILES[1:],
                 16_281,
                 N_("people, the test part; its salary classes end in a full stop"),
                 "a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05",
             ),
-            Part(
+            DataPart(
                 "hierarchies",
                 ("adult_hierarchies",),
                 None,
@@ -140,14 +140,14 @@ KNOWN = (
         schema="pwscup2016",
         kind=Kind.HISTORY,
         parts=(
-            Part(
+            DataPart(
                 "T",
                 ("pwscup2016_T.csv",),
                 38_087,
                 N_("purchases"),
                 "44535ac06338d97f6464421631883e13849a1a769c8327cbbc859316d9675d69",
             ),
-            Part(
+            DataPart(
                 "M",
                 ("pwscup2016_M.csv",),
                 400,
@@ -166,14 +166,14 @@ KNOWN = (
         schema="pwscup2017",
         kind=Kind.HISTORY,
         parts=(
-            Part(
+            DataPart(
                 "T",
                 ("pwscup2017_T.csv",),
                 44_917,
                 N_("purchases; the invoice is always 0"),
                 "e343ff3c6f0c885ee8d4e07e6f5c78003e38c953104fba19249fbf0dcc07fdf0",
             ),
-            Part(
+            DataPart(
                 "M",
                 ("pwscup2017_M.csv",),
                 500,
@@ -182,7 +182,7 @@ KNOWN = (
                 follows_schema=False,
             ),
             *(
-                Part(
+                DataPart(
                     f"T{share}",
                     (f"pwscup2017_T{share}.csv",),
                     44_917,
@@ -207,7 +207,7 @@ KNOWN = (
         schema="pwscup2018",
         kind=Kind.HISTORY,
         parts=(
-            Part(
+            DataPart(
                 "T",
                 ("pwscup2018_preliminary_T.csv",),
                 81_776,
@@ -225,14 +225,14 @@ KNOWN = (
         schema="pwscup2018",
         kind=Kind.HISTORY,
         parts=(
-            Part(
+            DataPart(
                 "T",
                 ("pwscup2018_final_T.csv",),
                 89_278,
                 N_("purchases"),
                 "d880ca79393ac55b3eb710f7049f98eebe30a5a6c728ccff41cbd4442950eb6e",
             ),
-            Part(
+            DataPart(
                 "team01-draws",
                 ("pwscup2018_team01_draws.parquet",),
                 433_280,

@@ -38,17 +38,28 @@ from noren.data.formats.text_files import (
     typed_blocks,
 )
 from noren.data.frames import History, Records, Table
-from noren.data.guess import guess_schema
+from noren.data.guessing.questions import Question
+from noren.data.guessing.schema_guess import guess_schema
+from noren.data.guessing.widening import Reading, Widening, read_block
 from noren.data.periods import periods_of
-from noren.data.questions import Question
-from noren.data.release import Release, Statement
+from noren.data.release import Release, Secret, Statement
 from noren.data.schema import Column, Kind, Role, Schema
-from noren.data.widening import Reading, Widening, read_block
 from noren.errors import FileError, OutputError, ParameterError, shown
 from noren.i18n import _
 from noren.naming import listing
 
-__all__ = ["Read", "convert", "read", "read_blocks", "read_public", "read_release", "settled", "write", "write_blocks"]
+__all__ = [
+    "Read",
+    "convert",
+    "read",
+    "read_any_release",
+    "read_blocks",
+    "read_public",
+    "read_release",
+    "settled",
+    "write",
+    "write_blocks",
+]
 
 
 @dataclass(frozen=True)
@@ -81,7 +92,7 @@ def read(
     master
         The contest's ``M`` file: customer, sex, birthday, country.
     kind, customer
-        What somebody said of a file whose schema is guessed (:func:`~noren.data.guess.guess_schema`).
+        What somebody said of a file whose schema is guessed (:func:`~noren.data.guessing.schema_guess.guess_schema`).
     stop_at
         Hears what the guess could not decide before any row is read, and may raise.
     """
@@ -208,6 +219,22 @@ def read_public(path: str | Path, original: Records) -> Records:
     if isinstance(rows, History) and rows[Role.CUSTOMER].is_null().any():
         return published(rows)
     return rows
+
+
+def read_any_release(path: str | Path, original: Records) -> Release:
+    """Read a release to judge: a folder, a file in the original's order, or a published file, which has no secret.
+
+    A file of as many rows as the original may be a published one whose order says nothing: only deleted rows show that
+    it keeps the original's.
+    """
+    path = Path(path)
+    if path.is_dir():
+        return Release.load(path)
+    rows = read(path, _as_declared(original.schema)).data
+    in_order = isinstance(rows, History) and len(rows) == len(original) and rows[Role.CUSTOMER].is_null().any()
+    if in_order:
+        return read_release(path, original)
+    return Release(read_public(path, original), Secret.nobodys(), Statement("unknown", notes={"file": path.name}))
 
 
 def _as_declared(schema: Schema) -> Schema:

@@ -87,6 +87,12 @@ class Secret:
     seed: int | None = None
     digest: str | None = None
 
+    @classmethod
+    def nobodys(cls) -> Secret:
+        """Return what is known of a release whose secret part is not at hand: nothing."""
+        nobody = pl.DataFrame(schema={"pseudonym": pl.String, "customer": pl.String})
+        return cls(nobody, pl.Series("row", [], dtype=pl.UInt32), 0)
+
     def __repr__(self) -> str:
         return f"Secret({self.original_rows} original rows; contents withheld)"
 
@@ -309,8 +315,7 @@ class Release:
         )
         hidden = folder / "secret"
         if not hidden.exists():
-            nobody = pl.DataFrame(schema={"pseudonym": pl.String, "customer": pl.String})
-            return cls(public, Secret(nobody, pl.Series("row", [], dtype=pl.UInt32), 0), Statement(**said))
+            return cls(public, Secret.nobodys(), Statement(**said))
         return cls(public, _read_secret(hidden, len(public)), Statement(**said))
 
     @property

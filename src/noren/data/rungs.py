@@ -17,12 +17,12 @@ from noren.data.hierarchies import SAYS_NOTHING, Hierarchy
 from noren.data.schema import Column, Scale
 from noren.errors import ParameterError
 from noren.i18n import _
-from noren.kernels.lattice import Ladder
-from noren.kernels.lattice_scores import CellCosts
+from noren.kernels.arrays import Whole
+from noren.kernels.lattice.scores import CellCosts
+from noren.kernels.lattice.search import Ladder
 
 __all__ = ["MISSING_MARK", "Missing", "Rungs", "complete_rows", "entropy_costs", "loss_costs", "on_rungs", "texts_of"]
 
-Whole = NDArray[np.int64]
 Missing = Literal["category", "drop", "error"]
 
 MISSING_MARK = "?"

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from noren.errors import ParameterError
 from noren.i18n import _
+from noren.kernels.arrays import Real, Whole
 
 __all__ = ["from_grid", "from_sets", "grid_points", "uniforms"]
 
-Numbers = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 _NEARLY = 1e-6
 """A part of a step that rounding may have added or taken: ends of intervals are binary floating-point numbers."""
 
 
-def uniforms(rows: int, *, seed: int, draw: int, stream: int, first: int = 0) -> Numbers:
+def uniforms(rows: int, *, seed: int, draw: int, stream: int, first: int = 0) -> Real:
     """Return ``rows`` numbers in [0, 1) that depend on the seed, the draw and the stream alone.
 
     The generator counts: its key is the seed, the upper half of its counter the draw and the stream (one per column),
@@ -40,7 +38,7 @@ def uniforms(rows: int, *, seed: int, draw: int, stream: int, first: int = 0) ->
     return (raw >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
-def grid_points(lo: Numbers, hi: Numbers, width: float) -> Numbers:
+def grid_points(lo: Real, hi: Real, width: float) -> Real:
     """Return how many of ``lo, lo + width, …`` lie in each interval.
 
     >>> grid_points(np.array([1.0, 0.1]), np.array([4.0, 0.3]), 0.1).tolist()
@@ -49,7 +47,7 @@ def grid_points(lo: Numbers, hi: Numbers, width: float) -> Numbers:
     return np.floor((hi - lo) / width + _NEARLY) + 1
 
 
-def from_grid(lo: Numbers, hi: Numbers, width: float, uniform: Numbers) -> Numbers:
+def from_grid(lo: Real, hi: Real, width: float, uniform: Real) -> Real:
     """Return a grid point of each interval, all equally likely: ``lo + width·⌊u·N⌋``.
 
     Where steps are a whole part of 1 (0.01) and ``lo`` lies on the grid, the answer is the nearest number to the
@@ -67,7 +65,7 @@ def from_grid(lo: Numbers, hi: Numbers, width: float, uniform: Numbers) -> Numbe
     return np.where(np.abs(first - lo * parts) < _NEARLY * np.maximum(1, np.abs(first)), (first + steps) / parts, drawn)
 
 
-def from_sets(start: Whole, stop: Whole, weight: Whole, uniform: Numbers) -> tuple[Whole, Whole]:
+def from_sets(start: Whole, stop: Whole, weight: Whole, uniform: Real) -> tuple[Whole, Whole]:
     """Return which element each set gives, all equally likely, when an element may stand for several values.
 
     The sets lie one after another in one array: set i holds the elements ``start[i] … stop[i] - 1``, and element e

@@ -22,10 +22,14 @@ from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.errors import CheckFailedError, FileError, ParameterError, SchemaError
 from noren.i18n import _
+from noren.judgement.judging import judge
+from noren.judgement.rule import Rule
+from noren.judgement.verdict import Verdict
 from noren.ledger.calendar import folder_name
 from noren.ledger.entries import (
     Entry,
     Written,
+    load_facts,
     load_past,
     load_release,
     load_rows,
@@ -39,7 +43,8 @@ from noren.ledger.incoming import incoming, periods_to_come
 from noren.ledger.joined import joined, joined_rows, of_period, pseudonyms_of
 from noren.ledger.lock import Tell, alone, nobody
 from noren.ledger.risk import Risk, assess, attack_all, exposed_customers
-from noren.ledger.settings import ChainLike, Settings, chain_of
+from noren.ledger.settings import ChainLike, LedgerSettings, chain_of
+from noren.ledger.verdicts import facts_together, kept_form, verdict_of_kept
 from noren.progress import Progress, part_of, silent
 from noren.version import __version__
 
@@ -56,6 +61,8 @@ class Proposal:
         The period, its original rows and their release.
     before, after
         The risk of everything released so far, without and with this release; no ``before`` at the first one.
+    verdict
+        How safe everything released would be with it, by the rule of the ledger.
     budget, broken
         The limits, and the measures that would be above theirs, with their values.
     exposed
@@ -69,6 +76,7 @@ class Proposal:
     release: Release = field(repr=False)
     before: Risk | None
     after: Risk
+    verdict: Verdict = field(repr=False)
     budget: Mapping[str, float]
     exposed: pl.DataFrame = field(repr=False)
     failed: Mapping[str, str] = field(default_factory=dict)
@@ -151,7 +159,7 @@ class Ledger:
     (1.0, [])
     """
 
-    def __init__(self, folder: Path, settings: Settings) -> None:
+    def __init__(self, folder: Path, settings: LedgerSettings) -> None:
         self.folder = folder
         self.settings = settings
 
@@ -165,11 +173,12 @@ class Ledger:
         period: str = "month",
         budget: Mapping[str, float] | None = None,
         attacks: Iterable[str] | None = None,
+        rule: Rule | str | None = None,
     ) -> Ledger:
         """Make an empty ledger in a new folder."""
         folder = Path(folder)
         must_be_free(folder)
-        settings = Settings.of(schema, chain, period=period, attacks=attacks, budget=budget)
+        settings = LedgerSettings.of(schema, chain, period=period, attacks=attacks, budget=budget, rule=rule)
         with writing_folder(folder) as aside:
             settings.save(aside)
             (aside / "releases").mkdir()
@@ -180,7 +189,7 @@ class Ledger:
     def open(cls, folder: str | Path) -> Ledger:
         """Open the ledger in a folder."""
         folder = Path(folder)
-        return cls(folder, Settings.load(folder))
+        return cls(folder, LedgerSettings.load(folder))
 
     def __repr__(self) -> str:
         return f"Ledger({str(self.folder)!r})"
@@ -195,6 +204,34 @@ class Ledger:
     def release_folder(self, period: str) -> Path:
         """Return the folder of a period's release."""
         return self.folder / "releases" / folder_name(period)
+
+    def verdicts(self) -> dict[str, Verdict | None]:
+        """Return how safe everything released was after each period, by the rule in force; None where nobody knows.
+
+        Ledgers of an older Noren kept no facts to judge by.
+        """
+        kept = {one.entry.period: load_facts(one) for one in self._written()}
+        rule = self.settings.rule
+        return {period: None if facts is None else verdict_of_kept(facts, rule) for period, facts in kept.items()}
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the ledger as plain data, each entry with its verdict by the rule in force."""
+        settings, verdicts = self.settings, self.verdicts()
+        hidden = {"files", "previous", "schema_digest"}
+        return {
+            "schema": settings.schema.name,
+            "period": settings.period,
+            "steps": settings.chain.parameters()["steps"],
+            "attacks": list(settings.attacks),
+            "rule": settings.rule.as_dict(),
+            "budget": dict(settings.budget),
+            "left": self.left(),
+            "entries": [
+                entry.model_dump(mode="json", exclude=hidden)
+                | {"verdict": None if (verdict := verdicts[entry.period]) is None else verdict.as_dict()}
+                for entry in self.entries
+            ],
+        }
 
     def risk(self) -> Risk | None:
         """Return the risk of everything released so far; None before the first release."""
@@ -314,6 +351,7 @@ class Ledger:
             release,
             before,
             assess(bought, together, guesses, before),
+            judge(facts_together(bought, releases, guesses, failed), settings.rule),
             settings.budget,
             exposed_customers(bought, together, guesses),
             failed,
@@ -359,7 +397,8 @@ class Ledger:
             budget=dict(proposal.budget),
             previous=written[-1].digest if written else None,
         )
-        return write_entry(self.folder, entry, release, proposal.rows, proposal.exposed).entry
+        facts = kept_form(proposal.verdict)
+        return write_entry(self.folder, entry, release, proposal.rows, proposal.exposed, facts).entry
 
     # --- inside --------------------------------------------------------------------------------------------
 

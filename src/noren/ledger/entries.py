@@ -8,6 +8,7 @@
       secret/                             the release's own secret part, and
         original.parquet, master.parquet  what was protected: later releases are attacked together with this one
         exposed.parquet                   who is found
+        facts.json                        what attacks got, of which verdicts are made (not in older ledgers)
         seal.json                         the digests of the secret files
 
 Each entry names the digest of the one before it, and ``head.json`` that of the last: a file that is changed, lost or
@@ -44,6 +45,7 @@ from noren.ledger.risk import Risk
 __all__ = [
     "Entry",
     "Written",
+    "load_facts",
     "load_past",
     "load_release",
     "load_rows",
@@ -55,6 +57,7 @@ __all__ = [
 ]
 
 _SEAL = "secret/seal.json"
+_FACTS = "facts.json"
 _FILES = {"public.parquet", "statement.json", _SEAL}
 
 
@@ -103,7 +106,9 @@ def new_head(ledger: Path, entries: int = 0, digest: str | None = None) -> None:
     _folder_to_disk(ledger)
 
 
-def write_entry(ledger: Path, entry: Entry, release: Release, rows: History, exposed: pl.DataFrame) -> Written:
+def write_entry(
+    ledger: Path, entry: Entry, release: Release, rows: History, exposed: pl.DataFrame, facts: dict[str, Any]
+) -> Written:
     """Put a release into the ledger, whole or not at all; it is on the disk when this returns."""
     target = ledger / "releases" / folder_name(entry.period)
     with writing_folder(target) as aside:
@@ -113,6 +118,7 @@ def write_entry(ledger: Path, entry: Entry, release: Release, rows: History, exp
         if rows.master is not None:
             rows.master.write_parquet(hidden / "master.parquet")
         exposed.write_parquet(hidden / "exposed.parquet")
+        (hidden / _FACTS).write_bytes(_json(facts))
         seal = {
             "salt": secrets.token_hex(16),
             "original": content_digest(rows),
@@ -190,6 +196,18 @@ def load_rows(written: Written, schema: Schema) -> History:
 def load_past(written: Written) -> Past:
     """Return what later files must agree with."""
     return Past(written.entry.original_rows, _read_json(written.folder / _SEAL)["original"])
+
+
+def load_facts(written: Written) -> dict[str, Any] | None:
+    """Return what was kept for verdicts, as the seal knows it; None of an entry of an older Noren, which kept none."""
+    for problem in _changed(written.folder, {_SEAL: written.entry.files[_SEAL]}):
+        raise problem
+    digest = _read_json(written.folder / _SEAL)["files"].get(_FACTS)
+    if digest is None:
+        return None
+    for problem in _changed(written.folder / "secret", {_FACTS: digest}):
+        raise problem
+    return _read_json(written.folder / "secret" / _FACTS)
 
 
 def _read_entry(folder: Path) -> Written:

@@ -1,7 +1,8 @@
 """What a ledger goes by: the file ``ledger.toml``, and the schema of its data beside it.
 
 Nothing in it is secret. The schema and the length of a period stay as they were at the first release; the budget, the
-attacks and the chain may be changed by hand, and count from the next release on.
+attacks and the chain may be changed by hand, and count from the next release on. The rule may be changed too: verdicts
+are given by it whenever somebody looks.
 """
 
 from __future__ import annotations
@@ -20,13 +21,14 @@ from noren.data.periods import Calendar
 from noren.data.schema import Kind, Schema
 from noren.errors import FileError, NorenError, ParameterError, SchemaError
 from noren.i18n import _
+from noren.judgement.rule import DEFAULT, RULES, Rule, rule_named
 from noren.ledger.calendar import CALENDARS
 from noren.ledger.risk import MEASURES
 from noren.methods.chain import Chain, read_chain
 from noren.protocols import Attack, Method
 from noren.registry import build
 
-__all__ = ["USUAL_ATTACKS", "Settings", "chain_of", "checked_budget"]
+__all__ = ["USUAL_ATTACKS", "LedgerSettings", "chain_of", "checked_budget"]
 
 USUAL_ATTACKS = ("s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "linkage")
 """Tried where nobody says which: those of S3, and linking by everything known, as far as they are installed."""
@@ -36,7 +38,7 @@ ChainLike = str | Path | Method | Sequence[str | Method | Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
-class Settings:
+class LedgerSettings:
     """What a ledger goes by.
 
     Attributes
@@ -51,6 +53,8 @@ class Settings:
         The names of the attacks that everything released is tried by.
     budget
         The most that UM, MM and EMM may come to; what is not named has no limit.
+    rule
+        What a recipient may be able to do with everything released; verdicts are given by it.
     """
 
     schema: Schema
@@ -58,6 +62,7 @@ class Settings:
     period: Calendar = "month"
     attacks: tuple[str, ...] = ()
     budget: Mapping[str, float] = field(default_factory=dict)
+    rule: Rule = DEFAULT
 
     @classmethod
     def of(
@@ -68,13 +73,15 @@ class Settings:
         period: str = "month",
         attacks: Iterable[str] | None = None,
         budget: Mapping[str, float] | None = None,
-    ) -> Settings:
+        rule: Rule | str | Mapping[str, Any] | None = None,
+    ) -> LedgerSettings:
         """Return settings that fit together; say what does not."""
         schema = schema if isinstance(schema, Schema) else Schema.load(schema)
         if schema.kind != Kind.HISTORY:
             raise SchemaError(_("a ledger keeps purchase histories"), _("use a schema of kind history"))
         by = _calendar(period)
-        settings = cls(schema, chain_of(chain, by), by, _attack_names(attacks, schema), checked_budget(budget or {}))
+        names, limits = _attack_names(attacks, schema), checked_budget(budget or {})
+        settings = cls(schema, chain_of(chain, by), by, names, limits, rule_named(rule))
         settings.ready_attacks()
         return settings
 
@@ -101,6 +108,7 @@ class Settings:
             "version": VERSION,
             "period": self.period,
             "attacks": list(self.attacks),
+            "rule": self.rule.name if RULES.get(self.rule.name) == self.rule else self.rule.as_dict(),
             "budget": dict(self.budget),
             "step": [_plain(step) for step in self.chain.steps],
         }
@@ -110,7 +118,7 @@ class Settings:
             aside.write_text(tomli_w.dumps(content), encoding="utf-8")
 
     @classmethod
-    def load(cls, folder: Path) -> Settings:
+    def load(cls, folder: Path) -> LedgerSettings:
         """Read the settings of the ledger in ``folder``."""
         path = folder / "ledger.toml"
         if not path.is_file():
@@ -125,7 +133,7 @@ class Settings:
                 _("mend the line it names, or restore the file; the releases are not touched"),
                 file=path,
             ) from None
-        unknown = [key for key in given if key not in ("version", "period", "attacks", "budget", "step")]
+        unknown = [key for key in given if key not in ("version", "period", "attacks", "rule", "budget", "step")]
         if unknown:
             raise FileError(_("{key} is no setting of a ledger").format(key=unknown[0]), _("leave it out"), file=path)
         if given.get("version") != VERSION:
@@ -136,7 +144,7 @@ class Settings:
                 _("use the Noren that wrote it, or a newer one"),
                 file=path,
             )
-        schema = Schema.load(folder / "schema.toml")
+        schema, rule = Schema.load(folder / "schema.toml"), given.get("rule")
         try:
             return cls.of(
                 schema,
@@ -144,6 +152,7 @@ class Settings:
                 period=given.get("period", ""),
                 attacks=given.get("attacks", ()),
                 budget=given.get("budget", {}),
+                rule=rule if isinstance(rule, dict | None) else str(rule),
             )
         except NorenError as error:
             raise ParameterError(str(error), file=path) from None

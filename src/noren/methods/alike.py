@@ -17,10 +17,31 @@ from noren.data.schema import Column, Role, Scale
 from noren.data.stand_ins import rows_without_customer
 from noren.errors import ParameterError
 from noren.i18n import N_, _
-from noren.kernels.cell_error import interval_error, population_sd
-from noren.kernels.count_groups import DELETED
+from noren.kernels.judging.cell_error import interval_error, population_sd
+from noren.kernels.sharing.count_groups import DELETED
 
-__all__ = ["CategoryFile", "Sharing", "alike", "hides_somebody", "in_words", "stop_if_too_few"]
+__all__ = [
+    "EFFORT",
+    "EFFORT_HELP",
+    "EFFORT_WORDS",
+    "SHARING",
+    "SHARING_HELP",
+    "SUPPRESSED",
+    "CategoryFile",
+    "Sharing",
+    "alike",
+    "hides_somebody",
+    "in_words",
+    "stop_if_too_few",
+]
+
+SHARING = N_("How many look alike (k)")
+SHARING_HELP = N_("how many customers share each public history, at least; 3 or more are advised")
+SUPPRESSED = N_("Leave out cells that would say almost nothing")
+EFFORT = N_("How long to search")
+EFFORT_HELP = N_("longer finds less error; quick, normal and thorough give the same bytes for the same seed")
+EFFORT_WORDS = {"quick": N_("quick"), "normal": N_("normal"), "thorough": N_("thorough")}
+"""What forms say of parameters that several methods have."""
 
 Whole = NDArray[np.int64]
 

@@ -10,7 +10,7 @@ from noren.data.arrays import exact_values, numbers
 from noren.data.frames import History
 from noren.data.schema import Role, Scale
 from noren.kernels.draws import uniforms
-from noren.kernels.like_rows import near_in_time, one_of_each
+from noren.kernels.sharing.like_rows import near_in_time, one_of_each
 
 __all__ = ["believable_rows"]
 

@@ -13,23 +13,41 @@ from noren.data.arrays import exact_values
 from noren.data.frames import History
 from noren.data.periods import periods_of
 from noren.data.schema import Role
+from noren.descriptions import in_form
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.protocols import Method
 
-__all__ = ["ByPeriod"]
+__all__ = ["MethodByPeriod"]
 
 _DAY = pl.duration(days=1)
 
 
-class ByPeriod(Method):
+class MethodByPeriod(Method):
     """A method that works period by period: months, weeks, quarters, or periods of the steward's own."""
 
     period: Literal["month", "week", "quarter", "custom"] = Field(
-        default="month", description=N_("the periods: calendar months, ISO weeks, quarters, or custom (see starts)")
+        default="month",
+        title=N_("Periods"),
+        description=N_("the periods: calendar months, ISO weeks, quarters, or custom (see starts)"),
+        json_schema_extra=in_form(
+            help=N_("what is done stays within a period"),
+            main=True,
+            words={
+                "month": N_("calendar months"),
+                "week": N_("weeks"),
+                "quarter": N_("quarters"),
+                "custom": N_("days of your own"),
+            },
+        ),
     )
     starts: tuple[date, ...] = Field(
-        default=(), description=N_("the first day of each custom period, like 2010-12-01; each must hold a row")
+        default=(),
+        title=N_("First days of periods of your own"),
+        description=N_("the first day of each custom period, like 2010-12-01; each must hold a row"),
+        json_schema_extra=in_form(
+            help=N_("for periods of your own: the first day of each, one on a line, like 2010-12-01")
+        ),
     )
 
     @field_validator("starts", mode="before")
@@ -41,7 +59,7 @@ class ByPeriod(Method):
         return [_day(day) if isinstance(day, str) else day for day in given]
 
     @model_validator(mode="after")
-    def _starts_are_for_custom(self) -> ByPeriod:
+    def _starts_are_for_custom(self) -> MethodByPeriod:
         if self.period == "custom" and not self.starts:
             raise ValueError(_("period=custom needs the first day of each period; add starts"))
         if self.period != "custom" and self.starts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -12,23 +13,37 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field, field_validator, model_validator
 
+from noren.cost_law import CostLaw, Shape, mean_square
 from noren.data.arrays import numbers, people
 from noren.data.categories import public_name
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Role, Scale
+from noren.descriptions import ALIKE, PromiseKind, Strength, in_form
 from noren.engines.blocks import map_blocks
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import N_, _
-from noren.kernels.alignment import COLUMNS, LaidRows, laid_rows
-from noren.kernels.cell_error import population_sd
-from noren.kernels.class_mixtures import Mixture, mixtures
-from noren.kernels.count_groups import DELETED
-from noren.kernels.joining import worth_keeping
-from noren.kernels.shared_histories import Budget, Effort, Found, blocks_by_count, share_histories
-from noren.kernels.survival import best_plan
-from noren.kernels.threshold import Bound
-from noren.methods.alike import CategoryFile, Sharing, alike, in_words, stop_if_too_few
+from noren.kernels.judging.cell_error import population_sd
+from noren.kernels.judging.survival import best_plan
+from noren.kernels.judging.threshold import Bound
+from noren.kernels.sharing.alignment import COLUMNS, LaidRows, laid_rows
+from noren.kernels.sharing.class_mixtures import Mixture, mixtures
+from noren.kernels.sharing.count_groups import DELETED
+from noren.kernels.sharing.joining import worth_keeping
+from noren.kernels.sharing.shared_histories import Budget, Effort, Found, blocks_by_count, share_histories
+from noren.methods.alike import (
+    EFFORT,
+    EFFORT_HELP,
+    EFFORT_WORDS,
+    SHARING,
+    SHARING_HELP,
+    SUPPRESSED,
+    CategoryFile,
+    Sharing,
+    alike,
+    in_words,
+    stop_if_too_few,
+)
 from noren.methods.pseudonymize import pseudonymous
 from noren.progress import Enough, Progress, silent
 from noren.protocols import Method
@@ -71,6 +86,36 @@ class _Search:
     found: list[tuple[Found, Whole]]
     stopped: bool = False
     reached: float = 0.0
+
+
+# --- what it costs ---------------------------------------------------------------------------------------------------
+
+
+def _together(shape: Shape, parameters: Mapping[str, Any]) -> int:
+    """Return how many customers are searched together."""
+    whole = shape.people if shape.people <= _WHOLE_UP_TO else _WHOLE_UP_TO // 4
+    return min(int(parameters.get("block") or whole), shape.people)
+
+
+def _people_together(shape: Shape, parameters: Mapping[str, Any]) -> float:
+    return float(shape.people) * _together(shape, parameters)
+
+
+def _size(parameters: Mapping[str, Any]) -> int:
+    return int(parameters.get("k") or 4)  # the common size that survival ends up with is about that
+
+
+def _looks_at_pairs(shape: Shape, parameters: Mapping[str, Any]) -> float:
+    near = min(12 * _size(parameters) + 12, _together(shape, parameters))
+    return shape.people * near * mean_square(shape)
+
+
+def _rounds(shape: Shape, parameters: Mapping[str, Any]) -> float:
+    effort = parameters.get("effort", "normal")
+    paired = _size(parameters) == 2 and shape.people % 2 == 0 and not parameters.get("survival")
+    if effort not in EFFORTS or paired:
+        return 0.0
+    return EFFORTS[effort].rounds * EFFORTS[effort].tries * shape.people * mean_square(shape)
 
 
 class Generalize(Method):
@@ -121,36 +166,68 @@ class Generalize(Method):
     name: ClassVar[str] = "generalize"
     summary: ClassVar[str] = N_("Each public history is shared by at least k customers, chosen for the least error.")
     source: ClassVar[str] = "S0"
+    cost: ClassVar[CostLaw | None] = CostLaw(
+        ("once", "rows", "people together", "looks at pairs", "rounds"),
+        own={"people together": _people_together, "looks at pairs": _looks_at_pairs, "rounds": _rounds},
+    )
+    strength: ClassVar[Strength | None] = Strength("k", "2..6", instead=("survival",))
+    promises: ClassVar[PromiseKind] = ALIKE
+    offered_next: ClassVar[int] = 2
+    prominence: ClassVar[int] = 4
+    good_for: ClassVar[str] = N_("Keeps the most use for this promise: it searches for who goes best with whom.")
+    wrong_for: ClassVar[str] = N_("You need it at once and have many thousands of customers, or rows must stay exact.")
+    best_so_far: ClassVar[str] = N_("best U so far, the mean error of a cell (lower is more useful)")
+    generalises: ClassVar[bool] = True
 
     k: Sharing | None = Field(
         default=None,
+        title=SHARING,
         description=N_("how many customers share each public history, at least; 2 or more; or give survival"),
+        json_schema_extra=in_form(help=SHARING_HELP, main=True, start="3", minimum=2),
     )
     effort: Literal["quick", "normal", "thorough"] | float = Field(
         default="normal",
+        title=EFFORT,
         description=N_("how long to search: quick, normal, thorough (same seed, same bytes), or seconds by the clock"),
+        json_schema_extra=in_form(help=EFFORT_HELP, main=True, words=EFFORT_WORDS, number=N_("seconds by the clock")),
     )
     suppress_cells: bool = Field(
         default=True,
+        title=SUPPRESSED,
         description=N_("suppress an interval where it costs more than a suppressed cell; the error falls, k stays"),
     )
     categories: CategoryFile = None
     block: int | None = Field(
         default=None,
+        title=N_("Customers searched together"),
         description=N_("customers searched together; by default all up to 4000, beyond that 1000 at a time"),
     )
     survival: float | None = Field(
         default=None,
         gt=0,
         lt=1,
+        title=N_("In place of k: the chance to withstand all attackers"),
         description=N_("in place of k: the least error such that the release outlives the best attackers so surely"),
+        json_schema_extra=in_form(help=N_("a probability such as 0.9; leave k empty then")),
     )
     min_class: Sharing = Field(
-        default=2, description=N_("with survival: no public history is shared by fewer customers than these")
+        default=2,
+        title=N_("Smallest group, with that chance"),
+        description=N_("with survival: no public history is shared by fewer customers than these"),
     )
-    attackers: int = Field(default=13, ge=1, description=N_("with survival: how many attackers try"))
+    attackers: int = Field(
+        default=13,
+        ge=1,
+        title=N_("Attackers, with that chance"),
+        description=N_("with survival: how many attackers try"),
+    )
     bound: Bound = Field(
-        default="sharp", description=N_("with survival: how many hits make an attack effective, by which rule")
+        default="sharp",
+        title=N_("Rule for an effective attack, with that chance"),
+        description=N_("with survival: how many hits make an attack effective, by which rule"),
+        json_schema_extra=in_form(
+            words={"paper": N_("the contest's rule"), "sharp": N_("the sharp rule, which is stricter")}
+        ),
     )
 
     def parameters(self) -> dict[str, Any]:

@@ -7,14 +7,25 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
+from noren.cost_law import CostLaw
 from noren.data.arrays import exact_values, numbers, people
 from noren.data.categories import public_name
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Column, Role, Scale
+from noren.descriptions import ALIKE, PromiseKind, Strength, in_form
 from noren.i18n import N_, _
-from noren.kernels.count_groups import groups_by_count, rows_laid_together
-from noren.methods.alike import CategoryFile, Sharing, alike, in_words, stop_if_too_few
+from noren.kernels.sharing.count_groups import groups_by_count, rows_laid_together
+from noren.methods.alike import (
+    SHARING,
+    SHARING_HELP,
+    SUPPRESSED,
+    CategoryFile,
+    Sharing,
+    alike,
+    in_words,
+    stop_if_too_few,
+)
 from noren.methods.pseudonymize import pseudonymous
 from noren.progress import Progress, silent
 from noren.protocols import Method
@@ -59,10 +70,22 @@ class GeneralizeByCount(Method):
     name: ClassVar[str] = "generalize-by-count"
     summary: ClassVar[str] = N_("Each public history is shared by at least k customers of like length.")
     source: ClassVar[str] = "S1"
+    cost: ClassVar[CostLaw | None] = CostLaw(("once", "rows", "own pairs of rows"))
+    strength: ClassVar[Strength | None] = Strength("k", "2..6")
+    promises: ClassVar[PromiseKind] = ALIKE
+    prominence: ClassVar[int] = 3
+    good_for: ClassVar[str] = N_("At once, also for large data: customers with equally many rows go together.")
+    wrong_for: ClassVar[str] = N_("You can wait a minute: generalize keeps more. Or rows must stay exact.")
+    generalises: ClassVar[bool] = True
 
-    k: Sharing = Field(description=N_("how many customers share each public history, at least; 2 or more"))
+    k: Sharing = Field(
+        title=SHARING,
+        description=N_("how many customers share each public history, at least; 2 or more"),
+        json_schema_extra=in_form(help=SHARING_HELP, main=True, start="3", minimum=2),
+    )
     suppress_cells: bool = Field(
         default=False,
+        title=SUPPRESSED,
         description=N_("suppress an interval where it costs more than a suppressed cell; the error falls, k stays"),
     )
     categories: CategoryFile = None

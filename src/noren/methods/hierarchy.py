@@ -11,17 +11,19 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field
 
+from noren.cost_law import CostLaw
 from noren.data.frames import Table
 from noren.data.hierarchies import Hierarchy, read_hierarchies
 from noren.data.release import Release, Statement
 from noren.data.rungs import Missing, Rungs, complete_rows, entropy_costs, loss_costs, on_rungs, texts_of
 from noren.data.schema import Column, Kind, Role
+from noren.descriptions import in_form
 from noren.engines.blocks import cores
 from noren.errors import ParameterError
 from noren.i18n import N_, _
-from noren.kernels.lattice import Optimum, search, suppressed
-from noren.kernels.lattice_keys import distinct
-from noren.kernels.lattice_scores import CLASS_SIZE, DISCERNIBILITY, GEOMETRIC, SUM
+from noren.kernels.lattice.keys import distinct
+from noren.kernels.lattice.scores import CLASS_SIZE, DISCERNIBILITY, GEOMETRIC, SUM
+from noren.kernels.lattice.search import Optimum, search, suppressed
 from noren.methods.table_parts import (
     AlikeRows,
     SensitiveCodes,
@@ -81,6 +83,16 @@ class HierarchyMethod(AlikeRows):
     )
     source: ClassVar[str] = "Samarati 2001; LeFevre et al. 2005; Kohlmayer et al. 2012"
     accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.TABLE})
+    cost: ClassVar[CostLaw | None] = CostLaw(
+        ("once", "cells", "ordered cells", "levels"),
+        rough=N_("how long the search through the levels takes depends on the hierarchies"),
+    )
+    prominence: ClassVar[int] = 1
+    good_for: ClassVar[str] = N_("Keeps one category system throughout: whole columns become coarser together.")
+    wrong_for: ClassVar[str] = N_(
+        "Many columns with many values each: they all become coarse, and mondrian keeps more."
+    )
+    best_so_far: ClassVar[str] = N_("least loss so far (lower is more useful)")
 
     hierarchies: Path = Field(
         description=N_(
@@ -89,15 +101,37 @@ class HierarchyMethod(AlikeRows):
         ),
         examples=["hierarchies"],
     )
-    suppression: Share = Field(default=0.0, description=N_("the share of rows that may be deleted, from 0 to 1"))
+    suppression: Share = Field(
+        default=0.0,
+        title=N_("Share of rows that may be deleted"),
+        description=N_("the share of rows that may be deleted, from 0 to 1"),
+    )
     loss: Literal["loss", "discernibility", "class-size", "entropy"] = Field(
         default="loss",
+        title=N_("What to keep small"),
         description=N_("what is made small; the measures table-loss, discernibility, class-size, entropy-loss tell it"),
+        json_schema_extra=in_form(
+            words={
+                "loss": N_("the share of values a cell may mean"),
+                "discernibility": N_("how many rows each cannot be told from"),
+                "class-size": N_("the mean size of groups"),
+                "entropy": N_("the bits that are lost"),
+            }
+        ),
     )
     missing: Missing = Field(
         default="category",
+        title=N_("Empty cells"),
         description=N_(
             "missing cells (empty, or ? where no hierarchy lists it): a category, deleted rows, or an error"
+        ),
+        json_schema_extra=in_form(
+            help=N_("what becomes of empty cells"),
+            words={
+                "category": N_("a value of its own"),
+                "drop": N_("delete the row"),
+                "error": N_("stop and say where"),
+            },
         ),
     )
 

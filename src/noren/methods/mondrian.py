@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field
 
+from noren.cost_law import CostLaw
 from noren.data.arrays import exact_values, numbers
 from noren.data.cells import set_dtype
 from noren.data.frames import Table
@@ -18,7 +19,7 @@ from noren.data.release import Release, Statement
 from noren.data.schema import Column, Kind, Role, Scale
 from noren.errors import ParameterError
 from noren.i18n import N_, _
-from noren.kernels.mondrian import classes_by_cuts
+from noren.kernels.lattice.mondrian import classes_by_cuts
 from noren.methods.table_parts import (
     AlikeRows,
     quasi_columns,
@@ -66,9 +67,17 @@ class Mondrian(AlikeRows):
     summary: ClassVar[str] = N_("Each row is alike to k - 1 others, each class generalised by itself.")
     source: ClassVar[str] = "LeFevre et al. 2006"
     accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.TABLE})
+    cost: ClassVar[CostLaw | None] = CostLaw(("once", "cells", "ordered cells"))
+    offered_next: ClassVar[int] = 1
+    prominence: ClassVar[int] = 2
+    good_for: ClassVar[str] = N_("Loses little: each group becomes only as vague as it must.")
+    wrong_for: ClassVar[str] = N_("The table must use one category system throughout, such as every age in decades.")
+    generalises: ClassVar[bool] = True
 
     relaxed: bool = Field(
-        default=False, description=N_("also part rows of equal value: smaller classes, whose cells may overlap")
+        default=False,
+        title=N_("Also part rows of equal value"),
+        description=N_("also part rows of equal value: smaller classes, whose cells may overlap"),
     )
     hierarchies: Path | None = Field(
         default=None, description=N_("a folder of hierarchies, as for the method hierarchy, that put texts in order")

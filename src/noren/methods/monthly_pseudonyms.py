@@ -6,20 +6,22 @@ from typing import ClassVar
 
 import polars as pl
 
+from noren.cost_law import BY_ROWS, CostLaw
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Role
 from noren.data.stand_ins import rows_without_customer
+from noren.descriptions import MONTHS, PromiseKind
 from noren.i18n import N_, _
 from noren.kernels.pseudonyms import pseudonyms
-from noren.methods.by_period import ByPeriod
+from noren.methods.by_period import MethodByPeriod
 from noren.methods.edited import edited
 from noren.progress import Progress, silent
 
 __all__ = ["MonthlyPseudonyms"]
 
 
-class MonthlyPseudonyms(ByPeriod):
+class MonthlyPseudonyms(MethodByPeriod):
     """Give every customer a fresh pseudonym in each period, and change nothing else.
 
     Data that grow month by month are released again and again. Under one pseudonym a person found once is found in all
@@ -50,6 +52,11 @@ class MonthlyPseudonyms(ByPeriod):
     summary: ClassVar[str] = N_("Hides names behind a fresh pseudonym in each period: months must be found one by one.")
     source: ClassVar[str] = "S3"
     roles: ClassVar[tuple[Role, ...]] = (Role.DATE,)
+    cost: ClassVar[CostLaw | None] = BY_ROWS
+    promises: ClassVar[PromiseKind] = MONTHS
+    good_for: ClassVar[str] = N_("Analyses within a month, and releases month after month.")
+    offered_next: ClassVar[int] = 3
+    wrong_for: ClassVar[str] = N_("Analyses that follow a customer over months, or customers with strong habits.")
 
     def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
         """Replace customers by pseudonyms of their own in each period; the same seed gives the same ones."""

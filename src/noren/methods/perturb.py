@@ -10,16 +10,18 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field
 
+from noren.cost_law import BY_ROWS, CostLaw
 from noren.data.arrays import exact_values, numbers
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Column, Role, Schema
 from noren.data.stand_ins import columns_not_there, of_one_item, rows_without_customer
+from noren.descriptions import HARDER, PromiseKind, in_form
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.draws import uniforms
-from noren.kernels.noise import day_shifts, moved_by_packs, scaled_prices
-from noren.methods.by_period import ByPeriod
+from noren.kernels.reconstruction.noise import day_shifts, moved_by_packs, scaled_prices
+from noren.methods.by_period import MethodByPeriod
 from noren.methods.edited import edited
 from noren.methods.pseudonymize import pseudonymous
 from noren.progress import Progress, silent
@@ -32,7 +34,7 @@ _DATE, _PRICE, _QUANTITY = range(3)
 _MOVED = (Role.DATE, Role.PRICE, Role.QUANTITY)
 
 
-class Perturb(ByPeriod):
+class Perturb(MethodByPeriod):
     """Move dates inside their period, prices by a small factor and quantities by whole packs; hide names.
 
     Whoever looks for a purchase by its date, price or quantity no longer finds it to the letter. What the noise keeps:
@@ -66,18 +68,37 @@ class Perturb(ByPeriod):
         "Moves dates inside their period, prices by a factor, quantities by packs; hides names."
     )
     source: ClassVar[str] = "S3"
+    cost: ClassVar[CostLaw | None] = BY_ROWS
+    promises: ClassVar[PromiseKind] = HARDER
+    prominence: ClassVar[int] = 4
+    good_for: ClassVar[str] = N_("Monthly sums must stay near the truth.")
+    wrong_for: ClassVar[str] = N_("Somebody may compare whole histories: many rows average the noise away.")
 
-    days: int = Field(default=3, ge=0, description=N_("move dates by up to this many days, within their period"))
+    days: int = Field(
+        default=3,
+        ge=0,
+        title=N_("Days a date may move"),
+        description=N_("move dates by up to this many days, within their period"),
+        json_schema_extra=in_form(main=True),
+    )
     whole_baskets: bool = Field(
-        default=False, description=N_("move what a customer bought on one day (and one invoice) together")
+        default=False,
+        title=N_("Move what was bought together by the same days"),
+        description=N_("move what a customer bought on one day (and one invoice) together"),
     )
     price: float = Field(
-        default=0.05, ge=0, description=N_("multiply prices by a factor between 1/(1 + this) and 1 + this")
+        default=0.05,
+        ge=0,
+        title=N_("How far prices may move"),
+        description=N_("multiply prices by a factor between 1/(1 + this) and 1 + this"),
+        json_schema_extra=in_form(main=True),
     )
     packs: int = Field(
         default=1,
         ge=0,
+        title=N_("Packs a quantity may move"),
         description=N_("move quantities by up to this many packs; an item's pack is its most common quantity"),
+        json_schema_extra=in_form(main=True),
     )
 
     @classmethod

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -9,18 +11,21 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field, field_validator, model_validator
 
+from noren.cost_law import CostLaw, Shape
 from noren.data.arrays import NOBODY, exact_values, people
 from noren.data.formats.spelling import Spelling
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Role
 from noren.data.stand_ins import rows_without_customer
+from noren.descriptions import HARDER, PromiseKind, Strength, in_form
 from noren.errors import ParameterError
 from noren.i18n import N_, _
-from noren.kernels.cosine_clusters import cosine_clusters, filled_up
-from noren.kernels.item_sets import ItemSets, item_sets
-from noren.kernels.item_weights import tf_idf, unit_rows
-from noren.kernels.union_clusters import missing_items, union_clusters
+from noren.kernels.items.cosine_clusters import cosine_clusters, filled_up
+from noren.kernels.items.item_weights import tf_idf, unit_rows
+from noren.kernels.items.packed_sets import ItemSets, item_sets
+from noren.kernels.items.union_clusters import missing_items, union_clusters
+from noren.methods.alike import EFFORT, EFFORT_HELP, EFFORT_WORDS
 from noren.methods.believable_rows import believable_rows
 from noren.methods.edited import edited
 from noren.methods.pseudonymize import pseudonymous
@@ -33,8 +38,25 @@ Whole = NDArray[np.int64]
 
 STEPS = {"quick": 2_500, "normal": 25_000, "thorough": 250_000}
 """How many changes the search tries for each customer."""
+_SIZES = (4, 8, 16)
+"""How many customers share a cluster, in the mean, where nobody says how many clusters."""
 _MOST_CELLS = 250_000_000
 """The largest table of clusters by items: 2 GB of centres for k-means, half a GB of counts for the search."""
+
+
+def _steps(shape: Shape, parameters: Mapping[str, Any]) -> float:
+    if parameters.get("variant", "balanced") != "balanced":
+        return 0.0
+    return STEPS[parameters.get("effort", "normal")] * math.sqrt(shape.rows * float(shape.people))
+
+
+def _united_rows(shape: Shape, parameters: Mapping[str, Any]) -> float:
+    """Return how many rows are added, at most: each member is given what all others of its cluster have."""
+    return shape.rows * shape.people / max(int(parameters.get("clusters", 1)), 1)
+
+
+def _clusters_by_rows(shape: Shape, parameters: Mapping[str, Any]) -> float:
+    return float(int(parameters.get("clusters", 1)) * shape.rows)
 
 
 class PseudoRecords(Method):
@@ -77,23 +99,59 @@ class PseudoRecords(Method):
     summary: ClassVar[str] = N_("Adds rows so that all customers of a cluster have bought the same items.")
     source: ClassVar[str] = "S2"
     roles: ClassVar[tuple[Role, ...]] = (Role.ITEM,)
+    cost: ClassVar[CostLaw | None] = CostLaw(
+        ("once", "rows", "steps", "united rows", "clusters by rows"),
+        own={"steps": _steps, "united rows": _united_rows, "clusters by rows": _clusters_by_rows},
+    )
+    strength: ClassVar[Strength | None] = Strength("clusters", "50, 100", safer="lower")
+    promises: ClassVar[PromiseKind] = HARDER
+    prominence: ClassVar[int] = 1
+    good_for: ClassVar[str] = N_("An attacker knows what somebody bought, and not when or at what price.")
+    wrong_for: ClassVar[str] = N_(
+        "An attacker may know a date or a price: the true rows are all still there. Sums grow."
+    )
+    best_so_far: ClassVar[str] = N_("fewest added rows so far (fewer are more useful)")
 
     clusters: int = Field(
+        title=N_("How many groups of customers"),
         description=N_("how many clusters: one customer of each may be found by item sets, so fewer are safer"),
-        json_schema_extra={"minimum": 1},
+        json_schema_extra=in_form(main=True, start="20", minimum=1),
     )
     min_size: int | None = Field(
         default=None,
+        title=N_("Smallest group of customers"),
         description=N_("customers in a cluster, at least; by default 2 (balanced), as many as fit (repaired)"),
         json_schema_extra={"minimum": 1},
     )
     variant: Literal["clusters", "repaired", "balanced"] = Field(
         default="balanced",
+        title=N_("How groups are made"),
         description=N_("clusters by k-means, the same with a least size, or those of fewest added rows"),
+        json_schema_extra=in_form(
+            words={
+                "clusters": N_("by likeness (k-means)"),
+                "repaired": N_("by likeness, none too small"),
+                "balanced": N_("with the fewest added rows"),
+            }
+        ),
     )
     effort: Literal["quick", "normal", "thorough"] = Field(
-        default="normal", description=N_("how long balanced searches: quick, normal or thorough")
+        default="normal",
+        title=EFFORT,
+        description=N_("how long balanced searches: quick, normal or thorough"),
+        json_schema_extra=in_form(help=EFFORT_HELP, main=True, words=EFFORT_WORDS),
     )
+
+    @classmethod
+    def usual_values(cls, people: int | None = None) -> str:
+        """Return numbers of clusters such that so many customers share one, in the mean.
+
+        >>> PseudoRecords.usual_values(400)
+        '100, 50, 25'
+        """
+        if people is None:
+            return super().usual_values()
+        return ", ".join(str(count) for count in dict.fromkeys(max(people // size, 1) for size in _SIZES))
 
     @field_validator("clusters")
     @classmethod

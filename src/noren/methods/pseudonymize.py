@@ -6,11 +6,13 @@ from typing import ClassVar
 
 import polars as pl
 
+from noren.cost_law import BY_ROWS, CostLaw
 from noren.data.arrays import people
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Role
 from noren.data.stand_ins import rows_without_customer
+from noren.descriptions import NAMES, PromiseKind
 from noren.i18n import N_, _
 from noren.kernels.pseudonyms import pseudonyms
 from noren.methods.edited import edited
@@ -49,6 +51,10 @@ class Pseudonymize(Method):
     name: ClassVar[str] = "pseudonymize"
     summary: ClassVar[str] = N_("Hides names only: whoever knows some of a person's purchases finds the person.")
     source: ClassVar[str] = "S0"
+    cost: ClassVar[CostLaw | None] = BY_ROWS
+    promises: ClassVar[PromiseKind] = NAMES
+    good_for: ClassVar[str] = N_("Comparing, or a release to people bound by contract.")
+    wrong_for: ClassVar[str] = N_("Anybody outside may see it: a few known purchases lead to a person.")
 
     def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
         """Replace the customers of ``original`` by pseudonyms; the same seed gives the same ones."""

@@ -7,18 +7,20 @@ from typing import Any, ClassVar, Literal
 import polars as pl
 from pydantic import Field, field_validator, model_validator
 
-from noren.data.attributes import Attribute, attribute_of, class_ends
+from noren.cost_law import BY_CELLS, CostLaw
 from noren.data.frames import Table
-from noren.data.perturbation import Perturbation
-from noren.data.reconstruction import Model
 from noren.data.release import Release, Statement
 from noren.data.roles import stop_at_unclassified
 from noren.data.schema import Kind, Role, Schema
+from noren.descriptions import CHANCE, PromiseKind, Strength, in_form
 from noren.errors import ParameterError
 from noren.i18n import N_, _
-from noren.kernels.retention import keep_probabilities
+from noren.kernels.reconstruction.retention import keep_probabilities
 from noren.progress import Progress, silent
 from noren.protocols import Method
+from noren.retention.attributes import Attribute, attribute_of, class_ends
+from noren.retention.perturbation import Perturbation
+from noren.retention.reconstruction import Model
 
 __all__ = ["Retention"]
 
@@ -55,29 +57,82 @@ class Retention(Method):
     )
     source: ClassVar[str] = "S4"
     accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.TABLE})
+    cost: ClassVar[CostLaw | None] = BY_CELLS
+    strength: ClassVar[Strength | None] = Strength("k", "2, 5, 10, 20", instead=("rho",))
+    promises: ClassVar[PromiseKind] = CHANCE
+    good_for: ClassVar[str] = N_("Tables and cross tabulations of many rows, whatever an attacker knows.")
+    wrong_for: ClassVar[str] = N_("Rows are read one by one, or there are few rows and many values.")
+    perturbs: ClassVar[bool] = True
 
     attributes: tuple[str, ...] = Field(
-        default=(), description=N_("the columns to release; all quasi-identifiers where left out")
+        default=(),
+        title=N_("Columns to release"),
+        description=N_("the columns to release; all quasi-identifiers where left out"),
+        json_schema_extra=in_form(
+            help=N_("the others are left out; the fewer columns, the more of each is kept"), main=True, pick="columns"
+        ),
     )
     k: float | None = Field(
-        default=None, gt=1, description=N_("nobody's row can be told with a probability above 1/k; or give rho")
+        default=None,
+        gt=1,
+        title=N_("Nobody found more surely than 1 in k"),
+        description=N_("nobody's row can be told with a probability above 1/k; or give rho"),
+        json_schema_extra=in_form(help=N_("a larger k is safer, and more values are drawn anew"), main=True, start="5"),
     )
-    rho: float | None = Field(default=None, ge=0, lt=1, description=N_("the probability that a value is kept"))
+    rho: float | None = Field(
+        default=None,
+        ge=0,
+        lt=1,
+        title=N_("In place of k: the chance that a value stays (ρ)"),
+        description=N_("the probability that a value is kept"),
+        json_schema_extra=in_form(help=N_("a probability below 1; leave k empty then")),
+    )
     weights: tuple[float, ...] = Field(
         default=(),
+        title=N_("Weights of the columns"),
         description=N_("how much of what k allows each attribute gets; the same rho for all where left out"),
+        json_schema_extra=in_form(
+            help=N_("which columns are kept better: a number for each released column, in their order")
+        ),
     )
     classes: tuple[str, ...] = Field(
-        default=(), description=N_("put numbers into classes first: age=20..90:5 for up to 20, 25, … 90")
+        default=(),
+        title=N_("Put numbers into classes"),
+        description=N_("put numbers into classes first: age=20..90:5 for up to 20, 25, … 90"),
+        json_schema_extra=in_form(help=N_("one on a line: age=20..90:5 for up to 20, 25, … 90")),
     )
     missing: Literal["error", "category"] = Field(
-        default="error", description=N_("a missing value in an optional column: an error, or a category of its own")
+        default="error",
+        title=N_("Empty cells"),
+        description=N_("a missing value in an optional column: an error, or a category of its own"),
+        json_schema_extra=in_form(
+            help=N_("what becomes of empty cells"),
+            words={"error": N_("stop and say where"), "category": N_("a value of its own")},
+        ),
     )
     domains: Literal["declared", "data"] = Field(
         default="declared",
+        title=N_("Where lists of values come from"),
         description=N_("where texts without a declared domain get one: nowhere, or from the data, which tells it"),
+        json_schema_extra=in_form(
+            words={"declared": N_("from the schema alone"), "data": N_("from the data, which tells them")}
+        ),
     )
-    reconstruct: Model = Field(default="auto", description=N_("how to estimate the table before perturbation"))
+    reconstruct: Model = Field(
+        default="auto",
+        title=N_("How the true table is estimated afterwards"),
+        description=N_("how to estimate the table before perturbation"),
+        json_schema_extra=in_form(
+            words={
+                "none": N_("not at all"),
+                "em": N_("iterative Bayes (EM)"),
+                "independence": N_("columns as independent"),
+                "loglinear": N_("log-linear model"),
+                "ml": N_("maximum likelihood"),
+                "auto": N_("whichever suits"),
+            }
+        ),
+    )
 
     @field_validator("classes")
     @classmethod

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from noren.data.formats.binary_files import is_parquet, parquet_blocks
 from noren.data.formats.files import readable, writing_folder
-from noren.data.people_count import PeopleSeen
-from noren.data.perturbation import LARGEST_TABLE, Perturbation
+from noren.data.guessing.people_count import PeopleSeen
 from noren.data.public_schema import published_schema, published_statement
 from noren.data.reading import read_blocks, settled
 from noren.data.release import RELEASE
@@ -32,6 +31,7 @@ from noren.errors import ParameterError, SchemaError
 from noren.i18n import _
 from noren.methods.retention import Retention
 from noren.progress import Progress, silent
+from noren.retention.perturbation import LARGEST_TABLE, Perturbation
 
 __all__ = ["protect_file"]
 

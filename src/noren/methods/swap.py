@@ -9,15 +9,17 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field
 
+from noren.cost_law import BY_ROWS, CostLaw
 from noren.data.arrays import exact_values, numbers, people
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Role, Scale
 from noren.data.stand_ins import columns_not_there, of_one_item, rows_without_customer
+from noren.descriptions import HARDER, PromiseKind, Strength, in_form
 from noren.i18n import N_, _
 from noren.kernels.draws import uniforms
-from noren.kernels.exchange import NO_PARTNER, like_partners, matched_rows
-from noren.methods.by_period import ByPeriod
+from noren.kernels.sharing.exchange import NO_PARTNER, like_partners, matched_rows
+from noren.methods.by_period import MethodByPeriod
 from noren.methods.edited import edited
 from noren.methods.pseudonymize import pseudonymous
 from noren.progress import Progress, silent
@@ -32,7 +34,7 @@ _ROUNDS = 8
 Whole = NDArray[np.int64]
 
 
-class Swap(ByPeriod):
+class Swap(MethodByPeriod):
     """Exchange rows between similar customers of the same period, and hide names.
 
     In each period two customers with like items are partners. Their rows go in pairs, one of each: of the same item
@@ -68,8 +70,23 @@ class Swap(ByPeriod):
     name: ClassVar[str] = "swap"
     summary: ClassVar[str] = N_("Exchanges rows between similar customers of a period; totals stay exact; hides names.")
     source: ClassVar[str] = "Dalenius and Reiss 1982"
+    cost: ClassVar[CostLaw | None] = BY_ROWS
+    strength: ClassVar[Strength | None] = Strength("share", "0.1, 0.3, 0.5")
+    promises: ClassVar[PromiseKind] = HARDER
+    prominence: ClassVar[int] = 3
+    good_for: ClassVar[str] = N_("What was sold, when and at what price must stay exact.")
+    wrong_for: ClassVar[str] = N_(
+        "Most rows stay with their customer, and whoever follows the majority finds the person."
+    )
 
-    share: float = Field(default=0.1, ge=0, le=1, description=N_("which share of all rows changes hands, from 0 to 1"))
+    share: float = Field(
+        default=0.1,
+        ge=0,
+        le=1,
+        title=N_("Share of the rows"),
+        description=N_("which share of all rows changes hands, from 0 to 1"),
+        json_schema_extra=in_form(main=True),
+    )
 
     def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
         """Exchange rows of ``original``; the same seed exchanges the same ones."""

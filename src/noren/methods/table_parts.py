@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -17,10 +17,11 @@ from noren.data.frames import Table
 from noren.data.release import Release, Statement
 from noren.data.roles import stop_at_unclassified
 from noren.data.schema import Column, Role, Scale, ValueType
+from noren.descriptions import ALIKE, PromiseKind, Strength, in_form
 from noren.errors import ParameterError
 from noren.i18n import N_, _
-from noren.kernels.class_rules import DISTINCT, EACH, ENTROPY, NO_DIVERSITY, RECURSIVE, Rule
-from noren.methods.alike import hides_somebody
+from noren.kernels.lattice.class_rules import DISTINCT, EACH, ENTROPY, NO_DIVERSITY, RECURSIVE, ClassRule
+from noren.methods.alike import SHARING, hides_somebody
 from noren.methods.pseudonymize import pseudonymous
 from noren.naming import listing
 from noren.protocols import Method
@@ -65,22 +66,41 @@ def _tells_apart(value: int | None) -> int | None:
 TableK = Annotated[
     int,
     AfterValidator(hides_somebody),
-    Field(json_schema_extra={"minimum": 2}, description=N_("how many rows are alike in all quasi columns, at least")),
+    Field(
+        title=SHARING,
+        description=N_("how many rows are alike in all quasi columns, at least"),
+        json_schema_extra=in_form(
+            help=N_("how many rows look the same to somebody who knows these columns, at least"),
+            main=True,
+            start="5",
+            minimum=2,
+        ),
+    ),
 ]
 Share = Annotated[float, AfterValidator(_is_share), Field(json_schema_extra={"minimum": 0, "maximum": 1})]
 Ell = Annotated[
     int | None,
     AfterValidator(_tells_apart),
-    Field(description=N_("how many sensitive values each class has, at least; see --diversity")),
+    Field(
+        title=N_("Different sensitive values in each group (l)"),
+        description=N_("how many sensitive values each class has, at least; see --diversity"),
+        json_schema_extra=in_form(
+            help=N_("how many sensitive values each group has, at least; a group with one tells it of everybody in it")
+        ),
+    ),
 ]
 Diversity = Literal["distinct", "entropy", "recursive"]
 Identifiers = Literal["drop", "pseudonyms"]
 Quasi = Annotated[
     tuple[str, ...],
     Field(
+        title=N_("Columns that must not tell anybody apart"),
         description=N_(
             "the columns to make alike, in place of those the schema calls quasi; others that it calls so are left out"
-        )
+        ),
+        json_schema_extra=in_form(
+            help=N_("what somebody may know of a person; columns that link to people"), main=True, pick="columns"
+        ),
     ),
 ]
 _KINDS = {"distinct": DISTINCT, "entropy": ENTROPY, "recursive": RECURSIVE}
@@ -114,11 +134,13 @@ class Promise:
         return N_("each row is alike in all quasi columns to at least k - 1 others")
 
 
-def rule_of(promise: Promise, most_suppressed: int, values: SensitiveCodes | None = None) -> Rule:
+def rule_of(promise: Promise, most_suppressed: int, values: SensitiveCodes | None = None) -> ClassRule:
     """Return the promise as kernels take it."""
     kind = NO_DIVERSITY if promise.ell is None else _KINDS[promise.diversity]
     t = -1.0 if promise.t is None else float(promise.t)
-    rule = Rule(promise.k, most_suppressed, kind, promise.ell or 1, float(promise.c), t, promise.distance == "ordered")
+    rule = ClassRule(
+        promise.k, most_suppressed, kind, promise.ell or 1, float(promise.c), t, promise.distance == "ordered"
+    )
     return rule if values is None or not len(values.parts) else rule._replace(diversity=EACH, parts=values.parts)
 
 
@@ -264,31 +286,54 @@ def _public_column(column: Column, dtype: pl.DataType) -> Column:
 class AlikeRows(Method):
     """A method that makes the rows of a table alike: what it promises of every class, and of which columns."""
 
+    strength: ClassVar[Strength | None] = Strength("k", "2, 5, 10, 20", beside=("l",))
+    promises: ClassVar[PromiseKind] = ALIKE
+
     k: TableK
     quasi: Quasi = ()
     l: Ell = None  # noqa: E741 - the name it has everywhere
     diversity: Diversity = Field(
-        default="distinct", description=N_("how sensitive values count for l: their number, entropy, or recursively")
+        default="distinct",
+        title=N_("How these values count"),
+        description=N_("how sensitive values count for l: their number, entropy, or recursively"),
+        json_schema_extra=in_form(
+            words={
+                "distinct": N_("by their number"),
+                "entropy": N_("by their entropy"),
+                "recursive": N_("recursively, with c"),
+            }
+        ),
     )
     c: float = Field(
         default=3.0,
         gt=0,
+        title=N_("How common the commonest may be (c)"),
         description=N_(
             "recursive diversity: the commonest value has fewer than c times the rows of the l-th and rarer"
         ),
     )
     t: Share | None = Field(
-        default=None, description=N_("how far a class's sensitive values may be from everybody's, from 0 to 1")
+        default=None,
+        title=N_("How far a group may be from everybody (t)"),
+        description=N_("how far a class's sensitive values may be from everybody's, from 0 to 1"),
     )
     distance: Literal["equal", "ordered"] = Field(
-        default="equal", description=N_("how far values are from each other for t: all the same, or by their order")
+        default="equal",
+        title=N_("How that distance is measured"),
+        description=N_("how far values are from each other for t: all the same, or by their order"),
+        json_schema_extra=in_form(words={"equal": N_("all values equally far"), "ordered": N_("by their order")}),
     )
     sensitive: str | None = Field(
         default=None,
+        title=N_("Sensitive column to look at"),
         description=N_("the column that l and t look at, where several are sensitive; left out, l looks at each"),
+        json_schema_extra=in_form(pick="column"),
     )
     identifiers: Identifiers = Field(
-        default="drop", description=N_("what becomes of columns that identify: dropped, or replaced by pseudonyms")
+        default="drop",
+        title=N_("Columns that name people"),
+        description=N_("what becomes of columns that identify: dropped, or replaced by pseudonyms"),
+        json_schema_extra=in_form(words={"drop": N_("leave them out"), "pseudonyms": N_("replace them by numbers")}),
     )
 
     @property

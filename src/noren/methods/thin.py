@@ -11,11 +11,13 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field
 
+from noren.cost_law import BY_ROWS, CostLaw
 from noren.data.arrays import NOBODY, people
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Role
 from noren.data.stand_ins import rows_without_customer
+from noren.descriptions import HARDER, PromiseKind, Strength, in_form
 from noren.i18n import N_, _
 from noren.kernels.draws import uniforms
 from noren.methods.edited import edited
@@ -59,13 +61,32 @@ class Thin(Method):
     name: ClassVar[str] = "thin"
     summary: ClassVar[str] = N_("Deletes a share of the rows, at random or the most telling first; hides names.")
     source: ClassVar[str] = "S3"
+    cost: ClassVar[CostLaw | None] = BY_ROWS
+    strength: ClassVar[Strength | None] = Strength("share", "0.1, 0.3, 0.5")
+    promises: ClassVar[PromiseKind] = HARDER
+    prominence: ClassVar[int] = 2
+    good_for: ClassVar[str] = N_("Taking out what gives people away, before another method.")
+    wrong_for: ClassVar[str] = N_("Alone: the rows that stay are exact, and one of them may suffice.")
 
-    share: float = Field(default=0.1, ge=0, le=1, description=N_("which share of all rows to delete, from 0 to 1"))
+    share: float = Field(
+        default=0.1,
+        ge=0,
+        le=1,
+        title=N_("Share of the rows"),
+        description=N_("which share of all rows to delete, from 0 to 1"),
+        json_schema_extra=in_form(main=True),
+    )
     rarest: bool = Field(
         default=False,
+        title=N_("The most telling rows first"),
         description=N_("delete those rows first whose date, item, price and quantity few customers share"),
+        json_schema_extra=in_form(main=True),
     )
-    allow_vanish: bool = Field(default=False, description=N_("a customer may lose every row"))
+    allow_vanish: bool = Field(
+        default=False,
+        title=N_("Customers may vanish altogether"),
+        description=N_("a customer may lose every row"),
+    )
 
     def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
         """Delete rows of ``original``; the same seed deletes the same ones."""

@@ -13,7 +13,7 @@
   computed again. So the numbers and words of the paper stand in another module than the functions, else editing a
   word would throw away results. One unit should take a second to a minute: usually one cell for one seed.
   ``Unit(…, needs=(other,))`` gets the results of other units after its own arguments. ``wide=True`` is for a unit that
-  uses all cores by itself. A large intermediate result (a release) is kept by :func:`~noren.units.store.kept`.
+  uses all cores by itself. A large intermediate result (a release) is kept by :func:`~noren.work.store.kept`.
 - ``asked.seeds(full=5, quick=1)`` are the seeds to run, ``asked.quick`` says whether to leave out cells. All of quick,
   five documents together, has three minutes on two cores.
 - ``compare(found)`` returns a ``Comparison`` of **cells**, sentences and charts. ``found[unit]`` is a unit's result,

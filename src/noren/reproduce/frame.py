@@ -7,17 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from noren.units.unit import Unit
+from noren.work.piece import Unit
 
 __all__ = [
-    "Asked",
-    "Cell",
     "Chart",
     "Comparison",
+    "Datum",
     "Document",
     "Erratum",
-    "Found",
-    "Part",
+    "Extent",
+    "Findings",
+    "Section",
     "Unit",
     "no_units",
 ]
@@ -26,7 +26,7 @@ Value = float | str | None
 
 
 @dataclass(frozen=True)
-class Asked:
+class Extent:
     """How much to run: ``quick`` leaves out cells, ``wanted_seeds`` takes the place of a part's own number of seeds."""
 
     quick: bool = False
@@ -35,17 +35,17 @@ class Asked:
     def seeds(self, full: int, quick: int = 1) -> range:
         """Return the seeds to run: 1, 2, …
 
-        >>> list(Asked().seeds(full=3)), list(Asked(quick=True).seeds(full=3)), list(Asked(wanted_seeds=2).seeds(5))
+        >>> list(Extent().seeds(full=3)), list(Extent(quick=True).seeds(full=3)), list(Extent(wanted_seeds=2).seeds(5))
         ([1, 2, 3], [1], [1, 2])
         """
         return range(1, (self.wanted_seeds or (quick if self.quick else full)) + 1)
 
 
 @dataclass(frozen=True)
-class Found:
+class Findings:
     """The results of units, for a part to compare with the paper."""
 
-    asked: Asked
+    asked: Extent
     results: Mapping[Unit, Any]
 
     def __getitem__(self, unit: Unit) -> Any:
@@ -60,7 +60,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Cell:
+class Datum:
     """One number of the paper beside ours.
 
     Attributes
@@ -97,10 +97,10 @@ class Cell:
     digits: int = 3
 
     @classmethod
-    def over(cls, row: str, column: str, values: Sequence[float], **said: Any) -> Cell:
+    def over(cls, row: str, column: str, values: Sequence[float], **said: Any) -> Datum:
         """Return the cell of a random value: mean and spread over seeds; not run where there are no values.
 
-        >>> cell = Cell.over("t1", "em", [90.0, 92.0], paper=91.5, tolerance=2)
+        >>> cell = Datum.over("t1", "em", [90.0, 92.0], paper=91.5, tolerance=2)
         >>> cell.ours, round(cell.spread, 3), cell.difference, cell.ok
         (91.0, 1.414, -0.5, True)
         """
@@ -166,18 +166,18 @@ class Chart:
 class Comparison:
     """What a part found: its cells, what they come to in sentences, its pictures."""
 
-    cells: Sequence[Cell] = ()
+    cells: Sequence[Datum] = ()
     says: Sequence[str] = ()
     charts: Sequence[Chart] = ()
 
 
-def no_units(_asked: Asked) -> Sequence[Unit]:
+def no_units(_asked: Extent) -> Sequence[Unit]:
     """Return nothing: for a part whose numbers take no time and need no data."""
     return ()
 
 
 @dataclass(frozen=True)
-class Part:
+class Section:
     """A table, a figure or another piece of a document.
 
     Attributes
@@ -195,8 +195,8 @@ class Part:
     kind: Literal["table", "figure", "check"]
     name: str
     title: str
-    units: Callable[[Asked], Sequence[Unit]]
-    compare: Callable[[Found], Comparison]
+    units: Callable[[Extent], Sequence[Unit]]
+    compare: Callable[[Findings], Comparison]
 
     @property
     def key(self) -> str:
@@ -213,7 +213,7 @@ class Erratum:
     printed: str
     derived: str
     derivation: str
-    cells: Sequence[Cell] = field(default_factory=tuple)
+    cells: Sequence[Datum] = field(default_factory=tuple)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the erratum as plain data."""
@@ -234,5 +234,5 @@ class Document:
     key: str
     title: str
     citation: str
-    parts: tuple[Part, ...]
+    parts: tuple[Section, ...]
     errata: Callable[[], Sequence[Erratum]] = tuple

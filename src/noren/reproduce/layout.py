@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from noren.i18n import _
-from noren.reproduce.frame import Cell, Value
-from noren.reproduce.run import PartResult, Report
+from noren.reproduce.frame import Datum, Value
+from noren.reproduce.run import PartResult, Reproduction
 
-__all__ = ["Grid", "before_table", "grid", "headline", "long_grid", "markdown_table", "value"]
+__all__ = ["PageGrid", "before_table", "grid", "headline", "long_grid", "markdown_table", "value"]
 
 EQUAL, DIFFERS, EXPLAINED, UNRUN = "✓", "✗", "†", "–"
 
 
 @dataclass(frozen=True)
-class Grid:
+class PageGrid:
     """A table of texts; the first column names the row, the last may hold notes.
 
     A heading has two lines: the paper's column, and whose number it is.
@@ -37,11 +37,11 @@ def value(said: Value, digits: int) -> str:
     return said if isinstance(said, str) else f"{said:,.{digits}f}"
 
 
-def grid(cells: Sequence[Cell]) -> Grid:
+def grid(cells: Sequence[Datum]) -> PageGrid:
     """Return the cells as a table, a line for each row: paper, ours, difference, for each column of the paper's."""
     words = {"paper": _("paper"), "ours": _("ours"), "difference": _("difference")}
     columns = list(dict.fromkeys(cell.column for cell in cells))
-    rows: dict[str, dict[str, Cell]] = {}
+    rows: dict[str, dict[str, Datum]] = {}
     for cell in cells:
         rows.setdefault(cell.row, {})[cell.column] = cell
     headings = [("", "")]
@@ -58,24 +58,24 @@ def grid(cells: Sequence[Cell]) -> Grid:
         )
         for row, inside in rows.items()
     ]
-    return Grid((*headings, *((("", _("note")),) if noted else ())), tuple(lines), noted)
+    return PageGrid((*headings, *((("", _("note")),) if noted else ())), tuple(lines), noted)
 
 
-def long_grid(cells: Sequence[Cell]) -> Grid:
+def long_grid(cells: Sequence[Datum]) -> PageGrid:
     """Return the cells as a table, a line for each of them: for where there is no room for a wide one.
 
-    >>> long_grid([Cell("t1", "em", 91.1, 90.7, digits=1)]).rows
+    >>> long_grid([Datum("t1", "em", 91.1, 90.7, digits=1)]).rows
     (('t1, em', '91.1', '90.7', '-0.4'),)
     """
     return grid([replace(cell, row=", ".join(filter(None, (cell.row, cell.column))), column="") for cell in cells])
 
 
-def _fields(cells: Sequence[Cell]) -> tuple[str, ...]:
+def _fields(cells: Sequence[Datum]) -> tuple[str, ...]:
     """Return what is worth a column: a paper that prints nothing has none."""
     return ("paper", "ours", "difference") if any(cell.paper is not None for cell in cells) else ("ours",)
 
 
-def _texts(cell: Cell | None, fields: Sequence[str]) -> list[str]:
+def _texts(cell: Datum | None, fields: Sequence[str]) -> list[str]:
     if cell is None:
         return [""] * len(fields)
     ours = value(cell.ours, cell.digits)
@@ -87,7 +87,7 @@ def _texts(cell: Cell | None, fields: Sequence[str]) -> list[str]:
     return [said[name] for name in fields]
 
 
-def _difference(cell: Cell) -> str:
+def _difference(cell: Datum) -> str:
     if cell.ours is None or cell.paper is None:
         return ""
     mark = {None: "", True: EQUAL, False: EXPLAINED if cell.erratum else DIFFERS}[cell.ok]
@@ -99,7 +99,7 @@ def _difference(cell: Cell) -> str:
     return f"{away} {mark}".rstrip()
 
 
-def _notes(cells: Sequence[Cell]) -> str:
+def _notes(cells: Sequence[Datum]) -> str:
     notes = [cell.note for cell in cells if cell.note]
     errata = [_("erratum {key}").format(key=cell.erratum) for cell in cells if cell.erratum and cell.ok is False]
     return "; ".join(dict.fromkeys((*notes, *errata)))
@@ -116,7 +116,7 @@ def before_table(result: PartResult) -> list[str]:
     return said
 
 
-def headline(report: Report) -> str:
+def headline(report: Reproduction) -> str:
     """Return what everything came to, in a sentence."""
     counts = report.counts
     equal, exact = counts["exact_equal"], counts["exact_run"]
@@ -136,10 +136,10 @@ def headline(report: Report) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
-def markdown_table(shown: Grid) -> str:
+def markdown_table(shown: PageGrid) -> str:
     """Return a table in Markdown, numbers to the right.
 
-    >>> print(markdown_table(Grid((("", ""), ("em", "ours")), (("a", "1"),), noted=False)))
+    >>> print(markdown_table(PageGrid((("", ""), ("em", "ours")), (("a", "1"),), noted=False)))
     |  | em: ours |
     |---|---:|
     | a | 1 |

@@ -11,14 +11,14 @@ from noren.errors import FileError, UnknownNameError
 from noren.i18n import N_, _
 from noren.naming import suggestion
 from noren.progress import Progress, silent
-from noren.reproduce.frame import Asked, Cell, Comparison, Document, Erratum, Found, Part
+from noren.reproduce.frame import Comparison, Datum, Document, Erratum, Extent, Findings, Section
 from noren.reproduce.machine import cores
-from noren.units.store import Store, data_digest, default_folder, not_kept
-from noren.units.unit import Unit
-from noren.units.workers import run_units
 from noren.version import __version__
+from noren.work.piece import Unit
+from noren.work.store import PieceStore, data_digest, default_folder, not_kept
+from noren.work.workers import run_units
 
-__all__ = ["Choice", "DocumentResult", "PartResult", "Report", "reproduce"]
+__all__ = ["DocumentChoice", "DocumentResult", "PartResult", "Reproduction", "reproduce"]
 
 _NOWHERE = {
     "table": N_("there is no table {name} in {documents}; there are tables {names}"),
@@ -27,7 +27,7 @@ _NOWHERE = {
 
 
 @dataclass(frozen=True)
-class Choice:
+class DocumentChoice:
     """The parts to run; all of them where nothing is named."""
 
     tables: tuple[str, ...] = ()
@@ -37,13 +37,13 @@ class Choice:
     def __bool__(self) -> bool:
         return bool(self.tables or self.figures or self.parts)
 
-    def of(self, document: Document) -> list[Part]:
+    def of(self, document: Document) -> list[Section]:
         """Return the parts of a document that are chosen."""
         if not self:
             return list(document.parts)
         return [part for part in document.parts if self._names(part)]
 
-    def _names(self, part: Part) -> bool:
+    def _names(self, part: Section) -> bool:
         by_number = {"table": self.tables, "figure": self.figures}.get(part.kind, ())
         return part.name in by_number or part.key in self.parts
 
@@ -78,12 +78,12 @@ def _numbers(there: Sequence[tuple[str, str]], *, several: bool) -> str:
 class PartResult:
     """What came of a part; ``missing`` says why it could not be run."""
 
-    part: Part
+    part: Section
     comparison: Comparison
     missing: str = ""
 
     @property
-    def left_out(self) -> list[Cell]:
+    def left_out(self) -> list[Datum]:
         """The cells that were not run though they could have been."""
         return [] if self.missing else [cell for cell in self.comparison.cells if cell.ours is None]
 
@@ -110,7 +110,7 @@ class DocumentResult:
     errata: Sequence[Erratum] = ()
 
     @property
-    def cells(self) -> list[Cell]:
+    def cells(self) -> list[Datum]:
         """The cells of all parts, and those of the errata."""
         own = [cell for part in self.parts for cell in part.comparison.cells]
         return own + [cell for erratum in self.errata for cell in erratum.cells]
@@ -130,14 +130,14 @@ class DocumentResult:
         }
 
     @property
-    def differing(self) -> list[tuple[str, Cell]]:
+    def differing(self) -> list[tuple[str, Datum]]:
         """Cells of which something is claimed that does not hold, each with the key of its part or erratum."""
         told = [(p.part.key, cell) for p in self.parts for cell in p.comparison.cells]
         told += [(erratum.key, cell) for erratum in self.errata for cell in erratum.cells]
         return [(key, cell) for key, cell in told if cell.ok is False]
 
     @property
-    def failed(self) -> list[tuple[str, Cell]]:
+    def failed(self) -> list[tuple[str, Datum]]:
         """Exact cells that differ without an erratum, each with the key of its part."""
         return [(key, cell) for key, cell in self.differing if cell.fails]
 
@@ -153,10 +153,10 @@ class DocumentResult:
 
 
 @dataclass(frozen=True)
-class Report:
+class Reproduction:
     """What came of everything that was asked for."""
 
-    asked: Asked
+    asked: Extent
     documents: Sequence[DocumentResult]
     computed: int
     kept: int
@@ -169,7 +169,7 @@ class Report:
         object.__setattr__(self, "counts", {name: sum(counts[name] for counts in own) for name in names})
 
     @property
-    def failed(self) -> list[tuple[str, str, Cell]]:
+    def failed(self) -> list[tuple[str, str, Datum]]:
         """Exact cells that differ without an erratum: document, part, cell."""
         return [(d.document.key, key, cell) for d in self.documents for key, cell in d.failed]
 
@@ -188,14 +188,14 @@ class Report:
 
 def reproduce(
     documents: Sequence[Document],
-    asked: Asked | None = None,
-    choice: Choice | None = None,
+    asked: Extent | None = None,
+    choice: DocumentChoice | None = None,
     *,
     folder: Path | None = None,
     fresh: bool = False,
     workers: int | None = None,
     progress: Progress = silent,
-) -> Report:
+) -> Reproduction:
     """Run the parts that are chosen and return what came of them.
 
     Parameters
@@ -207,9 +207,9 @@ def reproduce(
     workers
         How many processes; as many as there are cores where left out. The results are the same.
     """
-    asked, choice = asked or Asked(), choice or Choice()
+    asked, choice = asked or Extent(), choice or DocumentChoice()
     choice.check(documents)
-    store = Store(folder or default_folder())
+    store = PieceStore(folder or default_folder())
     chosen = [(document, choice.of(document)) for document in documents]
     needed = {part: list(part.units(asked)) for _document, parts in chosen for part in parts}
     missing = {part: _missing(units) for part, units in needed.items()}
@@ -219,9 +219,9 @@ def reproduce(
     kept = len(done)
     for count, unit in enumerate(run_units(left, done, store, workers or cores()), start=1):
         progress(count / len(left), unit.name)
-    found = Found(asked, done)
+    found = Findings(asked, done)
 
-    def result(part: Part) -> PartResult:
+    def result(part: Section) -> PartResult:
         if missing[part]:
             return PartResult(part, Comparison(), missing[part])
         return PartResult(part, part.compare(found))
@@ -231,7 +231,7 @@ def reproduce(
         for document, parts in chosen
         if parts
     ]
-    return Report(asked, results, computed=len(left), kept=kept)
+    return Reproduction(asked, results, computed=len(left), kept=kept)
 
 
 def _missing(units: Sequence[Unit]) -> str:

@@ -11,12 +11,12 @@ from typing import Any
 from markupsafe import Markup
 
 from noren.data.formats.files import FolderKind, writing_folder
+from noren.drawing.templating import house_styles, template
 from noren.i18n import _, active_language
 from noren.reproduce.frame import Erratum
-from noren.reproduce.layout import Grid, before_table, grid, headline, long_grid, markdown_table
+from noren.reproduce.layout import PageGrid, before_table, grid, headline, long_grid, markdown_table
 from noren.reproduce.machine import facts
-from noren.reproduce.run import DocumentResult, PartResult, Report
-from noren.study.templating import house_styles, template
+from noren.reproduce.run import DocumentResult, PartResult, Reproduction
 
 __all__ = ["REPRODUCTION", "markdown", "overview", "page", "part_title", "write"]
 
@@ -43,7 +43,7 @@ REPRODUCTION = FolderKind(
 """A folder with a reproduction; another may take its place if it holds nothing else."""
 
 
-def write(report: Report, folder: str | Path, *, replace: bool = False) -> Path:
+def write(report: Reproduction, folder: str | Path, *, replace: bool = False) -> Path:
     """Write everything into ``folder``, whole or not at all, and return it."""
     pictures = draw(report)
     measured = facts("noren", "numpy", "polars")
@@ -64,7 +64,7 @@ def write(report: Report, folder: str | Path, *, replace: bool = False) -> Path:
     return Path(folder)
 
 
-def draw(report: Report) -> Pictures:
+def draw(report: Reproduction) -> Pictures:
     """Return every picture as SVG text, by document, part and number."""
     return {
         (result.document.key, part.part.key, number): chart.draw()
@@ -105,7 +105,7 @@ def markdown(result: DocumentResult, measured: str) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def overview(report: Report, measured: str) -> str:
+def overview(report: Reproduction, measured: str) -> str:
     """Return what came of each document as Markdown: how many numbers are the paper's, and every one that is not."""
     heads = (
         _("document"),
@@ -169,7 +169,7 @@ def _legend() -> str:
 # --- the page --------------------------------------------------------------------------------------------------------
 
 
-def page(report: Report, measured: str, pictures: Pictures | None = None) -> str:
+def page(report: Reproduction, measured: str, pictures: Pictures | None = None) -> str:
     """Return one HTML page that loads and runs nothing."""
     drawn = draw(report) if pictures is None else pictures
     return template("noren.reproduce", "reproduce.html.jinja").render(
@@ -225,7 +225,7 @@ def _document(result: DocumentResult, drawn: Pictures) -> dict[str, Any]:
     }
 
 
-def _table(shown: Grid) -> dict[str, Any]:
+def _table(shown: PageGrid) -> dict[str, Any]:
     last = len(shown.headings) - 1
     figures = ["" if i == 0 or (shown.noted and i == last) else "figure" for i in range(last + 1)]
     groups = [(name, len(list(inside))) for name, inside in groupby(shown.headings[1:], key=lambda pair: pair[0])]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -18,16 +17,16 @@ from starlette.staticfiles import StaticFiles
 from noren.errors import CheckFailedError, InputError, NorenError
 from noren.i18n import _
 from noren.studio.api import router as api
-from noren.studio.bodies import BodyError
-from noren.studio.bundle import Bundle
 from noren.studio.folders import UnknownIdError
-from noren.studio.guard import Guard, Login
 from noren.studio.pages import error_page
 from noren.studio.pages import router as pages
 from noren.studio.reasons import DISK_FULL, is_disk_full
 from noren.studio.service import NotNowError, NotThereError, Studio, TooLargeError
-from noren.studio.settings import Settings
 from noren.version import __version__
+from noren.web.bodies import BodyError
+from noren.web.bundle import Bundle
+from noren.web.guard import Guard, Login
+from noren.web.settings import Settings
 
 __all__ = ["make_app"]
 
@@ -58,7 +57,7 @@ def make_app(settings: Settings) -> FastAPI:
     app.state.studio, app.state.login, app.state.bundle = studio, login, bundle
     app.include_router(api)
     app.include_router(pages)
-    app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"), name="static")
+    app.mount("/static", StaticFiles(packages=[("noren.web", "static"), ("noren.studio", "static")]), name="static")
     app.add_middleware(GZipMiddleware, minimum_size=2_000, compresslevel=5)
     app.add_middleware(Guard, settings=settings, login=login)
     app.add_exception_handler(NorenError, _said)

@@ -8,10 +8,10 @@ from typing import Any
 
 from noren.data.formats.scan import ENCODINGS
 from noren.i18n import _, active_language, ngettext
+from noren.judgement.numbers import count, percent
+from noren.judgement.page_text import printable
 from noren.naming import listing
 from noren.studio.work.answers import answer_of
-from noren.study.findings import count, percent
-from noren.study.page_text import printable
 
 __all__ = [
     "bars_drawn",

@@ -23,11 +23,11 @@ from noren.data.reading import write
 from noren.data.release import Release, Statement
 from noren.data.schema import Schema
 from noren.i18n import _
+from noren.reports.scripts import ScriptOrder, as_commands, as_python, chain_toml
 from noren.studio.folders import read_json
 from noren.studio.service import NotNowError, NotThereError, Studio
 from noren.studio.store import Job, Project, State
 from noren.studio.work.project_files import PROJECT_FILES
-from noren.study.scripts import Order, as_commands, as_python, chain_toml
 
 __all__ = [
     "Download",
@@ -204,11 +204,11 @@ def script(studio: Studio, job: str, form: ScriptForm = "zip") -> Download:
     return Download(_named(studio, run, "script.zip"), "application/zip", packed(files))
 
 
-def _order(studio: Studio, run: Job) -> Order:
+def _order(studio: Studio, run: Job) -> ScriptOrder:
     folder, project = studio.job_folder(run), studio.project(run.project)
     said, judged = read_json(folder / "release" / "statement.json"), read_json(folder / "outcome.json")
     schema = Schema.from_toml(studio.folders.schema(run.project).read_text(encoding="utf-8"))
-    return Order(
+    return ScriptOrder(
         _with_relative_files(Statement(**said)),
         schema,
         attacks=list(judged["notes"]),
@@ -241,7 +241,7 @@ def _own_files(studio: Studio, run: Job) -> list[tuple[str, Path | bytes]]:
     return found
 
 
-def _read_me(project: Project, order: Order) -> str:
+def _read_me(project: Project, order: ScriptOrder) -> str:
     lines = [
         _("These scripts make the release of “{project}” again, attack it and measure it.").format(
             project=project.name

@@ -1,14 +1,13 @@
-"""Durable background work.
+"""Durable background work: the studio's part in its queue of jobs.
 
-A job is a row in the store, a folder with its order, and a dbos workflow of one step: run the worker process to its
-end. dbos remembers in the same database which workflows were under way, so that a server that was killed takes them
-up again when it starts. Orders hold their seed and workers write whole files, so a job done twice gives the same bytes.
+A job is a row in the store, which is a queue (:mod:`noren.work.queue`), and a folder with its order. To do it is to run
+a worker process to its end. A server that was killed takes up what it had begun when it starts again; with PostgreSQL
+another that shares database and folder does so, as soon as the lease is over. Orders hold their seed and workers write
+whole files, so a job done twice gives the same bytes.
 
 However a worker ends (done, wrong input, killed, out of memory, a full disk), its job ends within seconds and with a
 reason that a person can act on. Where an attack or a measure brought the worker down, it is set aside and another
 worker goes on with the others, so that nothing finished is lost.
-
-Two queues: ``heavy`` for runs, ``light`` for what a person waits for on a page (reading a file, writing a report).
 """
 
 from __future__ import annotations
@@ -24,35 +23,33 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dbos import DBOS, DBOSConfig, SetWorkflowID
-from sqlalchemy.exc import OperationalError, SQLAlchemyError
+from sqlalchemy.exc import OperationalError
 
-from noren.errors import FileError, ParameterError
+from noren.errors import FileError
 from noren.i18n import _
-from noren.studio.folders import Folders, new_id, write_json
+from noren.studio.folders import Folders, write_json
 from noren.studio.privacy import remove_half_written, remove_leftovers
-from noren.studio.reasons import GONE, INTERRUPTED, UNEXPECTED, is_disk_full, spoken, told_error
-from noren.studio.settings import Settings
-from noren.studio.store import Job, State, Store, now
+from noren.studio.reasons import GONE, UNEXPECTED, is_disk_full, spoken, told_error
+from noren.studio.store import HEAVY, LIGHT, Job, State, Store, as_columns
 from noren.studio.work.outcome_files import set_aside
+from noren.web.settings import Settings
+from noren.work.queue import Claim
+from noren.work.runner import Ending, Runner
 
 __all__ = ["Jobs", "Live"]
 
-_MOST_ATTEMPTS = 3
+_AT_ONCE_LIGHT = 2
 _SAVE_EVERY = 0.5
-_POLL = 0.25
 _NEVER_STARTED = -9
 """The code of a worker that was killed, for one that was stopped before it was."""
-_HEAVY, _LIGHT = "noren-heavy", "noren-light"
-_ACTIVE = (State.WAITING, State.RUNNING)
 _LOOK_EVERY, _LAST_WORDS = 0.25, 2.0
 """Seconds between looks at a worker, and how long it is listened to once its process is gone."""
-_ROOM_EVERY = 1.0
 _MOST_SET_ASIDE = 100
 
 
@@ -69,66 +66,57 @@ class Live:
 
 
 class Jobs:
-    """The background work of one studio; there is one in a process, as dbos has it."""
+    """The background work of one studio."""
 
     def __init__(self, settings: Settings, store: Store, after: Callable[[Job, dict[str, Any]], None]) -> None:
         self.store, self.folders = store, Folders(settings.folder)
         self._settings, self._after = settings, after
+        self.runner = Runner(store.queue, self._work, {HEAVY: settings.workers, LIGHT: _AT_ONCE_LIGHT})
         self._live: dict[str, Live] = {}
         self._workers: dict[str, subprocess.Popen[str]] = {}
         self._lock = threading.Lock()
-        self._closing, self._closed = False, threading.Event()
-        self._waiting_for_room: threading.Thread | None = None
-        # two servers would each take up what the other does; the system's lock ends with its process, however it ends
-        self._alone = (settings.folder / "studio.lock").open("ab")
-        try:
-            fcntl.flock(self._alone, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            self._alone.close()
+        # two servers with a database in the folder would each take up what the other does; with PostgreSQL they share.
+        # The system's lock ends with its process, however it ends
+        self._presence = (settings.folder / "studio.lock").open("ab")
+        if not self._is_alone() and not store.queue.is_shared:
+            self._presence.close()
             raise FileError(
                 _("another studio works with this folder"),
                 _("open its page in the browser, or name another folder with --data-dir"),
                 file=settings.folder,
-            ) from None
+            )
 
     # --- life ------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
         """Take up what was under way, and what comes."""
-        global _current
-        _current = self
-        remove_leftovers(self._settings.folder)
-        config: DBOSConfig = {
-            "name": "noren-studio",
-            "system_database_url": self._settings.database_url,
-            "application_version": "1",  # a newer Noren takes up the jobs of an older one
-            "executor_id": "studio",
-            "log_level": "ERROR",
-        }
-        DBOS(config=config)
-        DBOS.launch()
-        heavy = self._settings.workers
-        DBOS.register_queue(_HEAVY, worker_concurrency=heavy, polling_interval_sec=_POLL, on_conflict="always_update")
-        DBOS.register_queue(_LIGHT, worker_concurrency=2, polling_interval_sec=_POLL, on_conflict="always_update")
-        under_way = {status.workflow_id[:12] for status in DBOS.list_workflows(status=["PENDING", "ENQUEUED"])}
-        for job in self.store.jobs(states=_ACTIVE):
-            if job.id not in under_way:  # stopped kindly: its workflow ended, the job did not
-                self._enqueue(job)
+        waiting = self.store.queue
+        if self._is_alone():
+            if not waiting.is_shared:
+                waiting.end_leases()
+            if not waiting.is_held():  # perhaps from another machine, where locks of files are not seen
+                remove_leftovers(self._settings.folder)
+            for name in waiting.unqueued():
+                if (job := self.store.job(name)) is not None:
+                    self.submit(job)
+        if waiting.is_shared:
+            fcntl.flock(self._presence, fcntl.LOCK_SH)
+        self.runner.start()
 
     def close(self) -> None:
-        """Stop every worker; their jobs go on when the studio starts again."""
-        self._closing = True
-        self._closed.set()
-        with self._lock:
-            workers = list(self._workers.values())
-        for worker in workers:
-            worker.kill()
-        for worker in workers:
-            worker.wait()
-        DBOS.destroy(workflow_completion_timeout_sec=5)
-        self.store.write_down()
-        remove_leftovers(self._settings.folder)
-        self._alone.close()
+        """Stop every worker; their jobs go on when the studio starts again, or in another that shares them."""
+        self.runner.close()
+        with self._presence, contextlib.suppress(OperationalError):  # also where the database is away
+            self.store.queue.write_down()
+            if self._is_alone() and not self.store.queue.is_held():
+                remove_leftovers(self._settings.folder)
+
+    def _is_alone(self) -> bool:
+        """Tell whether no other studio of this machine works with the folder, and let none come while that counts."""
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(self._presence, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        return False
 
     # --- what people ask for ---------------------------------------------------------------------------------
 
@@ -139,8 +127,11 @@ class Jobs:
 
     def resume(self, job: Job) -> None:
         """Take up a job that is over: what it finished stays, what is missing is done."""
-        self.store.change_job(job.id, state=State.WAITING, done=0.0, attempts=0, error={}, started=None, ended=None)
-        self._enqueue(job)
+        self._enqueue(job, done=0.0, error={})
+
+    def _enqueue(self, job: Job, **values: Any) -> None:
+        self.store.queue.enqueue(job.id, HEAVY if job.kind == "run" else LIGHT, **as_columns(values))
+        self.runner.wake()
 
     def cancel(self, job: str) -> bool:
         """Stop a job and throw away what it did; tell whether it was under way. Its process is gone when this returns.
@@ -150,17 +141,22 @@ class Jobs:
         """
         known = self.store.job(job)
         had_result = known is not None and bool(known.summary)
-        state = State.DONE if had_result else State.CANCELLED
-        changed = self.store.change_job(job, only_from=_ACTIVE, state=state, ended=now())
+        changed = self.store.queue.end(job, State.DONE if had_result else State.CANCELLED)
         with self._lock:
             worker = self._workers.get(job)
         if worker is not None:
             worker.kill()
             worker.wait()
-        found = self.store.job(job) if changed else None
-        if found is not None and not had_result:
-            self._clear(self.folders.job(found.project, job))
+        else:
+            self._wait_for_others(job)
+        if changed and known is not None and not had_result:
+            self._clear(self.folders.job(known.project, job))
         return changed
+
+    def _wait_for_others(self, job: str) -> None:
+        """Wait until whoever is at work on a job, perhaps on another machine, learnt that it is over, or is gone."""
+        while self.store.queue.is_held(job):
+            time.sleep(_LOOK_EVERY)
 
     def enough(self, job: str) -> bool:
         """Ask a running job to stop its search and keep the best; tell whether there is a best to keep."""
@@ -177,7 +173,9 @@ class Jobs:
 
     def live(self, job: Job) -> Live:
         """Return how far a job is."""
-        live = None if job.state.is_over else self._live.get(job.id)
+        if job.state != State.RUNNING:  # what was told last stays until it is written down that the job ended
+            self._live.pop(job.id, None)
+        live = self._live.get(job.id)
         return live or Live(job.state, job.done, job.words, job.best)
 
     @staticmethod
@@ -187,113 +185,70 @@ class Jobs:
             if path.name not in ("order.json", "error.log"):
                 shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
 
-    # --- the workflow ----------------------------------------------------------------------------------------
+    # --- the work --------------------------------------------------------------------------------------------
 
-    def _enqueue(self, job: Job) -> None:
-        queue = _HEAVY if job.kind == "run" else _LIGHT
-        with SetWorkflowID(f"{job.id}-{new_id()}"):
-            DBOS.enqueue_workflow(queue, _perform, job.id)
-
-    def perform(self, name: str) -> str:
-        """Run the worker of a job to its end, and write down how it ended."""
+    def _work(self, claim: Claim) -> Ending:
+        """Run the worker of a job to its end, and tell how it ended."""
+        job = self.store.job(claim.id)
+        if job is None:  # removed at the last moment
+            return Ending(State.CANCELLED)
         try:
-            return self._performed(name)
+            return self._worked(job, claim)
         except Exception as error:
             # whatever it was, the job must not look as if it went on
-            full = is_disk_full(error)
-            if full:
-                self._wait_for_room()
-            if not self._failed(name, told_error(error)):
-                return "over"
-            if full:
-                return "failed"
-            raise
+            self._note(job, error)
+            return self._failed(job, told_error(error))
         finally:
-            self._live.pop(name, None)
+            if claim.gone.is_set():  # another server may do it now
+                self._live.pop(claim.id, None)
 
-    def _performed(self, name: str) -> str:
-        job = self.store.job(name)
-        if job is None or job.state.is_over:
-            return "over"
-        if job.attempts >= _MOST_ATTEMPTS:
-            said = {"message": spoken(INTERRUPTED, times=job.attempts)}
-            self.store.change_job(name, only_from=_ACTIVE, state=State.INTERRUPTED, error=said, ended=now())
-            return "interrupted"
-        begun = self.store.change_job(
-            name, only_from=_ACTIVE, state=State.RUNNING, started=now(), attempts=job.attempts + 1, done=0.0
-        )
-        return self._worked(job) if begun else "over"
-
-    def _worked(self, job: Job) -> str:
+    def _worked(self, job: Job, claim: Claim) -> Ending:
+        self._live.pop(job.id, None)
         folder = self.folders.job(job.project, job.id)
+        self._save(job.id, done=0.0)
         for _try in range(_MOST_SET_ASIDE):
-            code, told = self._watch(job, folder)
-            if self._closing or code >= 0 or not self._goes_on_without(job, folder):
+            code, told = self._watch(job, folder, claim)
+            if claim.gone.is_set() or code >= 0 or not self._goes_on_without(job, folder):
                 break
-        if self._closing:
-            self.store.change_job(job.id, only_from=_ACTIVE, state=State.WAITING, done=0.0, attempts=job.attempts)
-            return "closed"  # its workflow ends, the job does not: it goes on when the studio starts again
+        if claim.gone.is_set():
+            return Ending(State.WAITING, {"done": 0.0})
         if code == 0 and "summary" in told:
-            found = self.store.job(job.id)
-            if found is None or found.state.is_over:  # removed or cancelled at the last moment
-                return "over"
-            self._after(job, told["summary"])
-            best = self.live(found).best
-            self.store.change_job(
-                job.id, only_from=_ACTIVE, state=State.DONE, done=1.0, summary=told["summary"], best=best, ended=now()
-            )
-            return "done"
+            if self._is_ours(job):
+                self._after(job, told["summary"])
+            live = self._live.get(job.id)
+            done = {"done": 1.0, "summary": told["summary"], "best": job.best if live is None else live.best}
+            return Ending(State.DONE, as_columns(done))
         remove_half_written(folder)
-        error = told.get("error") or {"message": spoken(GONE if code < 0 else UNEXPECTED)}
-        return "failed" if self._failed(job.id, error) else "over"
+        return self._failed(job, told.get("error") or {"message": spoken(GONE if code < 0 else UNEXPECTED)})
 
-    def _failed(self, name: str, error: Mapping[str, Any]) -> bool:
-        """Write down that a job failed; a run that had a result before it was taken up again keeps it."""
-        job = self.store.job(name)
-        if job is None:
-            return False
-        ended = {"state": State.DONE, "done": 1.0} if job.summary else {"state": State.FAILED}
-        return self.store.change_job(name, only_from=_ACTIVE, error=dict(error), ended=now(), **ended)
+    def _failed(self, job: Job, error: Mapping[str, Any]) -> Ending:
+        """Return that a job failed; a run that had a result before it was taken up again keeps it."""
+        told = as_columns({"error": error})
+        return Ending(State.DONE, told | {"done": 1.0}) if job.summary else Ending(State.FAILED, told)
+
+    def _note(self, job: Job, error: Exception) -> None:
+        """Add what nobody expected to the job's error log."""
+        log = self.folders.job(job.project, job.id) / "error.log"
+        with contextlib.suppress(OSError), os.fdopen(_private_log(log), "w", encoding="utf-8") as file:
+            file.writelines(traceback.format_exception(error))
+
+    def _is_ours(self, job: Job) -> bool:
+        """Tell whether a job is still to be done by us: not cancelled, removed or another's."""
+        return self.store.queue.holds(self.runner.holder, job.id)
 
     def _goes_on_without(self, job: Job, folder: Path) -> bool:
         """Set aside the attack or the measure at which a worker was killed; tell whether the others can go on."""
-        found = self.store.job(job.id)
-        if job.kind != "run" or found is None or found.state.is_over:
-            return False
-        return set_aside(folder, spoken(GONE))
+        return job.kind == "run" and self._is_ours(job) and set_aside(folder, spoken(GONE))
 
-    def _wait_for_room(self) -> None:
-        """Write down what is not written as soon as the disk has room again, and let workflows go that hang on it."""
-        with self._lock:
-            if self._closing or (self._waiting_for_room is not None and self._waiting_for_room.is_alive()):
-                return
-            self._waiting_for_room = threading.Thread(target=self._write_down, name="noren-room", daemon=True)
-            self._waiting_for_room.start()
-
-    def _write_down(self) -> None:
-        while not self._closed.wait(_ROOM_EVERY):
-            with contextlib.suppress(SQLAlchemyError):
-                if self.store.write_down():
-                    self._let_go_of_workflows()
-                    return
-
-    def _let_go_of_workflows(self) -> None:
-        """End workflows that could not write that they ended: each would take a place in the queue for ever."""
-        for status in DBOS.list_workflows(status=["PENDING"]):
-            job = self.store.job(status.workflow_id[:12])
-            if job is None or job.state.is_over:
-                DBOS.cancel_workflow(status.workflow_id)
-
-    def _watch(self, job: Job, folder: Path) -> tuple[int, dict[str, Any]]:
+    def _watch(self, job: Job, folder: Path, claim: Claim) -> tuple[int, dict[str, Any]]:
         told: dict[str, Any] = {}
         saved, live = 0.0, Live(State.RUNNING, 0.0, "", None)
         command = [sys.executable, "-m", "noren.studio.worker", str(folder)]
         with self._lock:
             # under the lock that cancelling takes after it wrote so: either it finds the worker, or there is none
-            begun = self.store.job(job.id)
-            if begun is None or begun.state.is_over or self._closing:
+            if claim.gone.is_set() or not self._is_ours(job):
                 return _NEVER_STARTED, told
-            log = os.open(folder / "error.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            log = _private_log(folder / "error.log")
             try:
                 started = subprocess.Popen(
                     command,
@@ -310,7 +265,7 @@ class Jobs:
         try:
             with started as worker:
                 try:
-                    for said in _lines_of(worker):
+                    for said in _lines_of(worker, claim.gone):
                         if "done" not in said:
                             told |= said
                             continue
@@ -319,7 +274,7 @@ class Jobs:
                         self._live[job.id] = live
                         if time.monotonic() - saved > _SAVE_EVERY:
                             saved = time.monotonic()
-                            self._save(job.id, live)
+                            self._save(job.id, done=live.done, words=live.words, best=live.best)
                 finally:
                     _end(worker)  # it and what it started must not go on unheard
         finally:  # its process is gone
@@ -327,17 +282,21 @@ class Jobs:
                 self._workers.pop(job.id, None)
         return started.returncode, told
 
-    def _save(self, job: str, live: Live) -> None:
+    def _save(self, job: str, **how_far: Any) -> None:
         """Keep how far a job is; on a full disk it is only told."""
         try:
-            self.store.change_job(job, only_from=(State.RUNNING,), done=live.done, words=live.words, best=live.best)
+            self.store.change_job(job, only_from=(State.RUNNING,), **how_far)
         except OperationalError as error:
             if not is_disk_full(error):
                 raise
 
 
-def _lines_of(worker: subprocess.Popen[str]) -> Iterator[dict[str, Any]]:
-    """Yield what a worker says until its process is gone, whoever still holds the other end of the line."""
+def _private_log(path: Path) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+
+
+def _lines_of(worker: subprocess.Popen[str], stop: threading.Event) -> Iterator[dict[str, Any]]:
+    """Yield what a worker says until its process is gone, whoever still holds the other end; end it when told to."""
     lines: queue.Queue[str | None] = queue.Queue()
 
     def hear() -> None:
@@ -349,6 +308,8 @@ def _lines_of(worker: subprocess.Popen[str]) -> Iterator[dict[str, Any]]:
     threading.Thread(target=hear, name="noren-hearing", daemon=True).start()
     gone: float | None = None
     while gone is None or time.monotonic() < gone + _LAST_WORDS:
+        if stop.is_set():
+            worker.kill()
         try:
             line = lines.get(timeout=_LOOK_EVERY)
         except queue.Empty:
@@ -367,18 +328,3 @@ def _end(worker: subprocess.Popen[str]) -> None:
         worker.kill()
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(worker.pid, signal.SIGKILL)
-
-
-_current: Jobs | None = None
-
-
-@DBOS.step(name="noren-work")
-def _work(job: str) -> str:
-    if _current is None:
-        raise ParameterError("no studio is open", "")
-    return _current.perform(job)
-
-
-@DBOS.workflow(name="noren-job")
-def _perform(job: str) -> str:
-    return _work(job)

@@ -7,14 +7,13 @@ A finished run keeps what failed as ``failed: [{"component": …, "kind": "attac
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from noren.i18n import _, active_language, ngettext
+from noren.measures.places import placing
 from noren.naming import listing
-from noren.studio.store import Job
-from noren.study.verdicts import Verdict
 
-__all__ = ["failures", "is_unaudited", "missing_sentence", "place_of", "unmeasured_reason", "verdict_of"]
+__all__ = ["failures", "is_unaudited", "measures_of", "missing_sentence", "unmeasured_reason"]
 
 Kept = Mapping[str, Any]
 
@@ -22,20 +21,6 @@ Kept = Mapping[str, Any]
 def is_unaudited(kept: Kept) -> bool:
     """Tell whether the audit of a release failed, so that nobody checked what it claims."""
     return kept.get("audited") is False
-
-
-def verdict_of(view: Kept) -> str:
-    """Return the verdict of a result by the sharp test; what was not audited is not called safe."""
-    found = str(view["verdict"]["sharp"])
-    return str(Verdict.UNTRIED) if found == Verdict.WITHSTANDS and is_unaudited(view) else found
-
-
-def place_of(job: Job) -> dict[str, Any]:
-    """Return where a finished run stands on the map, with the verdict that may be shown."""
-    place = dict(job.summary["map"])
-    if is_unaudited(job.summary) and place["verdict"] == Verdict.WITHSTANDS:
-        place["verdict"] = str(Verdict.UNTRIED)
-    return place
 
 
 def failures(kept: Kept) -> list[dict[str, str]]:
@@ -72,6 +57,15 @@ def missing_sentence(kept: Kept) -> str:
         "{count} measures failed, {names}: their numbers are missing below, and are not 0.",
         len(failed),
     ).format(count=len(failed), names=listing([one["component"] for one in failed]))
+
+
+def measures_of(axis: Literal["use", "risk"]) -> list[str]:
+    """Return the measures without which nothing may be known of the use or of the risk.
+
+    >>> measures_of("use")[0]
+    'cell-error'
+    """
+    return sorted(one.name for one in placing()) if axis == "use" else ["reid-rate", "classes"]
 
 
 def unmeasured_reason(kept: Kept, *measures: str) -> str:

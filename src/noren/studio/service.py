@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,23 +21,30 @@ from noren.data.roles import stop_at_unclassified
 from noren.data.schema import Kind, Role, Schema
 from noren.errors import FileError, NorenError, ParameterError
 from noren.i18n import N_, _, active_language
+from noren.judgement.outcome import label_of
+from noren.judgement.place import Place
+from noren.judgement.rule import Rule, rule_named
+from noren.judgement.verdict import Verdict
 from noren.measures import measures as every_measure
 from noren.methods import methods as every_method
 from noren.naming import listing
-from noren.parameters import expand
-from noren.protocols import Component, Method
+from noren.protocols import Method
+from noren.registry import Kind as Part
 from noren.registry import Registry
 from noren.studio.folders import Folders, new_id, read_json
 from noren.studio.jobs import Jobs
+from noren.studio.judged import Result, judged, place_by, result_in
 from noren.studio.privacy import keep_private
 from noren.studio.reasons import DiskFullError, is_disk_full
-from noren.studio.settings import Settings
 from noren.studio.store import Job, Project, State, Store
 from noren.studio.work.answers import LEAVE_OUT, answer_of, open_stops, with_answer
 from noren.studio.work.outcome_files import forget_failures
 from noren.studio.work.project_files import method_of, with_project_files, without_paths
-from noren.study.outcomes import label_of
-from noren.study.table_risk import with_told
+from noren.studio.work.running import forget_shared, original_of
+from noren.sweeps.plan import data_key, expanded
+from noren.sweeps.running import sweep_folder
+from noren.sweeps.sweep import own_seed
+from noren.web.settings import Settings
 
 __all__ = ["SAMPLES", "NotNowError", "NotThereError", "Studio", "TooLargeError", "pair_of"]
 
@@ -153,6 +161,20 @@ class Studio:
         self.store.change_project(project, name=name)
         return self.project(project)
 
+    def set_rule(self, project: str, rule: str) -> Project:
+        """Judge the releases of a project, now and later, by another rule: a name or a tolerance."""
+        self.project(project)
+        rule = rule.strip()
+        if rule.endswith(".toml"):  # files of the server are not for those who use it
+            raise ParameterError(_("a file cannot be named here"), _("choose a rule, or write a tolerance like 1/8"))
+        rule_named(rule)
+        self.store.change_project(project, rule=rule)
+        return self.project(project)
+
+    def rule(self, project: str) -> Rule:
+        """Return what the releases of a project are judged by."""
+        return rule_named(self.project(project).rule)
+
     def remove(self, project: str) -> None:
         """Remove a project with everything made from it."""
         self.project(project)
@@ -198,7 +220,7 @@ class Studio:
             raise
         finally:
             aside.unlink(missing_ok=True)
-        return self._read(Project(found.id, found.name, found.created, source, {}))
+        return self._read(replace(found, source=source, facts={}))
 
     def stop_without_room(self, project: str, size: int) -> None:
         """Say at once that an upload of so many bytes will not find room."""
@@ -225,6 +247,7 @@ class Studio:
         schema = self.folders.schema(project).read_text(encoding="utf-8")
         name = _("{name}, once more").format(name=found.name)[:_LONGEST_NAME]
         made = self.store.add_project(name, found.source)
+        self.store.change_project(made.id, rule=found.rule)
         self.folders.project(made.id).mkdir(parents=True, mode=0o700)
         if "file" in found.source:
             shutil.copyfile(self.folders.source(project), self.folders.source(made.id))
@@ -266,8 +289,8 @@ class Studio:
     def answer(self, project: str, about: str, column: str | None, value: str) -> Job | None:
         """Keep an answer to a question about the file, and read it again by the answer where that changes anything.
 
-        ``about`` and ``value`` are those of a :class:`~noren.data.questions.Question`; besides, anybody may say what
-        rows are (``kind``), and of any column its role.
+        ``about`` and ``value`` are those of a :class:`~noren.data.guessing.questions.Question`; besides, anybody may
+        say what rows are (``kind``), and of any column its role.
         """
         found, known = self.project(project), self.known(project)
         if not found.source or not known:
@@ -289,6 +312,7 @@ class Studio:
         for job in self.store.jobs(project.id, kind="run"):
             if job.state.is_over and job.state != State.DONE:  # what it had made is of the data as they were
                 shutil.rmtree(self.job_folder(job), ignore_errors=True)
+        shutil.rmtree(self.folders.project(project.id) / "explore", ignore_errors=True)  # so is what sweeps had
         order = self._order("read", project.id) | {
             key: value for key, value in project.source.items() if key in ("sample", "dataset")
         }
@@ -315,7 +339,7 @@ class Studio:
 
     # --- runs ------------------------------------------------------------------------------------------------
 
-    def fitting(self, project: str, registry: Registry[Any]) -> list[type[Component]]:
+    def fitting(self, project: str, registry: Registry[Part]) -> list[type[Part]]:
         """Return the components that work on a project's data."""
         schema = self.schema(project)
         return [registry[name] for name in registry if registry[name].fits(schema)]
@@ -339,6 +363,7 @@ class Studio:
             "attacks": None if attacks is None else list(attacks),
             "measures": None if measures is None else list(measures),
             "seed": draw_seed() if seed is None else seed,
+            "rule": self.project(project).rule,
         }
         return self._submit(project, "run", label, order, sweep)
 
@@ -398,23 +423,23 @@ class Studio:
         measures: Sequence[str] | None = None,
         seed: int | None = None,
     ) -> list[Job]:
-        """Run every combination of the listed parameters: ``{"method": …, "parameters": {"k": "2..20"}}``."""
-        self.ready_project(project)
-        folder = self.folders.project(project)
-        ready = [
-            one
-            for each in wanted
-            for one in expand(
-                every_method[each["method"]],
-                with_project_files(every_method[each["method"]], dict(each.get("parameters", {})), folder),
-            )
-        ]
+        """Run what ``noren explore`` would: ``{"method": …, "parameters": {"k": "2..20"}}``, or the usual values.
+
+        The seed is that of ``noren explore --cache`` with the project's folder, so that either goes on with what the
+        other did.
+        """
+        found, folder = self.ready_project(project), self.folders.project(project)
+        ready: list[Method] = []
+        for each in wanted:
+            kind = every_method[each["method"]]
+            given = with_project_files(kind, dict(each.get("parameters", {})), folder)
+            ready += [one for one in expanded(kind, given, int(found.facts["people"])) if one not in ready]
         if not 1 <= len(ready) <= _MOST_RUNS:
             raise ParameterError(
                 _("these are {count:,} runs").format(count=len(ready)),
                 _("a sweep has one to {most}").format(most=_MOST_RUNS),
             )
-        name, start = new_id(), draw_seed() if seed is None else seed
+        name, start = new_id(), self._sweep_seed(project) if seed is None else seed
         return [
             self.run(
                 project,
@@ -426,6 +451,10 @@ class Studio:
             )
             for one in ready
         ]
+
+    def _sweep_seed(self, project: str) -> int:
+        original = original_of(self._order("run", project))
+        return own_seed(sweep_folder(self.folders.project(project)), data_key(original))
 
     def job(self, job: str, *, kind: str | None = None) -> Job:
         """Return a job, or say that it is gone."""
@@ -475,20 +504,36 @@ class Studio:
         return self.job(job.id)
 
     def remove_job(self, job: str) -> None:
-        """Remove a run with its release."""
+        """Remove a run with its release, also where sweeps would find it."""
         found = self.job(job)
         self.jobs.cancel(job)
         self.store.remove_job(job)
+        others = [self.job_folder(other) for other in self.store.jobs(found.project, kind="run")]
+        forget_shared(self.folders.project(found.project), self.job_folder(found), others)
         shutil.rmtree(self.job_folder(found), ignore_errors=True)
 
     def job_folder(self, job: Job) -> Path:
         """Return where the files of a job lie."""
         return self.folders.job(job.project, job.id)
 
-    def result(self, job: str) -> dict[str, Any]:
+    def result(self, job: str) -> Result:
         """Return everything a page shows of a run."""
-        answer: dict[str, Any] = read_json(self.job_folder(self.finished(job)) / "result.json")
-        return _as_judged_now(answer)
+        found = result_in(self.job_folder(self.finished(job)))
+        if found is None:
+            raise NotThereError(_("there is no such run; it may have been removed"))
+        return found
+
+    def verdict(self, job: str) -> Verdict:
+        """Return how safe the release of a run is, by the rule of its project."""
+        found = self.finished(job)
+        verdict = judged(self.job_folder(found), found.ended, self.rule(found.project))
+        if verdict is None:
+            raise NotThereError(_("there is no such run; it may have been removed"))
+        return verdict
+
+    def place(self, job: Job, rule: Rule) -> Place:
+        """Return where a finished run stands on the map by a rule."""
+        return place_by(job, self.job_folder(job), rule)
 
     def crosstabs(self, job: str) -> dict[str, Any]:
         """Return the cross tabulations of all pairs of columns, before and after."""
@@ -535,6 +580,7 @@ class Studio:
         order = self._order("report", project) | {
             "runs": [{"id": job.id, "label": job.label} for job in jobs],
             "title": found.name,
+            "rule": found.rule,
         }
         return self._submit(project, "report", found.name, order)
 
@@ -573,16 +619,6 @@ def _stop_at_no_answer(known: Mapping[str, Any], about: str, column: str | None,
     could["number"] = could["format"]
     if value not in could.get(about, set()) or (about in ("role", "format", "number") and column not in names):
         raise ParameterError(_("this is no answer to that question"), _("choose one of those on the page"), value=value)
-
-
-def _as_judged_now(view: dict[str, Any]) -> dict[str, Any]:
-    """Return a result judged by the rule of today; older ones were not asked what classes tell of sensitive values."""
-    risk = view["table_risk"]
-    if risk is None or "told" in risk:
-        return view
-    notes: Mapping[str, Any] = next((one["notes"] for one in view["measures"] if one["name"] == "classes"), {})
-    risk = with_told(risk, {} if risk["basis"] != "classes" else notes)
-    return view | {"table_risk": risk, "verdict": dict.fromkeys(view["verdict"], risk["verdict"])}
 
 
 def pair_of(tables: Mapping[str, Any], a: str, b: str) -> dict[str, Any]:

@@ -14,8 +14,8 @@ import uvicorn
 from noren.i18n import ngettext
 from noren.studio.app import make_app
 from noren.studio.privacy import PRIVATE_UMASK
-from noren.studio.settings import Settings
 from noren.studio.warming import start_warming
+from noren.web.settings import Settings
 
 __all__ = ["serve"]
 

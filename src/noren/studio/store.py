@@ -8,23 +8,26 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
-from pathlib import Path
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import sqlalchemy as sa
 
 from noren.errors import FileError
 from noren.i18n import _
+from noren.judgement.rule import DEFAULT
 from noren.studio.folders import new_id
-from noren.studio.reasons import in_language_of_reader, is_disk_full
+from noren.studio.reasons import INTERRUPTED, in_language_of_reader, spoken
+from noren.work.queue import Queue, State, now, open_database, queue_columns
 
-__all__ = ["Job", "Project", "State", "Store"]
+__all__ = ["HEAVY", "LIGHT", "Job", "Project", "State", "Store", "now"]
 
-_VERSION = 1
+HEAVY, LIGHT = "heavy", "light"
+"""The queue of runs, and that of what a person waits for on a page (reading a file, writing a report)."""
+_VERSION = 2
+_OPENING = 7_266_736
+"""The number of PostgreSQL's lock under which tables are made and changed."""
 
 _tables = sa.MetaData()
 _about = sa.Table("studio", _tables, sa.Column("version", sa.Integer, nullable=False))
@@ -36,26 +39,22 @@ _projects = sa.Table(
     sa.Column("created", sa.String(32), nullable=False),
     sa.Column("source", sa.Text, nullable=False),
     sa.Column("facts", sa.Text, nullable=False),
+    sa.Column("rule", sa.Text, nullable=False, server_default=DEFAULT.name),
 )
 _jobs = sa.Table(
     "jobs",
     _tables,
-    sa.Column("id", sa.String(12), primary_key=True),
+    *queue_columns(),
     sa.Column("project", sa.String(12), sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False, index=True),
-    sa.Column("kind", sa.String(16), nullable=False),
     sa.Column("label", sa.Text, nullable=False),
     sa.Column("sweep", sa.String(12)),
     sa.Column("order", sa.Text, nullable=False),
-    sa.Column("state", sa.String(16), nullable=False, index=True),
     sa.Column("done", sa.Float, nullable=False),
     sa.Column("words", sa.Text, nullable=False),
     sa.Column("best", sa.Float),
     sa.Column("summary", sa.Text, nullable=False),
     sa.Column("error", sa.Text, nullable=False),
-    sa.Column("attempts", sa.Integer, nullable=False),
     sa.Column("created", sa.String(32), nullable=False),
-    sa.Column("started", sa.String(32)),
-    sa.Column("ended", sa.String(32)),
 )
 _sessions = sa.Table(
     "sessions",
@@ -65,43 +64,27 @@ _sessions = sa.Table(
 )
 
 
-class State(StrEnum):
-    """How far a job is."""
-
-    WAITING = "waiting"
-    RUNNING = "running"
-    DONE = "done"
-    FAILED = "failed"
-    CANCELLED = "cancelled"
-    INTERRUPTED = "interrupted"
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nothing more will happen."""
-        return self not in (State.WAITING, State.RUNNING)
-
-    @property
-    def words(self) -> str:
-        """The state in the language now spoken."""
-        return {
-            State.WAITING: _("waiting"),
-            State.RUNNING: _("running"),
-            State.DONE: _("done"),
-            State.FAILED: _("failed"),
-            State.CANCELLED: _("cancelled"),
-            State.INTERRUPTED: _("interrupted"),
-        }[self]
+_OF_DBOS = (
+    "application_versions", "dbos_migrations", "event_dispatch_kv", "notifications", "operation_outputs", "queues",
+    "streams", "workflow_events", "workflow_events_history", "workflow_input", "workflow_output", "workflow_schedules",
+    "workflow_status",
+)  # fmt: skip
+"""Tables in which studios of version 1 kept their jobs a second time."""
 
 
 @dataclass(frozen=True)
 class Project:
-    """Data under one name. ``source`` tells where they come from, ``facts`` what was read (empty until it was)."""
+    """Data under one name. ``source`` tells where they come from, ``facts`` what was read (empty until it was).
+
+    ``rule`` is what releases are judged by: the name of a rule, or a tolerance.
+    """
 
     id: str
     name: str
     created: str
     source: dict[str, Any]
     facts: dict[str, Any]
+    rule: str = DEFAULT.name
 
     @property
     def is_ready(self) -> bool:
@@ -139,21 +122,22 @@ class Store:
     """The database of a studio."""
 
     def __init__(self, url: str) -> None:
-        self._writing = threading.RLock()
-        self._unwritten: dict[str, dict[str, Any]] = {}
-        _make_private(url)
-        self.engine = sa.create_engine(url, connect_args={"timeout": 30} if url.startswith("sqlite") else {})
-        if self.engine.dialect.name == "sqlite":
-            sa.event.listen(self.engine, "connect", _careful_sqlite)
-        _tables.create_all(self.engine)
+        self.engine = open_database(url)
+        self.queue = Queue(self.engine, _jobs)
         with self.engine.begin() as database:
-            version = database.execute(sa.select(_about.c.version)).scalar()
-            if version is None:
-                database.execute(_about.insert().values(version=_VERSION))
-            elif version > _VERSION:
+            if self.engine.dialect.name == "postgresql":  # several may open it at once
+                database.execute(sa.select(sa.func.pg_advisory_xact_lock(_OPENING)))
+            version = _version(database)
+            if version > _VERSION:
                 raise FileError(
                     _("these data were written by a newer Noren"), _("install it, or name another folder"), file=url
                 )
+            if version == 1:
+                _bring_to_2(database)
+            _tables.create_all(database)
+            if version < _VERSION:
+                database.execute(_about.delete())
+                database.execute(_about.insert().values(version=_VERSION))
 
     def close(self) -> None:
         """Let go of the database."""
@@ -181,8 +165,8 @@ class Store:
         return None if row is None else _project(row)
 
     def change_project(self, project: str, **values: Any) -> None:
-        """Set what is known of a project: ``name``, ``source``, ``facts``."""
-        written = {key: value if key == "name" else _text(value) for key, value in values.items()}
+        """Set what is known of a project: ``name``, ``rule``, ``source``, ``facts``."""
+        written = {key: value if key in ("name", "rule") else _text(value) for key, value in values.items()}
         with self.engine.begin() as database:
             database.execute(_projects.update().where(_projects.c.id == project).values(**written))
 
@@ -195,22 +179,19 @@ class Store:
     # --- jobs ------------------------------------------------------------------------------------------------
 
     def add_job(self, project: str, kind: str, label: str, order: dict[str, Any], sweep: str | None = None) -> Job:
-        """Add a job that waits."""
+        """Add a job; it begins once it is in a queue."""
         job = Job(new_id(), project, kind, label, sweep, order, created=now())
-        with self.engine.begin() as database:
-            database.execute(
-                _jobs.insert().values(
-                    id=job.id, project=project, kind=kind, label=label, sweep=sweep, order=_text(order),
-                    state=job.state, done=0.0, words="", summary="{}", error="{}", attempts=0, created=job.created,
-                )
-            )  # fmt: skip
+        self.queue.add(
+            job.id, kind, project=project, label=label, sweep=sweep, order=_text(order),
+            done=0.0, words="", summary="{}", error="{}", created=job.created,
+        )  # fmt: skip
         return job
 
     def job(self, job: str) -> Job | None:
         """Return a job."""
         with self.engine.connect() as database:
             row = database.execute(_jobs.select().where(_jobs.c.id == job)).first()
-        return None if row is None else self._as_known(_job(row))
+        return None if row is None else self._job(row)
 
     def jobs(
         self, project: str | None = None, *, kind: str | None = None, states: Sequence[State] | None = None
@@ -221,60 +202,28 @@ class Store:
             asked = asked.where(_jobs.c.project == project)
         if kind is not None:
             asked = asked.where(_jobs.c.kind == kind)
-        if states is not None and not self._unwritten:
+        if states is not None and self.queue.is_written:
             asked = asked.where(_jobs.c.state.in_([str(state) for state in states]))
         with self.engine.connect() as database:
-            found = [self._as_known(_job(row)) for row in database.execute(asked)]
+            found = [self._job(row) for row in database.execute(asked)]
         return found if states is None else [job for job in found if job.state in states]
 
     def change_job(self, job: str, *, only_from: Sequence[State] | None = None, **values: Any) -> bool:
-        """Set what is known of a job; with ``only_from``, only in these states. Tell whether it was so.
-
-        That a job is over is known from then on even if the disk is full; :meth:`write_down` writes it when there is
-        room again.
-        """
-        with self._writing:
-            try:
-                self._write_down()
-                return self._change_job(job, only_from, values)
-            except sa.exc.OperationalError as error:
-                if not (is_disk_full(error) and State(values.get("state", State.WAITING)).is_over):
-                    raise
-                known = self.job(job)
-                if known is None or (only_from is not None and known.state not in only_from):
-                    return False
-                self._unwritten[job] = self._unwritten.get(job, {}) | values
-                return True
-
-    def _change_job(self, job: str, only_from: Sequence[State] | None, values: Mapping[str, Any]) -> bool:
-        written = {key: _text(value) if key in ("summary", "error") else value for key, value in values.items()}
+        """Set what is known of a job; with ``only_from``, only in these states. Tell whether it was so."""
         asked = _jobs.update().where(_jobs.c.id == job)
         if only_from is not None:
             asked = asked.where(_jobs.c.state.in_([str(state) for state in only_from]))
         with self.engine.begin() as database:
-            return database.execute(asked.values(**written)).rowcount == 1
+            return database.execute(asked.values(**as_columns(values))).rowcount == 1
 
-    def write_down(self) -> bool:
-        """Write what is known but not written, for want of room; tell whether all is written."""
-        with self._writing:
-            try:
-                self._write_down()
-            except sa.exc.OperationalError as error:
-                if not is_disk_full(error):
-                    raise
-            return not self._unwritten
-
-    def _write_down(self) -> None:
-        for job in list(self._unwritten):
-            self._change_job(job, None, self._unwritten[job])
-            del self._unwritten[job]
-
-    def _as_known(self, job: Job) -> Job:
-        known = self._unwritten.get(job.id)
-        if not known:
-            return job
-        error = {"error": in_language_of_reader(known["error"])} if "error" in known else {}
-        return replace(job, **known | error)
+    def _job(self, row: Any) -> Job:
+        given = {**row._mapping, **self.queue.unwritten(row.id)}
+        known = {one.name: given[one.name] for one in fields(Job)} | {"state": State(given["state"])}
+        for name in ("order", "summary", "error"):
+            known[name] = json.loads(known[name])
+        if known["state"] == State.INTERRUPTED and not known["error"]:
+            known["error"] = {"message": spoken(INTERRUPTED, times=known["attempts"])}
+        return Job(**known | {"error": in_language_of_reader(known["error"])})
 
     def remove_job(self, job: str) -> None:
         """Forget a job."""
@@ -301,17 +250,9 @@ class Store:
             database.execute(_sessions.delete().where(_sessions.c.digest == digest))
 
 
-def now() -> str:
-    """Return the time, in the form the database keeps."""
-    return dt.datetime.now(dt.UTC).isoformat(timespec="microseconds")
-
-
-def _careful_sqlite(connection: Any, _record: Any) -> None:
-    cursor = connection.cursor()
-    cursor.execute("PRAGMA journal_mode=WAL")
-    cursor.execute("PRAGMA synchronous=FULL")  # an acknowledged change is on the disk
-    cursor.execute("PRAGMA foreign_keys=ON")
-    cursor.close()
+def as_columns(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is known of a job as its columns hold it."""
+    return {name: _text(value) if name in ("summary", "error") else value for name, value in values.items()}
 
 
 def _text(value: Any) -> str:
@@ -322,19 +263,36 @@ def _project(row: Any) -> Project:
     source = json.loads(row.source)
     # a sample has a name of ours, told in the language of whoever looks
     name = _(row.name) if "sample" in source else row.name
-    return Project(row.id, name, row.created, source, json.loads(row.facts))
+    return Project(row.id, name, row.created, source, json.loads(row.facts), row.rule)
 
 
-def _job(row: Any) -> Job:
-    given = dict(row._mapping)
-    for name in ("order", "summary", "error"):
-        given[name] = json.loads(given[name])
-    given["error"] = in_language_of_reader(given["error"])
-    return Job(**given | {"state": State(row.state)})
+def _version(database: sa.Connection) -> int:
+    """Return the version of a database's tables; 0 where there are none."""
+    if not sa.inspect(database).has_table(_about.name):
+        return 0
+    return database.execute(sa.select(_about.c.version)).scalar() or 0
 
 
-def _make_private(url: str) -> None:
-    """Make the file of a new database, for its owner alone; what SQLite puts beside it is then as private."""
-    file = sa.make_url(url).database if url.startswith("sqlite") else None
-    if file and file != ":memory:":
-        Path(file).touch(mode=0o600)
+def _bring_to_2(database: sa.Connection) -> None:
+    """Make the table of jobs a queue, and give projects a rule.
+
+    What waited waits on, and what ran is taken up with the attempts it had.
+    """
+    if "rule" not in {column["name"] for column in sa.inspect(database).get_columns(_projects.name)}:
+        database.execute(sa.text(f"ALTER TABLE projects ADD COLUMN rule TEXT NOT NULL DEFAULT '{DEFAULT.name}'"))
+    there = {column["name"] for column in sa.inspect(database).get_columns(_jobs.name)}
+    for column in queue_columns():
+        if column.name not in there:
+            made = sa.schema.CreateColumn(column).compile(dialect=database.dialect)
+            database.execute(sa.text(f"ALTER TABLE jobs ADD COLUMN {made}"))
+    database.execute(_jobs.update().values(queue=sa.case((_jobs.c.kind == "run", HEAVY), else_=LIGHT)))
+    aged = _jobs.update().where(_jobs.c.id == sa.bindparam("job")).values(enqueued=sa.bindparam("age"))
+    ages = [
+        {"job": row.id, "age": dt.datetime.fromisoformat(row.created).timestamp()}
+        for row in database.execute(sa.select(_jobs.c.id, _jobs.c.created))
+    ]
+    if ages:
+        database.execute(aged, ages)
+    if database.dialect.name == "sqlite":  # elsewhere they are in a schema of their own, perhaps not for us alone
+        for name in _OF_DBOS:
+            database.execute(sa.text(f"DROP TABLE IF EXISTS {name}"))

@@ -10,7 +10,7 @@ from noren.measures import measures
 from noren.methods import methods
 from noren.registry import Registry
 from noren.studio.pages.frame import load_templates
-from noren.study.cost import constants
+from noren.sweeps.cost import constants
 
 __all__ = ["start_warming", "warm"]
 

@@ -107,7 +107,7 @@ def indian(folder: Path) -> Path:
     def lakhs(number: float) -> str:
         whole, cents = f"{number:.2f}".split(".")
         head, tail = whole[:-3], whole[-3:]
-        pairs = []
+        pairs: list[str] = []
         while head:
             head, pair = head[:-2], head[-2:]
             pairs.insert(0, pair)

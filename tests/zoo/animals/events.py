@@ -163,7 +163,7 @@ def library_loans(folder: Path) -> Path:
 )
 def energy_readings(folder: Path) -> Path:
     chance = random.Random(75)
-    rows = []
+    rows: list[tuple[str, str, str]] = []
     for hour in range(12):
         for meter in range(20):
             used = 0.314 if not rows else round(chance.uniform(0.05, 2.5), 3)

@@ -18,7 +18,7 @@ from noren.data.checks.lines import read_lines
 from noren.data.checks.original import calendar_day, read_columns, stop_at_null
 from noren.data.checks.pwscup2017_guess import GUESS_COLUMNS, NAME, guess_problems, guess_warnings
 from noren.data.checks.report import Finding, Report, broken_rows, gather, inline
-from noren.data.checks.sheet import Rule, Sheet, read_sheet
+from noren.data.checks.sheet import Sheet, SheetRule, read_sheet
 from noren.errors import Problem
 from noren.i18n import _
 
@@ -113,7 +113,7 @@ def _row_problems(sheet: Sheet, expected: int) -> Iterator[Finding]:
     )
     short = (pl.col("cells") < len(COLUMNS)) & (~_IS_DELETED | (pl.col("place") == 0))
     cure = _("write all cells; a deleted row is {row}").format(row=DELETED_ROW)
-    yield from sheet.findings(rows, Rule(None, short, cells, cure))
+    yield from sheet.findings(rows, SheetRule(None, short, cells, cure))
     beyond = rows.filter(~_IS_DELETED & (pl.col("place") >= expected))
     if not beyond.is_empty():
         count = _("the file has {found:,} rows, the original has {expected:,}").format(
@@ -137,7 +137,7 @@ def _row_warnings(sheet: Sheet, expected: int) -> Iterator[Finding]:
     if sheet.width >= len(COLUMNS):  # else every row is one cell short, which is a problem told already
         other = _IS_DELETED & (pl.col("line") != DELETED_ROW)
         rule = _("a deleted row is {row}; other cells of it are passed over").format(row=DELETED_ROW)
-        yield from sheet.findings(rows, Rule(None, other, rule, _("empty its other cells")))
+        yield from sheet.findings(rows, SheetRule(None, other, rule, _("empty its other cells")))
     if rows.height < expected:
         rule = _("the file has {found:,} rows, the original has {expected:,}").format(
             found=rows.height, expected=expected
@@ -182,56 +182,58 @@ def _cell_problems(sheet: Sheet, live: pl.DataFrame, table: pl.DataFrame) -> Ite
     yield Finding(broken_rows(judged, moved), COLUMNS.index("date") + 1, lambda row: _other_month(judged, row))
     yield from sheet.findings(
         judged,
-        Rule(
+        SheetRule(
             "customer",
             pl.col("no_name"),
             _("a pseudonym consists of letters, digits, _ and -"),
             _("choose another pseudonym, or delete the row with {row}").format(row=DELETED_ROW),
         ),
-        Rule(
+        SheetRule(
             "customer",
             pl.col("a_customer"),
             _("a pseudonym must not be a customer of the original"),
             _("choose a pseudonym that is no customer number"),
         ),
-        Rule(
+        SheetRule(
             "invoice",
             ~pl.col("invoice").str.contains(NAME) & (pl.col("invoice") != ""),
             _("an invoice consists of letters, digits, _ and -"),
             _("write 0, as the original does"),
         ),
-        Rule(
+        SheetRule(
             "date",
             ~pl.col("formed_date"),
             _("a date is written like 2010/12/1, without leading zeros"),
             _("write it so, or delete the row"),
         ),
-        Rule(
+        SheetRule(
             "date",
             pl.col("formed_date") & ~real_day,
             _("the calendar has no such day"),
             _("write a day of the original's month"),
         ),
-        Rule("time", ~pl.col("formed_time"), _("a time is written like 9:30"), _("write it so, or delete the row")),
-        Rule(
+        SheetRule(
+            "time", ~pl.col("formed_time"), _("a time is written like 9:30"), _("write it so, or delete the row")
+        ),
+        SheetRule(
             "time",
             pl.col("formed_time") & ~pl.col("real_time"),
             _("the clock has no such time"),
             _("write a time from 0:00 to 23:59"),
         ),
-        Rule(
+        SheetRule(
             "item",
             ~pl.col("item").is_in(table["item"].unique().implode()),
             _("the item must occur in the original table"),
             _("write an item of the original"),
         ),
-        Rule(
+        SheetRule(
             "price",
             ~pl.col("price").str.contains(PRICE),
             _("a price is a number up to 99999.99 with at most two decimals"),
             _("write it like 2.1 or 2.10"),
         ),
-        Rule(
+        SheetRule(
             "quantity",
             ~pl.col("quantity").str.contains(QUANTITY),
             _("a quantity is a whole number of at most six digits"),
@@ -265,15 +267,15 @@ def _other_month(judged: pl.DataFrame, row: int) -> Problem:
 def _cell_warnings(sheet: Sheet, live: pl.DataFrame) -> Iterator[Finding]:
     yield from sheet.findings(
         live,
-        Rule("customer", pl.col("customer") == "", _("the cell is empty"), _("choose a pseudonym")),
-        Rule("invoice", pl.col("invoice") == "", _("the cell is empty"), _("write 0")),
-        Rule(
+        SheetRule("customer", pl.col("customer") == "", _("the cell is empty"), _("choose a pseudonym")),
+        SheetRule("invoice", pl.col("invoice") == "", _("the cell is empty"), _("write 0")),
+        SheetRule(
             "price",
             pl.col("price").str.contains(ZERO),
             _("a price of 0 is accepted though the original has none"),
             _("write a price above 0"),
         ),
-        Rule(
+        SheetRule(
             "quantity",
             pl.col("quantity").str.contains(ZERO),
             _("a quantity of 0 is accepted though the original has none"),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from noren.data.checks.report import Finding
-from noren.data.checks.sheet import Rule, Sheet
+from noren.data.checks.sheet import Sheet, SheetRule
 from noren.errors import Problem
 from noren.i18n import _
 
@@ -29,7 +29,7 @@ def guess_problems(sheet: Sheet, customers: pl.Series) -> Iterator[Finding]:
     rows, wanted = sheet.rows, len(GUESS_COLUMNS)
     misshapen = _misshapen(sheet)
     count_line = sheet.width == 1 and str(rows["customer"][0]).isdecimal()
-    shape = Rule(
+    shape = SheetRule(
         None,
         misshapen & (pl.col("cells") <= max(sheet.width, wanted)),  # wider ones are told by the sheet
         _("a row has {wanted} cells: a customer and twelve months").format(wanted=wanted),
@@ -46,19 +46,19 @@ def guess_problems(sheet: Sheet, customers: pl.Series) -> Iterator[Finding]:
     )
     yield from sheet.findings(
         order,
-        Rule(
+        SheetRule(
             "customer",
             ~pl.col("known"),
             _("the customer must occur in the original table"),
             _("write one row for each customer of the original and no other"),
         ),
-        Rule(
+        SheetRule(
             "customer",
             pl.col("known") & pl.col("again"),
             _("each customer has one row; this one has another before"),
             _("keep one of the two rows"),
         ),
-        Rule(
+        SheetRule(
             "customer",
             pl.col("known") & ~pl.col("again") & pl.col("behind"),
             _("customers stand in ascending order; a larger one stands before this one"),
@@ -84,9 +84,9 @@ def guess_warnings(sheet: Sheet) -> Iterator[Finding]:
     cure = _("write DEL for a month without a guess")
     yield from sheet.findings(
         sheet.rows,
-        Rule(None, cells < wanted, short, cure),
+        SheetRule(None, cells < wanted, short, cure),
         *(
-            Rule(month, (cells == wanted) & ~pl.col(month).str.contains(NAME), cell, cure)
+            SheetRule(month, (cells == wanted) & ~pl.col(month).str.contains(NAME), cell, cure)
             for month in GUESS_COLUMNS[1:]
         ),
     )

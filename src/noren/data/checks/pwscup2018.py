@@ -19,7 +19,7 @@ from noren.data.checks.pwscup2018_cells import (
     COLUMNS,
     DELETED_ROW,
     LARGEST_SET,
-    Pair,
+    CheckedPair,
     cell_findings,
     hundredths,
     pieces,
@@ -53,7 +53,7 @@ def check_release(original: Path, release: Path, *, limit: int = 20) -> Report:
     """
     table = _read_original(original)
     lines = read_lines(release)
-    pair = Pair(table, lines.text)
+    pair = CheckedPair(table, lines.text)
     rows = (
         table.head(len(lines.text))
         .with_columns(lines.text.head(table.height))
@@ -196,7 +196,7 @@ def _row_fault(line: pl.Expr) -> pl.Expr:
     )
 
 
-def _row_findings(pair: Pair, rows: pl.DataFrame) -> Iterator[Finding]:
+def _row_findings(pair: CheckedPair, rows: pl.DataFrame) -> Iterator[Finding]:
     def carriage_return(row: int) -> Problem:
         return Problem(
             row,

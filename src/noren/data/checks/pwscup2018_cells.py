@@ -15,7 +15,7 @@ from noren.data.checks.report import Finding, broken_rows, inline
 from noren.errors import Problem
 from noren.i18n import _
 
-__all__ = ["COLUMNS", "DELETED_ROW", "LARGEST_SET", "Pair", "cell_findings", "hundredths", "pieces"]
+__all__ = ["COLUMNS", "DELETED_ROW", "LARGEST_SET", "CheckedPair", "cell_findings", "hundredths", "pieces"]
 
 COLUMNS = ("customer", "date", "item", "price", "quantity")
 DELETED_ROW = "*,*,*,*,*"
@@ -31,7 +31,7 @@ _FINE, _MALFORMED, _REVERSED, _OUTSIDE, _CHANGED, _TOO_MANY, _NO_SET = range(7)
 
 
 @dataclass(frozen=True)
-class Pair:
+class CheckedPair:
     """The original and the released lines, for wording what is wrong with one row."""
 
     table: pl.DataFrame
@@ -46,7 +46,7 @@ class Pair:
         return str(self.lines[row - 1]).split(",")[COLUMNS.index(column)]
 
 
-def cell_findings(pair: Pair, kept: pl.DataFrame) -> Iterator[Finding]:
+def cell_findings(pair: CheckedPair, kept: pl.DataFrame) -> Iterator[Finding]:
     """Find the broken rules of the rows that are not deleted: ``row``, T's columns and values, and ``given_`` cells."""
     yield from _customer_findings(pair, kept)
     for column, read in (("date", _days), ("price", hundredths), ("quantity", pieces)):
@@ -113,7 +113,7 @@ def _judge_ranges(kept: pl.DataFrame, column: str, read: Callable[[pl.Expr], pl.
     )
 
 
-def _range_teller(pair: Pair, column: str, code: int) -> Callable[[int], Problem]:
+def _range_teller(pair: CheckedPair, column: str, code: int) -> Callable[[int], Problem]:
     forms = {
         "date": _("a date is a day of 2010 or 2011 like 2010/12/1, a range of two like [2010/12/1;2010/12/9], or *"),
         "price": _(
@@ -178,7 +178,7 @@ def _judge_items(kept: pl.DataFrame, items: pl.Series) -> pl.DataFrame:
     return pl.concat([exact, large, small]).filter(pl.col("code") != _FINE).sort("row").collect()
 
 
-def _item_teller(pair: Pair, code: int) -> Callable[[int], Problem]:
+def _item_teller(pair: CheckedPair, code: int) -> Callable[[int], Problem]:
     def fault_of(members: list[str]) -> str:
         """Say which of a set's elements breaks which rule, the most telling first."""
         if "" in members:
@@ -220,7 +220,7 @@ def _item_teller(pair: Pair, code: int) -> Callable[[int], Problem]:
 # --- customers and pseudonyms ----------------------------------------------------------------------------------------
 
 
-def _customer_findings(pair: Pair, kept: pl.DataFrame) -> Iterator[Finding]:
+def _customer_findings(pair: CheckedPair, kept: pl.DataFrame) -> Iterator[Finding]:
     """Find cells that are no pseudonym, and rows whose pseudonym breaks the one-to-one map."""
     pseudonym = pl.col("given_customer")
     formed = pseudonym.str.contains(PSEUDONYM)

@@ -14,11 +14,11 @@ from noren.data.checks.report import Finding
 from noren.errors import Problem
 from noren.i18n import _
 
-__all__ = ["Rule", "Sheet", "read_sheet"]
+__all__ = ["Sheet", "SheetRule", "read_sheet"]
 
 
 @dataclass(frozen=True)
-class Rule:
+class SheetRule:
     """A rule about one column, or with ``None`` about the row: where it is broken, its words and the cure."""
 
     column: str | None
@@ -49,7 +49,7 @@ class Sheet:
         """Return one cell by its line number; the whole line as column ``line``."""
         return str(self.rows[column][self.rows["row"].search_sorted(row)])
 
-    def findings(self, rows: pl.DataFrame, *rules: Rule) -> Iterator[Finding]:
+    def findings(self, rows: pl.DataFrame, *rules: SheetRule) -> Iterator[Finding]:
         """Judge ``rows`` by all ``rules`` at once."""
         judged = rows.select(
             "row", *(rule.broken.fill_null(value=False).alias(f"rule {i}") for i, rule in enumerate(rules))
@@ -59,7 +59,7 @@ class Sheet:
             rank = 0 if rule.column is None else self.columns.index(rule.column) + 1
             yield Finding(broken, rank, partial(self._problem, rule))
 
-    def _problem(self, rule: Rule, row: int) -> Problem:
+    def _problem(self, rule: SheetRule, row: int) -> Problem:
         return Problem(row, rule.column, self.cell(row, rule.column or "line"), rule.rule, rule.cure)
 
     def problems(self) -> Iterator[Finding]:
@@ -75,7 +75,7 @@ class Sheet:
         rule = _("a row has {expected} cells ({columns}); this one has more").format(
             expected=len(self.columns), columns=", ".join(self.columns)
         )
-        yield from self.findings(self.rows, Rule(None, pl.col("cells") > most, rule, _("remove what is too many")))
+        yield from self.findings(self.rows, SheetRule(None, pl.col("cells") > most, rule, _("remove what is too many")))
 
     def warnings(self) -> Iterator[Finding]:
         """Find what the reader passes over in silence."""

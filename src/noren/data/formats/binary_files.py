@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from noren.data.formats.files import readable
-from noren.data.formats.parse import Place, Problems, parse_values
+from noren.data.formats.parse import CellPlace, Problems, parse_values
 from noren.data.formats.scan import title_rows
 from noren.data.formats.text_files import own_names, stop_at_other_columns
 from noren.data.schema import Schema, ValueType
@@ -36,7 +36,7 @@ from noren.naming import listing
 __all__ = [
     "LARGEST_SHEET",
     "LARGEST_WORKBOOK",
-    "Sheet",
+    "WorkbookSheet",
     "checked_frame",
     "excel_frame",
     "excel_sheet",
@@ -152,7 +152,7 @@ def typed_parquet_blocks(path: str | Path, schema: Schema) -> Iterator[pl.DataFr
     """Yield blocks typed by ``schema``; where a cell breaks a rule, count all that do and say them."""
     problems = Problems()
     for row, block in named_parquet_blocks(path, schema):
-        typed = parse_values(block, schema, Place(path, row), problems)
+        typed = parse_values(block, schema, CellPlace(path, row), problems)
         if not problems:
             yield typed
     problems.stop(path)
@@ -162,7 +162,7 @@ def typed_parquet_blocks(path: str | Path, schema: Schema) -> Iterator[pl.DataFr
 
 
 @dataclass(frozen=True)
-class Sheet:
+class WorkbookSheet:
     """One sheet of a workbook: its rows below the header, where they start, and what was chosen.
 
     ``first_row`` is the row of the sheet that holds the first row of the data, counted from 1.
@@ -180,7 +180,7 @@ def excel_frame(path: str | Path, sheet: str | None = None) -> pl.DataFrame:
     return excel_sheet(path, sheet).frame
 
 
-def excel_sheet(path: str | Path, sheet: str | None = None, names: Sequence[str] | None = None) -> Sheet:
+def excel_sheet(path: str | Path, sheet: str | None = None, names: Sequence[str] | None = None) -> WorkbookSheet:
     """Return one sheet of a workbook, its header found below any titles.
 
     Parameters
@@ -235,7 +235,7 @@ def excel_sheet(path: str | Path, sheet: str | None = None, names: Sequence[str]
     if others:
         # which of them is meant can be said in the schema
         said = (_("other sheets were not read: {names}").format(names=listing(others)), *said)
-    return Sheet(frame, chosen, header + 2, is_first, (words, *said))
+    return WorkbookSheet(frame, chosen, header + 2, is_first, (words, *said))
 
 
 @dataclass(frozen=True)
@@ -334,7 +334,7 @@ def read_excel(path: str | Path, schema: Schema) -> pl.DataFrame:
     """Read a sheet of a workbook into columns typed by ``schema``, which may name it."""
     sheet = excel_sheet(path, schema.text.sheet, schema.names)
     stop_at_other_columns(path, sheet.frame.columns, schema)
-    return parse_values(sheet.frame, schema, Place(path, sheet.first_row))
+    return parse_values(sheet.frame, schema, CellPlace(path, sheet.first_row))
 
 
 def write_excel(blocks: Iterator[pl.DataFrame], schema: Schema, path: Path, aside: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from noren.data.cells import set_dtype
-from noren.data.formats.parse import Place, parse_text
+from noren.data.formats.parse import CellPlace, parse_text
 from noren.data.schema import Column, Role, Scale, Schema
 from noren.errors import ValueInCellError
 from noren.i18n import _
@@ -48,7 +48,7 @@ def parse_cells(values: pl.Series, column: Column, file: str | Path | None = Non
     typed = {}
     for end in ("lo", "hi"):
         one = Schema(kind="table", columns=(column.model_copy(update={"role": Role.OTHER, "optional": True}),))
-        typed[end] = parse_text(ends.select(pl.col(end).fill_null("").alias(name)), one, Place(file))[name]
+        typed[end] = parse_text(ends.select(pl.col(end).fill_null("").alias(name)), one, CellPlace(file))[name]
     _stop_if(
         (typed["lo"].is_null() | typed["hi"].is_null()) & live[name].is_not_null(),
         values,

@@ -24,7 +24,7 @@ import polars as pl
 
 from noren.data.formats.cell_texts import parse_cells
 from noren.data.formats.files import writing_file
-from noren.data.formats.parse import Place, parse_text
+from noren.data.formats.parse import CellPlace, parse_text
 from noren.data.formats.render import cell_text
 from noren.data.formats.scan import TextForm, scan_text
 from noren.data.formats.spelling import Spelling
@@ -132,7 +132,7 @@ def _exact(
     blank = text.select(
         pl.when(pl.lit(deleted)).then(pl.lit("")).otherwise(pl.col(c.name)).alias(c.name) for c in plain
     )
-    typed = parse_text(blank, some, Place(path))
+    typed = parse_text(blank, some, CellPlace(path))
     empty = blank.select(pl.any_horizontal(pl.all() == "")).to_series() & ~deleted
     if empty.any():
         at = int(empty.arg_true()[0])
@@ -181,7 +181,7 @@ def read_thresholds(path: str | Path) -> tuple[pl.DataFrame, Spelling]:
 
 def _read_typed(path: str | Path, schema: Schema) -> tuple[pl.DataFrame, Spelling]:
     text, form = _texts(path, schema.names)
-    typed = parse_text(text, schema, Place(path))
+    typed = parse_text(text, schema, CellPlace(path))
     return typed, Spelling.of(text, _exact_texts(typed, schema), form.newline, final_newline=form.final_newline)
 
 

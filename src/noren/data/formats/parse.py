@@ -5,7 +5,7 @@ and dates are read in the plain way first, and by the column's own spelling (:mo
 :mod:`~noren.data.formats.moments`) where that fails. A value that is no number, no day of the calendar, off its grid or
 outside its domain stops the block with a :class:`~noren.errors.ValueInCellError` that names file, row, column, value,
 rule and cure, for every column and rule that is broken, with the number of cells. A guessed schema rejects nothing but
-what cannot be read at all: what it says of grids, domains and empty cells widens (:mod:`noren.data.widening`).
+what cannot be read at all: what it says of grids, domains and empty cells widens (:mod:`noren.data.guessing.widening`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
     "INTEGER",
     "NUMBER",
     "TIME_FORMATS",
-    "Place",
+    "CellPlace",
     "Problems",
     "in_calendar",
     "parse_text",
@@ -57,7 +57,7 @@ Lost = dict[str, pl.Series]
 
 
 @dataclass(frozen=True)
-class Place:
+class CellPlace:
     """Where a block came from, so that an error can name the row."""
 
     file: str | Path | None = None
@@ -73,7 +73,7 @@ class Problems:
     def __bool__(self) -> bool:
         return bool(self._found)
 
-    def add(self, bad: pl.Series, values: pl.Series, column: Column, place: Place, rule: str, cure: str) -> None:
+    def add(self, bad: pl.Series, values: pl.Series, column: Column, place: CellPlace, rule: str, cure: str) -> None:
         """Remember the cells of a block that break a rule."""
         first = int(bad.arg_max() or 0)
         shown = shown_cell(values[first : first + 1])
@@ -115,34 +115,34 @@ class Problems:
 
 
 def parse_text(
-    block: pl.DataFrame, schema: Schema, place: Place | None = None, problems: Problems | None = None
+    block: pl.DataFrame, schema: Schema, place: CellPlace | None = None, problems: Problems | None = None
 ) -> pl.DataFrame:
     """Type every column of a block of text columns by ``schema``.
 
     What does not fit is added to ``problems`` where that is given, and raised otherwise.
     """
     typed, lost = read_text(block, schema.columns)
-    return _judged(block, typed, lost, schema, place or Place(), problems)
+    return _judged(block, typed, lost, schema, place or CellPlace(), problems)
 
 
 def parse_values(
-    block: pl.DataFrame, schema: Schema, place: Place | None = None, problems: Problems | None = None
+    block: pl.DataFrame, schema: Schema, place: CellPlace | None = None, problems: Problems | None = None
 ) -> pl.DataFrame:
     """Type every column of a block that is typed already (Parquet, Excel, a data frame) by ``schema``."""
     typed, lost = read_values(block, schema.columns, nan_is_missing=schema.guessed)
-    return _judged(block, typed, lost, schema, place or Place(), problems)
+    return _judged(block, typed, lost, schema, place or CellPlace(), problems)
 
 
-def validate_values(typed: pl.DataFrame, schema: Schema, place: Place | None = None) -> pl.DataFrame:
+def validate_values(typed: pl.DataFrame, schema: Schema, place: CellPlace | None = None) -> pl.DataFrame:
     """Check what a schema says of values: required, finite, on the grid, within bounds and domain."""
-    place, problems = place or Place(), Problems()
+    place, problems = place or CellPlace(), Problems()
     _find_broken_rules(typed, {}, schema, place, problems)
     problems.stop(place.file)
     return typed
 
 
 def _judged(
-    given: pl.DataFrame, typed: pl.DataFrame, lost: Lost, schema: Schema, place: Place, problems: Problems | None
+    given: pl.DataFrame, typed: pl.DataFrame, lost: Lost, schema: Schema, place: CellPlace, problems: Problems | None
 ) -> pl.DataFrame:
     found = Problems() if problems is None else problems
     for name, cells in lost.items():
@@ -154,7 +154,7 @@ def _judged(
     return typed
 
 
-def _find_broken_rules(typed: pl.DataFrame, lost: Lost, schema: Schema, place: Place, problems: Problems) -> None:
+def _find_broken_rules(typed: pl.DataFrame, lost: Lost, schema: Schema, place: CellPlace, problems: Problems) -> None:
     rules = [
         (column, bad.fill_null(value=False), rule, cure)
         for column in schema.columns

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from noren.data.formats.files import is_gzip, open_bytes, readable
-from noren.data.formats.parse import Place, Problems, parse_text
+from noren.data.formats.parse import CellPlace, Problems, parse_text
 from noren.data.formats.scan import TextForm, scan_text
 from noren.data.schema import Kind, Schema
 from noren.engines.blocks import cores, map_blocks
@@ -373,7 +373,7 @@ def typed_blocks(path: str | Path, schema: Schema, form: TextForm) -> Iterator[p
 
     def kernel(row: int, block: pl.DataFrame) -> tuple[pl.DataFrame, Problems]:
         found = Problems()
-        return parse_text(block, schema, Place(path, row), found), found
+        return parse_text(block, schema, CellPlace(path, row), found), found
 
     problems = Problems()
     try:

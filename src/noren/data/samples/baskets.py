@@ -11,9 +11,9 @@ from functools import cache
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from noren.data.samples.product_names import CATEGORIES, Catalogue
+from noren.kernels.arrays import Flags, Real, Whole
 
 __all__ = [
     "DAYS",
@@ -22,17 +22,14 @@ __all__ = [
     "MOST_INVOICES",
     "OPENS_AT",
     "ORDERS",
+    "BasketLines",
     "Customers",
-    "Lines",
     "baskets",
     "calendar",
     "pick",
     "starts",
 ]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 FIRST_DAY: Final = date(2010, 12, 1)
 DAYS: Final = 365
@@ -86,13 +83,13 @@ _COUNTER: Final = 0.06
 class Customers:
     """What is decided for each customer before the first line is drawn; one entry per customer."""
 
-    rows: Ints
-    invoices: Ints
-    kind: Ints
+    rows: Whole
+    invoices: Whole
+    kind: Whole
     pays_postage: Flags
-    loyalty: Floats
-    favourites: Ints
-    favourite_chance: Floats
+    loyalty: Real
+    favourites: Whole
+    favourite_chance: Real
 
     def part(self, low: int, high: int) -> "Customers":
         """Return the customers from ``low`` up to ``high``."""
@@ -100,22 +97,22 @@ class Customers:
 
 
 @dataclass(frozen=True)
-class Lines:
+class BasketLines:
     """Invoices (``customer``, ``moment``, ``size``) and their lines, which lie together in the invoices' order.
 
     A moment counts the minutes the shop has been open since 1 December 2010: open days times :data:`MINUTES`, plus the
     minutes of the day.
     """
 
-    customer: Ints
-    moment: Ints
-    size: Ints
-    item: Ints
-    pence: Ints
-    quantity: Ints
+    customer: Whole
+    moment: Whole
+    size: Whole
+    item: Whole
+    pence: Whole
+    quantity: Whole
 
 
-def baskets(shop: Catalogue, people: Customers, rng: np.random.Generator) -> Lines:
+def baskets(shop: Catalogue, people: Customers, rng: np.random.Generator) -> BasketLines:
     """Draw everything that ``people`` buy in the year; customers are numbered from 0."""
     customer, turn, moment, size = _visits(people, rng)
     postage = np.zeros(size.size, dtype=np.int64)
@@ -132,11 +129,11 @@ def baskets(shop: Catalogue, people: Customers, rng: np.random.Generator) -> Lin
     quantity[~is_goods] = 1
     open_days, _ends, _month = calendar()
     day = np.repeat(open_days[moment // MINUTES], size)
-    return Lines(customer, moment, size, item, _pence(shop, item, quantity, day, rng), quantity)
+    return BasketLines(customer, moment, size, item, _pence(shop, item, quantity, day, rng), quantity)
 
 
 @cache
-def calendar() -> tuple[Ints, Floats, Ints]:
+def calendar() -> tuple[Whole, Real, Whole]:
     """Return the open days (0 is 1 December), the cumulated chance of a visit and each day's month (December is 0)."""
     days = [FIRST_DAY + timedelta(days=day) for day in range(DAYS)]
     month = np.array([day.month % 12 for day in days])
@@ -147,7 +144,7 @@ def calendar() -> tuple[Ints, Floats, Ints]:
     return is_open, ends / ends[-1], month
 
 
-def pick(chances: Iterable[float], u: Floats) -> Ints:
+def pick(chances: Iterable[float], u: Real) -> Whole:
     """Return for each ``u`` in [0, 1) the place it falls on when the chances are laid end to end.
 
     >>> pick([1, 3], np.array([0.2, 0.25, 0.9])).tolist()
@@ -157,12 +154,12 @@ def pick(chances: Iterable[float], u: Floats) -> Ints:
     return np.searchsorted(ends / ends[-1], u, side="right").clip(max=ends.size - 1)
 
 
-def starts(size: Ints) -> Ints:
+def starts(size: Whole) -> Whole:
     """Return where groups of these sizes start when they lie end to end: [2, 3, 1] → [0, 2, 5]."""
     return np.cumsum(size) - size
 
 
-def _visits(people: Customers, rng: np.random.Generator) -> tuple[Ints, Ints, Ints, Ints]:
+def _visits(people: Customers, rng: np.random.Generator) -> tuple[Whole, Whole, Whole, Whole]:
     """Return the invoices in the order of customer and time: customer, turn (0 is the first), moment and lines."""
     counts = people.invoices
     first = starts(counts)
@@ -198,12 +195,12 @@ def _visits(people: Customers, rng: np.random.Generator) -> tuple[Ints, Ints, In
 def _goods(
     shop: Catalogue,
     people: Customers,
-    customer: Ints,
-    turn: Ints,
-    moment: Ints,
-    size: Ints,
+    customer: Whole,
+    turn: Whole,
+    moment: Whole,
+    size: Whole,
     rng: np.random.Generator,
-) -> Ints:
+) -> Whole:
     """Return the article of every line but postage; the arrays are those of the invoices, ``size`` without postage."""
     invoice = np.repeat(np.arange(size.size), size)
     of = customer[invoice]
@@ -236,18 +233,18 @@ def _goods(
     when = month[open_days[moment // MINUTES]][invoice[is_new]]
     drawn = np.empty(line.size, dtype=np.int64)
     drawn[is_new] = _new_articles(shop, people, of[is_new], when, rng)
-    result: Ints = drawn[source]
+    result: Whole = drawn[source]
     return result
 
 
-def _first_purchase(source: Ints) -> Ints:
+def _first_purchase(source: Whole) -> Whole:
     """Follow each line to the line it repeats, and on to the first purchase: [0, 0, 1, 3] → [0, 0, 0, 3]."""
     while (source != (further := source[source])).any():
         source = further
     return source
 
 
-def _seen_before(key: Ints) -> Flags:
+def _seen_before(key: Whole) -> Flags:
     """Whether an equal key comes earlier: [7, 8, 7] → [False, False, True]."""
     order = np.argsort(key, kind="stable")
     seen = np.zeros(key.size, dtype=np.bool_)
@@ -255,7 +252,7 @@ def _seen_before(key: Ints) -> Flags:
     return seen
 
 
-def _new_articles(shop: Catalogue, people: Customers, of: Ints, month: Ints, rng: np.random.Generator) -> Ints:
+def _new_articles(shop: Catalogue, people: Customers, of: Whole, month: Whole, rng: np.random.Generator) -> Whole:
     """Draw a new article for each slot, never the same one twice for a customer.
 
     Draw, keep the first of each article, draw again for the others; what a few rounds leave open is filled from what
@@ -297,14 +294,14 @@ def _new_articles(shop: Catalogue, people: Customers, of: Ints, month: Ints, rng
     return article
 
 
-def _by_popularity(shop: Catalogue, low: Ints, high: Ints, u: Floats) -> Ints:
+def _by_popularity(shop: Catalogue, low: Whole, high: Whole, u: Real) -> Whole:
     """Draw an article between ``low`` and ``high`` (without) by popularity; an empty range draws from all."""
     low, high = np.where(high > low, low, 0), np.where(high > low, high, shop.goods)
     bottom, top = shop.popularity[low], shop.popularity[high]
     return (np.searchsorted(shop.popularity, bottom + u * (top - bottom), side="right") - 1).clip(low, high - 1)
 
 
-def _is_in(key: Ints, taken: Ints) -> Flags:
+def _is_in(key: Whole, taken: Whole) -> Flags:
     """Whether each key is among ``taken``, which is sorted."""
     if not taken.size:
         return np.zeros(key.size, dtype=np.bool_)
@@ -312,7 +309,7 @@ def _is_in(key: Ints, taken: Ints) -> Flags:
     return result
 
 
-def _fill(shop: Catalogue, article: Ints, of: Ints, todo: Ints, rng: np.random.Generator) -> None:
+def _fill(shop: Catalogue, article: Whole, of: Whole, todo: Whole, rng: np.random.Generator) -> None:
     """Fill the open slots with articles their customers do not have, in the order of exponential clocks.
 
     The clock of an article rings after an exponential time whose rate is its popularity; the first k to ring are k
@@ -336,7 +333,7 @@ def _fill(shop: Catalogue, article: Ints, of: Ints, todo: Ints, rng: np.random.G
         article[slots] = order[row[of[slots]], turn]
 
 
-def _quantities(shop: Catalogue, kind: Ints, item: Ints, rng: np.random.Generator) -> Ints:
+def _quantities(shop: Catalogue, kind: Whole, item: Whole, rng: np.random.Generator) -> Whole:
     """Return the pieces of every line: single pieces or whole packs, as the kind of customer orders."""
     u = rng.random(item.size)
     ends = np.concatenate(
@@ -344,17 +341,17 @@ def _quantities(shop: Catalogue, kind: Ints, item: Ints, rng: np.random.Generato
     )
     pieces = np.array([n for _kind, _share, orders in ORDERS for _chance, n in orders])
     choice = pieces[np.searchsorted(ends, kind + u, side="right").clip(max=pieces.size - 1)]
-    quantities: Ints = np.where(choice > 0, choice, -choice * shop.pack[item])
+    quantities: Whole = np.where(choice > 0, choice, -choice * shop.pack[item])
     return quantities
 
 
-def _ends(chances: list[float]) -> Floats:
+def _ends(chances: list[float]) -> Real:
     ends = np.cumsum(chances)
-    result: Floats = ends / ends[-1]
+    result: Real = ends / ends[-1]
     return result
 
 
-def _pence(shop: Catalogue, item: Ints, quantity: Ints, day: Ints, rng: np.random.Generator) -> Ints:
+def _pence(shop: Catalogue, item: Whole, quantity: Whole, day: Whole, rng: np.random.Generator) -> Whole:
     """Return the unit price of every line: bulk price for many pieces, at times a counter price for few, or usual."""
     usual = np.where(day < shop.change_day[item], shop.early_price[item], shop.price[item])
     counter = (quantity <= 2) & (rng.random(item.size) < _COUNTER)

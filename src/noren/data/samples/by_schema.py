@@ -11,7 +11,7 @@ from noren.data.formats.official import write_lines
 from noren.data.frames import History
 from noren.data.reading import write_blocks
 from noren.data.samples import generator
-from noren.data.samples.shape import Shape, ShapeCounter
+from noren.data.samples.shape import HistoryShape, ShapeCounter
 from noren.data.schema import Column, Kind, Role, Schema, ValueType
 from noren.errors import ParameterError
 from noren.i18n import _
@@ -49,7 +49,7 @@ def write_sample(
     seed: int = 0,
     master: Path | None = None,
     progress: Progress = silent,
-) -> Shape:
+) -> HistoryShape:
     """Write generated purchases to a file, block by block, and return their shape."""
     _must_be_history(schema)
     counter = ShapeCounter(schema.role(Role.CUSTOMER).name, schema.role(Role.ITEM).name)

@@ -19,7 +19,6 @@ from typing import Final
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from noren.data.samples.baskets import (
     FIRST_DAY,
@@ -27,22 +26,21 @@ from noren.data.samples.baskets import (
     MOST_INVOICES,
     OPENS_AT,
     ORDERS,
+    BasketLines,
     Customers,
-    Lines,
     baskets,
     calendar,
     pick,
     starts,
 )
 from noren.data.samples.product_names import CATEGORIES, MOST_ITEMS, Catalogue, catalogue
-from noren.data.samples.shape import Shape, ShapeCounter, shape
+from noren.data.samples.shape import HistoryShape, ShapeCounter, shape
 from noren.errors import ParameterError
 from noren.i18n import _
+from noren.kernels.arrays import Real, Whole
 
-__all__ = ["MOST_ROWS_PER_CUSTOMER", "SORTED_ROWS", "Shape", "ShapeCounter", "generate", "master", "shape"]
+__all__ = ["MOST_ROWS_PER_CUSTOMER", "SORTED_ROWS", "HistoryShape", "ShapeCounter", "generate", "master", "shape"]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 SORTED_ROWS: Final = 2_000_000
 """Up to this many rows the whole sample is in the order of time; above, each chunk of about 260,000 rows is."""
@@ -56,7 +54,7 @@ _CHUNK_ROWS: Final = 1 << 18
 _ROWS_SPREAD: Final = 1.18
 _TRADE_SHARE: Final = 0.0025
 _TRADE_TIMES: Final = (1.5, 2.5)
-# Lines per invoice of a customer: log-normal around 21, a little larger for larger customers.
+# BasketLines per invoice of a customer: log-normal around 21, a little larger for larger customers.
 _BASKET: Final = (3.17, 0.16, 0.72)
 _PAYS_POSTAGE: Final = 0.82
 # Customers have so many favourite categories; the chance that something new is of one differs between these two.
@@ -166,25 +164,25 @@ def _stream(seed: int, *place: int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=place)))
 
 
-def _bell(u: Floats) -> Floats:
+def _bell(u: Real) -> Real:
     """Return the normal quantile of ``u``, by Tukey's lambda: within 0.03 of it between the 0.1 % and the 99.9 %."""
-    result: Floats = (u**0.1349 - (1 - u) ** 0.1349) / 0.1975
+    result: Real = (u**0.1349 - (1 - u) ** 0.1349) / 0.1975
     return result
 
 
-def _between(ends: tuple[float, float], u: Floats) -> Floats:
+def _between(ends: tuple[float, float], u: Real) -> Real:
     return ends[0] + (ends[1] - ends[0]) * u
 
 
-def _shared_out(total: int, weight: Floats) -> Ints:
+def _shared_out(total: int, weight: Real) -> Whole:
     """Share ``total`` out in whole numbers by weight, exactly: rounded cumulated shares, then their differences."""
     shares = np.rint(total * (np.cumsum(weight) / weight.sum()))
     shares[-1] = total
-    parts: Ints = np.diff(shares.astype(np.int64), prepend=0)
+    parts: Whole = np.diff(shares.astype(np.int64), prepend=0)
     return parts
 
 
-def _identities(customers: int, seed: int) -> tuple[pl.Series, Ints]:
+def _identities(customers: int, seed: int) -> tuple[pl.Series, Whole]:
     """Return labels, rising and all of one width (five digits as long as they last), and countries."""
     rng = _stream(seed, 0)
     first, width = 12_346, 5
@@ -221,7 +219,7 @@ def _customers(customers: int, rows: int, seed: int) -> Customers:
     )
 
 
-def _chunks(rows: Ints) -> list[tuple[int, int]]:
+def _chunks(rows: Whole) -> list[tuple[int, int]]:
     """Cut the customers into runs of about ``_CHUNK_ROWS`` rows: from where to where."""
     chunk = (np.cumsum(rows) - rows) // _CHUNK_ROWS
     bounds = [0, *(np.flatnonzero(np.diff(chunk)) + 1).tolist(), rows.size]
@@ -230,7 +228,7 @@ def _chunks(rows: Ints) -> list[tuple[int, int]]:
 
 def _numbers(shop: Catalogue, people: Customers, seed: int) -> Iterator[pl.DataFrame]:
     """Yield the rows as numbers, in order: the whole sample, or chunk by chunk where it is large."""
-    drawn: Iterator[tuple[int, Lines]] = (
+    drawn: Iterator[tuple[int, BasketLines]] = (
         (low, baskets(shop, people.part(low, high), _stream(seed, 3, number)))
         for number, (low, high) in enumerate(_chunks(people.rows))
     )
@@ -242,13 +240,13 @@ def _numbers(shop: Catalogue, people: Customers, seed: int) -> Iterator[pl.DataF
         invoices += lines.size.size
 
 
-def _joined(parts: list[tuple[int, Lines]]) -> tuple[int, Lines]:
+def _joined(parts: list[tuple[int, BasketLines]]) -> tuple[int, BasketLines]:
     """Lay chunks end to end, with the customers numbered from 0 on."""
     columns = [vars(lines) | {"customer": lines.customer + low} for low, lines in parts]
-    return 0, Lines(**{name: np.concatenate([column[name] for column in columns]) for name in columns[0]})
+    return 0, BasketLines(**{name: np.concatenate([column[name] for column in columns]) for name in columns[0]})
 
 
-def _in_time(lines: Lines, first_customer: int, first_invoice: int) -> pl.DataFrame:
+def _in_time(lines: BasketLines, first_customer: int, first_invoice: int) -> pl.DataFrame:
     """Number the invoices in the order of time and put the rows into that order."""
     order = np.lexsort((lines.customer, lines.moment))
     size = lines.size[order]

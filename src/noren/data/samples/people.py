@@ -33,11 +33,10 @@ from noren.data.frames import Table
 from noren.data.schema import Schema
 from noren.errors import ParameterError
 from noren.i18n import _
+from noren.kernels.arrays import Real, Whole
 
 __all__ = ["MOST_PEOPLE", "sample_people"]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 MOST_PEOPLE: Final = 10_000_000
 
@@ -136,34 +135,34 @@ def sample_people(rows: int = 4_000, seed: int = 0) -> Table:
     return Table.of(frame, schema)
 
 
-def _texts(schema: Schema, column: str, codes: Ints) -> pl.Series:
+def _texts(schema: Schema, column: str, codes: Whole) -> pl.Series:
     return pl.Series(schema[column].domain, dtype=pl.String).gather(pl.Series(codes))
 
 
-def _drawn(rng: np.random.Generator, weights: Floats) -> Ints:
+def _drawn(rng: np.random.Generator, weights: Real) -> Whole:
     """Draw a value for each row, given the logarithms of the weights of its values."""
     shares = np.cumsum(np.exp(weights - weights.max(axis=1, keepdims=True)), axis=1)
     beyond = rng.random(len(weights))[:, None] * shares[:, -1:] >= shares
-    found: Ints = np.minimum(beyond.sum(axis=1), weights.shape[1] - 1).astype(np.int64)
+    found: Whole = np.minimum(beyond.sum(axis=1), weights.shape[1] - 1).astype(np.int64)
     return found
 
 
-def _ages(rng: np.random.Generator, rows: int) -> Ints:
+def _ages(rng: np.random.Generator, rows: int) -> Whole:
     years = np.arange(_YOUNGEST, _OLDEST + 1)
     # as many of each year up to 60, then fewer, as people die
     shares = np.cumsum(np.exp(-np.clip(years - 60, 0, None) / 12.0))
     place = np.searchsorted(shares, rng.random(rows) * shares[-1], side="right")
-    ages: Ints = years[np.minimum(place, len(years) - 1)]
+    ages: Whole = years[np.minimum(place, len(years) - 1)]
     return ages
 
 
-def _educations(rng: np.random.Generator, age: Ints, in_city: NDArray[np.bool_]) -> Ints:
+def _educations(rng: np.random.Generator, age: Whole, in_city: NDArray[np.bool_]) -> Whole:
     level, by_age, by_city = _EDUCATION.T
     weights = level + by_age * ((age - 40) / 10.0)[:, None] + by_city * in_city[:, None]
     return _drawn(rng, np.where(age[:, None] >= _SCHOOL_UNTIL, weights, -30.0))
 
 
-def _marital(rng: np.random.Generator, age: Ints, woman: Floats) -> Ints:
+def _marital(rng: np.random.Generator, age: Whole, woman: Real) -> Whole:
     years = age.astype(np.float64)
     single = 3.2 - 0.16 * (years - 20) + 0.0012 * (years - 20) ** 2
     married = np.where(years < 18, -30.0, 1.0 - 0.0006 * (years - 50) ** 2)
@@ -173,14 +172,14 @@ def _marital(rng: np.random.Generator, age: Ints, woman: Floats) -> Ints:
     return _drawn(rng, np.column_stack([single, married, separated, divorced, widowed]))
 
 
-def _occupations(rng: np.random.Generator, age: Ints, education: Ints, woman: Floats) -> Ints:
+def _occupations(rng: np.random.Generator, age: Whole, education: Whole, woman: Real) -> Whole:
     level, by_step, by_sex = _OCCUPATION.T
     weights = level + by_step * education[:, None] + by_sex * woman[:, None]
     weights[:, 0] += 1.4 * (age < 20) + 0.35 * np.clip(age - 60, 0, 12)
     return _drawn(rng, weights)
 
 
-def _weekly_hours(rng: np.random.Generator, occupation: Ints, woman: Floats, age: Ints) -> Ints:
+def _weekly_hours(rng: np.random.Generator, occupation: Whole, woman: Real, age: Whole) -> Whole:
     middle, spread = _HOURS[occupation].T
     share = np.clip(_PART_TIME[occupation] * (0.6 + 0.8 * woman) + 0.35 * ((age < 22) | (age > 65)), 0, 0.9)
     part_time = rng.random(len(age)) < share
@@ -192,8 +191,8 @@ def _weekly_hours(rng: np.random.Generator, occupation: Ints, woman: Floats, age
 
 
 def _incomes(
-    rng: np.random.Generator, education: Ints, occupation: Ints, hours: Ints, age: Ints, woman: Floats
-) -> Ints:
+    rng: np.random.Generator, education: Whole, occupation: Whole, hours: Whole, age: Whole, woman: Real
+) -> Whole:
     score = (
         0.38 * (education - 2)
         + _PAY[occupation]
@@ -202,11 +201,11 @@ def _incomes(
         - 0.35 * woman
         + 0.75 * rng.standard_normal(len(age))
     )
-    classes: Ints = np.searchsorted(_INCOME_CUTS, score).astype(np.int64)
+    classes: Whole = np.searchsorted(_INCOME_CUTS, score).astype(np.int64)
     return classes
 
 
-def _illnesses(rng: np.random.Generator, age: Ints, woman: Floats, occupation: Ints, marital: Ints) -> Ints:
+def _illnesses(rng: np.random.Generator, age: Whole, woman: Real, occupation: Whole, marital: Whole) -> Whole:
     decades = (age - 40) / 10.0
     weights = [
         2.0 - 0.30 * decades,  # none

@@ -10,11 +10,11 @@ from typing import Final
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-__all__ = ["EXACT_CUSTOMERS", "Shape", "ShapeCounter", "shape"]
+from noren.kernels.arrays import Whole
 
-Ints = NDArray[np.int64]
+__all__ = ["EXACT_CUSTOMERS", "HistoryShape", "ShapeCounter", "shape"]
+
 
 EXACT_CUSTOMERS: Final = 5_000
 """Up to this many customers µ is the mean over all pairs, above over a sample of them."""
@@ -26,7 +26,7 @@ _LOOKUPS_AT_A_TIME: Final = 2_000_000
 
 
 @dataclass(frozen=True)
-class Shape:
+class HistoryShape:
     """n customers, m rows, b items per customer, mean similarity µ and mean overlap h of two customers.
 
     With fewer than two customers there are no pairs; ``mu`` and ``h`` are then 0. ``mu_pairs`` says over how many pairs
@@ -43,7 +43,7 @@ class Shape:
     mu_pairs: int = 0
 
 
-def shape(frame: pl.DataFrame, customer: str = "customer", item: str = "item", seed: int = 0) -> Shape:
+def shape(frame: pl.DataFrame, customer: str = "customer", item: str = "item", seed: int = 0) -> HistoryShape:
     """Return the shape of a history; ``seed`` matters only where µ is estimated (see :data:`EXACT_CUSTOMERS`).
 
     >>> rows = {"customer": ["a", "a", "a", "b", "b", "c"], "item": ["x", "y", "y", "x", "z", "w"]}
@@ -66,7 +66,7 @@ class ShapeCounter:
         self._columns = (customer, item)
         self._numbers: tuple[dict[object, int], dict[object, int]] = ({}, {})
         self._rows = 0
-        self._pairs: list[Ints] = []
+        self._pairs: list[Whole] = []
 
     def add(self, block: pl.DataFrame) -> None:
         """Take in one block."""
@@ -76,7 +76,7 @@ class ShapeCounter:
         )
         self._pairs.append(_distinct(customer << 32 | item))
 
-    def shape(self, seed: int = 0) -> Shape:
+    def shape(self, seed: int = 0) -> HistoryShape:
         """Return the shape of all blocks so far."""
         pairs = _distinct(np.concatenate([np.empty(0, dtype=np.int64), *self._pairs]))
         self._pairs = [pairs]
@@ -88,21 +88,23 @@ class ShapeCounter:
         overlap = int((buyers * (buyers - 1) // 2).sum())
         mean_items = pairs.size / n if n else 0.0
         if every_pair == 0:
-            return Shape(n, self._rows, mean_items, 0.0, 0.0)
+            return HistoryShape(n, self._rows, mean_items, 0.0, 0.0)
         h = overlap / every_pair
         if n <= EXACT_CUSTOMERS:
-            return Shape(n, self._rows, mean_items, _mean_jaccard(customer, item, n, buyers), h, mu_pairs=every_pair)
+            return HistoryShape(
+                n, self._rows, mean_items, _mean_jaccard(customer, item, n, buyers), h, mu_pairs=every_pair
+            )
         mu, error = _sampled_jaccard(pairs, n, np.random.Generator(np.random.PCG64(seed)))
-        return Shape(n, self._rows, mean_items, mu, h, mu_is_exact=False, mu_error=error, mu_pairs=SAMPLED_PAIRS)
+        return HistoryShape(n, self._rows, mean_items, mu, h, mu_is_exact=False, mu_error=error, mu_pairs=SAMPLED_PAIRS)
 
 
-def _distinct(keys: Ints) -> Ints:
+def _distinct(keys: Whole) -> Whole:
     """Return the distinct keys in order; NumPy's own ``unique`` hashes first, which takes ten times as long here."""
     ordered = np.sort(keys)
     return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))[: keys.size]]
 
 
-def _numbered(values: pl.Series, known: dict[object, int]) -> Ints:
+def _numbered(values: pl.Series, known: dict[object, int]) -> Whole:
     """Number the values 0, 1, 2 … in the order they are first seen; ``known`` remembers between blocks."""
     distinct = values.unique(maintain_order=True)
     numbers = [known.setdefault(value, len(known)) for value in distinct.to_list()]
@@ -110,7 +112,7 @@ def _numbered(values: pl.Series, known: dict[object, int]) -> Ints:
     return np.asarray(numbered.to_numpy(), dtype=np.int64)
 
 
-def _mean_jaccard(customer: Ints, item: Ints, n: int, buyers: Ints) -> float:
+def _mean_jaccard(customer: Whole, item: Whole, n: int, buyers: Whole) -> float:
     """Return the mean over all pairs, by products of 0/1 matrices, some items at a time."""
     sizes = np.bincount(customer, minlength=n).astype(np.float64)
     shared = np.flatnonzero(buyers > 1)  # an item of one buyer is in no overlap
@@ -130,7 +132,7 @@ def _mean_jaccard(customer: Ints, item: Ints, n: int, buyers: Ints) -> float:
     return float(total / (n * (n - 1)))
 
 
-def _sampled_jaccard(pairs: Ints, n: int, rng: np.random.Generator) -> tuple[float, float]:
+def _sampled_jaccard(pairs: Whole, n: int, rng: np.random.Generator) -> tuple[float, float]:
     """Return the mean over pairs drawn uniformly, with its standard error; ``pairs`` are sorted keys."""
     left = rng.integers(0, n, SAMPLED_PAIRS)
     right = rng.integers(0, n - 1, SAMPLED_PAIRS)

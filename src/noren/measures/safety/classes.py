@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
+from noren.cost_law import EVERYBODY, CostLaw
 from noren.data.categories import as_released
 from noren.data.fits import Consistent, class_sizes, consistent_customers
 from noren.data.frames import History, Records, Table
@@ -15,11 +17,11 @@ from noren.data.schema import Kind
 from noren.engines.waiting import heard
 from noren.errors import CheckFailedError, SchemaError
 from noren.i18n import N_, _
-from noren.kernels.feasibility import one_to_one_counts
+from noren.kernels.linkage.feasibility import one_to_one_counts
 from noren.measures.evidence import original_history
 from noren.measures.safety.table_classes import audit_table, judge_table
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Measure, Need, Score
+from noren.protocols import Evidence, Measure, Need, Score, Side
 
 __all__ = ["Classes", "audit"]
 
@@ -68,6 +70,26 @@ class Classes(Measure):
     source: ClassVar[str] = "S0, S1"
     goal: ClassVar[Literal["lower", "higher"]] = "higher"
     unit: ClassVar[str] = N_("people")
+    side: ClassVar[Side] = "safety"
+    cost: ClassVar[CostLaw | None] = CostLaw(
+        EVERYBODY.terms,
+        rough=N_("how long counting the customers who fit takes depends on how many fit each history"),
+    )
+    part_names: ClassVar[Mapping[str, str]] = {
+        "min": N_("smallest"),
+        "median": N_("median"),
+        "mean": N_("mean"),
+        "one_to_one": N_("smallest if each pseudonym is another person"),
+        "below": N_("share below the promised k"),
+        "prosecutor": N_("prosecutor"),
+        "journalist": N_("journalist"),
+        "marketer": N_("marketer"),
+        "l_distinct": N_("ℓ, distinct sensitive values"),
+        "l_entropy": N_("ℓ, by entropy"),
+        "recursive_c": N_("c, recursive diversity"),
+        "t_equal": N_("t, all moves alike"),
+        "t_ordered": N_("t, by the values’ order"),
+    }
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "public"})
     accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.HISTORY, Kind.TABLE})
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
+from noren.cost_law import BY_PEOPLE, CostLaw
 from noren.data.release import Secret
 from noren.i18n import N_, _
-from noren.kernels.prefix_threshold import prefix_thresholds
-from noren.kernels.threshold import Bound, threshold
+from noren.kernels.judging.prefix_threshold import prefix_thresholds
+from noren.kernels.judging.threshold import Bound, threshold
 from noren.measures.evidence import guesses_of, secret_of
+from noren.measures.safety.best_try import best_try
 from noren.measures.safety.hits import hits, hits_by_rank
-from noren.measures.safety.verdicts import best_try
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Guess, Measure, Need, Score
+from noren.protocols import Evidence, Guess, Measure, Need, Score, Side
 
 __all__ = ["Chance", "Effective"]
 
@@ -46,7 +48,7 @@ class Effective(Measure):
 
     References
     ----------
-    S0 §4, Table 4; for the sharp bound see ``noren.kernels.threshold``, which has the proof.
+    S0 §4, Table 4; for the sharp bound see ``noren.kernels.judging.threshold``, which has the proof.
 
     Examples
     --------
@@ -69,6 +71,13 @@ class Effective(Measure):
     goal: ClassVar[Literal["lower", "higher"]] = "lower"
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = N_("1 if an attack was effective, else 0")
+    side: ClassVar[Side] = "safety"
+    cost: ClassVar[CostLaw | None] = BY_PEOPLE
+    part_names: ClassVar[Mapping[str, str]] = {
+        "named": N_("named"),
+        "right": N_("right"),
+        "needed": N_("needed"),
+    }
     needs: ClassVar[frozenset[Need]] = frozenset({"secret", "guess"})
 
     bound: Bound = Field(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
+from noren.cost_law import BY_PEOPLE, CostLaw
 from noren.data.schema import Role
 from noren.i18n import N_
-from noren.kernels.period_matching import Window, matching_curve, worst_windows
+from noren.kernels.linkage.period_matching import Window, matching_curve, worst_windows
 from noren.measures.safety.matching import matched
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Measure, Need, Score
+from noren.protocols import Evidence, Measure, Need, Score, Side
 
 __all__ = ["ExtendedMonthMatching"]
 
@@ -57,6 +58,8 @@ class ExtendedMonthMatching(Measure):
     goal: ClassVar[Literal["lower", "higher"]] = "lower"
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = N_("share of pseudonyms found, at the worst moment")
+    side: ClassVar[Side] = "safety"
+    cost: ClassVar[CostLaw | None] = BY_PEOPLE
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "secret", "guess"})
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:

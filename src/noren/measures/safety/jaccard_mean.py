@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
 
+from noren.cost_law import EVERYBODY, CostLaw
 from noren.data.categories import as_released
 from noren.data.frames import History
 from noren.data.item_sets import set_sides
 from noren.data.schema import Role
 from noren.errors import SchemaError
 from noren.i18n import N_, _
-from noren.kernels.jaccard import similarities
+from noren.kernels.linkage.jaccard import similarities
 from noren.measures.evidence import original_history, secret_of
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Measure, Need, Score
+from noren.protocols import Evidence, Measure, Need, Score, Side
 
 __all__ = ["JaccardMean"]
 
@@ -60,6 +62,14 @@ class JaccardMean(Measure):
     goal: ClassVar[Literal["lower", "higher"]] = "lower"
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = N_("similarity of sets of items, 1 if equal")
+    side: ClassVar[Side] = "safety"
+    cost: ClassVar[CostLaw | None] = EVERYBODY
+    part_names: ClassVar[Mapping[str, str]] = {
+        "least": N_("smallest"),
+        "median": N_("median"),
+        "greatest": N_("largest"),
+        "sd": N_("standard deviation"),
+    }
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "public", "secret"})
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+from noren.cost_law import BY_PEOPLE, CostLaw
 from noren.i18n import N_
 from noren.measures.evidence import guesses_of, original_history, secret_of
 from noren.measures.safety.hits import hits
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Measure, Need, Score
+from noren.protocols import Evidence, Measure, Need, Score, Side
 
 __all__ = ["ReidRate"]
 
@@ -49,6 +50,8 @@ class ReidRate(Measure):
     goal: ClassVar[Literal["lower", "higher"]] = "lower"
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = N_("share of customers")
+    side: ClassVar[Side] = "safety"
+    cost: ClassVar[CostLaw | None] = BY_PEOPLE
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "secret", "guess"})
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:

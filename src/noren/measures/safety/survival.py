@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
+from noren.cost_law import EVERYBODY, CostLaw
 from noren.data.fits import class_sizes
 from noren.data.frames import History
 from noren.errors import SchemaError
 from noren.i18n import N_, _
-from noren.kernels.survival import Naming, Plan, best_plan, satisfies_h0
-from noren.kernels.threshold import Bound
+from noren.kernels.judging.survival import Naming, Plan, best_plan, satisfies_h0
+from noren.kernels.judging.threshold import Bound
 from noren.measures.safety.effective import Chance
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Measure, Need, Score
+from noren.protocols import Evidence, Measure, Need, Score, Side
 
 __all__ = ["Survival"]
 
@@ -56,6 +58,16 @@ class Survival(Measure):
     goal: ClassVar[Literal["lower", "higher"]] = "higher"
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = N_("probability")
+    side: ClassVar[Side] = "safety"
+    cost: ClassVar[CostLaw | None] = EVERYBODY
+    part_names: ClassVar[Mapping[str, str]] = {
+        "one_attacker": N_("one attacker succeeds"),
+        "any_attacker": N_("any attacker succeeds"),
+        "in_league": N_("attackers in league succeed, at most"),
+        "named": N_("named"),
+        "needed": N_("needed"),
+        "smallest_class": N_("smallest class"),
+    }
     needs: ClassVar[frozenset[Need]] = frozenset({"public"})
 
     attackers: int = Field(default=13, ge=1, description=N_("how many attackers try, each on their own"))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+from noren.cost_law import BY_PEOPLE, CostLaw
 from noren.data.schema import Role
 from noren.i18n import N_
-from noren.kernels.period_matching import user_matching
+from noren.kernels.linkage.period_matching import user_matching
 from noren.measures.safety.matching import UNLISTED, matched
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Measure, Need, Score
+from noren.protocols import Evidence, Measure, Need, Score, Side
 
 __all__ = ["UserMatching"]
 
@@ -55,6 +56,8 @@ class UserMatching(Measure):
     goal: ClassVar[Literal["lower", "higher"]] = "lower"
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = N_("share of customers found in every period")
+    side: ClassVar[Side] = "safety"
+    cost: ClassVar[CostLaw | None] = BY_PEOPLE
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "secret", "guess"})
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:

@@ -8,9 +8,10 @@ from typing import ClassVar, Literal
 import numpy as np
 import polars as pl
 
+from noren.descriptions import Headline, KeptShare
 from noren.errors import ParameterError
 from noren.i18n import N_, _
-from noren.kernels.cramer import cramers_v
+from noren.kernels.judging.cramer import cramers_v
 from noren.measures.utility.table_rows import OfTables, rows_of
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Need, Score
@@ -53,6 +54,15 @@ class Association(OfTables):
     goal: ClassVar[Literal["lower", "higher"]] = "lower"
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = N_("mean absolute difference of Cramér's V or correlation")
+    headlines: ClassVar[tuple[Headline, ...]] = (
+        Headline(
+            N_("association error"),
+            N_("How far what columns have to do with each other is from the original’s; 0 is exact."),
+            of="perturbed",
+            rank=3,
+        ),
+    )
+    keeps: ClassVar[KeptShare | None] = KeptShare(N_("associations of columns"), rank=1)
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "public", "exact"})
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:

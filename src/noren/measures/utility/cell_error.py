@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from noren.cost_law import BY_ROWS, CostLaw
 from noren.data.arrays import exact_values, numbers
 from noren.data.categories import as_released
 from noren.data.cells import contains, is_interval, is_set
 from noren.data.schema import Column, Scale
+from noren.descriptions import Headline, Placing, what_is_left
 from noren.i18n import N_, _
-from noren.kernels.cell_error import exact_sum, interval_error, population_sd, set_error
+from noren.kernels.judging.cell_error import exact_sum, interval_error, population_sd, set_error
 from noren.measures.evidence import original_history, sourced_rows
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Measure, Need, Score
+from noren.protocols import Evidence, Measure, Need, Score, Side
 
 __all__ = ["CellError", "cell_errors"]
 
@@ -82,6 +85,32 @@ class CellError(Measure):
     source: ClassVar[str] = "S0"
     goal: ClassVar[Literal["lower", "higher"]] = "lower"
     unit: ClassVar[str] = N_("mean error per cell; a suppressed cell counts 1")
+    headlines: ClassVar[tuple[Headline, ...]] = (
+        Headline(
+            N_("U, error per cell"),
+            N_(
+                "The error to expect when a value is drawn from each released cell: 0 for an exact copy, 1 for a "
+                "release that says nothing."
+            ),
+            rank=0,
+        ),
+    )
+    side: ClassVar[Side] = "utility"
+    cost: ClassVar[CostLaw | None] = BY_ROWS
+    part_names: ClassVar[Mapping[str, str]] = {
+        "date": N_("date"),
+        "item": N_("item"),
+        "price": N_("price"),
+        "quantity": N_("quantity"),
+    }
+    places: ClassVar[Placing | None] = Placing(
+        N_("1 − U"),
+        N_("use kept, 1 − U"),
+        share=what_is_left,
+        sentence=N_("The error per cell (U) is {lost}"),
+        always=True,
+        rank=0,
+    )
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "public", "secret"})
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -49,6 +50,7 @@ class Clustering(OfTables):
     goal: ClassVar[Literal["lower", "higher"]] = "higher"
     bounds: ClassVar[tuple[float, float | None]] = (-0.5, 1.0)
     unit: ClassVar[str] = N_("adjusted Rand index; 0 is chance")
+    part_names: ClassVar[Mapping[str, str]] = {"original": N_("learnt from the original")}
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "public", "exact"})
 
     clusters: int = Field(default=5, ge=2, le=1000, description=N_("how many clusters; no more than different rows"))

@@ -8,11 +8,13 @@ from typing import ClassVar
 
 from pydantic import Field
 
+from noren.cost_law import BY_SETS, CostLaw
 from noren.data.schema import Role
+from noren.descriptions import Headline, KeptShare
 from noren.errors import ParameterError
 from noren.i18n import N_, _
-from noren.kernels.itemsets import basket_matrix, frequent_sets, support
-from noren.measures.utility.on_draws import Compare, OnDraws
+from noren.kernels.items.frequent_itemsets import basket_matrix, frequent_sets, support
+from noren.measures.utility.on_draws import SPREAD, Compare, OnDraws
 from noren.measures.utility.purchases import Purchases
 
 __all__ = ["FrequentItemsets"]
@@ -55,6 +57,22 @@ class FrequentItemsets(OnDraws):
     asked: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.DATE)
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = N_("share of the original's frequent itemsets that are lost")
+    headlines: ClassVar[tuple[Headline, ...]] = (
+        Headline(
+            N_("frequent itemsets kept"),
+            N_("The share of the items that are often bought together which a basket analysis would still find."),
+            part="kept",
+            goal="higher",
+            percent=True,
+            rank=1,
+        ),
+    )
+    cost: ClassVar[CostLaw | None] = BY_SETS
+    part_names: ClassVar[Mapping[str, str]] = SPREAD | {
+        "kept": N_("share kept"),
+        "frequent": N_("frequent itemsets of the original"),
+    }
+    keeps: ClassVar[KeptShare | None] = KeptShare(N_("frequent itemsets"), rank=1)
 
     support: float = Field(
         default=0.0275,

@@ -8,10 +8,12 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
+from noren.cost_law import BY_SETS, CostLaw
 from noren.data.schema import Role
+from noren.descriptions import KeptShare
 from noren.errors import ParameterError
 from noren.i18n import N_, _
-from noren.kernels.item_similarity import (
+from noren.kernels.items.item_similarity import (
     Matrix,
     most_bought,
     purchase_matrix,
@@ -19,7 +21,7 @@ from noren.kernels.item_similarity import (
     similarities,
     similarity_error,
 )
-from noren.measures.utility.on_draws import Compare, OnDraws
+from noren.measures.utility.on_draws import SPREAD, Compare, OnDraws
 from noren.measures.utility.purchases import Purchases
 
 __all__ = ["ItemSimilarity", "pieces_bought"]
@@ -70,6 +72,13 @@ class ItemSimilarity(OnDraws):
     asked: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.QUANTITY)
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = N_("distance of the similarity matrices, as a share of the original's sum; mean of three")
+    cost: ClassVar[CostLaw | None] = BY_SETS
+    part_names: ClassVar[Mapping[str, str]] = SPREAD | {
+        "wholesale": N_("wholesale"),
+        "retail": N_("retail"),
+        "top": N_("top items"),
+    }
+    keeps: ClassVar[KeptShare | None] = KeptShare(N_("similarities of items"), rank=2)
 
     top: int = Field(default=100, ge=2, le=100_000, description=N_("how many items count as the top"))
 

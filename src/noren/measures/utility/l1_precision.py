@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import ClassVar, Literal
 
@@ -11,16 +11,18 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field
 
+from noren.cost_law import RECONSTRUCTED, CostLaw
 from noren.data.frames import Table
-from noren.data.perturbation import LARGEST_TABLE, Perturbation, perturbation_of
-from noren.data.reconstruction import Reconstruction, reconstruct, stated_model
 from noren.data.release import Release
 from noren.data.schema import Kind
-from noren.data.wide_reconstruction import WIDE_MODELS
+from noren.descriptions import Headline, Placing
 from noren.errors import SchemaError
 from noren.i18n import N_, _
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Measure, Need, Score
+from noren.protocols import Evidence, Measure, Need, Score, Side
+from noren.retention.perturbation import LARGEST_TABLE, Perturbation, perturbation_of
+from noren.retention.reconstruction import Reconstruction, reconstruct, stated_model
+from noren.retention.wide_reconstruction import WIDE_MODELS
 
 __all__ = ["L1Precision", "precision"]
 
@@ -68,7 +70,35 @@ class L1Precision(Measure):
     goal: ClassVar[Literal["lower", "higher"]] = "higher"
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = N_("share of records in the right cell")
+    headlines: ClassVar[tuple[Headline, ...]] = (
+        Headline(
+            N_("L1 precision"),
+            N_("The share of records that stand in the right cell of the cross tabulation; 1 is exact."),
+            of="perturbed",
+            rank=0,
+        ),
+        Headline(
+            N_("L1 precision with the noise"),
+            N_("The same for the released table as it is, before the noise is reckoned out."),
+            part="perturbed",
+            of="perturbed",
+            rank=1,
+        ),
+    )
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "public", "exact"})
+    side: ClassVar[Side] = "utility"
+    cost: ClassVar[CostLaw | None] = RECONSTRUCTED
+    part_names: ClassVar[Mapping[str, str]] = {
+        "perturbed": N_("with the noise"),
+        "reconstructed": N_("reconstructed"),
+    }
+    places: ClassVar[Placing | None] = Placing(
+        N_("records in the right cell"),
+        N_("use kept, records in the right cell"),
+        sentence=N_("The share of records in the right cell is {use}"),
+        always=True,
+        rank=1,
+    )
 
     model: Literal["stated", "none", "em", "independence", "loglinear", "ml", "auto"] = Field(
         default="stated", description=N_("how to reconstruct; stated: as the release says")

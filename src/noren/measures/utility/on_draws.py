@@ -20,12 +20,16 @@ from noren.i18n import N_, _
 from noren.measures.evidence import original_history
 from noren.measures.utility.purchases import MEASURED, Purchases, purchases
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Measure, Need, Score
+from noren.protocols import Evidence, Measure, Need, Score, Side
 
 __all__ = ["Compare", "OnDraws"]
 
 Compare = Callable[[Purchases], Mapping[str, float]]
 """What a data set drawn from the release loses against the original, part by part; ``value`` alone if it has none."""
+
+
+SPREAD = {"spread": N_("spread between draws")}
+"""What the part is called that every measure on draws has."""
 
 
 class OnDraws(Measure):
@@ -38,6 +42,8 @@ class OnDraws(Measure):
     source: ClassVar[str] = "S0"
     goal: ClassVar[Literal["lower", "higher"]] = "lower"
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "public"})
+    side: ClassVar[Side] = "utility"
+    part_names: ClassVar[Mapping[str, str]] = SPREAD
     asked: ClassVar[tuple[Role, ...]] = MEASURED
     """The columns that it looks at, as far as there are; rows that miss a value of them do not count."""
 

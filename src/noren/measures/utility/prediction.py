@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -9,6 +10,7 @@ import polars as pl
 from pydantic import Field
 
 from noren.data.schema import Role, Scale
+from noren.descriptions import Headline, KeptShare
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.measures.utility.table_rows import OfTables, encoded, rows_of
@@ -37,6 +39,20 @@ class Prediction(OfTables):
     goal: ClassVar[Literal["lower", "higher"]] = "higher"
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = N_("share of held-back people predicted rightly")
+    headlines: ClassVar[tuple[Headline, ...]] = (
+        Headline(
+            N_("predicted rightly"),
+            N_("How often a model that learnt from the release is right about people held back."),
+            of="perturbed",
+            rank=2,
+        ),
+    )
+    part_names: ClassVar[Mapping[str, str]] = {
+        "original": N_("learnt from the original"),
+        "release": N_("learnt from the release"),
+        "commonest": N_("always the commonest value"),
+    }
+    keeps: ClassVar[KeptShare | None] = KeptShare(N_("prediction"), rank=0)
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "public", "secret", "exact"})
 
     target: str = Field(

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
 from pydantic import Field
 
+from noren.cost_law import BY_SETS, CostLaw
 from noren.data.arrays import exact_values
 from noren.data.frames import History
 from noren.data.schema import Role
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import N_, _
-from noren.kernels import item_similarity as kernel
+from noren.kernels.items import item_similarity as kernel
 from noren.measures.evidence import original_history
 from noren.measures.utility.item_similarity import pieces_bought
 from noren.measures.utility.purchases import purchases
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Measure, Need, Score
+from noren.protocols import Evidence, Measure, Need, Score, Side
 
 __all__ = ["E1", "E2", "E3", "Recommendations"]
 
@@ -36,6 +38,9 @@ class Recommendations(Measure):
     goal: ClassVar[Literal["lower", "higher"]] = "lower"
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "public", "exact"})
+    side: ClassVar[Side] = "utility"
+    cost: ClassVar[CostLaw | None] = BY_SETS
+    part_names: ClassVar[Mapping[str, str]] = {"items": N_("items"), "similarity": N_("similarity")}
 
     roles: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.QUANTITY)
 

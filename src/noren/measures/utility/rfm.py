@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from noren.cost_law import BY_PEOPLE, CostLaw
 from noren.data.schema import Role
+from noren.descriptions import Headline, KeptShare
 from noren.i18n import N_
-from noren.kernels.rfm import rank_table, table_error
+from noren.kernels.judging.rfm import rank_table, table_error
 from noren.measures.utility.on_draws import Compare, OnDraws
 from noren.measures.utility.purchases import Purchases
 
@@ -69,6 +71,15 @@ class Rfm(OnDraws):
     asked: ClassVar[tuple[Role, ...]] = (Role.DATE, Role.PRICE, Role.QUANTITY)
     summary: ClassVar[str] = N_("How far an RFM analysis (recency, frequency, money) of the release is off.")
     unit: ClassVar[str] = N_("root mean square error of the table of ranks, over the range of its counts")
+    headlines: ClassVar[tuple[Headline, ...]] = (
+        Headline(
+            N_("RFM error"),
+            N_("How far a table of customers by recency, frequency and money is off; 0 is exact."),
+            rank=2,
+        ),
+    )
+    cost: ClassVar[CostLaw | None] = BY_PEOPLE
+    keeps: ClassVar[KeptShare | None] = KeptShare(N_("RFM table"), rank=0)
 
     ranks: int = Field(default=10, ge=2, le=100, description=N_("into how many equal parts customers are ranked"))
 

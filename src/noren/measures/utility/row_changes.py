@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from noren.cost_law import BY_ROWS, CostLaw
 from noren.data.arrays import exact_values, numbers
 from noren.data.schema import Role
 from noren.errors import ParameterError
 from noren.i18n import N_, _
-from noren.kernels.likeness import likeness
+from noren.kernels.linkage.likeness import likeness
 from noren.measures.evidence import aligned_history, original_history
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Measure, Need, Score
+from noren.protocols import Evidence, Measure, Need, Score, Side
 
 __all__ = ["E4", "E5", "E6", "RowChange"]
 
@@ -35,6 +37,8 @@ class RowChange(Measure):
     source: ClassVar[str] = "S3 (PWS Cup 2017)"
     goal: ClassVar[Literal["lower", "higher"]] = "lower"
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "secret", "exact"})
+    side: ClassVar[Side] = "utility"
+    cost: ClassVar[CostLaw | None] = BY_ROWS
     role: ClassVar[Role]
     """The column that is compared."""
 
@@ -143,6 +147,9 @@ class E6(Measure):
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = N_("share of rows deleted")
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "secret"})
+    side: ClassVar[Side] = "utility"
+    cost: ClassVar[CostLaw | None] = BY_ROWS
+    part_names: ClassVar[Mapping[str, str]] = {"share": N_("share")}
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return deleted rows over the original's rows."""

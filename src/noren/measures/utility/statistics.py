@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from noren.cost_law import BY_ROWS, CostLaw
 from noren.data.schema import Role
 from noren.i18n import N_
-from noren.kernels.column_statistics import STATISTICS, column_statistics
-from noren.kernels.item_similarity import most_bought
+from noren.kernels.items.item_similarity import most_bought
+from noren.kernels.judging.column_statistics import STATISTICS, column_statistics
 from noren.measures.utility.item_similarity import pieces_bought
-from noren.measures.utility.on_draws import Compare, OnDraws
+from noren.measures.utility.on_draws import SPREAD, Compare, OnDraws
 from noren.measures.utility.purchases import Purchases
 
 __all__ = ["Statistics"]
@@ -56,6 +57,18 @@ class Statistics(OnDraws):
     roles: ClassVar[tuple[Role, ...]] = (Role.ITEM,)
     summary: ClassVar[str] = N_("How far sums, means, variances, extremes and best-sellers are from the original's.")
     unit: ClassVar[str] = N_("share of the top items that are no longer among the top; parts in their own units")
+    cost: ClassVar[CostLaw | None] = BY_ROWS
+    part_names: ClassVar[Mapping[str, str]] = SPREAD | {
+        "rows": N_("rows"),
+        "items": N_("items"),
+        "sum": N_("sum"),
+        "mean": N_("mean"),
+        "variance": N_("variance"),
+        "sd": N_("standard deviation"),
+        "max": N_("largest"),
+        "min": N_("smallest"),
+        "median": N_("median"),
+    }
 
     top: int = Field(default=100, ge=1, le=100_000, description=N_("how many items count as the top"))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple
 
@@ -10,18 +11,20 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field
 
+from noren.cost_law import BY_CELLS, CostLaw
 from noren.data.cells import is_generalised, is_interval, is_set
 from noren.data.formats.render import value_text
 from noren.data.frames import Table
 from noren.data.hierarchies import read_hierarchies
 from noren.data.rungs import MISSING_MARK, Rungs, on_rungs
 from noren.data.schema import Column, Kind, Role
+from noren.descriptions import Headline, KeptShare, Placing, what_is_left
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import N_, _
 from noren.measures.evidence import secret_of
 from noren.measures.safety.table_classes import table_classes
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Measure, Need, Score
+from noren.protocols import Evidence, Measure, Need, Score, Side
 
 __all__ = ["ClassSize", "Discernibility", "EntropyLoss", "TableLoss"]
 
@@ -73,6 +76,9 @@ class Discernibility(Measure):
     goal: ClassVar[Literal["lower", "higher"]] = "lower"
     unit: ClassVar[str] = N_("pairs of rows")
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "public"})
+    side: ClassVar[Side] = "utility"
+    cost: ClassVar[CostLaw | None] = BY_CELLS
+    part_names: ClassVar[Mapping[str, str]] = {"classes": N_("classes"), "lost_rows": N_("lost rows")}
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the sum of squared class sizes and, for each row in none, the number of rows."""
@@ -95,7 +101,13 @@ class ClassSize(Measure):
     accepts: ClassVar[frozenset[Kind]] = _TABLES
     goal: ClassVar[Literal["lower", "higher"]] = "lower"
     unit: ClassVar[str] = N_("rows")
+    headlines: ClassVar[tuple[Headline, ...]] = (
+        Headline(N_("mean class size"), N_("How many rows cannot be told apart, in the mean."), of="others", rank=2),
+    )
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "public"})
+    side: ClassVar[Side] = "utility"
+    cost: ClassVar[CostLaw | None] = BY_CELLS
+    part_names: ClassVar[Mapping[str, str]] = {"classes": N_("classes"), "lost_rows": N_("lost rows")}
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the rows of the original by the number of classes."""
@@ -127,6 +139,9 @@ class _CellLoss(Measure):
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = N_("share of what was there")
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "public", "secret"})
+    side: ClassVar[Side] = "utility"
+    cost: ClassVar[CostLaw | None] = BY_CELLS
+    of_perturbed: ClassVar[bool] = False
 
     hierarchies: Path | None = Field(
         default=None,
@@ -181,6 +196,22 @@ class TableLoss(_CellLoss):
     name: ClassVar[str] = "table-loss"
     summary: ClassVar[str] = N_("How large a share of a column's values a released cell may mean.")
     source: ClassVar[str] = "Iyengar 2002; ARX"
+    headlines: ClassVar[tuple[Headline, ...]] = (
+        Headline(
+            N_("loss of detail"),
+            N_("How large a share of a column’s values a released cell may mean; 0 where every cell is exact."),
+            of="others",
+            rank=0,
+        ),
+    )
+    places: ClassVar[Placing | None] = Placing(
+        N_("of what cells told apart"),
+        N_("use kept, 1 − loss of the table"),
+        share=what_is_left,
+        sentence=N_("The loss of the table is {lost}"),
+        always=True,
+        rank=0,
+    )
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the geometric mean over quasi columns; the parts tell each column's loss."""
@@ -207,6 +238,15 @@ class EntropyLoss(_CellLoss):
     name: ClassVar[str] = "entropy-loss"
     summary: ClassVar[str] = N_("The share of the bits that tell values apart which released cells no longer hold.")
     source: ClassVar[str] = "Gionis and Tassa 2009"
+    headlines: ClassVar[tuple[Headline, ...]] = (
+        Headline(
+            N_("loss of information"),
+            N_("The share of the bits that told values apart which released cells no longer hold."),
+            of="others",
+            rank=1,
+        ),
+    )
+    keeps: ClassVar[KeptShare | None] = KeptShare(N_("bits that tell values apart"), rank=2)
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return bits lost over bits there were, in all quasi columns; the parts tell each column's share."""

@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field
 
-from noren.data.attributes import Attribute
+from noren.cost_law import RECONSTRUCTED, CostLaw
 from noren.data.frames import Table
-from noren.data.perturbation import LARGEST_TABLE, perturbation_of
-from noren.data.reconstruction import reconstruct, stated_model
 from noren.data.schema import Kind
-from noren.data.wide_reconstruction import WIDE_MODELS
 from noren.errors import SchemaError
 from noren.i18n import N_, _
-from noren.protocols import Evidence, Measure
+from noren.protocols import Evidence, Measure, Side
+from noren.retention.attributes import Attribute
+from noren.retention.perturbation import LARGEST_TABLE, perturbation_of
+from noren.retention.reconstruction import reconstruct, stated_model
+from noren.retention.wide_reconstruction import WIDE_MODELS
 
-__all__ = ["OfTables", "Rows", "encoded", "rows_of"]
+__all__ = ["OfTables", "TableRows", "encoded", "rows_of"]
 
 Whole = NDArray[np.int64]
 Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Rows:
+class TableRows:
     """Original and released rows of the same columns; nominal columns hold texts, others numbers."""
 
     original: pl.DataFrame
@@ -43,6 +44,8 @@ class OfTables(Measure):
     """A measure that analyses the rows of a released table; those of retention are reconstructed first."""
 
     accepts = frozenset({Kind.TABLE})
+    side: ClassVar[Side] = "utility"
+    cost: ClassVar[CostLaw | None] = RECONSTRUCTED
 
     model: Literal["stated", "none", "em", "independence", "loglinear", "ml", "auto"] = Field(
         default="stated", description=N_("how to reconstruct a release by retention; none: as it stands")
@@ -50,7 +53,7 @@ class OfTables(Measure):
     seed: int = Field(default=0, ge=0, description=N_("decides every random choice of the analysis"))
 
 
-def rows_of(measure: OfTables, evidence: Evidence, only: Whole | None = None) -> Rows:
+def rows_of(measure: OfTables, evidence: Evidence, only: Whole | None = None) -> TableRows:
     """Return the rows to analyse: reconstructed records of a release by retention, else the released rows.
 
     Parameters
@@ -70,7 +73,7 @@ def rows_of(measure: OfTables, evidence: Evidence, only: Whole | None = None) ->
         if not names:
             raise SchemaError(_("the release has no column of the original"), _("give the original that was protected"))
         same = [n for n in names if original.frame[n].dtype == public.frame[n].dtype]
-        return Rows(_plain(original.frame.select(same)), _plain(public.frame.select(same)))
+        return TableRows(_plain(original.frame.select(same)), _plain(public.frame.select(same)))
     made = perturbation_of(public, release.statement)
     before = made.frame(made.codes(original.frame))
     after = public.frame.select(made.names)
@@ -79,7 +82,7 @@ def rows_of(measure: OfTables, evidence: Evidence, only: Whole | None = None) ->
     if chosen != "none" and (made.cells <= LARGEST_TABLE or chosen in WIDE_MODELS):
         after = reconstruct(public, release.statement, chosen, seed=measure.seed).records(measure.seed)
     ordered = [a.name for a in made.attributes if _is_ordered(a)]
-    return Rows(_plain(before, ordered), _plain(after, ordered))
+    return TableRows(_plain(before, ordered), _plain(after, ordered))
 
 
 def _is_ordered(attribute: Attribute) -> bool:
@@ -98,7 +101,7 @@ def _plain(frame: pl.DataFrame, ordered: list[str] | None = None) -> pl.DataFram
     return pl.DataFrame(columns)
 
 
-def encoded(rows: Rows, names: list[str]) -> tuple[Numbers, Numbers]:
+def encoded(rows: TableRows, names: list[str]) -> tuple[Numbers, Numbers]:
     """Return both tables as numbers on the same scale: a column for each text, numbers by the original's spread."""
     one, two = [], []
     for name in names:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import altair as alt
-
+from noren.drawing.ground import picture, scaled
 from noren.i18n import _
-from noren.kernels.threshold import thresholds
+from noren.kernels.judging.threshold import thresholds
 from noren.reproduce.beyond import work
-from noren.reproduce.charts import Line, lines, svg
-from noren.reproduce.frame import Asked, Cell, Chart, Comparison, Found, Unit
+from noren.reproduce.charts import ChartLine, lines
+from noren.reproduce.frame import Chart, Comparison, Datum, Extent, Findings, Unit
 from noren.reproduce.s0.printed import KINDS, TABLE_3
 from noren.reproduce.s0.safety import BEST
-from noren.study.charts import COLOURS
 
 __all__ = ["bound", "class_units", "classes", "frontier", "frontier_units"]
 
@@ -25,23 +23,23 @@ KS = (2, 3, 4, 6, 10)
 # --- the sharp bound -------------------------------------------------------------------------------------------------
 
 
-def bound(_found: Found) -> Comparison:
+def bound(_found: Findings) -> Comparison:
     """Set what S0's bound asks of an attacker beside what H0 allows at all."""
     paper, sharp = thresholds(999, "paper"), thresholds(999, "sharp")
     cells = []
     for n in NAMED:
         row = f"n' = {n}"
         cells += [
-            Cell(row, _("S0's bound"), ours=paper[n], digits=0),
-            Cell(row, _("sharp bound"), ours=sharp[n], digits=0),
-            Cell(row, _("fewer"), ours=paper[n] - sharp[n], digits=0),
+            Datum(row, _("S0's bound"), ours=paper[n], digits=0),
+            Datum(row, _("sharp bound"), ours=sharp[n], digits=0),
+            Datum(row, _("fewer"), ours=paper[n] - sharp[n], digits=0),
         ]
 
     def draw() -> str:
         asked = (7, 10, 13, 17, 20, 24, 30, 38, 49, 70, 99, 126, 160, *range(200, 1_000, 100), 999)
         curves = [
-            Line(_("S0's bound"), [paper[n] / n for n in asked], "paper"),
-            Line(_("sharp bound"), [sharp[n] / n for n in asked], "ours"),
+            ChartLine(_("S0's bound"), [paper[n] / n for n in asked], "paper"),
+            ChartLine(_("sharp bound"), [sharp[n] / n for n in asked], "ours"),
         ]
         return lines(
             asked,
@@ -65,12 +63,12 @@ def _plan(size: int, bound: str) -> Unit:
     return Unit(work.plan, (size, bound))
 
 
-def class_units(_asked: Asked) -> list[Unit]:
+def class_units(_asked: Extent) -> list[Unit]:
     """Return the work for classes of one size."""
     return [_plan(size, bound) for size in SIZES for bound in ("paper", "sharp")]
 
 
-def classes(found: Found) -> Comparison:
+def classes(found: Findings) -> Comparison:
     """Say what the best attacker does to 1,000 customers in classes of one size, by either bound."""
     cells = []
     for size in SIZES:
@@ -79,9 +77,9 @@ def classes(found: Found) -> Comparison:
             best = found[_plan(size, bound)]
             said = _("{right} right of {named}").format(right=best["needed"], named=best["named"])
             cells += [
-                Cell(row, _("{bound}: best attack").format(bound=words), ours=said),
-                Cell(row, _("{bound}: its chance").format(bound=words), ours=best["chance"], digits=4),
-                Cell(row, _("{bound}: 13 survived").format(bound=words), ours=best["survival"]),
+                Datum(row, _("{bound}: best attack").format(bound=words), ours=said),
+                Datum(row, _("{bound}: its chance").format(bound=words), ours=best["chance"], digits=4),
+                Datum(row, _("{bound}: 13 survived").format(bound=words), ours=best["survival"]),
             ]
     count, survived = KINDS["pairs"]
     pairs = found[_plan(2, "paper")]["survival"]
@@ -109,13 +107,13 @@ def _grouped(k: int) -> Unit:
     return BEST if k == 2 else Unit(work.grouped, (k, "normal"), data=(work.HISTORIES,))
 
 
-def frontier_units(asked: Asked) -> list[Unit]:
+def frontier_units(asked: Extent) -> list[Unit]:
     """Return the work for the frontier; quick searches the best pairs alone."""
     counted = [_by_count(k, suppress) for k in KS for suppress in (False, True)]
     return [*counted, *map(_grouped, KS[:1] if asked.quick else KS)] + [_plan(k, "sharp") for k in KS]
 
 
-def frontier(found: Found) -> Comparison:
+def frontier(found: Findings) -> Comparison:
     """Set the best groups of k that are found beside S1's groups, a lower bound, and the teams' 13 releases."""
     cells, points = [], []
     for k in KS:
@@ -125,12 +123,12 @@ def frontier(found: Found) -> Comparison:
         survival = found[_plan(k, "sharp")]["survival"]
         note = _("no groups of {k} are better").format(k=k) if best and best["optimal"] else ""
         cells += [
-            Cell(row, _("S1's groups"), ours=plain["U"], digits=4),
-            Cell(row, _("cells suppressed"), ours=suppressed["U"], digits=4),
-            Cell(row, "generalize", ours=best["U"] if best else None, digits=4, note=note),
-            Cell(row, _("lower bound"), ours=best["lower_bound"] if best else None, digits=4),
-            Cell(row, _("rows deleted"), ours=best["deleted"] if best else None, digits=0),
-            Cell(row, _("13 survived, sharp"), ours=survival),
+            Datum(row, _("S1's groups"), ours=plain["U"], digits=4),
+            Datum(row, _("cells suppressed"), ours=suppressed["U"], digits=4),
+            Datum(row, "generalize", ours=best["U"] if best else None, digits=4, note=note),
+            Datum(row, _("lower bound"), ours=best["lower_bound"] if best else None, digits=4),
+            Datum(row, _("rows deleted"), ours=best["deleted"] if best else None, digits=0),
+            Datum(row, _("13 survived, sharp"), ours=survival),
         ]
         kinds = ((_("S1's groups"), plain), (_("generalize"), best))
         points += [{"kind": kind, "U": one["U"], "safe": survival, "name": row} for kind, one in kinds if one]
@@ -150,26 +148,34 @@ def frontier(found: Found) -> Comparison:
 def _map(points: list[dict[str, Any]]) -> str:
     """Return the map of error and safety: ours with their k, the teams with their number."""
     looks = {
-        _("S1's groups"): (COLOURS["muted"], "square"),
-        _("generalize"): (COLOURS["indigo"], "circle"),
-        _("team, found out"): (COLOURS["persimmon"], "cross"),
-        _("team, never found out"): (COLOURS["teal"], "triangle-up"),
+        _("S1's groups"): ("$muted", "square"),
+        _("generalize"): ("$indigo", "circle"),
+        _("team, found out"): ("$persimmon", "cross"),
+        _("team, never found out"): ("$teal", "triangle-up"),
     }
     there = [kind for kind in looks if any(point["kind"] == kind for point in points)]
-    colour = alt.Scale(domain=there, range=[looks[kind][0] for kind in there])
-    shape = alt.Scale(domain=there, range=[looks[kind][1] for kind in there])
-    said = alt.Legend(title=None, orient="top", symbolSize=70, labelFontSize=12, labelLimit=300)
-    across = alt.Axis(title=_("U, the error of a cell"))
-    up = alt.Axis(title=_("safe from 13 attackers"), tickCount=5)
-    base = alt.Chart(alt.InlineData(values=points)).encode(
-        x=alt.X("U", type="quantitative", scale=alt.Scale(domain=[0.15, 0.75]), axis=across),
-        y=alt.Y("safe", type="quantitative", scale=alt.Scale(domain=[-0.05, 1.1]), axis=up),
-        color=alt.Color("kind", type="nominal", scale=colour, legend=said),
-        shape=alt.Shape("kind", type="nominal", scale=shape, legend=said),
+    said = {"title": None, "orient": "top", "symbolSize": 70, "labelLimit": 300}
+    colour, shape = (
+        {
+            "field": "kind",
+            "type": "nominal",
+            "scale": {"domain": there, "range": [looks[kind][at] for kind in there]},
+            "legend": said,
+        }
+        for at in range(2)
     )
-    marks = base.mark_point(filled=True, size=70, opacity=0.9)
-    found = base.mark_line(strokeWidth=1.5).encode(shape=alt.Undefined)
-    found = found.transform_filter(alt.FieldEqualPredicate(field="kind", equal=_("generalize")))
-    names = base.mark_text(dy=-11, fontSize=10).encode(text=alt.Text("name", type="nominal"))
-    ours = names.transform_filter(alt.FieldOneOfPredicate(field="kind", oneOf=[_("generalize"), _("S1's groups")]))
-    return svg(alt.layer(found, marks, ours).properties(width=620, height=300))
+    encoding = {
+        "x": scaled("U", _("U, the error of a cell"), [0.15, 0.75], ""),
+        "y": scaled("safe", _("safe from 13 attackers"), [-0.05, 1.1], ""),
+        "color": colour,
+    }
+    ours = [point for point in points if point["kind"] in (_("generalize"), _("S1's groups"))]
+    best = [point for point in ours if point["kind"] == _("generalize")]
+    words = {"type": "text", "dy": -11, "fontSize": 10}
+    marks = {"type": "point", "filled": True, "size": 70, "opacity": 0.9}
+    layers = [
+        {"data": {"values": best}, "mark": {"type": "line", "strokeWidth": 1.5}, "encoding": encoding},
+        {"data": {"values": points}, "mark": marks, "encoding": encoding | {"shape": shape}},
+        {"data": {"values": ours}, "mark": words, "encoding": encoding | {"text": {"field": "name"}}},
+    ]
+    return picture({"layer": layers, "width": 620, "height": 300})

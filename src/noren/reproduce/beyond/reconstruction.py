@@ -6,22 +6,22 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from noren.i18n import _
-from noren.reproduce.charts import Line, lines
-from noren.reproduce.frame import Asked, Cell, Chart, Comparison, Found, Unit
+from noren.reproduce.charts import ChartLine, lines
+from noren.reproduce.frame import Chart, Comparison, Datum, Extent, Findings, Unit
 from noren.reproduce.s4 import adult
 from noren.reproduce.s4.printed import KS, TABLE_5
 
 __all__ = ["gains", "gains_units"]
 
 
-def gains_units(asked: Asked) -> Sequence[Unit]:
+def gains_units(asked: Extent) -> Sequence[Unit]:
     """Return the work of S4's Table 5."""
     return adult.units(asked)
 
 
-def gains(found: Found) -> Comparison:
+def gains(found: Findings) -> Comparison:
     """Set the paper's reconstruction and ``auto`` beside each other, and what is left to the truth."""
-    cells: list[Cell] = []
+    cells: list[Datum] = []
     paper: list[float | None] = []
     ours: list[float | None] = []
     gained = []
@@ -33,9 +33,9 @@ def gains(found: Found) -> Comparison:
             said = reconstructed[at]
             row = f"{table}, k = {k}"
             cells += [
-                Cell(row, _("the paper"), ours=said, digits=1),
-                Cell(row, "auto", ours=auto, digits=1),
-                Cell(row, _("gain"), ours=None if auto is None else auto - said, digits=1),
+                Datum(row, _("the paper"), ours=said, digits=1),
+                Datum(row, "auto", ours=auto, digits=1),
+                Datum(row, _("gain"), ours=None if auto is None else auto - said, digits=1),
             ]
             paper.append(said)
             ours.append(auto)
@@ -43,7 +43,7 @@ def gains(found: Found) -> Comparison:
 
     def draw() -> str:
         names = [f"{table}, k = {k}" for table in TABLE_5 for k in KS]
-        curves = [Line(_("the paper"), paper, "paper"), Line("auto", ours, "better")]
+        curves = [ChartLine(_("the paper"), paper, "paper"), ChartLine("auto", ours, "better")]
         return lines(
             names, {"": curves}, across_title="", up_title=_("L1 precision, per cent"), up=(60, 95), height=220
         )

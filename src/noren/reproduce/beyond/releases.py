@@ -6,8 +6,8 @@ from typing import Any
 
 from noren.i18n import N_, _
 from noren.reproduce.beyond import work
-from noren.reproduce.charts import Line, Look, lines
-from noren.reproduce.frame import Asked, Cell, Chart, Comparison, Found, Unit
+from noren.reproduce.charts import ChartLine, Look, lines
+from noren.reproduce.frame import Chart, Comparison, Datum, Extent, Findings, Unit
 
 __all__ = ["BUDGET", "year", "year_units"]
 
@@ -26,21 +26,21 @@ def _unit(name: str, attack: str) -> Unit:
     return Unit(work.kept_books, (name, attack), data=(work.MONTHS,))
 
 
-def year_units(asked: Asked) -> list[Unit]:
+def year_units(asked: Extent) -> list[Unit]:
     """Return the work for a year; quick looks at one way to protect it, by S1 to S8 alone."""
     if asked.quick:
         return [_unit(STORY, "s1-s8")]
     return [_unit(name, attack) for name in CHAINS for attack in ("s1-s8", "linkage")]
 
 
-def year(found: Found) -> Comparison:
+def year(found: Findings) -> Comparison:
     """Say EMM after every month for each way to protect one, and when the budget of the story would be spent."""
     cells, says = [], []
     for name, (words, _look) in CHAINS.items():
         for attack in ("s1-s8", "linkage"):
             book = _book(found, name, attack)
             row = _("{chain}, by {attack}").format(chain=_(words), attack="S1–S8" if attack == "s1-s8" else attack)
-            cells += [Cell(row, _after(at + 1), ours=book["emm"][at] if book else None) for at in SHOWN]
+            cells += [Datum(row, _after(at + 1), ours=book["emm"][at] if book else None) for at in SHOWN]
             if book:
                 over = [month for month, emm in zip(book["months"], book["emm"], strict=True) if emm > BUDGET]
                 told = (
@@ -52,7 +52,7 @@ def year(found: Found) -> Comparison:
     return Comparison(cells, says, [Chart(_("EMM after each month"), lambda: _curves(found))])
 
 
-def _book(found: Found, name: str, attack: str) -> dict[str, Any] | None:
+def _book(found: Findings, name: str, attack: str) -> dict[str, Any] | None:
     return next(iter(found.of([_unit(name, attack)])), None)
 
 
@@ -60,7 +60,7 @@ def _after(months: int) -> str:
     return _("after {count} months").format(count=months) if months > 1 else _("after a month")
 
 
-def _curves(found: Found) -> str:
+def _curves(found: Findings) -> str:
     """Return EMM over the months, a panel for each attacker, a line for each way to protect them, and the budget."""
     panels = {}
     for attack, title in (("s1-s8", _("S1 to S8")), ("linkage", "linkage")):
@@ -68,6 +68,6 @@ def _curves(found: Found) -> str:
         if books:
             months = next(iter(books.values()))["months"]
             looks = {name: look for name, (_words, look) in CHAINS.items() if look}
-            drawn = [Line(_(CHAINS[name][0]), books[name]["emm"], looks[name]) for name in looks if name in books]
-            panels[title] = [*drawn, Line(_("the budget of the story"), [BUDGET] * len(months), "chance")]
+            drawn = [ChartLine(_(CHAINS[name][0]), books[name]["emm"], looks[name]) for name in looks if name in books]
+            panels[title] = [*drawn, ChartLine(_("the budget of the story"), [BUDGET] * len(months), "chance")]
     return lines(months, panels, across_title="", up_title="EMM", up=(0.0, 1.0), columns=2, width=340, height=240)

@@ -14,8 +14,8 @@ from noren.data.catalog import open_dataset
 from noren.data.frames import History
 from noren.data.release import Release
 from noren.data.schema import Role
-from noren.kernels.survival import best_plan
-from noren.kernels.threshold import Bound
+from noren.kernels.judging.survival import best_plan
+from noren.kernels.judging.threshold import Bound
 from noren.ledger import Ledger
 from noren.measures.utility.cell_error import CellError
 from noren.methods.generalize import Generalize

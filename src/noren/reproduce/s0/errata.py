@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from noren.i18n import _
-from noren.reproduce.frame import Cell, Erratum
+from noren.reproduce.frame import Datum, Erratum
 from noren.reproduce.s0.printed import TABLE_3, TABLES
 
 __all__ = ["errata"]
@@ -49,7 +49,7 @@ def _itemsets() -> Erratum:
 
 def _dates() -> Erratum:
     sums = [
-        Cell(
+        Datum(
             _("team {team}, sum of dates").format(team=team),
             "",
             TABLES[8][team][0],

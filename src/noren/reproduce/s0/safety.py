@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from math import factorial
 
 from noren.i18n import _
-from noren.kernels.survival import satisfies_h0
-from noren.kernels.threshold import threshold, thresholds, union_probability
-from noren.reproduce.frame import Asked, Cell, Comparison, Found, Unit
+from noren.kernels.judging.survival import satisfies_h0
+from noren.kernels.judging.threshold import threshold, thresholds, union_probability
+from noren.reproduce.frame import Comparison, Datum, Extent, Findings, Unit
 from noren.reproduce.s0 import work
 from noren.reproduce.s0.printed import KINDS, TABLE_3, TABLE_4
 
@@ -27,12 +27,12 @@ def _surviving(alone: int, size: int, bound: str) -> Unit:
 # --- Table 3 ---------------------------------------------------------------------------------------------------------
 
 
-def result_units(_asked: Asked) -> Sequence[Unit]:
+def result_units(_asked: Extent) -> Sequence[Unit]:
     """Return the work for Table 3: the best groups of two that there are."""
     return [BEST]
 
 
-def results(found: Found) -> Comparison:
+def results(found: Findings) -> Comparison:
     """Set U of the best pairs that there are beside the teams'; the teams' own releases are not public."""
     ours = next(iter(found.of([BEST])), None)
     cells = []
@@ -40,7 +40,7 @@ def results(found: Found) -> Comparison:
         same = u == 0.206
         words = _("ours: the best groups of two") if same else _("the release is not public")
         cells += [
-            Cell(
+            Datum(
                 _("team {team}").format(team=team),
                 "U",
                 u,
@@ -49,7 +49,7 @@ def results(found: Found) -> Comparison:
                 tolerance=0.0005,
                 note=words,
             ),
-            Cell(_("team {team}").format(team=team), _("effective"), _("yes") if hit else _("no")),
+            Datum(_("team {team}").format(team=team), _("effective"), _("yes") if hit else _("no")),
         ]
     says = [
         _("Three teams, the winner among them, have U = 0.206 with 2,622 rows deleted: no groups of two do better.")
@@ -63,7 +63,7 @@ def results(found: Found) -> Comparison:
 # --- Table 4 ---------------------------------------------------------------------------------------------------------
 
 
-def table_4(_found: Found) -> Comparison:
+def table_4(_found: Findings) -> Comparison:
     """Compare all values of r, and set beside them what the sharp bound asks for."""
     sharp = thresholds(999, "sharp")
     cells = []
@@ -71,9 +71,9 @@ def table_4(_found: Found) -> Comparison:
         ours = threshold(n)
         row = f"n' = {n}"
         cells += [
-            Cell(row, "r(n')", "*" if said is None else said, "*" if ours > n else ours, exact=True, tolerance=0,
+            Datum(row, "r(n')", "*" if said is None else said, "*" if ours > n else ours, exact=True, tolerance=0,
                  digits=0),
-            Cell(row, _("sharp bound"), ours="*" if sharp[n] > n else sharp[n], digits=0),
+            Datum(row, _("sharp bound"), ours="*" if sharp[n] > n else sharp[n], digits=0),
         ]  # fmt: skip
     return Comparison(
         cells,
@@ -87,30 +87,30 @@ def table_4(_found: Found) -> Comparison:
 # --- what the text works out -----------------------------------------------------------------------------------------
 
 
-def example_units(_asked: Asked) -> Sequence[Unit]:
+def example_units(_asked: Extent) -> Sequence[Unit]:
     """Return the work for the examples."""
     return [_surviving(0, k, bound) for k in (2, 3, 4, 6, 7) for bound in ("paper", "sharp")]
 
 
-def examples(found: Found) -> Comparison:
+def examples(found: Findings) -> Comparison:
     """Compare what the text works out, and say which k is safe by either bound."""
     pairs = found[_surviving(*PAIRS, "paper")]
     yes, no = _("yes"), _("no")
     paper, sharp = _("S0's bound"), _("sharp bound")
     cells = [
-        Cell("7! ", paper, 5040, factorial(7), exact=True, tolerance=0, digits=0),
-        Cell("3^7", paper, 2187, 1 / float(union_probability(7, 7)), exact=True, tolerance=1e-6, digits=0),
-        Cell("6!", paper, 720, factorial(6), exact=True, tolerance=0, digits=0),
-        Cell(_("7-anonymous satisfies H0"), paper, yes, yes if satisfies_h0([7]) else no, exact=True),
-        Cell(_("6-anonymous satisfies H0"), paper, no, yes if satisfies_h0([6]) else no, exact=True),
-        Cell(_("pairs, chance of one attacker"), paper, 0.073, pairs["chance"], exact=True, tolerance=0.0005),
-        Cell(_("k = 2: survives 13 attackers"), paper, 0.37, pairs["survival"], exact=True, tolerance=0.005),
+        Datum("7! ", paper, 5040, factorial(7), exact=True, tolerance=0, digits=0),
+        Datum("3^7", paper, 2187, 1 / float(union_probability(7, 7)), exact=True, tolerance=1e-6, digits=0),
+        Datum("6!", paper, 720, factorial(6), exact=True, tolerance=0, digits=0),
+        Datum(_("7-anonymous satisfies H0"), paper, yes, yes if satisfies_h0([7]) else no, exact=True),
+        Datum(_("6-anonymous satisfies H0"), paper, no, yes if satisfies_h0([6]) else no, exact=True),
+        Datum(_("pairs, chance of one attacker"), paper, 0.073, pairs["chance"], exact=True, tolerance=0.0005),
+        Datum(_("k = 2: survives 13 attackers"), paper, 0.37, pairs["survival"], exact=True, tolerance=0.005),
     ]
     for k in (2, 3, 4, 6, 7):
         row = _("k = {k}: survives 13 attackers").format(k=k)
         if k > 2:
-            cells.append(Cell(row, paper, ours=found[_surviving(0, k, "paper")]["survival"]))
-        cells.append(Cell(row, sharp, ours=found[_surviving(0, k, "sharp")]["survival"]))
+            cells.append(Datum(row, paper, ours=found[_surviving(0, k, "paper")]["survival"]))
+        cells.append(Datum(row, sharp, ours=found[_surviving(0, k, "sharp")]["survival"]))
     return Comparison(
         cells,
         [
@@ -125,12 +125,12 @@ def examples(found: Found) -> Comparison:
 _CLASSES = {"unique": UNIQUE, "two alone": TWO_ALONE, "pairs": PAIRS, "triples": TRIPLES}
 
 
-def kind_units(_asked: Asked) -> Sequence[Unit]:
+def kind_units(_asked: Extent) -> Sequence[Unit]:
     """Return the work for Table 5."""
     return [_surviving(*classes, bound) for classes in _CLASSES.values() for bound in ("paper", "sharp")]
 
 
-def kinds(found: Found) -> Comparison:
+def kinds(found: Findings) -> Comparison:
     """Set the number of releases that survived beside the number to expect against the best attackers."""
     words = {
         "unique": _("100 or more customers unique"),
@@ -142,10 +142,10 @@ def kinds(found: Found) -> Comparison:
     cells = []
     for kind, (count, survived) in KINDS.items():
         row = words[kind]
-        cells.append(Cell(row, _("releases"), ours=count, digits=0))
+        cells.append(Datum(row, _("releases"), ours=count, digits=0))
         for column, bound in ((_("survived"), "paper"), (_("survived, sharp bound"), "sharp")):
             ours = count * found[_surviving(*_CLASSES[kind], bound)]["survival"] if kind in _CLASSES else None
-            cells.append(Cell(row, column, survived if bound == "paper" else None, ours, digits=2))
+            cells.append(Datum(row, column, survived if bound == "paper" else None, ours, digits=2))
     return Comparison(
         cells,
         [

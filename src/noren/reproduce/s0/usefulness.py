@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from noren.i18n import _
-from noren.kernels.correlation import pearson, rejection_limit
-from noren.reproduce.frame import Asked, Cell, Comparison, Found, Unit
+from noren.kernels.judging.correlation import pearson, rejection_limit
+from noren.reproduce.frame import Comparison, Datum, Extent, Findings, Unit
 from noren.reproduce.s0 import work
 from noren.reproduce.s0.printed import BEYOND, COLUMNS, CORRELATIONS, LIMIT, TABLE_3, TABLES
 
@@ -32,20 +32,20 @@ WRONG = {
 }
 
 
-def release_unit(name: str, asked: Asked) -> Unit:
+def release_unit(name: str, asked: Extent) -> Unit:
     """Return the work for one release of ours."""
     return Unit(work.useful, (name, DRAWS["quick" if asked.quick else "full"]), data=(work.DATA,))
 
 
-def units(asked: Asked) -> list[Unit]:
+def units(asked: Extent) -> list[Unit]:
     """Return the work for Tables 6 to 10; quick takes fewer releases, and fewer draws of them."""
-    quick = [release_unit(name, Asked(quick=True)) for name in QUICK]
+    quick = [release_unit(name, Extent(quick=True)) for name in QUICK]
     if asked.quick:
         return [TEAM_01, *quick]
     return [TEAM_01, *quick, *(release_unit(name, asked) for name in work.RELEASES)]
 
 
-def _ours(found: Found) -> dict[str, dict[str, Any]]:
+def _ours(found: Findings) -> dict[str, dict[str, Any]]:
     """Return what was run of our releases, by U."""
     done = {
         name: found[release_unit(name, found.asked)]
@@ -78,10 +78,10 @@ def _words() -> dict[str, str]:
     return parts | {f"{c}.{s}": f"{columns[c]}, {statistics[s]}" for c in columns for s in statistics}
 
 
-def table(number: int) -> Callable[[Found], Comparison]:
+def table(number: int) -> Callable[[Findings], Comparison]:
     """Return what compares one of Tables 6 to 10."""
 
-    def compare(found: Found) -> Comparison:
+    def compare(found: Findings) -> Comparison:
         words, ours = _words(), _ours(found)
         team_01 = found[TEAM_01]
         cells = []
@@ -91,7 +91,7 @@ def table(number: int) -> Callable[[Found], Comparison]:
         for name, result in ours.items():
             row = f"{name} (U {result['U']:.3f})"
             cells += [
-                Cell(
+                Datum(
                     row, words[part], ours=result["errors"][part], spread=result["spread"][part], seeds=result["draws"]
                 )
                 for part in COLUMNS[number]
@@ -112,21 +112,21 @@ def table(number: int) -> Callable[[Found], Comparison]:
 
 def _of_team(
     team: str, part: str, said: float | None, drawn: dict[str, Any], best: dict[str, Any] | None, column: str
-) -> Cell:
+) -> Datum:
     row = _("team {team} (U {u:.3f})").format(team=team, u=TABLE_3[team][0])
     if team == "01":
         # four standard errors of the difference between a mean of five and one of a hundred
         near = 4 * drawn["spread"][part] * math.sqrt(1 / drawn["draws"] + 1 / 100) + 0.0005
-        return Cell(row, column, said, drawn["errors"][part], drawn["spread"][part], drawn["draws"], tolerance=near,
+        return Datum(row, column, said, drawn["errors"][part], drawn["spread"][part], drawn["draws"], tolerance=near,
                     erratum=WRONG.get(part, ""), note=_("published draws"), digits=_digits(part))  # fmt: skip
     if team == "14" and best is not None:
         return replace(_of_release(row, column, best, part), paper=said, note=_("ours: the best groups of two"))
-    return Cell(row, column, said, digits=_digits(part))
+    return Datum(row, column, said, digits=_digits(part))
 
 
-def _of_release(row: str, column: str, result: dict[str, Any], part: str) -> Cell:
+def _of_release(row: str, column: str, result: dict[str, Any], part: str) -> Datum:
     error, spread = result["errors"][part], result["spread"][part]
-    return Cell(row, column, ours=error, spread=spread, seeds=result["draws"], digits=_digits(part))
+    return Datum(row, column, ours=error, spread=spread, seeds=result["draws"], digits=_digits(part))
 
 
 def _digits(part: str) -> int:
@@ -148,23 +148,23 @@ def _of_ours(part: str, ours: dict[str, dict[str, Any]]) -> float | None:
     return pearson(np.array(u), np.array(values))
 
 
-def _correlated(part: str, number: int, ours: dict[str, dict[str, Any]], column: str) -> list[Cell]:
+def _correlated(part: str, number: int, ours: dict[str, dict[str, Any]], column: str) -> list[Datum]:
     said = CORRELATIONS[part]
     return [
-        Cell(_("correlation with U, printed lines"), column, said, _of_lines(part, number), exact=True,
+        Datum(_("correlation with U, printed lines"), column, said, _of_lines(part, number), exact=True,
              tolerance=FROM_DIGITS),
-        Cell(_("correlation with U, our releases"), column, said, _of_ours(part, ours)),
+        Datum(_("correlation with U, our releases"), column, said, _of_ours(part, ours)),
     ]  # fmt: skip
 
 
-def correlations(found: Found) -> Comparison:
+def correlations(found: Findings) -> Comparison:
     """Compare which errors go with U beyond chance, over the 13 teams and over our releases."""
     words, ours = _words(), _ours(found)
     limit = rejection_limit(len(ours)) if len(ours) > 2 else None
     yes, no = _("yes"), _("no")
     cells = [
-        Cell(_("limit, 13 releases"), _("correlation"), LIMIT, rejection_limit(13), exact=True, tolerance=0.001),
-        Cell(_("limit, {count} releases").format(count=len(ours)), _("correlation, ours"), ours=limit),
+        Datum(_("limit, 13 releases"), _("correlation"), LIMIT, rejection_limit(13), exact=True, tolerance=0.001),
+        Datum(_("limit, {count} releases").format(count=len(ours)), _("correlation, ours"), ours=limit),
     ]
     agree, shaky = [], []
     for number, columns in COLUMNS.items():
@@ -181,10 +181,10 @@ def correlations(found: Found) -> Comparison:
             agree += [] if mine is None else [mine == told]
             row = words[part]
             cells += [
-                Cell(row, _("correlation"), said, lines, exact=True, tolerance=FROM_DIGITS),
-                Cell(row, _("beyond chance"), told, yes if abs(lines) > LIMIT else no, exact=True),
-                Cell(row, _("correlation, ours"), ours=r),
-                Cell(row, _("beyond chance, ours"), ours=mine),
+                Datum(row, _("correlation"), said, lines, exact=True, tolerance=FROM_DIGITS),
+                Datum(row, _("beyond chance"), told, yes if abs(lines) > LIMIT else no, exact=True),
+                Datum(row, _("correlation, ours"), ours=r),
+                Datum(row, _("beyond chance, ours"), ours=mine),
             ]
     says = [
         _("Without team 12, whose release is like no other, these are no longer beyond chance: {shaky}.").format(

@@ -12,8 +12,8 @@ import polars as pl
 from noren.data.catalog import find, open_dataset
 from noren.data.draws import Draws
 from noren.data.frames import History
-from noren.kernels.survival import best_plan
-from noren.kernels.threshold import Bound
+from noren.kernels.judging.survival import best_plan
+from noren.kernels.judging.threshold import Bound
 from noren.measures.utility.cell_error import CellError
 from noren.measures.utility.frequent_itemsets import FrequentItemsets
 from noren.measures.utility.item_similarity import ItemSimilarity

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from noren.i18n import _
-from noren.reproduce.frame import Cell, Erratum
+from noren.reproduce.frame import Datum, Erratum
 from noren.reproduce.s1.examples import HALF_UP
 from noren.reproduce.s1.printed import COUNTED, CUSTOMERS, ITEMS, KINDS, TABLE
 
@@ -17,7 +17,7 @@ def errata() -> list[Erratum]:
 
 def _rest() -> Erratum:
     cells = [
-        Cell(f"k = {k}", _("customers who share with nobody"), 0, CUSTOMERS % k, exact=True, tolerance=0, digits=0,
+        Datum(f"k = {k}", _("customers who share with nobody"), 0, CUSTOMERS % k, exact=True, tolerance=0, digits=0,
              erratum="rest")
         for k in TABLE
         if CUSTOMERS % k
@@ -45,7 +45,7 @@ def _date() -> Erratum:
         "(2+1+0)/0.816 = 3.76",
         f"(2+1+0)/0.816 = {3 / sd:.2f}",
         _("Two digits changed places. The sum of all errors is then 7.07 and U is 0.59, not 7.16 and 0.60."),
-        [Cell("(2+1+0)/0.816", "", 3.76, 3 / sd, exact=True, tolerance=0.005, digits=2, erratum="date")],
+        [Datum("(2+1+0)/0.816", "", 3.76, 3 / sd, exact=True, tolerance=0.005, digits=2, erratum="date")],
     )
 
 
@@ -60,7 +60,7 @@ def _price() -> Erratum:
             "The released prices of the second and third row are printed as 2.0, 0.10 from 2.1; the sum reckons with "
             "0.01, which 2.09 has. With the printed prices, and dates reckoned rightly, U is 0.67."
         ),
-        [Cell(_("prices, sum"), "", 0.155, 0.21 / sd, exact=True, tolerance=HALF_UP, erratum="price")],
+        [Datum(_("prices, sum"), "", 0.155, 0.21 / sd, exact=True, tolerance=HALF_UP, erratum="price")],
     )
 
 
@@ -75,7 +75,7 @@ def _ceiling() -> Erratum:
             "example is 2/0.816 away. That is why a suppressed cell, which costs 1, may be cheaper than its interval."
         ),
         [
-            Cell(_("the first date's error"), "", 1.0, 2 / (2 / 3) ** 0.5, exact=True, tolerance=0.0, aim="at-most",
+            Datum(_("the first date's error"), "", 1.0, 2 / (2 / 3) ** 0.5, exact=True, tolerance=0.0, aim="at-most",
                  digits=2, erratum="ceiling")
         ],
     )  # fmt: skip
@@ -83,7 +83,7 @@ def _ceiling() -> Erratum:
 
 def _sum() -> Erratum:
     cells = [
-        Cell(f"k = {k}", _("items, sum"), said, items + safety, exact=True, tolerance=2 * HALF_UP,
+        Datum(f"k = {k}", _("items, sum"), said, items + safety, exact=True, tolerance=2 * HALF_UP,
              erratum="sum" if k == 20 else "")
         for k, (items, _categories, safety, said, _other) in TABLE.items()
     ]  # fmt: skip

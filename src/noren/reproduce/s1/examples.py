@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from noren.i18n import _
-from noren.reproduce.frame import Asked, Cell, Comparison, Found, Unit
+from noren.reproduce.frame import Comparison, Datum, Extent, Findings, Unit
 from noren.reproduce.s1 import work
 from noren.reproduce.s1.printed import CATEGORIES, COUNTED, GAINS, ITEMS, KINDS, SPREADS, SUMS, TABLE
 
@@ -43,12 +43,12 @@ LISTED = Unit(work.categories, data=(work.DATA, work.NAMES))
 # --- three histories made alike --------------------------------------------------------------------------------------
 
 
-def example_units(_asked: Asked) -> Sequence[Unit]:
+def example_units(_asked: Extent) -> Sequence[Unit]:
     """Return the work for the small examples."""
     return [EXAMPLES]
 
 
-def made_alike(found: Found) -> Comparison:
+def made_alike(found: Findings) -> Comparison:
     """Compare every row of the examples, text for text."""
     titles = {
         "introduction": _("introduction, {row}"),
@@ -57,7 +57,7 @@ def made_alike(found: Found) -> Comparison:
     }
     ours = found[EXAMPLES]
     cells = [
-        Cell(titles[name].format(row=whose), paper=printed, ours=said, exact=True)
+        Datum(titles[name].format(row=whose), paper=printed, ours=said, exact=True)
         for name, rows in ROWS.items()
         for whose, printed, said in zip(WHOSE[name], rows, ours[name], strict=True)
     ]
@@ -72,12 +72,12 @@ def unit_of_errors(price: float) -> Unit:
     return Unit(work.errors, (price,))
 
 
-def error_units(_asked: Asked) -> Sequence[Unit]:
+def error_units(_asked: Extent) -> Sequence[Unit]:
     """Return the work for the three rows."""
     return [unit_of_errors(price) for price in PRICES]
 
 
-def rows_error(found: Found) -> Comparison:
+def rows_error(found: Findings) -> Comparison:
     """Compare the error of three rows, with the prices as printed and with those the sum was made with."""
     printed, meant = (found[unit_of_errors(price)] for price in PRICES)
     titles = {
@@ -94,7 +94,7 @@ def rows_error(found: Found) -> Comparison:
         tolerance = 0.005 if part in ("date", "all", "U") else HALF_UP
         for column, ours in ((_("prices 2.09"), meant), (_("prices 2.00, as printed"), printed)):
             cells.append(
-                Cell(
+                Datum(
                     titles[part],
                     column,
                     said,
@@ -106,7 +106,7 @@ def rows_error(found: Found) -> Comparison:
             )
     spreads = {"date": (2 / 3) ** 0.5, "price": 0.41 * 2**0.5 / 3, "quantity": 26 * 2**0.5 / 3}
     cells += [
-        Cell(
+        Datum(
             _("standard deviation, {column}").format(column=column),
             paper=said,
             ours=spreads[column],
@@ -115,28 +115,28 @@ def rows_error(found: Found) -> Comparison:
         )
         for column, said in SPREADS.items()
     ]
-    cells.append(Cell(_("a set of three items"), paper=round(2 / 3, 3), ours=1 - 1 / 3, exact=True, tolerance=HALF_UP))
+    cells.append(Datum(_("a set of three items"), paper=round(2 / 3, 3), ours=1 - 1 / 3, exact=True, tolerance=HALF_UP))
     return Comparison(cells)
 
 
 # --- the list of categories ------------------------------------------------------------------------------------------
 
 
-def listed_units(_asked: Asked) -> Sequence[Unit]:
+def listed_units(_asked: Extent) -> Sequence[Unit]:
     """Return the work for the list of categories."""
     return [LISTED]
 
 
-def listed(found: Found) -> Comparison:
+def listed(found: Findings) -> Comparison:
     """Compare how many items and categories there are; ours are made of the items' names by a program."""
     ours = found[LISTED]
     gains = [items - categories for items, categories, *_rest in TABLE.values()]
     share = max(COUNTED.values()) / ITEMS
     return Comparison(
         [
-            Cell(_("items"), "", ITEMS, ours["items"], exact=True, tolerance=0, digits=0, erratum="items"),
-            Cell(_("categories listed"), "", KINDS, len(COUNTED), exact=True, tolerance=0, digits=0, erratum="listed"),
-            Cell(
+            Datum(_("items"), "", ITEMS, ours["items"], exact=True, tolerance=0, digits=0, erratum="items"),
+            Datum(_("categories listed"), "", KINDS, len(COUNTED), exact=True, tolerance=0, digits=0, erratum="listed"),
+            Datum(
                 _("items in the categories listed"),
                 paper=ITEMS,
                 ours=sum(COUNTED.values()),
@@ -145,8 +145,8 @@ def listed(found: Found) -> Comparison:
                 digits=0,
                 erratum="listed",
             ),
-            Cell(_("share of the largest category"), paper=share, ours=ours["largest"] / ours["items"], tolerance=0.1),
-            Cell(_("least gain by categories"), "", GAINS[0], min(gains), exact=True, tolerance=0, aim="at-least"),
-            Cell(_("largest gain by categories"), "", GAINS[1], max(gains), exact=True, tolerance=0, aim="at-most"),
+            Datum(_("share of the largest category"), paper=share, ours=ours["largest"] / ours["items"], tolerance=0.1),
+            Datum(_("least gain by categories"), "", GAINS[0], min(gains), exact=True, tolerance=0, aim="at-least"),
+            Datum(_("largest gain by categories"), "", GAINS[1], max(gains), exact=True, tolerance=0, aim="at-most"),
         ]
     )

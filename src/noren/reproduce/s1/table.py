@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from noren.i18n import _
-from noren.reproduce.frame import Asked, Cell, Chart, Comparison, Found, Unit
+from noren.reproduce.frame import Chart, Comparison, Datum, Extent, Findings, Unit
 from noren.reproduce.s1 import work
 from noren.reproduce.s1.examples import HALF_UP, LISTED
 from noren.reproduce.s1.printed import CUSTOMERS, TABLE
@@ -28,18 +28,18 @@ def unit(k: int, words: work.Words) -> Unit:
     return Unit(work.leaving_the_rest, (k, words), data=(work.DATA, work.NAMES), needs=(LISTED,))
 
 
-def table_units(asked: Asked) -> list[Unit]:
+def table_units(asked: Extent) -> list[Unit]:
     """Return the work for the table: U of items for all k, quick leaves out most of the categories."""
     of_items = [unit(k, "items") for k in KS]
     return [*of_items, LISTED, *(unit(k, "categories") for k in (QUICK if asked.quick else KS))]
 
 
-def _result(found: Found, wanted: Unit) -> Any:
+def _result(found: Findings, wanted: Unit) -> Any:
     """Return what a unit found; nothing where it was not run."""
     return next(iter(found.of([wanted])), None)
 
 
-def table(found: Found) -> Comparison:
+def table(found: Findings) -> Comparison:
     """Set U and U + 1/k beside the paper's: of items exactly, of categories as near as other categories come."""
     cells, sums = [], {}
     for k, (items, categories, safety, with_items, with_categories) in TABLE.items():
@@ -48,10 +48,10 @@ def table(found: Found) -> Comparison:
         left = CUSTOMERS % k
         note = _("customers left as they are: {left}").format(left=left) if left else ""
         cells += [
-            Cell(row, _("U of items"), items, raw, exact=True, tolerance=HALF_UP, note=note),
-            Cell(row, _("U of categories"), categories, sorted_, tolerance=NEAR),
-            Cell(row, "1/k", safety, 1 / k, exact=True, tolerance=HALF_UP),
-            Cell(
+            Datum(row, _("U of items"), items, raw, exact=True, tolerance=HALF_UP, note=note),
+            Datum(row, _("U of categories"), categories, sorted_, tolerance=NEAR),
+            Datum(row, "1/k", safety, 1 / k, exact=True, tolerance=HALF_UP),
+            Datum(
                 row,
                 _("items, sum"),
                 with_items,
@@ -60,7 +60,7 @@ def table(found: Found) -> Comparison:
                 tolerance=HALF_UP,
                 erratum="sum" if k == 20 else "",
             ),
-            Cell(
+            Datum(
                 row, _("categories, sum"), with_categories, None if sorted_ is None else sorted_ + 1 / k, tolerance=NEAR
             ),
         ]
@@ -72,20 +72,23 @@ def table(found: Found) -> Comparison:
     ]
     if len(sums) == len(KS):
         best = min(sums, key=lambda k: sums[k])
-        cells.append(Cell(_("best k"), _("items, sum"), 6, best, exact=True, tolerance=0, digits=0))
+        cells.append(Datum(_("best k"), _("items, sum"), 6, best, exact=True, tolerance=0, digits=0))
     return Comparison(cells, says)
 
 
-def figure(found: Found) -> Comparison:
+def figure(found: Findings) -> Comparison:
     """Draw U and U + 1/k over k."""
 
     def draw() -> str:
-        from noren.reproduce.charts import Line, lines
+        from noren.reproduce.charts import ChartLine, lines
 
-        def panel(at: int, words: work.Words, add: float) -> list[Line]:
+        def panel(at: int, words: work.Words, add: float) -> list[ChartLine]:
             ours = [_result(found, unit(k, words)) for k in KS]
             both = [None if u is None else round(u + add / k, 4) for k, u in zip(KS, ours, strict=True)]
-            return [Line(_("paper"), [said[at] for said in TABLE.values()], "paper"), Line(_("ours"), both, "ours")]
+            return [
+                ChartLine(_("paper"), [said[at] for said in TABLE.values()], "paper"),
+                ChartLine(_("ours"), both, "ours"),
+            ]
 
         panels = {
             _("items: U"): panel(0, "items", 0),
@@ -114,14 +117,14 @@ def best_unit(k: int) -> Unit:
     return Unit(work.best_groups, (k, "normal" if k == 2 else "quick"), data=(work.DATA,))
 
 
-def beyond_units(asked: Asked) -> list[Unit]:
+def beyond_units(asked: Extent) -> list[Unit]:
     """Return the work past the table; quick searches the best groups of two alone."""
     ks = QUICK if asked.quick else KS
     searched = SEARCHED[:1] if asked.quick else SEARCHED
     return [*(count_unit(k, suppress) for k in ks for suppress in (False, True)), *map(best_unit, searched)]
 
 
-def beyond(found: Found) -> Comparison:
+def beyond(found: Findings) -> Comparison:
     """Set S1's U of categories beside what is lower at the same k, or keeps k where S1 does not, with items kept."""
     cells = []
     for k, (items, categories, *_rest) in TABLE.items():
@@ -130,14 +133,14 @@ def beyond(found: Found) -> Comparison:
         best = _result(found, best_unit(k))
         bound = "" if best is None or not best["optimal"] else _("the best groups of {k}").format(k=k)
         cells += [
-            Cell(row, _("k kept for all"), items, joined, tolerance=0.002),
-            Cell(row, _("cells suppressed"), categories, suppressed, tolerance=HALF_UP, aim="at-most"),
+            Datum(row, _("k kept for all"), items, joined, tolerance=0.002),
+            Datum(row, _("cells suppressed"), categories, suppressed, tolerance=HALF_UP, aim="at-most"),
         ]
         if k in SEARCHED:
             u = None if best is None else best["U"]
             cells += [
-                Cell(row, "generalize", categories, u, tolerance=HALF_UP, aim="at-most", note=bound),
-                Cell(row, _("lower bound"), ours=None if best is None else best["lower_bound"]),
+                Datum(row, "generalize", categories, u, tolerance=HALF_UP, aim="at-most", note=bound),
+                Datum(row, _("lower bound"), ours=None if best is None else best["lower_bound"]),
             ]
     return Comparison(
         cells,

@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from noren.data.arrays import exact_values, numbers, people
 from noren.data.catalog import find, open_dataset
@@ -18,18 +17,18 @@ from noren.data.category_names import derive_categories, read_item_names
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Role, Schema
-from noren.kernels.count_groups import rows_laid_together
+from noren.kernels.arrays import Whole
+from noren.kernels.sharing.count_groups import rows_laid_together
 from noren.measures.utility.cell_error import CellError
 from noren.methods.alike import alike, in_words
 from noren.methods.generalize import Generalize
 from noren.methods.generalize_by_count import GeneralizeByCount
 from noren.methods.pseudonymize import pseudonymous
 from noren.protocols import Evidence
-from noren.units.store import kept
+from noren.work.store import kept
 
 __all__ = ["best_groups", "by_count", "categories", "errors", "examples", "leaving_the_rest", "left_alone"]
 
-Whole = NDArray[np.int64]
 Words = Literal["items", "categories"]
 
 DATA = "pwscup2018-preliminary"

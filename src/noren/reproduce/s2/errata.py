@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from noren.i18n import _
-from noren.kernels.pseudo_record_theory import (
+from noren.kernels.items.pseudo_record_theory import (
     best_clusters,
     expected_added,
     printed_added,
     printed_best_clusters,
     printed_overlap,
 )
-from noren.reproduce.frame import Cell, Erratum
+from noren.reproduce.frame import Datum, Erratum
 from noren.reproduce.s2.formulas import MU, OVERLAP, B
 from noren.reproduce.s2.printed import BEST_400, BEST_4000, CLUSTERS, FOUND, SAVED, TABLE_2
 
@@ -32,9 +32,9 @@ def _overlap() -> Erratum:
             printed=printed_overlap(B, MU)
         ),
         [
-            Cell("2bµ/(b+µ)", "h", FOUND["h"], printed_overlap(B, MU), exact=True, tolerance=0.5, digits=2,
+            Datum("2bµ/(b+µ)", "h", FOUND["h"], printed_overlap(B, MU), exact=True, tolerance=0.5, digits=2,
                  erratum="overlap"),
-            Cell("2bµ/(1+µ)", "h", FOUND["h"], OVERLAP, exact=True, tolerance=0.5, digits=2),
+            Datum("2bµ/(1+µ)", "h", FOUND["h"], OVERLAP, exact=True, tolerance=0.5, digits=2),
         ],
     )  # fmt: skip
 
@@ -42,7 +42,7 @@ def _overlap() -> Erratum:
 def _added() -> Erratum:
     # everybody alone
     cells = [
-        Cell("c = 400", name, 0, of_rows(400, 400, B, OVERLAP), exact=True, tolerance=0.5, digits=0, erratum=erratum)
+        Datum("c = 400", name, 0, of_rows(400, 400, B, OVERLAP), exact=True, tolerance=0.5, digits=0, erratum=erratum)
         for name, of_rows, erratum in ((_("by (1)"), printed_added, "added"), (_("as derived"), expected_added, ""))
     ]
     return Erratum(
@@ -60,7 +60,7 @@ def _added() -> Erratum:
 
 def _best() -> Erratum:
     cells = [
-        Cell(f"n = {n:,}", name, said, ours, exact=True, tolerance=0.5, digits=0, erratum=erratum)
+        Datum(f"n = {n:,}", name, said, ours, exact=True, tolerance=0.5, digits=0, erratum=erratum)
         for n, said, wrong in ((400, BEST_400, "best"), (4000, BEST_4000[0], ""))
         for name, ours, erratum in (
             (_("by (4)"), printed_best_clusters(n, B, OVERLAP), wrong),
@@ -84,7 +84,7 @@ def _rows() -> Erratum:
     c, _rate, said = BEST_4000
     less = printed_added(4000, c, B, OVERLAP) - 4000 * B
     cells = [
-        Cell(name, _("rows added"), said, ours, exact=True, tolerance=0.5, digits=0, erratum="rows")
+        Datum(name, _("rows added"), said, ours, exact=True, tolerance=0.5, digits=0, erratum="rows")
         for name, ours in (
             (_("by (1)"), printed_added(4000, c, B, OVERLAP)),
             (_("as derived"), expected_added(4000, c, B, OVERLAP)),
@@ -109,7 +109,7 @@ def _saved() -> Erratum:
     for c in CLUSTERS:
         rows = [added for (clusters, _least), (added, *_rest) in TABLE_2.items() if clusters == c]
         cells.append(
-            Cell(f"c = {c}", _("rows saved by method 2"), SAVED, 1 - min(rows) / TABLE_2[c, 0][0], exact=True,
+            Datum(f"c = {c}", _("rows saved by method 2"), SAVED, 1 - min(rows) / TABLE_2[c, 0][0], exact=True,
                  tolerance=0.01, digits=2, erratum="saved")
         )  # fmt: skip
     return Erratum(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from noren.i18n import _
-from noren.kernels.pseudo_record_theory import (
+from noren.kernels.items.pseudo_record_theory import (
     best_clusters,
     expected_added,
     fewest_clusters,
@@ -16,7 +16,7 @@ from noren.kernels.pseudo_record_theory import (
     printed_best_clusters,
     printed_overlap,
 )
-from noren.reproduce.frame import Asked, Cell, Chart, Comparison, Found, Unit
+from noren.reproduce.frame import Chart, Comparison, Datum, Extent, Findings, Unit
 from noren.reproduce.s2 import work
 from noren.reproduce.s2.printed import BEST_400, BEST_4000, CLUSTERS, FEWEST, FOUND, TABLE_2
 
@@ -29,12 +29,12 @@ FACTS = Unit(work.facts, data=(work.DATA,))
 EXAMPLE = Unit(work.example)
 
 
-def data_units(_asked: Asked) -> Sequence[Unit]:
+def data_units(_asked: Extent) -> Sequence[Unit]:
     """Return the work for what the data are like."""
     return [FACTS]
 
 
-def data(found: Found) -> Comparison:
+def data(found: Findings) -> Comparison:
     """Compare what S2 says of its data."""
     ours = found[FACTS]
     words = {
@@ -45,7 +45,7 @@ def data(found: Found) -> Comparison:
         "µ": _("Jaccard similarity of two, µ"),
     }
     cells = [
-        Cell(
+        Datum(
             words[name],
             paper=said,
             ours=ours[name],
@@ -59,32 +59,34 @@ def data(found: Found) -> Comparison:
     return Comparison(cells)
 
 
-def example_units(_asked: Asked) -> Sequence[Unit]:
+def example_units(_asked: Extent) -> Sequence[Unit]:
     """Return the work for figure 1."""
     return [EXAMPLE]
 
 
-def example(found: Found) -> Comparison:
+def example(found: Findings) -> Comparison:
     """Compare figure 1: three customers who show five items each in the end."""
     ours = found[EXAMPLE]
     cells = [
-        Cell(_("items of {customer}").format(customer=name), paper="g1, g2, g3, g4, g5", ours=ours["items"][name],
+        Datum(_("items of {customer}").format(customer=name), paper="g1, g2, g3, g4, g5", ours=ours["items"][name],
              exact=True)
         for name in ("u1", "u2", "u3")
     ]  # fmt: skip
     # 3 for u1, 2 for u2, 3 for u3
-    cells.append(Cell(_("rows added"), paper=8, ours=ours["added"], exact=True, tolerance=0, digits=0))
+    cells.append(Datum(_("rows added"), paper=8, ours=ours["added"], exact=True, tolerance=0, digits=0))
     return Comparison(cells)
 
 
-def formulas(_found: Found) -> Comparison:
+def formulas(_found: Findings) -> Comparison:
     """Compare what S2 works out from b, µ and n, by what it prints and by what can be derived."""
     printed, derived = _("as printed"), _("as derived")
     few, many = best_clusters(400, B, OVERLAP), best_clusters(4000, B, OVERLAP)
     wanted, rate, rows = BEST_4000
 
-    def cell(row: str, column: str, paper: float, ours: float, near: float, erratum: str = "", digits: int = 0) -> Cell:
-        return Cell(row, column, paper, ours, exact=True, tolerance=near, erratum=erratum, digits=digits)
+    def cell(
+        row: str, column: str, paper: float, ours: float, near: float, erratum: str = "", digits: int = 0
+    ) -> Datum:
+        return Datum(row, column, paper, ours, exact=True, tolerance=near, erratum=erratum, digits=digits)
 
     h = _("items that two share, h")
     best = _("n = {n:,}: best c")
@@ -105,8 +107,8 @@ def formulas(_found: Found) -> Comparison:
         row = _("c = {c}: rows added, Table 2's fewest").format(c=c)
         fewest = min(added for (clusters, _least), (added, *_rest) in TABLE_2.items() if clusters == c)
         cells += [
-            Cell(row, printed, fewest, printed_added(400, c, B, OVERLAP), digits=0),
-            Cell(row, derived, fewest, expected_added(400, c, B, OVERLAP), digits=0),
+            Datum(row, printed, fewest, printed_added(400, c, B, OVERLAP), digits=0),
+            Datum(row, derived, fewest, expected_added(400, c, B, OVERLAP), digits=0),
         ]
     return Comparison(
         cells,
@@ -117,7 +119,7 @@ def formulas(_found: Found) -> Comparison:
     )
 
 
-def figure_2(_found: Found) -> Comparison:
+def figure_2(_found: Findings) -> Comparison:
     """Draw what S2 minimises over the number of clusters, by the derived and by the printed number of rows."""
     c = np.arange(FEWEST, 401)
     largest = expected_added(400, FEWEST, B, OVERLAP)
@@ -128,13 +130,13 @@ def figure_2(_found: Found) -> Comparison:
     least = {name: int(c[int(np.argmin(values))]) for name, values in curves.items()}
 
     def draw() -> str:
-        from noren.reproduce.charts import Line, lines
+        from noren.reproduce.charts import ChartLine, lines
 
         step = 8
         panels = {
             "": [
-                Line(_("rows by (1), as printed"), [round(v, 4) for v in curves["printed"][::step]], "paper"),
-                Line(_("rows as derived"), [round(v, 4) for v in curves["derived"][::step]], "ours"),
+                ChartLine(_("rows by (1), as printed"), [round(v, 4) for v in curves["printed"][::step]], "paper"),
+                ChartLine(_("rows as derived"), [round(v, 4) for v in curves["derived"][::step]], "ours"),
             ]
         }
         title = _("(α E(Δm) + E(Reid)) / 2, less is better")
@@ -142,10 +144,10 @@ def figure_2(_found: Found) -> Comparison:
 
     at_least = _("clusters where it is least")
     cells = [
-        Cell(at_least, _("as derived"), BEST_400, least["derived"], exact=True, tolerance=0, digits=0),
-        Cell(at_least, _("by (1)"), BEST_400, least["printed"], exact=True, tolerance=0, digits=0, erratum="best"),
-        Cell("α", _("as derived"), ours=1 / largest, digits=9),
-        Cell(_("largest value of αE(Δm)"), _("as derived"), 1.0, curves["derived"][0] * 2 - FEWEST / 400, exact=True,
+        Datum(at_least, _("as derived"), BEST_400, least["derived"], exact=True, tolerance=0, digits=0),
+        Datum(at_least, _("by (1)"), BEST_400, least["printed"], exact=True, tolerance=0, digits=0, erratum="best"),
+        Datum("α", _("as derived"), ours=1 / largest, digits=9),
+        Datum(_("largest value of αE(Δm)"), _("as derived"), 1.0, curves["derived"][0] * 2 - FEWEST / 400, exact=True,
              tolerance=1e-9),
     ]  # fmt: skip
     return Comparison(

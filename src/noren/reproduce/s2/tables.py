@@ -7,7 +7,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from noren.i18n import _
-from noren.reproduce.frame import Asked, Cell, Comparison, Found, Unit
+from noren.reproduce.frame import Comparison, Datum, Extent, Findings, Unit
 from noren.reproduce.s2 import work
 from noren.reproduce.s2.printed import CLUSTERS, SAVED, STEADY, TABLE_1, TABLE_2
 
@@ -29,26 +29,26 @@ def found_unit(name: str, seed: int) -> Unit:
     return Unit(work.found, (name, seed), data=(work.DATA,))
 
 
-def units_1(asked: Asked) -> list[Unit]:
+def units_1(asked: Extent) -> list[Unit]:
     """Return the work for Table 1; quick takes three releases."""
     names = QUICK_RELEASES if asked.quick else tuple(work.RELEASES)
     return [found_unit(name, seed) for name in names for seed in asked.seeds(full=3)]
 
 
-def table_1(found: Found) -> Comparison:
+def table_1(found: Findings) -> Comparison:
     """Show what Algorithm 1 finds, and the best of four attacks, on releases of our own beside S2's submissions."""
     best, jaccard = _("best attack (a)"), _("Algorithm 1 (b)")
     unseen = _("the submission is not public")
     cells = []
     for name, (a, b) in TABLE_1.items():
-        cells += [Cell(name, best, a, digits=4, note=unseen), Cell(name, jaccard, b, digits=4)]
+        cells += [Datum(name, best, a, digits=4, note=unseen), Datum(name, jaccard, b, digits=4)]
     leads, run = 0, 0
     for name in work.RELEASES:
         runs = found.of([found_unit(name, seed) for seed in found.asked.seeds(full=3)])
         names = sorted(runs[0], key=lambda attack: -runs[0][attack]) if runs else []
         cells += [
-            Cell.over(name, best, [max(one.values()) for one in runs], digits=4, note=names[0] if names else ""),
-            Cell.over(name, jaccard, [one["jaccard"] for one in runs], digits=4),
+            Datum.over(name, best, [max(one.values()) for one in runs], digits=4, note=names[0] if names else ""),
+            Datum.over(name, jaccard, [one["jaccard"] for one in runs], digits=4),
         ]
         run += bool(runs)
         leads += bool(runs) and names[0] == "jaccard"
@@ -75,7 +75,7 @@ def _of_paper(clusters: int, least: int, seed: int) -> Unit:
     return padded_unit(clusters, least, "repaired" if least else "clusters", "normal", seed)
 
 
-def _balanced(clusters: int, asked: Asked, seed: int) -> Unit:
+def _balanced(clusters: int, asked: Extent, seed: int) -> Unit:
     return padded_unit(clusters, 0, "balanced", "quick" if asked.quick else "normal", seed)
 
 
@@ -85,17 +85,17 @@ def _cells_of_paper() -> list[tuple[int, int]]:
     return [*TABLE_2, *missing]
 
 
-def units_2(asked: Asked) -> list[Unit]:
+def units_2(asked: Extent) -> list[Unit]:
     """Return the work for Table 2; quick searches for clusters of fewest rows a tenth as long."""
     seeds = asked.seeds(full=SEEDS)
     units = [_of_paper(c, least, seed) for c, least in _cells_of_paper() for seed in seeds]
-    quick = [_balanced(c, Asked(quick=True), seed) for c in CLUSTERS for seed in asked.seeds(full=SEEDS)]
+    quick = [_balanced(c, Extent(quick=True), seed) for c in CLUSTERS for seed in asked.seeds(full=SEEDS)]
     if asked.quick:
         return units + quick
     return units + quick + [_balanced(c, asked, seed) for c in CLUSTERS for seed in seeds]
 
 
-def table_2(found: Found) -> Comparison:
+def table_2(found: Findings) -> Comparison:
     """Set rows added, mean similarity and the share found beside the paper's; and those of the variant balanced."""
     seeds = found.asked.seeds(full=SEEDS)
     wider = math.sqrt(SEEDS / len(seeds))
@@ -114,22 +114,22 @@ def table_2(found: Found) -> Comparison:
             near = luck * wider * paper[0] if paper[0] else None
             values = {key: [run[key] for run in runs] for key in ("added", "jaccard", "reid")}
             cells += [
-                Cell.over(row, rows, values["added"], paper=paper[0], tolerance=near, digits=0, note=note),
-                Cell.over(row, similar, values["jaccard"], paper=paper[1], tolerance=SIMILAR, digits=4),
-                Cell.over(row, share, values["reid"], paper=paper[2], tolerance=SIMILAR, digits=4),
+                Datum.over(row, rows, values["added"], paper=paper[0], tolerance=near, digits=0, note=note),
+                Datum.over(row, similar, values["jaccard"], paper=paper[1], tolerance=SIMILAR, digits=4),
+                Datum.over(row, share, values["reid"], paper=paper[2], tolerance=SIMILAR, digits=4),
             ]
             if least and len(runs) > 1:
                 spreads.append(stdev(values["jaccard"]))
         runs = found.of([_balanced(c, found.asked, seed) for seed in seeds])
         row = _("c = {c}, balanced").format(c=c)
         cells += [
-            Cell.over(row, rows, [run["added"] for run in runs], paper=fewest, tolerance=0, aim="at-most", digits=0,
+            Datum.over(row, rows, [run["added"] for run in runs], paper=fewest, tolerance=0, aim="at-most", digits=0,
                       note=_("the paper's is its fewest for this c")),
-            Cell.over(row, similar, [run["jaccard"] for run in runs], digits=4),
-            Cell.over(row, share, [run["reid"] for run in runs], paper=c / 400, tolerance=0, aim="at-most", digits=4),
+            Datum.over(row, similar, [run["jaccard"] for run in runs], digits=4),
+            Datum.over(row, share, [run["reid"] for run in runs], paper=c / 400, tolerance=0, aim="at-most", digits=4),
         ]  # fmt: skip
     if spreads:
-        cells.append(Cell(_("largest standard deviation, method 2"), similar, STEADY, max(spreads), tolerance=0.0,
+        cells.append(Datum(_("largest standard deviation, method 2"), similar, STEADY, max(spreads), tolerance=0.0,
                           aim="at-most", digits=4))  # fmt: skip
     saved = [
         (c, 1 - fmean(run["added"] for run in repaired) / fmean(run["added"] for run in plain))

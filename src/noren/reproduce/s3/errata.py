@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from noren.i18n import _
-from noren.reproduce.frame import Cell, Erratum
+from noren.reproduce.frame import Datum, Erratum
 from noren.reproduce.s3.printed import TABLE_1
 
 __all__ = ["errata"]
@@ -53,7 +53,7 @@ def _figure_4() -> Erratum:
 
 def _apart() -> Erratum:
     cells = [
-        Cell(team, "MM - UM", APART, mm - um, exact=True, tolerance=0.0, aim="at-least", erratum="apart")
+        Datum(team, "MM - UM", APART, mm - um, exact=True, tolerance=0.0, aim="at-least", erratum="apart")
         for team, (um, mm, _emm, _ratio) in TABLE_1.items()
     ]
     near = [cell.row for cell in cells if cell.ok is False]

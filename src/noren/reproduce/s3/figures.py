@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Literal
 
 from noren.i18n import _
-from noren.reproduce.frame import Cell, Chart, Comparison, Found
+from noren.reproduce.frame import Chart, Comparison, Datum, Findings
 from noren.reproduce.s3 import work
 from noren.reproduce.s3.table import results
 
@@ -16,7 +16,7 @@ __all__ = ["figure"]
 ATTACKS = {2: work.BY_KEY, 3: ("s7",), 4: ("s8",)}
 
 
-def _curve(found: Found, name: str, attacks: Sequence[str], *, by_linkage: bool = False) -> list[float]:
+def _curve(found: Findings, name: str, attacks: Sequence[str], *, by_linkage: bool = False) -> list[float]:
     """Return MM after every month, the largest of some attacks, in the mean over seeds; nothing where not run."""
     runs = results(found, name, by_linkage=by_linkage)
     months = zip(
@@ -25,11 +25,11 @@ def _curve(found: Found, name: str, attacks: Sequence[str], *, by_linkage: bool 
     return [fmean(values) for values in months]
 
 
-def figure(number: int) -> Callable[[Found], Comparison]:
+def figure(number: int) -> Callable[[Findings], Comparison]:
     """Return what draws one of the figures 2 to 4; S3 prints no numbers in them."""
     attacks = ATTACKS[number]
 
-    def compare(found: Found) -> Comparison:
+    def compare(found: Findings) -> Comparison:
         titles = {2: _("largest of S1 to S6"), 3: "S7", 4: "S8"}
         cells, over = [], []
         for name in work.RELEASES:
@@ -38,10 +38,10 @@ def figure(number: int) -> Callable[[Found], Comparison]:
             if curve:
                 over.append(max(curve) > max(by_key))
             cells += [
-                Cell(name, _("after the first month"), ours=curve[0] if curve else None),
-                Cell(name, _("after the last"), ours=curve[-1] if curve else None),
-                Cell(name, _("largest"), ours=max(curve, default=None)),
-                Cell(
+                Datum(name, _("after the first month"), ours=curve[0] if curve else None),
+                Datum(name, _("after the last"), ours=curve[-1] if curve else None),
+                Datum(name, _("largest"), ours=max(curve, default=None)),
+                Datum(
                     name, _("months until the largest"), ours=curve.index(max(curve)) + 1 if curve else None, digits=0
                 ),
             ]
@@ -51,10 +51,10 @@ def figure(number: int) -> Callable[[Found], Comparison]:
             says.append(words.format(attack=titles[number], over=sum(over), count=len(over)))
 
         def draw() -> str:
-            from noren.reproduce.charts import Line, lines
+            from noren.reproduce.charts import ChartLine, lines
 
-            def line(title: str, curve: list[float], look: Literal["ours", "better"]) -> Line:
-                return Line(title, [round(at, 4) for at in curve], look)
+            def line(title: str, curve: list[float], look: Literal["ours", "better"]) -> ChartLine:
+                return ChartLine(title, [round(at, 4) for at in curve], look)
 
             panels = {}
             for name in work.RELEASES:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from noren.i18n import _
-from noren.reproduce.frame import Asked, Cell, Comparison, Found, Unit
+from noren.reproduce.frame import Comparison, Datum, Extent, Findings, Unit
 from noren.reproduce.s3 import work
 from noren.reproduce.s3.printed import TABLE_1
 
@@ -28,7 +28,7 @@ def linked_unit(name: str, seed: int) -> Unit:
     return Unit(work.linked, (name, seed), data=(work.DATA,))
 
 
-def units(asked: Asked) -> list[Unit]:
+def units(asked: Extent) -> list[Unit]:
     """Return the work for everything in S3; quick runs one seed."""
     return [
         unit(name, seed)
@@ -38,7 +38,7 @@ def units(asked: Asked) -> list[Unit]:
     ]
 
 
-def results(found: Found, name: str, *, by_linkage: bool = False) -> list[Any]:
+def results(found: Findings, name: str, *, by_linkage: bool = False) -> list[Any]:
     """Return what was found in a release, seed by seed."""
     unit = linked_unit if by_linkage else matched_unit
     return found.of([unit(name, seed) for seed in found.asked.seeds(full=SEEDS)])
@@ -53,14 +53,14 @@ def ratio_room(mm: float, emm: float) -> float:
     return (emm + ROUNDED) / (mm - ROUNDED) - emm / mm + ROUNDED
 
 
-def table_1(found: Found) -> Comparison:
+def table_1(found: Findings) -> Comparison:
     """Show UM, MM and EMM of our releases below the teams', whose releases are not public."""
     cells = []
     for team, (um, mm, emm, ratio) in TABLE_1.items():
         for column, said in (("UM", um), ("MM", mm), ("EMM", emm)):
-            cells.append(Cell(team, column, said))
+            cells.append(Datum(team, column, said))
         cells.append(
-            Cell(team, "EMM/MM", ratio, emm / mm, exact=True, tolerance=ratio_room(mm, emm), note=_("from EMM and MM"))
+            Datum(team, "EMM/MM", ratio, emm / mm, exact=True, tolerance=ratio_room(mm, emm), note=_("from EMM and MM"))
         )
     worse, rising = 0, []
     for name in work.RELEASES:
@@ -70,14 +70,14 @@ def table_1(found: Found) -> Comparison:
         best = max(runs[0]["emm"], key=lambda attack: runs[0]["emm"][attack]) if runs and max(largest["emm"]) else ""
         followed = [run["emm"]["linkage"] for run in results(found, name, by_linkage=True)]
         cells += [
-            *(Cell.over(name, kind.upper(), values) for kind, values in largest.items()),
-            Cell.over(name, "EMM/MM", ratios, note=_("best: {attack}").format(attack=best.upper()) if best else ""),
-            Cell.over(name, _("EMM, linkage"), followed),
+            *(Datum.over(name, kind.upper(), values) for kind, values in largest.items()),
+            Datum.over(name, "EMM/MM", ratios, note=_("best: {attack}").format(attack=best.upper()) if best else ""),
+            Datum.over(name, _("EMM, linkage"), followed),
         ]
         worse += sum(e < m for e, m in zip(largest["emm"], largest["mm"], strict=True))
         rising += [e / m for e, m in zip(largest["emm"], largest["mm"], strict=True) if m >= TELLING]
     cells.append(
-        Cell(_("releases with EMM below MM"), "EMM", 0, worse if rising else None, exact=True, tolerance=0, digits=0)
+        Datum(_("releases with EMM below MM"), "EMM", 0, worse if rising else None, exact=True, tolerance=0, digits=0)
     )
     says = [
         _("The teams' releases are not public: below them stand releases of ours, of the preliminary round's data.")
@@ -91,7 +91,7 @@ def table_1(found: Found) -> Comparison:
     return Comparison(cells, [*says, *_against_linkage(found)])
 
 
-def _against_linkage(found: Found) -> Sequence[str]:
+def _against_linkage(found: Findings) -> Sequence[str]:
     pairs = [
         (max(run["emm"].values()), other["emm"]["linkage"])
         for name in work.RELEASES

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from noren.i18n import _
-from noren.reproduce.frame import Asked, Cell, Comparison, Found, Unit
+from noren.reproduce.frame import Comparison, Datum, Extent, Findings, Unit
 from noren.reproduce.s4 import work
 from noren.reproduce.s4.printed import DOMAINS, KS, TABLE_5, TRIALS
 
@@ -33,20 +33,20 @@ def unit(table: str, k: int, seed: int, model: str) -> Unit:
     return Unit(work.adult, (table, k, seed, model), data=("adult",))
 
 
-def domain_units(_asked: Asked) -> Sequence[Unit]:
+def domain_units(_asked: Extent) -> Sequence[Unit]:
     """Return the work for Table 3."""
     return [Unit(work.adult_domains, data=("adult",))]
 
 
-def domains(found: Found) -> Comparison:
+def domains(found: Findings) -> Comparison:
     """Compare how many values each attribute may take."""
     ours = found[Unit(work.adult_domains, data=("adult",))]
     return Comparison(
-        [Cell(name, paper=said, ours=ours[name], exact=True, tolerance=0, digits=0) for name, said in DOMAINS.items()]
+        [Datum(name, paper=said, ours=ours[name], exact=True, tolerance=0, digits=0) for name, said in DOMAINS.items()]
     )
 
 
-def units(asked: Asked) -> list[Unit]:
+def units(asked: Extent) -> list[Unit]:
     """Return the work for Table 5; quick leaves out ``auto`` for k = 5 and 10."""
     return [
         unit(table, k, seed, model)
@@ -57,7 +57,7 @@ def units(asked: Asked) -> list[Unit]:
     ]
 
 
-def compare(found: Found) -> Comparison:
+def compare(found: Findings) -> Comparison:
     """Set the paper's twelve cells beside ours: perturbed, ``em`` (the paper's way) and ``auto``."""
     cells, gains, off = [], [], []
     for table, (_rho, perturbed, reconstructed) in TABLE_5.items():
@@ -67,7 +67,7 @@ def compare(found: Found) -> Comparison:
                 model: found.of([unit(table, k, seed, model) for seed in found.asked.seeds(full=SEEDS)])
                 for model in ("em", "auto")
             }
-            first = Cell.over(
+            first = Datum.over(
                 row,
                 _("perturbed"),
                 [run["perturbed"] for run in runs["em"]],
@@ -75,7 +75,7 @@ def compare(found: Found) -> Comparison:
                 tolerance=by_chance(PERTURBED_TOLERANCE, len(runs["em"])),
                 digits=1,
             )
-            em = Cell.over(
+            em = Datum.over(
                 row,
                 "em",
                 [run["reconstructed"] for run in runs["em"]],
@@ -83,7 +83,7 @@ def compare(found: Found) -> Comparison:
                 tolerance=by_chance(EM_TOLERANCE, len(runs["em"])),
                 digits=1,
             )
-            auto = Cell.over(
+            auto = Datum.over(
                 row,
                 "auto",
                 [run["reconstructed"] for run in runs["auto"]],

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from noren.data.attributes import class_ends
-from noren.data.reconstruction import EPSILON
 from noren.i18n import _
-from noren.kernels.reconstruction import em_step, expectation_maximisation
-from noren.kernels.retention import k_of, keep_probabilities, mixed
-from noren.reproduce.frame import Cell, Erratum
+from noren.kernels.reconstruction.estimates import em_step, expectation_maximisation
+from noren.kernels.reconstruction.retention import k_of, keep_probabilities, mixed
+from noren.reproduce.frame import Datum, Erratum
 from noren.reproduce.s4.examples import NEARLY, mean_of_patterns, sizes_of
 from noren.reproduce.s4.printed import KS, MEANS, ROWS, TABLE_5, TABLE_9
 from noren.reproduce.s4.work import AGES, BLOOD, MONTH, SIZES
+from noren.retention.attributes import class_ends
+from noren.retention.reconstruction import EPSILON
 
 __all__ = ["errata"]
 
@@ -37,13 +37,13 @@ def _loop() -> Erratum:
             "On pattern A-1 (1,000 rows, k = 2, the expected perturbed table) the first step moves {first:.3f} per "
             "record, above ε = {epsilon}: as printed the loop ends before it began and returns the perturbed table."
         ).format(first=first, epsilon=EPSILON),
-        [Cell(_("steps until the loop ends"), paper=0, ours=steps, exact=True, tolerance=0, digits=0, erratum="loop")],
+        [Datum(_("steps until the loop ends"), paper=0, ours=steps, exact=True, tolerance=0, digits=0, erratum="loop")],
     )
 
 
 def _means() -> Erratum:
     cells = [
-        Cell(
+        Datum(
             _("Table {number}, {kind}").format(number=number, kind=kind),
             f"k = {k}",
             MEANS[number][at][k_at],
@@ -72,7 +72,7 @@ def _means() -> Erratum:
 
 def _domains() -> Erratum:
     cells = [
-        Cell(
+        Datum(
             _("{table}, {cells} cells").format(table=table, cells=int(np.prod(sizes_of(table)))),
             f"k = {k}",
             TABLE_5[table][0][at],
@@ -99,7 +99,7 @@ def _domains() -> Erratum:
 
 def _k_kept() -> Erratum:
     cells = [
-        Cell(
+        Datum(
             f"{table}, ρ = {rho:.3f}",
             "k",
             k,
@@ -140,15 +140,17 @@ def _ages() -> Erratum:
             "Steps of five up to 65 and one class 66–90 are {as_printed}."
         ).format(as_printed=as_printed),
         [
-            Cell(_("classes up to 86–90"), paper=15, ours=len(ends), exact=True, tolerance=0, digits=0),
-            Cell(_("classes as printed"), paper=15, ours=as_printed, exact=True, tolerance=0, digits=0, erratum="ages"),
+            Datum(_("classes up to 86–90"), paper=15, ours=len(ends), exact=True, tolerance=0, digits=0),
+            Datum(
+                _("classes as printed"), paper=15, ours=as_printed, exact=True, tolerance=0, digits=0, erratum="ages"
+            ),
         ],
     )
 
 
 def _gap() -> Erratum:
     cells = [
-        Cell(
+        Datum(
             _("t3 less t4, reconstructed"),
             f"k = {k}",
             5.0,
@@ -174,7 +176,7 @@ def _gap() -> Erratum:
 def _span() -> Erratum:
     columns = [[reconstructed[at] for _perturbed, reconstructed in TABLE_9.values()] for at in range(len(KS))]
     cells = [
-        Cell(
+        Datum(
             _("lowest of the 25 patterns"),
             f"k = {k}",
             93.0,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from noren.i18n import _
-from noren.kernels.retention import keep_probabilities
-from noren.reproduce.frame import Cell, Comparison, Found
+from noren.kernels.reconstruction.retention import keep_probabilities
+from noren.reproduce.frame import Comparison, Datum, Findings
 from noren.reproduce.s4.printed import (
     DOMAINS,
     KS,
@@ -38,7 +38,7 @@ def sizes_of(table: str) -> list[int]:
     return [DOMAINS[name] for name in ATTRIBUTES[table]]
 
 
-def rho(_found: Found) -> Comparison:
+def rho(_found: Findings) -> Comparison:
     """Compare every ρ that the paper prints with its own formula."""
     cells = [
         _rho_cell(table, k, keep_probabilities(k, sizes_of(table), ROWS)[0], said)
@@ -57,15 +57,15 @@ def rho(_found: Found) -> Comparison:
     )
 
 
-def _rho_cell(row: str, k: int, ours: float, paper: float) -> Cell:
-    return Cell(row, f"k = {k}", paper, ours, exact=True, tolerance=COARSE, digits=4)
+def _rho_cell(row: str, k: int, ours: float, paper: float) -> Datum:
+    return Datum(row, f"k = {k}", paper, ours, exact=True, tolerance=COARSE, digits=4)
 
 
-def table_4(_found: Found) -> Comparison:
+def table_4(_found: Findings) -> Comparison:
     """Multiply the domains of each set of attributes."""
     return Comparison(
         [
-            Cell(
+            Datum(
                 f"{table}: {', '.join(ATTRIBUTES[table])}",
                 paper=said,
                 ours=math.prod(sizes_of(table)),
@@ -79,11 +79,11 @@ def table_4(_found: Found) -> Comparison:
     )
 
 
-def table_6(_found: Found) -> Comparison:
+def table_6(_found: Findings) -> Comparison:
     """Write out the shares that the words of Table 6 mean."""
     said = {"A": (80,), "B": (40, 40, 10, 10), "C": (40, 30, 20, 10), "D": (None, None, None, 10), "E": (25,) * 4}
     cells = [
-        Cell(
+        Datum(
             pattern,
             blood,
             paper=paper,
@@ -101,7 +101,7 @@ def table_6(_found: Found) -> Comparison:
     return Comparison(cells, [_("What the words leave to the reader (the others alike) has no number of the paper's.")])
 
 
-def table_7(_found: Found) -> Comparison:
+def table_7(_found: Findings) -> Comparison:
     """Write out the shares that the words of Table 7 mean: January and December, and the first half of the year."""
     cells = []
     stated = {"1": (45.0, 5.0), "4": (9.0, 1.0)} | MONTH_SHARES
@@ -113,9 +113,9 @@ def table_7(_found: Found) -> Comparison:
     return Comparison(cells, [_("Pattern 3 falls evenly from 12/78 to 1/78: 15.4 and 1.3 per cent.")])
 
 
-def _share(pattern: str, column: str, paper: float | None, ours: float) -> Cell:
+def _share(pattern: str, column: str, paper: float | None, ours: float) -> Datum:
     claim = None if paper is None else 0.05
-    return Cell(pattern, column, paper, 100 * ours, exact=paper is not None, tolerance=claim, digits=1)
+    return Datum(pattern, column, paper, 100 * ours, exact=paper is not None, tolerance=claim, digits=1)
 
 
 def mean_of_patterns(number: int, at: int, k_at: int, first: str = "A-1", last: str = "E-5") -> float:
@@ -130,11 +130,11 @@ def mean_of_patterns(number: int, at: int, k_at: int, first: str = "A-1", last: 
     return math.fsum(table[name][at][k_at] for name in kept) / len(kept)
 
 
-def worked(_found: Found) -> Comparison:
+def worked(_found: Findings) -> Comparison:
     """Recompute what the text and the last lines of Tables 8 and 9 say."""
     kinds = (_("perturbed"), _("reconstructed"))
     cells = [
-        Cell(
+        Datum(
             _("Table {number}, mean, {kind}").format(number=number, kind=kind),
             f"k = {k}",
             MEANS[number][at][k_at],
@@ -150,7 +150,9 @@ def worked(_found: Found) -> Comparison:
     ]
     t3, t4 = (keep_probabilities(2, sizes_of(table), ROWS)[0] for table in ("t3", "t4"))
     cells.append(
-        Cell(_("ρ of t4 less ρ of t3"), "k = 2", 0.0, t4 - t3, exact=True, tolerance=1e-9, note=_("as many cells each"))
+        Datum(
+            _("ρ of t4 less ρ of t3"), "k = 2", 0.0, t4 - t3, exact=True, tolerance=1e-9, note=_("as many cells each")
+        )
     )
     return Comparison(
         cells,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from noren.i18n import _
-from noren.reproduce.frame import Asked, Cell, Chart, Comparison, Found, Unit
+from noren.reproduce.frame import Chart, Comparison, Datum, Extent, Findings, Unit
 from noren.reproduce.s4 import work
 from noren.reproduce.s4.adult import by_chance
 from noren.reproduce.s4.printed import KS, PATTERNS, TABLE_8, TABLE_9
@@ -29,7 +29,7 @@ def unit(rows: int, pattern: str, k: int, seed: int, model: str) -> Unit:
     return Unit(work.synthetic, (rows, pattern, k, seed, model))
 
 
-def _units(asked: Asked, rows: int) -> list[Unit]:
+def _units(asked: Extent, rows: int) -> list[Unit]:
     return [
         unit(rows, pattern, k, seed, model)
         for model in ("em", "auto")
@@ -39,37 +39,37 @@ def _units(asked: Asked, rows: int) -> list[Unit]:
     ]
 
 
-def units_8(asked: Asked) -> list[Unit]:
+def units_8(asked: Extent) -> list[Unit]:
     """Return the work for Table 8; quick runs ``auto`` on three patterns alone."""
     return _units(asked, 1_000)
 
 
-def units_9(asked: Asked) -> list[Unit]:
+def units_9(asked: Extent) -> list[Unit]:
     """Return the work for Table 9."""
     return _units(asked, 10_000)
 
 
-def units_both(asked: Asked) -> list[Unit]:
+def units_both(asked: Extent) -> list[Unit]:
     """Return the work for figure 5, which draws both tables."""
     return units_8(asked) + units_9(asked)
 
 
-def table_8(found: Found) -> Comparison:
+def table_8(found: Findings) -> Comparison:
     """Compare 1,000 rows."""
     return _table(found, 1_000)
 
 
-def table_9(found: Found) -> Comparison:
+def table_9(found: Findings) -> Comparison:
     """Compare 10,000 rows."""
     return _table(found, 10_000)
 
 
-def _values(found: Found, rows: int, pattern: str, k: int, model: str, what: str) -> list[float]:
+def _values(found: Findings, rows: int, pattern: str, k: int, model: str, what: str) -> list[float]:
     seeds = found.asked.seeds(full=SEEDS)
     return [run[what] for run in found.of([unit(rows, pattern, k, seed, model) for seed in seeds])]
 
 
-def _table(found: Found, rows: int) -> Comparison:
+def _table(found: Findings, rows: int) -> Comparison:
     cells = [
         cell
         for pattern, (perturbed, reconstructed) in TABLES[rows].items()
@@ -79,7 +79,7 @@ def _table(found: Found, rows: int) -> Comparison:
     return Comparison(cells, _says(cells, rows))
 
 
-def _line(found: Found, rows: int, pattern: str, k: int, perturbed: float, reconstructed: float) -> list[Cell]:
+def _line(found: Findings, rows: int, pattern: str, k: int, perturbed: float, reconstructed: float) -> list[Datum]:
     """Return the three cells of one pattern and k."""
     row, said = f"{pattern}, k = {k}", {"digits": 1}
     near_perturbed, near_em = TOLERANCES[rows]
@@ -90,13 +90,13 @@ def _line(found: Found, rows: int, pattern: str, k: int, perturbed: float, recon
     odd = _("more than at k = 5, though ρ is less; perhaps 64.52 was meant") if (rows, row) == ODD else ""
     best = max(perturbed, reconstructed)
     return [
-        Cell.over(row, _("perturbed"), before, paper=perturbed, tolerance=near[0], **said),
-        Cell.over(row, "em", em, paper=reconstructed, tolerance=near[1], note=odd, **said),
-        Cell.over(row, "auto", auto, paper=best, tolerance=SLACK, aim="at-least", **said),
+        Datum.over(row, _("perturbed"), before, paper=perturbed, tolerance=near[0], **said),
+        Datum.over(row, "em", em, paper=reconstructed, tolerance=near[1], note=odd, **said),
+        Datum.over(row, "auto", auto, paper=best, tolerance=SLACK, aim="at-least", **said),
     ]
 
 
-def _says(cells: Sequence[Cell], rows: int) -> list[str]:
+def _says(cells: Sequence[Datum], rows: int) -> list[str]:
     says = [_("auto stands beside the better of the paper's two numbers, perturbed and reconstructed.")]
     em = [cell.difference for cell in cells if cell.column == "em" and cell.difference is not None]
     if em:
@@ -117,7 +117,7 @@ def _says(cells: Sequence[Cell], rows: int) -> list[str]:
     return says
 
 
-def figure_5(found: Found) -> Comparison:
+def figure_5(found: Findings) -> Comparison:
     """Draw what was reconstructed, by pattern: the paper's, ``em`` and ``auto``."""
 
     def mean(rows: int, pattern: str, k: int, model: str) -> float | None:
@@ -126,13 +126,13 @@ def figure_5(found: Found) -> Comparison:
 
     def chart(rows: int) -> Chart:
         def draw() -> str:
-            from noren.reproduce.charts import Line, lines
+            from noren.reproduce.charts import ChartLine, lines
 
             panels = {
                 f"k = {k}": [
-                    Line(_("paper"), [TABLES[rows][p][1][at] for p in PATTERNS], "paper"),
-                    Line("em", [mean(rows, p, k, "em") for p in PATTERNS], "ours"),
-                    Line("auto", [mean(rows, p, k, "auto") for p in PATTERNS], "better"),
+                    ChartLine(_("paper"), [TABLES[rows][p][1][at] for p in PATTERNS], "paper"),
+                    ChartLine("em", [mean(rows, p, k, "em") for p in PATTERNS], "ours"),
+                    ChartLine("auto", [mean(rows, p, k, "auto") for p in PATTERNS], "better"),
                 ]
                 for at, k in enumerate(KS)
             }
@@ -150,7 +150,7 @@ def figure_5(found: Found) -> Comparison:
             means = [value for p in PATTERNS if (value := mean(rows, p, k, "em")) is not None]
             said = [TABLES[rows][p][1][KS.index(k)] for p in PATTERNS]
             spans.append(
-                Cell(
+                Datum(
                     _("{rows:,} rows, k = {k}").format(rows=rows, k=k),
                     _("best less worst pattern, em"),
                     max(said) - min(said),

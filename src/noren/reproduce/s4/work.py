@@ -9,20 +9,18 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from noren.data.catalog import open_dataset
 from noren.data.frames import Records
-from noren.data.perturbation import Perturbation
-from noren.data.reconstruction import Model, estimated
-from noren.kernels.retention import keep_probabilities
+from noren.kernels.arrays import Real, Whole
+from noren.kernels.reconstruction.retention import keep_probabilities
 from noren.measures.utility.l1_precision import precision
 from noren.methods.retention import Retention
+from noren.retention.perturbation import Perturbation
+from noren.retention.reconstruction import Model, estimated
 
 __all__ = ["AGES", "ATTRIBUTES", "BLOOD", "MONTH", "adult", "adult_domains", "adult_tables", "synthetic"]
 
-Numbers = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 AGES = "age=20..90:5"
 ATTRIBUTES = {
@@ -76,7 +74,7 @@ def adult_tables(table: str, k: int, seed: int) -> dict[str, Any]:
     return {"labels": [a.labels() for a in plan.attributes], "original": x.tolist(), "perturbed": y.tolist()}
 
 
-def _perturbed(table: str, k: int, seed: int) -> tuple[Perturbation, Numbers, Numbers]:
+def _perturbed(table: str, k: int, seed: int) -> tuple[Perturbation, Real, Real]:
     data = _people()
     names = ATTRIBUTES[table]
     plan = Retention(attributes=names, k=k, classes=(AGES,) if "age" in names else ()).plan(data.schema, len(data))
@@ -109,5 +107,5 @@ def synthetic(rows: int, pattern: str, k: int, seed: int, model: Model) -> dict[
     return {"perturbed": 100 * precision(x, y), "reconstructed": 100 * precision(x, found)}
 
 
-def _tabulated(blood: Whole, month: Whole) -> Numbers:
+def _tabulated(blood: Whole, month: Whole) -> Real:
     return np.bincount(blood * 12 + month, minlength=48).reshape(SIZES).astype(np.float64)

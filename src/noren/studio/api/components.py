@@ -15,7 +15,7 @@ from noren.parameters import describe
 from noren.registry import Registry, build
 from noren.studio.api.models import ERRORS, Ident
 from noren.studio.api.surroundings import TheStudio
-from noren.studio.planning import USUAL_K, retention_plan
+from noren.studio.forms.planning import USUAL_K, retention_plan
 
 router = APIRouter(tags=["components"], responses={401: ERRORS[401]})
 

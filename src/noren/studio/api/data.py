@@ -15,10 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from noren.data.schema import LONGEST_NAME, PRESETS, Schema
 from noren.errors import InputError, NorenError
 from noren.i18n import _
-from noren.studio import small_files
+from noren.studio import groupings
 from noren.studio.api.models import ERRORS, Ident, JobOut, said_job
 from noren.studio.api.surroundings import TheStudio
-from noren.studio.columns import content_of, problems_of, schema_of
+from noren.studio.forms.columns import content_of, problems_of, schema_of
 from noren.studio.hierarchies import hierarchy_facts
 from noren.studio.service import TooLargeError, shown_name
 
@@ -193,12 +193,12 @@ def _told_length(request: Request) -> int:
 
 
 async def _small_body(request: Request, name: str) -> bytes:
-    _stop_if_told_too_large(request, small_files.LARGEST, shown_name(name))
+    _stop_if_told_too_large(request, groupings.LARGEST, shown_name(name))
     content = bytearray()
     async for chunk in request.stream():
         content += chunk
-        if len(content) > small_files.LARGEST:
-            raise TooLargeError.of(small_files.LARGEST, shown_name(name))
+        if len(content) > groupings.LARGEST:
+            raise TooLargeError.of(groupings.LARGEST, shown_name(name))
     return bytes(content)
 
 
@@ -299,7 +299,7 @@ def list_hierarchies(project: Ident, studio: TheStudio) -> list[HierarchyOut]:
 @router.get("/projects/{project}/hierarchy", response_class=FileResponse, responses=_CSV)
 def download_hierarchy(project: Ident, studio: TheStudio, column: ColumnName) -> FileResponse:
     """Return a column's hierarchy as a file, in ARX's form."""
-    path = small_files.hierarchy_file(studio, project, column)
+    path = groupings.hierarchy_file(studio, project, column)
     return FileResponse(path, media_type="text/csv; charset=utf-8", filename=path.name)
 
 
@@ -310,21 +310,21 @@ async def upload_hierarchy(
     """Give a column another hierarchy: value;label;…;*, one row per value, as the body."""
     studio.project(project)
     content = await _small_body(request, name)
-    about = await asyncio.to_thread(small_files.set_hierarchy, studio, project, column, content, shown_name(name))
+    about = await asyncio.to_thread(groupings.set_hierarchy, studio, project, column, content, shown_name(name))
     return HierarchyOut(**about)
 
 
 @router.post("/projects/{project}/hierarchy")
 def build_hierarchy(project: Ident, asked: Widths, studio: TheStudio, column: ColumnName) -> HierarchyOut:
     """Make a column's hierarchy of ranges of given widths, or the first one again."""
-    return HierarchyOut(**small_files.set_widths(studio, project, column, asked.widths))
+    return HierarchyOut(**groupings.set_widths(studio, project, column, asked.widths))
 
 
 @router.get("/projects/{project}/categories")
 def show_categories(project: Ident, studio: TheStudio) -> CategoriesOut | None:
     """Return the categories of items, where somebody gave some."""
     studio.ready_project(project)
-    found = small_files.category_facts(studio.folders.project(project))
+    found = groupings.category_facts(studio.folders.project(project))
     return None if found is None else CategoriesOut(**found)
 
 
@@ -335,12 +335,12 @@ async def upload_categories(
     """Give items categories: item,category[,name], one row per item, as the body; ``fill`` names the others unknown."""
     studio.project(project)
     content = await _small_body(request, name)
-    found = await asyncio.to_thread(small_files.set_categories, studio, project, content, shown_name(name), fill=fill)
+    found = await asyncio.to_thread(groupings.set_categories, studio, project, content, shown_name(name), fill=fill)
     return CategoriesOut(**found)
 
 
 @router.delete("/projects/{project}/categories", status_code=204)
 def remove_categories(project: Ident, studio: TheStudio) -> Response:
     """Speak of items again, not of categories."""
-    small_files.remove_categories(studio, project)
+    groupings.remove_categories(studio, project)
     return Response(status_code=204)

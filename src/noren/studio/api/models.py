@@ -17,6 +17,7 @@ __all__ = [
     "Ident",
     "JobOut",
     "Order",
+    "ProjectChange",
     "ProjectIn",
     "ProjectOut",
     "Step",
@@ -73,10 +74,16 @@ class ProjectIn(_Strict):
     dataset: str | None = Field(default=None, max_length=60)
 
 
-class ProjectName(_Strict):
-    """Another name."""
+class ProjectChange(_Strict):
+    """Another name, another rule, or both."""
 
-    name: str = Field(min_length=1, max_length=120)
+    name: str | None = Field(default=None, min_length=1, max_length=120)
+    rule: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=40,
+        description="public, partner, inside, pwscup2018, or a tolerance such as 1/8; every run is judged by it",
+    )
 
 
 class ProjectOut(BaseModel):
@@ -88,6 +95,7 @@ class ProjectOut(BaseModel):
     source: dict[str, Any]
     ready: bool
     facts: dict[str, Any]
+    rule: str = Field(description="what its releases are judged by: the name of a rule, or a tolerance")
 
 
 class Step(_Strict):
@@ -146,6 +154,7 @@ def said_project(project: Project) -> ProjectOut:
         source=project.source,
         ready=project.is_ready,
         facts=project.facts,
+        rule=project.rule,
     )
 
 

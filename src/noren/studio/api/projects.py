@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from noren.studio.api.models import ERRORS, Ident, ProjectIn, ProjectName, ProjectOut, said_project
+from noren.studio.api.models import ERRORS, Ident, ProjectChange, ProjectIn, ProjectOut, said_project
 from noren.studio.api.surroundings import TheStudio
 
 router = APIRouter(tags=["projects"], responses={s: ERRORS[s] for s in (400, 401, 403, 404, 408, 409, 413, 422, 507)})
@@ -29,9 +29,13 @@ def show_project(project: Ident, studio: TheStudio) -> ProjectOut:
 
 
 @router.patch("/projects/{project}")
-def rename_project(project: Ident, asked: ProjectName, studio: TheStudio) -> ProjectOut:
-    """Give a project another name."""
-    return said_project(studio.rename(project, asked.name))
+def change_project(project: Ident, asked: ProjectChange, studio: TheStudio) -> ProjectOut:
+    """Give a project another name, or judge its releases by another rule."""
+    if asked.rule is not None:
+        studio.set_rule(project, asked.rule)
+    if asked.name is not None:
+        studio.rename(project, asked.name)
+    return said_project(studio.project(project))
 
 
 @router.delete("/projects/{project}", status_code=204)

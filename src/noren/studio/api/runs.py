@@ -12,14 +12,14 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
+from noren.judgement.place import frontier
 from noren.studio.api.data import Count, Rows, Start
 from noren.studio.api.models import ERRORS, Ident, JobOut, Order, SweepOrder, said_job
 from noren.studio.api.surroundings import TheStudio
-from noren.studio.planning import estimate_order
+from noren.studio.forms.planning import estimate_order
 from noren.studio.service import Studio
 from noren.studio.store import State
-from noren.study.cost import Cost
-from noren.study.risk_map import risk_map
+from noren.sweeps.cost import Cost
 
 router = APIRouter(tags=["runs"], responses={s: ERRORS[s] for s in (400, 401, 403, 404, 408, 409, 413, 422, 507)})
 
@@ -112,10 +112,20 @@ async def watch_project(project: Ident, request: Request, studio: TheStudio) -> 
 
 @router.get("/projects/{project}/map")
 def show_map(project: Ident, studio: TheStudio) -> dict[str, Any]:
-    """Return the risk–utility map of the finished runs: points, and which of them no other beats."""
-    studio.project(project)
+    """Return the risk–utility map of the finished runs by the project's rule: points, and which no other beats."""
+    rule = studio.rule(project)
     done = studio.store.jobs(project, kind="run", states=(State.DONE,))
-    return risk_map([job.summary["map"] | {"run": job.id} for job in done])
+    places = [studio.place(job, rule) for job in done]
+    best = frontier(places)
+    return {
+        "rule": rule.as_dict(),
+        "points": [
+            place.model_dump(mode="json") | {"run": job.id, "on_frontier": at in best}
+            for at, (place, job) in enumerate(zip(places, done, strict=True))
+        ],
+        "frontier": best,
+        "unplaced": [at for at, place in enumerate(places) if not place.is_placed],
+    }
 
 
 @router.post("/projects/{project}/reports", status_code=202)
@@ -197,8 +207,10 @@ async def _events(request: Request, look: Callable[[], _Told], every: float = _L
 
 @router.get("/runs/{job}/result")
 def show_result(job: Ident, studio: TheStudio) -> dict[str, Any]:
-    """Return everything a page shows of a finished run."""
-    return studio.result(job)
+    """Return everything a page shows of a finished run, and its verdict by the rule of the project."""
+    view, verdict = studio.result(job), studio.verdict(job)
+    place = view.place(verdict).model_dump(mode="json")
+    return view.model_dump(mode="json") | {"verdict": verdict.as_dict(), "place": place}
 
 
 @router.get("/runs/{job}/crosstab")

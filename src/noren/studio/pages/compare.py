@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 
+from noren.drawing import live as charts
 from noren.errors import NorenError, ParameterError
 from noren.i18n import _, ngettext
+from noren.judgement.place import Place, frontier
+from noren.judgement.recommend import recommend
+from noren.judgement.sentences import finding, frontier_sentence
 from noren.methods import methods
 from noren.parameters import flags
-from noren.studio import charts
 from noren.studio.api.models import Ident
 from noren.studio.api.surroundings import TheStudio
-from noren.studio.form_words import DIVERSE
-from noren.studio.forms import columns_of, has_diversity
-from noren.studio.missing import place_of, unmeasured_reason
+from noren.studio.compared import TriedSetting, tried_settings
+from noren.studio.forms.parameter_forms import DIVERSE, columns_of, has_diversity
+from noren.studio.missing import measures_of, unmeasured_reason
 from noren.studio.pages.frame import page
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
-from noren.study.findings import frontier_sentence
-from noren.study.recommend import finding
-from noren.study.risk_map import risk_map
-from noren.study.usual import ranged_parameter, usual_values
+from noren.sweeps.words import answer, headline, rule_words
 
 router = APIRouter()
 
@@ -105,7 +106,7 @@ def _ways(studio: Studio, found: Project) -> list[dict[str, Any]]:
     for kind in studio.fitting(found.id, methods):
         if kind.name == "chain":
             continue
-        parameter = ranged_parameter(kind)
+        parameter = None if kind.strength is None else kind.strength.parameter
         about = {flag.field: flag for flag in flags(kind)}
         ways.append(
             {
@@ -113,7 +114,7 @@ def _ways(studio: Studio, found: Project) -> list[dict[str, Any]]:
                 "summary": _(kind.summary),
                 "parameter": parameter,
                 "help": about[parameter].help if parameter else "",
-                "values": usual_values(kind),
+                "values": kind.usual_values(int(found.facts["people"])),
                 "diversity": {"l": DIVERSE} if has_diversity(kind, columns) else {},
             }
         )
@@ -121,32 +122,50 @@ def _ways(studio: Studio, found: Project) -> list[dict[str, Any]]:
 
 
 def _state(studio: Studio, found: Project) -> dict[str, Any]:
-    """Return what the page shows and refreshes: the finding, the map, the table of runs."""
+    """Return what the page shows and refreshes: what to take and why, the map, the table of runs."""
     jobs = studio.store.jobs(found.id, kind="run")
     done = [job for job in jobs if job.state == State.DONE]
-    active = [job for job in jobs if not job.state.is_over]
-    address = f"/projects/{found.id}/results/"
-    placed = risk_map([place_of(job) | {"run": job.id, "address": address + job.id} for job in done])
+    active = sum(not job.state.is_over for job in jobs)
+    rule = studio.rule(found.id)
+    settings = tried_settings(studio, done, rule)
+    places = [one.place for one in settings]
+    choices, best = recommend(places), frontier(places)
+    first, *why = answer(settings, choices) if settings else [finding([])]
+    marks = {settings[i].label: "frontier" for i in best}
+    marks |= {settings[choice.chosen].label: "taken" for choice in choices if choice.chosen is not None}
+    runs = dict(run for one in settings for run in ((job.id, place) for job, place in one.runs))
+    waiting = ngettext("{count} run is under way.", "{count} runs are under way.", active)
     return {
-        "finding": finding(placed["points"]),
-        "active": len(active),
-        "waiting": ngettext("{count} run is under way.", "{count} runs are under way.", len(active)).format(
-            count=len(active)
-        )
-        if active
-        else "",
-        "frontier": _frontier(placed, done),
-        "chart": charts.risk_map_chart(placed) if done else None,
-        "runs": [_line(job, studio, placed["points"][done.index(job)] if job in done else None) for job in jobs[::-1]],
+        "finding": headline(settings, choices) if settings else first,
+        "answer": why,
+        "rule": rule_words(rule, choices),
+        "active": active,
+        "waiting": waiting.format(count=active) if active else "",
+        "frontier": frontier_sentence([one for one in places if one.is_placed]) if len(best) > 1 else "",
+        "chart": charts.risk_map_chart(_map(settings, best)) if settings else None,
+        "runs": [_line(job, studio, runs.get(job.id), marks.get(job.label, "")) for job in jobs[::-1]],
     }
 
 
-def _frontier(placed: dict[str, Any], done: list[Job]) -> str:
-    labels = [done[i].label for i in placed["frontier"]]
-    return frontier_sentence(labels, len(done) - len(placed["unplaced"])) if len(labels) > 1 else ""
+def _map(settings: Sequence[TriedSetting], best: Sequence[int]) -> dict[str, Any]:
+    """Return one point for each setting; a click opens its newest run."""
+    points = [
+        one.place.model_dump(mode="json")
+        | {
+            "verdict": str(one.place.word),
+            "address": f"/projects/{one.newest.project}/results/{one.newest.id}",
+            "on_frontier": i in best,
+        }
+        for i, one in enumerate(settings)
+    ]
+    return {
+        "points": points,
+        "frontier": list(best),
+        "unplaced": [i for i, one in enumerate(settings) if not one.place.is_placed],
+    }
 
 
-def _line(job: Job, studio: Studio, point: dict[str, Any] | None) -> dict[str, Any]:
+def _line(job: Job, studio: Studio, place: Place | None, mark: str) -> dict[str, Any]:
     live = studio.jobs.live(job)
     return {
         "id": job.id,
@@ -155,11 +174,11 @@ def _line(job: Job, studio: Studio, point: dict[str, Any] | None) -> dict[str, A
         "state_words": live.state.words,
         "done": live.done,
         "address": f"/projects/{job.project}/{'results' if job.state == State.DONE else 'runs'}/{job.id}",
-        "use": None if point is None else point["use"],
-        "risk": None if point is None else point["risk"],
-        "verdict": None if point is None else point["verdict"],
-        "use_missing": unmeasured_reason(job.summary, "cell-error", "l1-precision", "table-loss") if point else "",
-        "risk_missing": unmeasured_reason(job.summary, "reid-rate", "classes") if point else "",
-        "on_frontier": bool(point and point["on_frontier"]),
+        "use": None if place is None else place.use,
+        "risk": None if place is None else place.risk,
+        "verdict": None if place is None else str(place.word),
+        "use_missing": unmeasured_reason(job.summary, *measures_of("use")) if place else "",
+        "risk_missing": unmeasured_reason(job.summary, *measures_of("risk")) if place else "",
+        "mark": mark if place else "",
         "created": job.created,
     }

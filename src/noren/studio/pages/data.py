@@ -12,17 +12,21 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
-from noren.data.column_types import guess_type, how_written
 from noren.data.formats.numbers import NUMBER_FORMATS
 from noren.data.formats.parse import DATE_FORMATS, NUMBER, TIME_FORMATS
+from noren.data.guessing.column_types import guess_type, how_written
 from noren.data.schema import LONGEST_NAME, PRESETS, Column, Kind, Role, Scale, Schema, ValueType
+from noren.drawing import live as charts
 from noren.errors import NorenError, ParameterError
 from noren.i18n import _, ngettext
-from noren.studio import charts, data_words, small_files
+from noren.judgement.numbers import count
+from noren.judgement.page_text import printable
+from noren.studio import data_words, groupings
 from noren.studio.api.models import Ident, JobOut, said_job
 from noren.studio.api.surroundings import TheStudio
-from noren.studio.column_form import ColumnFields, content_from, fields_of, typed
-from noren.studio.columns import (
+from noren.studio.folders import read_json
+from noren.studio.forms.column_form import ColumnFields, content_from, fields_of, typed
+from noren.studio.forms.columns import (
     HISTORY_ROLES,
     NAMES_IN_HISTORY,
     ROLE_MEANINGS,
@@ -32,15 +36,12 @@ from noren.studio.columns import (
     schema_of,
     types_for,
 )
-from noren.studio.folders import read_json
 from noren.studio.hierarchies import hierarchy_facts
 from noren.studio.pages.frame import page
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
 from noren.studio.work.answers import open_stops
 from noren.studio.work.reading import ENDINGS
-from noren.study.findings import count
-from noren.study.page_text import printable
 
 router = APIRouter()
 
@@ -418,10 +419,10 @@ def _ready_context(studio: Studio, found: Project, profile: Mapping[str, Any], s
         "history": None if profile["history"] is None else _history_context(profile["history"]),
         "facts": found.facts,
         "hierarchies": _hierarchies(studio, found, hierarchy_facts(folder)) if is_table else [],
-        "categories": small_files.category_facts(folder),
+        "categories": groupings.category_facts(folder),
         "is_table": is_table,
         "rows": _rows(studio, found, start),
-        "small": data_words.size(small_files.LARGEST),
+        "small": data_words.size(groupings.LARGEST),
     }
 
 
@@ -497,7 +498,7 @@ def _set_widths(request: Request, project: str, studio: Studio, posted: Mapping[
     text = posted.get("widths", "")
     try:
         widths = None if "first" in posted else _widths(text)
-        small_files.set_widths(studio, project, names[place], widths)
+        groupings.set_widths(studio, project, names[place], widths)
     except NorenError as error:
         wrong = {"hierarchy": place, "said": str(error), "widths": text}
         return _page(request, studio, found, _editor(studio, found), status=422, wrong=wrong)
@@ -514,7 +515,7 @@ def _widths(text: str) -> list[float]:
 @router.post("/projects/{project}/data/categories")
 def drop_categories(project: Ident, studio: TheStudio) -> Response:
     """Speak of items again, not of categories."""
-    small_files.remove_categories(studio, project)
+    groupings.remove_categories(studio, project)
     return RedirectResponse(f"/projects/{project}/data#categories", 303)
 
 

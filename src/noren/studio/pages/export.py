@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from noren.i18n import _
-from noren.studio import exports, words
+from noren.judgement.sentences import cautions
+from noren.judgement.verdict import Reason, Verdict, Word
+from noren.studio import exports
 from noren.studio.api.exports import sent
 from noren.studio.api.models import Ident, said_job
 from noren.studio.api.surroundings import TheStudio
-from noren.studio.missing import is_unaudited, missing_sentence, verdict_of
+from noren.studio.missing import is_unaudited, missing_sentence
 from noren.studio.pages.frame import page
-from noren.studio.pages.result import run_of, untried_sentence
+from noren.studio.pages.result import rule_words, run_of, untried_sentence
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
 
@@ -36,31 +38,23 @@ def show(request: Request, project: Ident, job: Ident, studio: TheStudio) -> Res
 def _page(
     request: Request, studio: Studio, found: Project, run: Job, *, wrong: str = "", status: int = 200
 ) -> Response:
-    view = studio.result(run.id)
-    verdict, untried = verdict_of(view), untried_sentence(studio, found, view)
+    view, verdict = studio.result(run.id), studio.verdict(run.id)
+    untried = untried_sentence(studio, found, view)
     report, rebuilt = (exports.latest(studio, run, kind) for kind in ("report", "reconstruct"))
     return page(
         request,
         "export.html.jinja",
-        title=missing_sentence(view) if is_unaudited(view) else _title(view, verdict, every_attack=not untried),
-        unaudited=is_unaudited(view),
-        missing=missing_sentence(view),
+        title=_title(verdict, every_attack=not untried),
+        unaudited=is_unaudited(view.told),
+        missing=missing_sentence(view.told),
         place="results",
         project=found,
         status=status,
         run=run,
         view=view,
-        verdict_kind=verdict,
-        sentence=words.verdict_sentence(view),
-        cautions=[
-            said
-            for said in (
-                *words.told_by_class(view)[1:],
-                *words.guessed_by_class(view),
-                untried,
-            )
-            if said
-        ],
+        verdict_of_run=verdict,
+        rule=rule_words(found)["rule"],
+        cautions=[said for said in (*cautions(verdict), untried) if said and said != verdict.sentence],
         report=None if report is None else said_job(report, studio.jobs),
         rebuilt=None if rebuilt is None else said_job(rebuilt, studio.jobs),
         perturbed=exports.is_perturbed(run),
@@ -73,26 +67,21 @@ def _page(
     )
 
 
-def _title(view: Mapping[str, Any], verdict: str, *, every_attack: bool) -> str:
-    """Return what a steward should know first; that it can be handed out only where every attack was tried."""
-    is_table = view["table_risk"] is not None
-    if is_table and words.told_by_class(view):
+def _title(verdict: Verdict, *, every_attack: bool) -> str:
+    """Return what a steward should know first; that it can be handed out only where it is proved or all was tried."""
+    if verdict.reason == Reason.SENSITIVE_TOLD:
         return _("This release tells sensitive values of people: do not hand it out as it is")
-    if verdict == "broken":
-        return (
-            _("This release does not keep its promise: think twice before you hand it out")
-            if is_table
-            else _("This release does not withstand the attacks tried: think twice before you hand it out")
-        )
-    if caution := words.named_caution(view):
-        return caution
-    if verdict == "untried":
+    if verdict.reason == Reason.NOT_AUDITED:
+        return _("Nobody checked whether this release keeps what it claims, for the audit failed: do not hand it out.")
+    if verdict.word == Word.BROKEN:
+        return _("This release is broken by the rule: do not hand it out as it is")
+    if not verdict.word.is_safe:
         return _("Nobody knows yet what this release gives away: attack it or measure it before you hand it out")
-    if is_table:
-        return _("This release keeps its promise; its public part can be handed out")
+    if verdict.word == Word.PROVED:
+        return _("This release is proved safe by the rule; its public part can be handed out")
     if not every_attack:
         return _("This release withstands the attacks tried; others were not tried: try them before you hand it out")
-    return _("This release withstands the attacks tried; its public part can be handed out")
+    return _("This release withstands all that was tried; its public part can be handed out")
 
 
 # --- what can be handed out ----------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
-from pathlib import Path
+from importlib.resources import files
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -17,15 +17,17 @@ from jinja2 import Environment
 from markupsafe import Markup
 from starlette.datastructures import URL
 
+from noren.drawing.templating import surroundings
 from noren.i18n import LANGUAGES, N_, _, active_language, ngettext
-from noren.studio.bundle import bundle_address
+from noren.judgement.numbers import count, decimal, percent, tenth
+from noren.judgement.sentences import word_text
+from noren.judgement.verdict import Word
 from noren.studio.store import Project
-from noren.study.findings import count, decimal, percent, tenth
-from noren.study.templating import surroundings
 from noren.version import __version__
+from noren.web.bundle import bundle_address
 
 __all__ = [
-    "Place",
+    "PagePlace",
     "as_json",
     "error_page",
     "fresh_id",
@@ -36,12 +38,12 @@ __all__ = [
     "with_query",
 ]
 
-_STATIC = Path(__file__).parent.parent / "static"
+_STATIC = tuple(files(room) / "static" for room in ("noren.web", "noren.studio"))
 _LANGUAGE_NAMES = {"en": "English", "ja": "日本語"}
 
 
 @dataclass(frozen=True)
-class Place:
+class PagePlace:
     """An entry of the rail."""
 
     key: str
@@ -51,12 +53,12 @@ class Place:
 
 
 _RAIL = (
-    Place("projects", N_("Projects"), "/", "curtain"),
-    Place("data", N_("Data"), "/projects/{project}/data", "table"),
-    Place("protect", N_("Protect"), "/projects/{project}/protect", "shield"),
-    Place("results", N_("Results"), "/projects/{project}/results", "eye"),
-    Place("compare", N_("Compare"), "/projects/{project}/compare", "map"),
-    Place("ledger", N_("Ledger"), "/projects/{project}/ledger", "book"),
+    PagePlace("projects", N_("Projects"), "/", "curtain"),
+    PagePlace("data", N_("Data"), "/projects/{project}/data", "table"),
+    PagePlace("protect", N_("Protect"), "/projects/{project}/protect", "shield"),
+    PagePlace("results", N_("Results"), "/projects/{project}/results", "eye"),
+    PagePlace("compare", N_("Compare"), "/projects/{project}/compare", "map"),
+    PagePlace("ledger", N_("Ledger"), "/projects/{project}/ledger", "book"),
 )
 
 
@@ -82,7 +84,7 @@ def page(
         What the template shows beside it.
     """
     entries = [
-        Place(entry.key, _(entry.name), entry.address.format(project=project.id if project else ""), entry.icon)
+        PagePlace(entry.key, _(entry.name), entry.address.format(project=project.id if project else ""), entry.icon)
         for entry in _RAIL
         if project is not None or "{project}" not in entry.address
     ]
@@ -184,7 +186,8 @@ def static_address(name: str) -> str:
     """
     if name.endswith(".js"):
         return f"/static/{name}"
-    digest = sha256((_STATIC / name).read_bytes()).hexdigest()[:12]
+    file = next(place / name for place in _STATIC if (place / name).is_file())
+    digest = sha256(file.read_bytes()).hexdigest()[:12]
     return f"/static/{name}?{digest}"
 
 
@@ -209,5 +212,6 @@ def _surroundings() -> Environment:
         "decimal": decimal,
         "percent": percent,
         "tenth": tenth,
+        "word_text": lambda word: word_text(Word(word)),
     }
     return found

@@ -6,7 +6,7 @@ import gzip
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import FileResponse, PlainTextResponse, RedirectResponse, Response
@@ -15,15 +15,16 @@ from starlette.exceptions import HTTPException
 from noren.data import catalog
 from noren.errors import NorenError
 from noren.i18n import N_, _, ngettext
+from noren.judgement.glossary import chapters
+from noren.judgement.place import Place
+from noren.judgement.rule import rule_named
 from noren.studio.api.models import ErrorText, Ident, JobOut, said_job
 from noren.studio.api.surroundings import TheStudio
-from noren.studio.bundle import Bundle
-from noren.studio.glossary import chapters
-from noren.studio.guard import LANGUAGE, THEME
-from noren.studio.missing import place_of
 from noren.studio.pages.frame import local_path, page
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
+from noren.web.bundle import Bundle
+from noren.web.guard import LANGUAGE, THEME
 
 router = APIRouter()
 
@@ -34,7 +35,7 @@ Text = Annotated[str, Form(max_length=_LONGEST)]
 
 
 @dataclass(frozen=True)
-class Line:
+class ProjectLine:
     """What the first page tells of a project."""
 
     project: Project
@@ -44,7 +45,7 @@ class Line:
     people: int | None
     runs: int
     active: int
-    best: Mapping[str, Any] | None
+    best: Place | None
     reading: JobOut | None
     wrong: ErrorText | None
     question: str
@@ -126,33 +127,34 @@ def _home(
     )
 
 
-def _title(lines: Sequence[Line]) -> str:
+def _title(lines: Sequence[ProjectLine]) -> str:
     """Return the finding over all projects."""
     if not lines:
         return _("Nothing is here yet: begin with a file or with made-up data")
-    safe = sum(line.best is not None and line.best["verdict"] == "withstands" for line in lines)
+    safe = sum(line.best is not None and line.best.word.is_safe for line in lines)
     if safe:
         return ngettext(
-            "{safe} of {count} projects has a release that withstands the attacks tried",
-            "{safe} of {count} projects have a release that withstands the attacks tried",
+            "{safe} of {count} projects has a release that may be handed out",
+            "{safe} of {count} projects have a release that may be handed out",
             safe,
         ).format(safe=safe, count=len(lines))
     if any(line.best for line in lines):
-        return _("No project has a release yet that withstands the attacks tried")
+        return _("No project has a release yet that may be handed out")
     return ngettext(
         "{count} project waits to be protected", "{count} projects wait to be protected", len(lines)
     ).format(count=len(lines))
 
 
-def _line(project: Project, jobs: Sequence[Job], studio: Studio) -> Line:
+def _line(project: Project, jobs: Sequence[Job], studio: Studio) -> ProjectLine:
     runs = [job for job in jobs if job.kind == "run"]
     reads = [job for job in jobs if job.kind == "read"]
     last = said_job(reads[-1], studio.jobs) if reads else None
     over = last is None or last.state not in ("waiting", "running")
     kinds = {"history": _("purchase history"), "table": _("table")}
     kind = str(project.facts.get("kind", ""))
-    best = _best([place_of(job) for job in runs if job.state == State.DONE])
-    return Line(
+    rule = rule_named(project.rule)
+    best = _best([studio.place(job, rule) for job in runs if job.state == State.DONE])
+    return ProjectLine(
         project=project,
         address=f"/projects/{project.id}/{'results' if best else 'data'}",
         kind=kinds.get(kind, kind),
@@ -167,19 +169,13 @@ def _line(project: Project, jobs: Sequence[Job], studio: Studio) -> Line:
     )
 
 
-def _best(points: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+def _best(places: Sequence[Place]) -> Place | None:
     """Return the run to be proud of: by its verdict, then by the use it keeps.
 
-    >>> runs = [{"verdict": "broken", "use": 0.9}, {"verdict": "withstands", "use": None}, {"verdict": "untried"}]
-    >>> _best(runs)
-    {'verdict': 'withstands', 'use': None}
+    >>> _best([Place(label="a", word="broken", use=0.9), Place(label="b", word="withstands"), Place(label="c")]).label
+    'b'
     """
-    order = ("untried", "broken", "withstands")
-    return max(
-        ({"verdict": p["verdict"], "use": p.get("use")} for p in points),
-        key=lambda p: (order.index(p["verdict"]), -1.0 if p["use"] is None else p["use"]),
-        default=None,
-    )
+    return max(places, key=lambda one: (one.word.order, -1.0 if one.use is None else one.use), default=None)
 
 
 def _question(project: Project, runs: int) -> str:

@@ -10,15 +10,20 @@ from fastapi.responses import RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from noren.data.schema import Kind
+from noren.drawing import live as charts
+from noren.drawing.ledger_chart import about_measure
 from noren.errors import NorenError, ParameterError
 from noren.i18n import _
-from noren.studio import books, charts
+from noren.judgement.numbers import percent
+from noren.judgement.rule import RECIPIENTS, RULES, Rule
+from noren.judgement.sentences import rule_sentence, word_text
+from noren.judgement.verdict import Verdict, Word
+from noren.studio import project_ledger
 from noren.studio.api.models import Ident, said_job
 from noren.studio.api.surroundings import TheStudio
 from noren.studio.pages.frame import page
 from noren.studio.service import Studio
 from noren.studio.store import Project, State
-from noren.study.findings import percent
 
 router = APIRouter()
 
@@ -40,12 +45,13 @@ async def begin(request: Request, project: Ident, studio: TheStudio) -> Response
 def _begin(request: Request, project: str, studio: Studio, typed: dict[str, str]) -> Response:
     found = studio.ready_project(project)
     try:
-        books.make(
+        project_ledger.make(
             studio,
             project,
             steps=_steps(studio, found, typed.get("way", "")),
             period=typed.get("period", "month"),
             budget=_budget(typed.get("budget", "")),
+            rule=_rule(typed.get("rule", "")),
         )
     except NorenError as error:
         return _page(request, studio, found, typed, str(error), 422)
@@ -62,7 +68,7 @@ async def go_on(request: Request, project: Ident, act: Literal["weigh", "add"], 
 
 def _go_on(request: Request, project: str, act: str, studio: Studio, period: str | None) -> Response:
     try:
-        (books.add if act == "add" else books.weigh)(studio, project, period)
+        (project_ledger.add if act == "add" else project_ledger.weigh)(studio, project, period)
     except NorenError as error:
         return _page(request, studio, studio.ready_project(project), {}, str(error), 409)
     return RedirectResponse(f"/projects/{project}/ledger", 303)
@@ -72,7 +78,7 @@ def _page(
     request: Request, studio: Studio, found: Project, typed: Mapping[str, str], wrong: str, status: int = 200
 ) -> Response:
     has_ledger = studio.folders.ledger(found.id).exists()
-    book = books.told(studio, found.id) if has_ledger else None
+    book = project_ledger.told(studio, found.id) if has_ledger else None
     jobs = studio.store.jobs(found.id, kind="ledger")
     last = jobs[-1] if jobs else None
     weighed = last.summary if last and last.state == State.DONE and not last.summary["released"] else None
@@ -88,11 +94,17 @@ def _page(
         fits=fits,
         book=book,
         weighed=weighed,
+        weighed_words=_weighed_words(weighed),
+        weighed_word=(weighed or {}).get("verdict", {}).get("verdict", ""),
+        rules=list(RULES),
+        recipients=RECIPIENTS,
+        rule_words=rule_sentence(Rule.model_validate(book["rule"])) if book else "",
+        verdict_word=lambda word: word_text(Word(word)),
         active=said_job(last, studio.jobs) if last and not last.state.is_over else None,
         failed=said_job(last, studio.jobs).error if last and last.state == State.FAILED else None,
         chart_spec=_lines(book, curve, proposed=weighed is not None),
         curve=curve,
-        curve_words=_about(curve) if curve else "",
+        curve_words=about_measure(_drawn(curve)[0]) if curve else "",
         curve_rows=_rows(curve) if curve else [],
         runs=studio.store.jobs(found.id, kind="run", states=(State.DONE,)),
         typed=typed,
@@ -125,17 +137,6 @@ def _drawn(curve: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     return (curve["measure"], curve["found"]) if "measure" in curve else ("mm", curve["mm"])
 
 
-def _about(curve: Mapping[str, Any]) -> str:
-    return {
-        "um": _("One line for each attack: the share of customers it finds in every period, in everything released"
-                " until then. Lower is safer; the rule is the budget of UM."),
-        "mm": _("One line for each attack: the share of customer months it finds in everything released until then."
-                " Lower is safer; the rule is the budget."),
-        "emm": _("One line for each attack: the largest share of customer months it found after any release until then."
-                 " Lower is safer; the rule is the budget of EMM."),
-    }[_drawn(curve)[0]]  # fmt: skip
-
-
 def _rows(curve: Mapping[str, Any]) -> list[list[str]]:
     """Return the curves as a table, for whoever cannot see the chart."""
     return [
@@ -144,10 +145,25 @@ def _rows(curve: Mapping[str, Any]) -> list[list[str]]:
     ]
 
 
+def _weighed_words(weighed: Mapping[str, Any] | None) -> str:
+    """Return the verdict on what was weighed, in the reader's language; an older studio kept none."""
+    return Verdict.model_validate(weighed["judged"]).sentence if weighed and "judged" in weighed else ""
+
+
+def _rule(word: str) -> str | None:
+    """Return the rule that was chosen: one that has a name, never a file of the server's."""
+    if word and word not in RULES:
+        raise ParameterError(
+            _("there is no rule {word!r}{hint}").format(word=word, hint=""),
+            _("choose one of {names}").format(names=", ".join(RULES)),
+        )
+    return word or None
+
+
 def _steps(studio: Studio, found: Project, way: str) -> list[dict[str, Any]]:
     """Return how a period is protected: the usual way, or that of a run."""
     if way in ("", "usual"):
-        return books.usual_steps()
+        return project_ledger.usual_steps()
     job = studio.finished(way)
     if job.project != found.id:
         raise ParameterError(_("this run belongs to another project"), _("choose one of this project's"))

@@ -10,8 +10,8 @@ from fastapi.responses import RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from noren.i18n import _
-from noren.studio.guard import DAYS, SESSION, Login
 from noren.studio.pages.frame import page
+from noren.web.guard import DAYS, SESSION, Login
 
 router = APIRouter()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -10,11 +10,14 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 
 from noren.attacks import attacks as every_attack
 from noren.i18n import _, active_language, ngettext
+from noren.judgement.numbers import count, percent
 from noren.measures import measures as every_measure
 from noren.studio.api.models import Ident
 from noren.studio.api.surroundings import TheStudio
-from noren.studio.orders import (
-    Checked,
+from noren.studio.forms.planning import LONG, RunPlan, quick_judges, said_memory, said_time
+from noren.studio.forms.promises import by_promise
+from noren.studio.forms.run_form import (
+    CheckedForm,
     Draft,
     Surroundings,
     checked,
@@ -23,17 +26,11 @@ from noren.studio.orders import (
     draft_of_methods,
 )
 from noren.studio.pages.frame import page
-from noren.studio.planning import LONG, Plan, quick_judges, said_memory, said_time
-from noren.studio.promises import by_promise, words_of
 from noren.studio.service import Studio
 from noren.studio.store import Project, State
 from noren.studio.work.answers import open_stops
-from noren.study.findings import count, percent
 
 router = APIRouter()
-
-_OFTEN_NEXT = ("monthly-pseudonyms", "generalize", "mondrian")
-"""What people often let follow."""
 
 
 async def _sent(request: Request) -> dict[str, list[str]]:
@@ -148,7 +145,7 @@ def _choice(request: Request, around: Surroundings) -> Response:
         rows=count(facts["rows"]), people=count(around.people)
     )
     groups = [
-        (group, [(method, words_of(method.name), around.missing_file(method)) for method in some])
+        (group, [(method, around.missing_file(method)) for method in some])
         for group, some in by_promise(around.methods)
     ]
     return page(
@@ -164,7 +161,7 @@ def _choice(request: Request, around: Surroundings) -> Response:
 
 
 def _form(
-    request: Request, around: Surroundings, told: Checked, *, status: int = 200, added: int | None = None
+    request: Request, around: Surroundings, told: CheckedForm, *, status: int = 200, added: int | None = None
 ) -> Response:
     names = [step.method.name for step in told.steps]
     if len(names) == 1:
@@ -185,22 +182,27 @@ def _form(
         status=status,
         told=told,
         added=added,
-        about={name: words_of(name) for name in names},
         plans={step.number: said_plan(step.plan) for step in told.steps if step.plan is not None},
         cost=_said_cost(told),
         judges=_said_judges(around, told),
         further=further,
-        next_method=next((name for name in _OFTEN_NEXT if name in there), ""),
+        next_method=_next(method for method in around.methods if method.name in there),
         attacks=_ticks(around.attacks, told.draft.attacks, every_attack),
         measures=_ticks(around.measures, told.draft.measures, every_measure),
     )
+
+
+def _next(methods: Iterable[Any]) -> str:
+    """Return the method that people most often let follow, of those there are."""
+    best = max(methods, key=lambda method: method.offered_next, default=None)
+    return str(best.name) if best is not None and best.offered_next else ""
 
 
 def _ticks(every: Sequence[str], chosen: Sequence[str] | None, registry: Any) -> list[tuple[str, str, bool]]:
     return [(name, _(registry[name].summary), chosen is None or name in chosen) for name in every]
 
 
-def _said_judges(around: Surroundings, told: Checked) -> str:
+def _said_judges(around: Surroundings, told: CheckedForm) -> str:
     attacks = len(around.attacks if told.draft.attacks is None else told.draft.attacks)
     measures = len(around.measures if told.draft.measures is None else told.draft.measures)
     judge = ngettext("{count} measure judges the release", "{count} measures judge the release", measures)
@@ -212,7 +214,7 @@ def _said_judges(around: Surroundings, told: Checked) -> str:
     )
 
 
-def said_plan(plan: Plan) -> dict[str, Any]:
+def said_plan(plan: RunPlan) -> dict[str, Any]:
     """Return the plan of a retention in words: k, and the probability of each attribute that a value stays."""
     cells = 1
     for _name, values in plan.attributes:
@@ -231,7 +233,7 @@ def said_plan(plan: Plan) -> dict[str, Any]:
     return {"headings": headings, "lines": lines, "said": said}
 
 
-def _said_cost(told: Checked) -> dict[str, Any] | None:
+def _said_cost(told: CheckedForm) -> dict[str, Any] | None:
     cost = told.cost
     if cost is None:
         return None

@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from noren.attacks import attacks as every_attack
+from noren.data.schema import Kind
+from noren.errors import NorenError
 from noren.i18n import _
+from noren.judgement.glossary import GlossaryEntry, terms
+from noren.judgement.outcome import fitting
+from noren.judgement.rule import RECIPIENTS, RULES, rule_named
+from noren.judgement.sentences import cautions, guessed_sentences, rule_sentence, told_sentences
+from noren.judgement.verdict import Word
 from noren.methods import methods as every_method
 from noren.parameters import flags
+from noren.reports.run_view import RunView, StepView
 from noren.studio import words
 from noren.studio.api.models import Ident
 from noren.studio.api.surroundings import TheStudio
-from noren.studio.facts import Fact, measured, table_risk_facts, useful_facts
-from noren.studio.form_words import label_of, word_of
-from noren.studio.missing import failures, is_unaudited, missing_sentence, verdict_of
+from noren.studio.forms.parameter_forms import label_of, word_of
+from noren.studio.judged import Result
+from noren.studio.missing import failures, is_unaudited, missing_sentence
+from noren.studio.page_numbers import Fact, diversity_facts, measured, table_risk_facts, useful_facts
 from noren.studio.pages.frame import page
 from noren.studio.pages.result_parts import classes_of, crosstab_of, histogram_of, row_pairs_of
 from noren.studio.service import NotThereError, Studio
 from noren.studio.store import Job, Project, State
-from noren.study.outcomes import fitting
-from noren.study.report_words import glossary
 
-__all__ = ["router", "run_of"]
+__all__ = ["router", "rule_words", "run_of", "untried_sentence"]
 
 router = APIRouter()
 
@@ -56,37 +62,91 @@ def show(
     found, run = run_of(studio, project, job)
     if run.state != State.DONE:
         return RedirectResponse(f"/projects/{found.id}/runs/{run.id}", 303)
-    view = studio.result(job)
+    return _page(request, studio, found, run, a=a, b=b, start=start, only_changed=only_changed)
+
+
+def _page(
+    request: Request,
+    studio: Studio,
+    found: Project,
+    run: Job,
+    *,
+    a: str | None = None,
+    b: str | None = None,
+    start: int = 0,
+    only_changed: bool = False,
+    status: int = 200,
+    wrong: str = "",
+    typed: str = "",
+) -> Response:
+    view, verdict = studio.result(run.id), studio.verdict(run.id)
+    table = verdict.facts.table
+    told = [] if table is None or verdict.facts.proven_k is not None else told_sentences(table)
     return page(
         request,
         "result.html.jinja",
-        title=missing_sentence(view) if is_unaudited(view) else words.verdict_sentence(view),
+        title=verdict.sentence,
         place="results",
         project=found,
         run=run,
         view=view,
-        kind=verdict_of(view),
-        failed=failures(view),
+        verdict_of_run=verdict,
+        **rule_words(found),
+        failed=failures(view.told),
         untried=untried_sentence(studio, found, view),
-        missing=missing_sentence(view),
-        unaudited=is_unaudited(view),
-        bounds=words.bound_lines(view),
+        missing=missing_sentence(view.told),
+        unaudited=is_unaudited(view.told),
         useful=useful_facts(view),
-        risk=table_risk_facts(view),
-        told_by_class=words.told_by_class(view),
-        guessed_by_class=words.guessed_by_class(view) or [said for said in [words.named_caution(view)] if said],
-        attacks=_attacks(view),
-        measures=_measures(view),
+        risk=[*table_risk_facts(verdict), *diversity_facts(view)],
+        told_by_class=[*told, cautions(verdict)[-1]] if told else [],
+        guessed_by_class=[] if table is None or verdict.facts.proven_k is not None else guessed_sentences(table),
+        summaries={name: _(every_attack[name].summary) for name in every_attack},
+        measures={
+            group: [measured(one) for one in view.measures if one.group == group] for group in ("utility", "safety")
+        },
         precision=_precision(view),
-        histograms=[histogram_of(bars) for bars in view["histograms"]],
+        histograms=[histogram_of(bars) for bars in view.histograms],
         classes=classes_of(view),
+        change_words=words.change_words,
+        steps=[_step(step) for step in view.statement.steps],
+        terms=_terms(view),
         crosstab=crosstab_of(studio, run, a, b),
         pairs=row_pairs_of(studio, run, view, start, only_changed=only_changed, kept={"a": a, "b": b}),
-        change_words=words.change_words,
-        steps=[_step(step) for step in view["statement"]["steps"]],
-        terms=_terms(view),
         here_address=f"/projects/{found.id}/results/{run.id}",
+        status=status,
+        wrong=wrong,
+        typed=typed,
     )
+
+
+# --- the rule ------------------------------------------------------------------------------------------------
+
+
+def rule_words(project: Project) -> dict[str, Any]:
+    """Return what a page says of the rule in force, and which others there are."""
+    return {
+        "rule": rule_sentence(rule_named(project.rule)),
+        "rules": [(name, f"{name}: {_(RECIPIENTS[name])}") for name in RULES],
+        "own_rule": "" if project.rule in RULES else project.rule,
+    }
+
+
+@router.post("/projects/{project}/results/{job}/rule")
+def set_rule(
+    request: Request,
+    project: Ident,
+    job: Ident,
+    studio: TheStudio,
+    rule: Annotated[str, Form(max_length=40)] = "",
+    tolerance: Annotated[str, Form(max_length=40)] = "",
+) -> Response:
+    """Judge every release of a project by another rule; a tolerance of one's own goes before a name."""
+    found, run = run_of(studio, project, job)
+    try:
+        studio.set_rule(project, tolerance.strip() or rule)
+    except NorenError as error:
+        return _page(request, studio, found, run, status=422, wrong=str(error), typed=tolerance)
+    return RedirectResponse(f"/projects/{project}/results/{job}#rule", 303)
 
 
 @router.get("/projects/{project}/results/{job}/crosstab")
@@ -128,39 +188,21 @@ def show_rows(
 # --- what leaks and what stays -------------------------------------------------------------------------------
 
 
-def _attacks(view: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [
-        dict(one)
-        | {
-            "worst": one["attack"] == view["most_damaging"],
-            "summary": _(every_attack[one["attack"]].summary) if one["attack"] in every_attack else "",
-        }
-        for one in view["attacks"]
-    ]
-
-
-def untried_sentence(studio: Studio, project: Project, view: Mapping[str, Any]) -> str:
+def untried_sentence(studio: Studio, project: Project, view: Result) -> str:
     """Return which attacks fit these data and were not tried against this release; nothing where all were."""
-    if view["table_risk"] is not None:
+    if view.kind == Kind.TABLE:
         return ""
-    known = {one["attack"] for one in view["attacks"]} | {one["component"] for one in failures(view)}
+    known = {one.attack for one in view.facts.tried} | {one["component"] for one in failures(view.told)}
     names = [name for name in fitting(every_attack, studio.schema(project.id)) if name not in known]
     said = _("Not tried here: {names}. The verdict says nothing about them.")
     return said.format(names=", ".join(names)) if names else ""
 
 
-def _measures(view: Mapping[str, Any]) -> dict[str, list[Any]]:
-    shown: dict[str, list[Any]] = {"utility": [], "safety": []}
-    for one in view["measures"]:
-        shown[one["group"]].append(measured(one))
-    return shown
-
-
-def _precision(view: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _precision(view: RunView) -> list[dict[str, Any]]:
     """Return the precision of each marginal, with the noise and reconstructed, where values were perturbed."""
-    parts: dict[str, float] = next((one["parts"] for one in view["measures"] if one["name"] == "l1-precision"), {})
+    score = view.measure("l1-precision")
     marginals: dict[str, dict[str, Fact]] = {}
-    for part, value in parts.items():
+    for part, value in ({} if score is None else score.parts).items():
         name, mark, what = part.rpartition(", ")
         if what in ("perturbed", "reconstructed"):
             which = marginals.setdefault(name if mark else _("all columns together"), {})
@@ -171,23 +213,23 @@ def _precision(view: Mapping[str, Any]) -> list[dict[str, Any]]:
 # --- statement and explanations ------------------------------------------------------------------------------
 
 
-def _step(step: Mapping[str, Any]) -> dict[str, Any]:
-    method = every_method[step["method"]] if step["method"] in every_method else None  # noqa: SIM401 - no get
+def _step(step: StepView) -> dict[str, Any]:
+    method = every_method[step.method] if step.method in every_method else None  # noqa: SIM401 - no get
     about = {} if method is None else {flag.field: flag for flag in flags(method)}
     return {
-        "method": step["method"],
+        "method": step.method,
         "summary": "" if method is None else _(method.summary),
-        "promise": _(step["promise"]),
+        "promise": _(step.promise),
         "parameters": [
             {
-                "name": label_of(step["method"], name),
-                "value": word_of(name, value) if isinstance(value, str) else _plain(value),
+                "name": label_of(method, name),
+                "value": word_of(method, name, value) if isinstance(value, str) else _plain(value),
                 "help": about[name].help if name in about else "",
             }
-            for name, value in step["parameters"].items()
+            for name, value in step.parameters.items()
             if value not in (None, [], {})
         ],
-        "notes": [(name.replace("_", " "), _plain(value)) for name, value in step["notes"].items() if value != []],
+        "notes": [(name.replace("_", " "), _plain(value)) for name, value in step.notes.items() if value != []],
     }
 
 
@@ -203,8 +245,8 @@ def _plain(value: Any) -> str:
     return str(value)
 
 
-def _terms(view: Mapping[str, Any]) -> list[tuple[str, Any]]:
+def _terms(view: RunView) -> list[GlossaryEntry]:
     """Return what the words of this page mean."""
-    known = glossary()
-    wanted = ["named", "right", "needed", "chance", "share", "error"] if view["table_risk"] is None else []
-    return [(name, known[name]) for name in [*wanted, "shift", "unsaid", "deleted"]]
+    attacked = ("risk", "named", "right", "rate", "chance", "share", "best", "needed", "error")
+    wanted = (*Word, *(attacked if view.kind == Kind.HISTORY else ("risk",)), "shift", "unsaid", "deleted")
+    return list(terms(*wanted).values())

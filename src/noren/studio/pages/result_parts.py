@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from noren.drawing.live import counts_bars, crosstab_panels, paired_histogram
 from noren.i18n import _
+from noren.judgement.numbers import count
+from noren.reports.run_view import RunView
 from noren.studio import words
-from noren.studio.charts import counts_bars, crosstab_panels, paired_histogram
 from noren.studio.pages.frame import with_query
 from noren.studio.service import Studio, pair_of
 from noren.studio.store import Job
-from noren.study.findings import count
 
 __all__ = ["classes_of", "crosstab_of", "dwarfing", "histogram_of", "row_pairs_of"]
 
@@ -73,14 +74,14 @@ def _rows_text(rows: float) -> str:
     return f"{rows:,.1f}".removesuffix(".0")
 
 
-def classes_of(view: Mapping[str, Any]) -> dict[str, Any] | None:
+def classes_of(view: RunView) -> dict[str, Any] | None:
     """Return how many rows or pseudonyms are alike, ready for the page."""
-    sizes, risk = view["class_sizes"], view["table_risk"]
-    if sizes is None or (risk is not None and risk["basis"] == "proof"):  # noise protects without making rows alike
+    sizes = view.class_sizes
+    if sizes is None or view.facts.proven_k is not None:  # noise protects without making rows alike
         return None
     members = _("rows") if sizes["of"] == "rows" else _("pseudonyms")
     return {
-        "finding": words.class_size_finding(view),
+        "finding": words.class_size_finding(sizes),
         "spec": counts_bars(sizes, label_title=_("size of the class"), value_title=members, heights="members", risky=1)
         if len(sizes["labels"]) > 1
         else None,
@@ -158,7 +159,7 @@ def _reckoned(how: Mapping[str, Any] | None, pair: Mapping[str, Any]) -> str:
 def row_pairs_of(
     studio: Studio,
     run: Job,
-    view: Mapping[str, Any],
+    view: RunView,
     start: int,
     *,
     only_changed: bool,
@@ -168,7 +169,7 @@ def row_pairs_of(
     others = {name: value for name, value in kept.items() if value}
     asked = others | ({"only_changed": "true"} if only_changed else {})
     found = studio.row_pairs(run.id, start, _ROWS_SHOWN, only_changed=only_changed)
-    if view["rows"]["deleted"] is None:
+    if view.rows.deleted is None:
         return None
     names = [name.removeprefix("change:") for name in found["columns"] if name.startswith("change:")]
     rows = []
@@ -191,9 +192,9 @@ def row_pairs_of(
                 ],
             }
         )
-    every = view["rows"]["original"] + (view["rows"]["added"] or 0)
+    every = view.rows.original + (view.rows.added or 0)
     return {
-        "finding": words.rows_finding(view),
+        "finding": words.rows_finding(view.rows),
         "names": names,
         "rows": rows,
         "start": start,

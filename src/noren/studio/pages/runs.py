@@ -10,15 +10,20 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from noren.i18n import N_, _, ngettext
+from noren.judgement.numbers import decimal, percent
+from noren.judgement.place import Place
+from noren.judgement.rule import rule_named
+from noren.judgement.sentences import finding, rule_sentence
+from noren.measures.places import place_of_measure
+from noren.methods import methods
 from noren.studio.api.models import Ident, JobOut, said_job
 from noren.studio.api.surroundings import TheStudio
-from noren.studio.missing import place_of, unmeasured_reason
+from noren.studio.forms.planning import said_seconds
+from noren.studio.missing import measures_of, unmeasured_reason
 from noren.studio.pages.frame import local_path, page
-from noren.studio.planning import said_seconds
 from noren.studio.service import NotThereError, Studio
 from noren.studio.store import Job, Project, State
 from noren.studio.work.stages import STAGES
-from noren.study.findings import count, decimal, percent
 
 router = APIRouter()
 
@@ -29,11 +34,6 @@ _STAGES = {
     "measure": N_("Measure what is left"),
     "show": N_("Prepare the pages"),
 }
-_BEST = {
-    "generalize": N_("best U so far, the mean error of a cell (lower is more useful)"),
-    "hierarchy": N_("least loss so far (lower is more useful)"),
-    "pseudo-records": N_("fewest added rows so far (fewer are more useful)"),
-}
 _ANY_BEST = N_("best so far (lower is better)")
 _STATES = {
     "waiting": N_("waits for its turn"),
@@ -43,15 +43,10 @@ _STATES = {
     "cancelled": N_("cancelled"),
     "interrupted": N_("interrupted"),
 }
-_USE_OF = {
-    "cell-error": N_("1 − U"),
-    "l1-precision": N_("records in the right cell"),
-    "table-loss": N_("of what cells told apart"),
-}
 _RISK_OF = {
-    "reid-rate": N_("of the customers named rightly"),
-    "prosecutor": N_("chance to tell somebody's row"),
-    "proof": N_("1/k, proven"),
+    "attacks": N_("of the customers named rightly"),
+    "classes": N_("chance to tell somebody's row"),
+    "guarantee": N_("1/k, proven"),
 }
 
 
@@ -108,8 +103,9 @@ def _title(job: JobOut, state: str = "") -> str:
 
 
 def _best_label(job: JobOut) -> str:
-    can = [step.method for step in job.steps if step.method in _BEST]
-    return _BEST[can[0]] if len(can) == 1 else _ANY_BEST
+    told = [methods[step.method].best_so_far for step in job.steps if step.method in methods]
+    can = [words for words in told if words]
+    return can[0] if len(can) == 1 else _ANY_BEST
 
 
 def _ahead(studio: Studio, job: Job) -> int:
@@ -166,72 +162,57 @@ def show_runs(
 ) -> Response:
     """Show all runs of a project, the newest first."""
     found = studio.project(project)
-    jobs = studio.store.jobs(project, kind="run")[::-1]
+    jobs, rule = studio.store.jobs(project, kind="run")[::-1], rule_named(found.rule)
+    places = {job.id: studio.place(job, rule) for job in jobs if job.state == State.DONE}
     return page(
         request,
         "runs.html.jinja",
-        title=_finding(jobs),
+        title=_finding(jobs, list(places.values())),
+        rule=rule_sentence(rule),
         place="results",
         project=found,
-        lines=[_line(job, studio) for job in jobs[start : start + _PAGE]],
+        lines=[_line(job, studio, places.get(job.id, Place(label=job.label))) for job in jobs[start : start + _PAGE]],
         start=start,
         page_size=_PAGE,
         total=len(jobs),
     )
 
 
-def _finding(jobs: Sequence[Job]) -> str:
+def _finding(jobs: Sequence[Job], places: Sequence[Place]) -> str:
     """Return what all runs together say, in a sentence."""
-    done = [place_of(job) for job in jobs if job.state == State.DONE and "map" in job.summary]
     under_way = sum(not job.state.is_over for job in jobs)
     if not jobs:
         return _("Nothing was protected yet")
-    if not done:
-        if not under_way:
-            return _("No run came to its end")
-        return ngettext("{count} run is under way", "{count} runs are under way", under_way).format(count=under_way)
-    if len(done) == 1 and done[0]["verdict"] == "withstands" and done[0]["use"] is not None:
-        return _("The one release, {label}, withstands the attacks tried and keeps {use} of the use").format(
-            label=done[0]["label"], use=percent(done[0]["use"])
-        )
-    safe = [place for place in done if place["verdict"] == "withstands"]
-    useful = [place for place in safe if place["use"] is not None]
-    if not safe:
-        return ngettext(
-            "The one release does not withstand the attacks tried",
-            "None of {count} releases withstands the attacks tried",
-            len(done),
-        ).format(count=count(len(done)))
-    if not useful:
-        return _("{safe} of {count} releases withstand the attacks tried").format(
-            safe=count(len(safe)), count=count(len(done))
-        )
-    best = max(useful, key=lambda place: float(place["use"]))
-    return ngettext(
-        "{safe} of {count} releases withstands the attacks tried: {label} keeps {use} of the use",
-        "{safe} of {count} releases withstand the attacks tried; the most useful, {label}, keeps {use} of the use",
-        len(safe),
-    ).format(safe=count(len(safe)), count=count(len(done)), label=best["label"], use=percent(best["use"]))
+    if places:
+        return finding(places)
+    if not under_way:
+        return _("No run came to its end")
+    return ngettext("{count} run is under way", "{count} runs are under way", under_way).format(count=under_way)
 
 
-def _line(job: Job, studio: Studio) -> dict[str, Any]:
+def _share_words(of: str | None) -> str:
+    """Return what a share of use or risk is of, by the measure that tells it."""
+    place = place_of_measure(of)
+    return _(_RISK_OF.get(of or "", "") if place is None else place.what)
+
+
+def _line(job: Job, studio: Studio, place: Place) -> dict[str, Any]:
     said = said_job(job, studio.jobs)
-    place = place_of(job) if "map" in job.summary else {}
-    use, risk = place.get("use"), place.get("risk")
-    error = decimal(1 - use) if use is not None and place.get("use_of") == "cell-error" else None
+    use, risk = place.use, place.risk
+    error = decimal(1 - use) if use is not None and place.use_of == "cell-error" else None
     return {
         "job": said,
         "address": f"/projects/{job.project}/{'results' if job.state == State.DONE else 'runs'}/{job.id}",
         "state": _(_STATES[said.state]),
-        "verdict": place.get("verdict"),
+        "verdict": place.word,
         "use": None if use is None else percent(use),
         "error": error,
-        "use_of": _(_USE_OF.get(place.get("use_of") or "", "")),
-        "use_missing": unmeasured_reason(job.summary, *_USE_OF),
-        "risk_missing": unmeasured_reason(job.summary, *_RISK_OF, "classes"),
+        "use_of": _share_words(place.use_of),
+        "use_missing": unmeasured_reason(job.summary, *measures_of("use")),
+        "risk_missing": unmeasured_reason(job.summary, *measures_of("risk")),
         "failed": len(job.summary.get("failed", [])),
         "risk": None if risk is None else percent(risk),
-        "risk_of": _(_RISK_OF.get(place.get("risk_of") or "", "")),
+        "risk_of": _share_words(place.risk_of),
         "when": job.ended or job.started or job.created,
         "took": None if (took := _elapsed(job)) is None or not job.ended else said_seconds(took),
     }

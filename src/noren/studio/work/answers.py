@@ -1,8 +1,8 @@
 """What a person answered to the questions about a file, and the guess that keeps to it.
 
-An answer is ``{"about": …, "column": …, "value": …}``, about what :class:`~noren.data.questions.Question` asks; of the
-kind of rows and of the customer there is one each, so their column is None. Of a column that nobody named, ``role`` may
-be :data:`LEAVE_OUT`.
+An answer is ``{"about": …, "column": …, "value": …}``, about what :class:`~noren.data.guessing.questions.Question`
+asks; of the kind of rows and of the customer there is one each, so their column is None. Of a column that nobody named,
+``role`` may be :data:`LEAVE_OUT`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from noren.data.guess import Guess, guess_schema
+from noren.data.guessing.schema_guess import SchemaGuess, guess_schema
 from noren.data.schema import Kind
 from noren.i18n import in_every_language, said_again
-from noren.studio.columns import content_of, schema_of
+from noren.studio.forms.columns import content_of, schema_of
 
 __all__ = ["LEAVE_OUT", "answer_of", "asked_in_every_language", "guessed_with", "left_out", "open_stops", "with_answer"]
 
@@ -61,7 +61,7 @@ def left_out(answers: Answers) -> list[str]:
     return [str(one["column"]) for one in answers if one["about"] == "role" and one["value"] == LEAVE_OUT]
 
 
-def guessed_with(source: Path, answers: Answers) -> Guess:
+def guessed_with(source: Path, answers: Answers) -> SchemaGuess:
     """Return what the columns of a file mean, guessed where nobody answered."""
     told = {one["about"]: one["value"] for one in answers if one["about"] in _OF_THE_FILE}
     kind = Kind(told["kind"]) if "kind" in told else None
@@ -77,7 +77,7 @@ def guessed_with(source: Path, answers: Answers) -> Guess:
     return replace(guess, schema=schema_of(content))
 
 
-def asked_in_every_language(guess: Guess) -> list[dict[str, Any]]:
+def asked_in_every_language(guess: SchemaGuess) -> list[dict[str, Any]]:
     """Return the questions of a guess as plain data, each text in every language.
 
     Texts remember what they say (:func:`~noren.i18n.remember_messages`), so nothing is guessed twice.

@@ -12,6 +12,9 @@ from noren.studio.work.running import original_of
 
 __all__ = ["curve_of", "do"]
 
+_ABOUT_PEOPLE: Any = {"facts": {"tried": {"__all__": {"right_at"}}}}
+"""Which answers of an attack are right is told in the secret part alone."""
+
 
 def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any]:
     """Do what ``order["act"]`` says: ``weigh`` writes nothing, ``add`` keeps the release unless the budget breaks."""
@@ -42,6 +45,8 @@ def _told(book: Ledger, proposal: Proposal, *, released: bool) -> dict[str, Any]
         "public_rows": len(proposal.release.public),
         "before": None if proposal.before is None else proposal.before.model_dump(mode="json"),
         "after": proposal.after.model_dump(mode="json"),
+        "verdict": proposal.verdict.as_dict(),
+        "judged": proposal.verdict.model_dump(mode="json", exclude=_ABOUT_PEOPLE),
         "budget": dict(proposal.budget),
         "broken": dict(proposal.broken),
         "failed": dict(proposal.failed),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
@@ -17,10 +18,10 @@ import polars as pl
 
 from noren.attacks import attacks as every_attack
 from noren.data.release import Release
+from noren.judgement.outcome import Outcome, label_of
 from noren.measures import measures as every_measure
 from noren.protocols import Guess, Score
 from noren.studio.folders import read_json, write_json
-from noren.study.outcomes import Outcome, label_of
 
 __all__ = ["Failure", "Kept", "forget_failures", "load_outcome", "set_aside"]
 
@@ -105,8 +106,13 @@ class Kept:
         (self._folder / _DOING).unlink(missing_ok=True)
 
     def outcome(self, release: Release) -> Outcome:
-        """Return all of it together with the release."""
-        return Outcome(self._content["label"], release, self.guesses, self.scores)
+        """Return all of it together with the release, which says so where its audit failed."""
+        statement = release.statement
+        if self.audited is False and "audit" not in statement.notes:
+            noted = replace(statement, notes={**statement.notes, "audit": "failed"})
+            release = replace(release, statement=noted)
+        failed = {one["component"]: one["reason"]["en"] for one in self.failed if one["kind"] != "audit"}
+        return Outcome(self._content["label"], release, self.guesses, self.scores, failed)
 
     def _write(self, **values: Any) -> None:
         self._content |= values
@@ -142,6 +148,5 @@ def forget_failures(folder: Path) -> None:
 
 def load_outcome(folder: Path, label: str | None = None) -> Outcome:
     """Return the outcome of a run."""
-    kept = read_json(folder / _OUTCOME)
-    found = Kept(folder)
-    return Outcome(label or kept["label"], Release.load(folder / "release"), found.guesses, found.scores)
+    found = Kept(folder).outcome(Release.load(folder / "release"))
+    return replace(found, label=label) if label else found

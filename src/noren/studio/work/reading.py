@@ -19,22 +19,22 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import tomli_w
 
-from noren.data.column_types import understanding
 from noren.data.formats.binary_files import excel_sheet, is_excel, is_parquet, saying_damage
 from noren.data.formats.files import open_bytes
 from noren.data.formats.scan import DELIMITERS, scan_text
 from noren.data.formats.text_files import column_names, stop_at_other_columns
 from noren.data.frames import History, Records, Table
+from noren.data.guessing.column_types import understanding
 from noren.data.reading import read, write
 from noren.data.schema import Column, Kind, Role, Schema
 from noren.errors import FormatError
 from noren.i18n import _
 from noren.progress import Progress
+from noren.reports.profile import profile
 from noren.studio.folders import Folders, write_json
+from noren.studio.groupings import forget_categories, refresh_categories
 from noren.studio.hierarchies import forget_hierarchies, make_hierarchies
-from noren.studio.small_files import forget_categories, refresh_categories
 from noren.studio.work.answers import asked_in_every_language, guessed_with, left_out
-from noren.study.profile import profile
 
 __all__ = ["ENDINGS", "MOST_COLUMNS", "do"]
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from noren.progress import Progress
+from noren.reports.report import write_report
 from noren.studio.folders import Folders
 from noren.studio.work.outcome_files import load_outcome
 from noren.studio.work.running import original_of
-from noren.study.report import write_report
 
 __all__ = ["do"]
 
@@ -20,6 +20,7 @@ def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any
     progress(0.1)
     outcomes = [load_outcome(files.job(order["project"], run["id"]), run.get("label")) for run in order["runs"]]
     progress(0.4)
-    write_report(original, outcomes, folder / "report.html", title=order.get("title"), pseudonyms=False)
+    about = {"rule": order.get("rule"), "title": order.get("title")}
+    write_report(original, outcomes, folder / "report.html", **about, pseudonyms=False)
     progress(1.0)
     return {"runs": [run["id"] for run in order["runs"]]}

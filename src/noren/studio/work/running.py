@@ -3,14 +3,18 @@
 Nothing finished is lost. The release is kept before anybody attacks it, each guess and each score as soon as it is
 there. An attack or a measure that fails is told with its reason, and the others go on; a run that is taken up again
 does what is missing alone. A release whose audit could not be done is kept, but it says so and is not handed out.
+
+The project's folder is a cache of ``noren explore`` as well: what a sweep did with the same seed is taken from there,
+and what a run does is there for the next sweep.
 """
 
 from __future__ import annotations
 
 import shutil
 import sys
+import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,56 +26,76 @@ from noren.data.frames import Records
 from noren.data.reading import read
 from noren.data.release import Release
 from noren.data.schema import Schema
-from noren.errors import AuditUnfinishedError, CheckFailedError, InputError
+from noren.drawing.crosstabs import crosstabs
+from noren.errors import AuditUnfinishedError, CheckFailedError, InputError, NorenError
 from noren.i18n import _
+from noren.judgement.outcome import fitting, label_of
 from noren.measures import measures as every_measure
 from noren.measures.evidence import at_hand
 from noren.progress import Enough, Progress, part_of
-from noren.studio.folders import Folders, write_json
+from noren.protocols import Method
+from noren.reports.row_pairs import row_pairs
+from noren.reports.run_view import run_view
+from noren.studio.folders import Folders, read_json, write_json
+from noren.studio.judged import summary_of
 from noren.studio.reasons import is_disk_full, reason_of
 from noren.studio.work.outcome_files import Kept, Part
 from noren.studio.work.project_files import method_of
 from noren.studio.work.stages import end_of
-from noren.study.crosstabs import crosstabs
-from noren.study.outcomes import fitting, label_of
-from noren.study.row_pairs import row_pairs
-from noren.study.run_view import run_view
+from noren.sweeps.kept import KeptPoint
 
-__all__ = ["do", "original_of"]
+__all__ = ["do", "forget_shared", "original_of"]
 
+_SHARED = "shared.json"
+"""Names the folders of the project where a run shares its release and guesses with sweeps."""
 _VIEWED = 0.92
 
 
 def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any]:
     """Make the release and judge it; what of it is there already stays."""
-    original, kept = original_of(order), Kept(folder)
+    original, kept, project = original_of(order), Kept(folder), Folders(Path(order["root"])).project(order["project"])
+    method = method_of(order["steps"], project)
+    shared = KeptPoint(project, original, method, order["seed"], order.get("attacks"), order.get("measures"))
+    write_json(folder / _SHARED, [str(path.relative_to(project)) for path in shared.folders])
     if not kept.has_release:
-        _release(original, order, folder, kept, part_of(progress, 0.0, end_of("run", "protect")))
+        _release(
+            original, method, order["seed"], folder, kept, shared, part_of(progress, 0.0, end_of("run", "protect"))
+        )
     release = Release.load(folder / "release")  # judged is what was written
-    _attack(original, release, order.get("attacks"), kept, progress)
-    _measure(original, release, order.get("measures"), kept, progress)
+    known = shared if shared.is_of(folder / "release") else None
+    _attack(original, release, order.get("attacks"), kept, known, progress)
+    _measure(original, release, order.get("measures"), kept, known, progress)
     progress(end_of("run", "measure"), _("preparing what the pages show"))
     told = {"failed": kept.failed, "audited": kept.audited}
-    view = run_view(original, kept.outcome(release)) | told
+    view = run_view(original, kept.outcome(release)).model_dump(mode="json") | told
     write_json(folder / "result.json", view)
     progress(_VIEWED)
     pq.write_table(row_pairs(original, release).to_arrow(), folder / "rows.parquet", compression="zstd")
     progress(0.95)
     write_json(folder / "crosstabs.json", crosstabs(original, release))
     progress(1.0)
-    return {"map": view["map"], "verdict": view["verdict"], "rows": view["rows"]} | told
+    return summary_of(view, order.get("rule"))
 
 
-def _release(original: Records, order: Mapping[str, Any], folder: Path, kept: Kept, progress: Progress) -> None:
+def _release(
+    original: Records, method: Method, seed: int, folder: Path, kept: Kept, shared: KeptPoint, progress: Progress
+) -> None:
     """Make the release, keep it, and audit what it claims; one whose claim is false is thrown away."""
-    method = method_of(order["steps"], Folders(Path(order["root"])).project(order["project"]))
-    release, audit = api.protect_unaudited(original, method, seed=order["seed"], progress=progress)
+    if shared.take_release(folder / "release"):
+        statement = Release.load(folder / "release").statement
+        claims = bool({"k", "min_class"} & statement.steps[-1].parameters.keys())
+        kept.add_release(label_of(statement), audited=True if claims else None)
+        return
+    begin = time.perf_counter()
+    release, audit = api.protect_unaudited(original, method, seed=seed, progress=progress)
     release.save(folder / "release", replace_existing=True)
     audited: bool | None = None
     if audit is not None:
         with kept.doing("audit", release.statement.method):
             audited = _audited(release, audit, folder, kept)
     kept.add_release(label_of(release.statement), audited=audited)
+    if audited is not False:
+        _share(lambda: shared.add_release(folder / "release", time.perf_counter() - begin))
 
 
 def _audited(release: Release, audit: Callable[[], None], folder: Path, kept: Kept) -> bool:
@@ -92,7 +116,14 @@ def _audited(release: Release, audit: Callable[[], None], folder: Path, kept: Ke
     return True
 
 
-def _attack(original: Records, release: Release, wanted: list[str] | None, kept: Kept, progress: Progress) -> None:
+def _attack(
+    original: Records,
+    release: Release,
+    wanted: list[str] | None,
+    kept: Kept,
+    shared: KeptPoint | None,
+    progress: Progress,
+) -> None:
     names = fitting(every_attack, original.schema) if wanted is None else wanted
     start, stop = end_of("run", "protect"), end_of("run", "attack")
     for at, name in enumerate(sorted(names, key=lambda name: every_attack[name].listens)):
@@ -101,13 +132,27 @@ def _attack(original: Records, release: Release, wanted: list[str] | None, kept:
         part(0.0)
 
         def attack(name: str = name, part: Progress = part) -> None:
-            kept.add_guess(api.attack(original, release, name, heard=kept.guesses, progress=part))
+            begin, guess = time.perf_counter(), None if shared is None else shared.guess(name)
+            if guess is not None:
+                kept.add_guess(guess)
+                return
+            guess = api.attack(original, release, name, heard=kept.guesses, progress=part)
+            kept.add_guess(guess)
+            if shared is not None:
+                _share(lambda: shared.add_guess(guess, release, time.perf_counter() - begin))
 
         if not kept.was_tried("attack", name):
             _tried("attack", name, attack, kept)
 
 
-def _measure(original: Records, release: Release, wanted: list[str] | None, kept: Kept, progress: Progress) -> None:
+def _measure(
+    original: Records,
+    release: Release,
+    wanted: list[str] | None,
+    kept: Kept,
+    shared: KeptPoint | None,
+    progress: Progress,
+) -> None:
     """Measure; what cannot judge this release is left out, whether or not it was asked for."""
     there = at_hand(release, kept.guesses)
     names = [n for n in fitting(every_measure, original.schema) if every_measure[n].needs <= there]
@@ -119,11 +164,17 @@ def _measure(original: Records, release: Release, wanted: list[str] | None, kept
         part(0.0)
 
         def measure(name: str = name, part: Progress = part) -> None:
+            begin, score = time.perf_counter(), None if shared is None else shared.score(name)
+            if score is not None:
+                kept.add_score(name, score)
+                return
             try:
                 score = api.measure(original, release, name, guesses=kept.guesses, progress=part)
             except InputError:
                 return
             kept.add_score(name, score)
+            if shared is not None:
+                _share(lambda: shared.add_score(name, score, time.perf_counter() - begin))
 
         if not kept.was_tried("measure", name):
             _tried("measure", name, measure, kept)
@@ -144,8 +195,26 @@ def _tried(kind: Part, name: str, work: Callable[[], None], kept: Kept) -> None:
             kept.add_failure(kind, name, reason_of(error, name))
 
 
+def _share(work: Callable[[], None]) -> None:
+    """Let sweeps have what a run made; where they cannot, the run has it all the same. A full disk ends it."""
+    try:
+        work()
+    except (OSError, NorenError) as error:
+        if is_disk_full(error):
+            raise
+        traceback.print_exc(file=sys.stderr)  # the job's error log
+
+
 def original_of(order: Mapping[str, Any]) -> Records:
     """Return the project's data."""
     files, project = Folders(Path(order["root"])), order["project"]
     schema = Schema.from_toml(files.schema(project).read_text(encoding="utf-8"))
     return read(files.data(project), schema).data
+
+
+def forget_shared(project: Path, folder: Path, others: Iterable[Path]) -> None:
+    """Delete what a run in ``folder`` shares with sweeps, less what the runs in ``others`` share as well."""
+    needed = {name for other in others for name in read_json(other / _SHARED) or ()}
+    for name in read_json(folder / _SHARED) or ():
+        if name not in needed:
+            shutil.rmtree(project / name, ignore_errors=True)

@@ -1,0 +1,1 @@
+"""What commands share: reading, the screen, help pages, failures."""

@@ -1,0 +1,228 @@
+"""Arguments that several commands share, and how they are read."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from noren.cli.parts.screen import say
+from noren.errors import ParameterError, SchemaError
+from noren.i18n import _
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from noren.data.frames import Records
+    from noren.data.guessing.questions import Question
+    from noren.data.guessing.schema_guess import SchemaGuess
+    from noren.data.schema import Schema
+    from noren.registry import Kind, Registry
+
+__all__ = [
+    "CustomerColumn",
+    "Force",
+    "ItemPrefix",
+    "Json",
+    "KnowledgeShare",
+    "Known",
+    "Master",
+    "Original",
+    "ReleasePath",
+    "Rows",
+    "RuleName",
+    "SchemaName",
+    "Seed",
+    "answers",
+    "attackers_limits",
+    "chosen",
+    "guessed",
+    "load_original",
+    "schema_flag",
+    "schema_of_release",
+    "stop_at_both",
+]
+
+Original = Annotated[
+    Path, typer.Argument(metavar="ORIGINAL", help=_("The original data: CSV, Parquet, Excel or an official text file."))
+]
+ReleasePath = Annotated[
+    Path,
+    typer.Argument(metavar="RELEASE", help=_("A release folder, or a released file in the original's row order.")),
+]
+SchemaName = Annotated[
+    str | None,
+    typer.Option("--schema", help=_("A preset's name or a TOML file; guessed where left out.")),
+]
+Rows = Annotated[
+    Literal["purchases", "people"] | None,
+    typer.Option("--rows", help=_("What rows are, where the schema is guessed: purchases, or people, one row each.")),
+]
+CustomerColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--customer", metavar="COLUMN", help=_("The column that tells who bought, where the schema is guessed.")
+    ),
+]
+Master = Annotated[Path | None, typer.Option("--master", help=_("The contest's customer file M."))]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        "--seed",
+        min=0,
+        help=_("Same seed, same bytes. Drawn at random where left out. Keep it secret: it rebuilds the pseudonyms."),
+    ),
+]
+Known = Annotated[
+    Path | None,
+    typer.Option("--known", help=_("What the attacker knows, if not all of the original: rows in its columns.")),
+]
+KnowledgeShare = Annotated[
+    float, typer.Option("--knowledge", help=_("The share of rows that the attacker knows; the seed chooses which."))
+]
+ItemPrefix = Annotated[
+    int | None,
+    typer.Option("--item-prefix", help=_("How many first characters of an item the attacker knows; all if not said.")),
+]
+RuleName = Annotated[
+    str | None,
+    typer.Option(
+        "--rule",
+        metavar="RULE",
+        help=_(
+            "What the recipient may be able to do: public, partner, inside, pwscup2018, a tolerance such as 0.2, or a "
+            "TOML file; partner where left out."
+        ),
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help=_("Print one JSON object and nothing else."))]
+Force = Annotated[
+    bool, typer.Option("--force", help=_("Replace what this command wrote there before; nothing else ever is."))
+]
+
+
+_KINDS = {"purchases": "history", "people": "table"}
+
+
+def load_original(
+    path: Path,
+    schema: str | Schema | None,
+    master: Path | None = None,
+    *,
+    rows: str | None = None,
+    customer: str | None = None,
+    quiet: bool = False,
+) -> Records:
+    """Read the original and say what was chosen on the way; stop where a wrong choice would count the wrong people."""
+    from noren.data.reading import read
+
+    answer = read(
+        path,
+        schema,
+        master=master,
+        **_said_of_rows(schema, rows, customer),
+        stop_at=lambda questions: _stop_at(questions, path),
+    )
+    if not quiet:
+        say(*(f"{path.name}: {line}" for line in answer.said))
+    say(*(f"{path.name}: {line}" for line in answer.questions))
+    return answer.data
+
+
+def guessed(path: Path, *, rows: str | None = None, customer: str | None = None, stop: bool = True) -> SchemaGuess:
+    """Guess a file's schema under what somebody said of its rows; ``stop`` where people would be counted wrongly."""
+    from noren.data.guessing.schema_guess import guess_schema
+
+    found = guess_schema(path, **_said_of_rows(None, rows, customer))
+    if stop:
+        _stop_at(found.questions, path)
+    return found
+
+
+def _said_of_rows(schema: str | Schema | None, rows: str | None, customer: str | None) -> dict[str, Any]:
+    """Return what was said of rows in the words of a schema."""
+    from noren.data.schema import Kind
+
+    stop_at_both(schema, rows, customer)
+    return {"kind": None if rows is None else Kind(_KINDS[rows]), "customer": customer}
+
+
+def stop_at_both(schema: str | Schema | None, rows: str | None, customer: str | None) -> None:
+    """Stop where somebody names a schema, and says besides what it says already."""
+    for flag, given in (("--rows", rows), ("--customer", customer)):
+        if schema is not None and given is not None:
+            raise ParameterError(
+                _("a schema says what {flag} says").format(flag=flag),
+                _("leave one of --schema and {flag} out").format(flag=flag),
+            )
+
+
+def _stop_at(questions: Sequence[Question], path: Path) -> None:
+    for question in questions:
+        if question.stops:
+            cure = _("answer with {flags}, or give a schema (--schema)").format(flags=answers(question))
+            raise SchemaError(str(question), cure, file=path)
+
+
+def answers(question: Question) -> str:
+    """Return the flags that answer a question; nothing where no flag does."""
+    flags = {"kind": "--rows", "customer": "--customer"}
+    if question.about not in flags:
+        return ""
+    words = {kind: rows for rows, kind in _KINDS.items()}
+    said = [shlex.quote(words.get(answer.value, answer.value)) for answer in question.answers]
+    return _(" or ").join(f"{flags[question.about]} {value}" for value in said)
+
+
+def schema_flag(schema: str | None, rows: str | None = None, customer: str | None = None) -> str:
+    """Return the flags that say again what rows and columns are, for a command that comes next."""
+    flags = {"--schema": schema, "--rows": rows, "--customer": customer}
+    return "".join(f" {flag} {shlex.quote(value)}" for flag, value in flags.items() if value)
+
+
+def attackers_limits(
+    data: Records, known: Path | None, knowledge: float, item_prefix: int | None, seed: int
+) -> dict[str, Any]:
+    """Return what limits an attacker's knowledge, for :func:`noren.api.attack`; say at once what cannot be known."""
+    from noren.api import attackers_knowledge
+    from noren.data.reading import read
+
+    limits: dict[str, Any] = {
+        "known": None if known is None else read(known, data.schema).data,
+        "knowledge": knowledge,
+        "item_prefix": item_prefix,
+        "seed": seed,
+    }
+    attackers_knowledge(data, **limits)
+    return limits
+
+
+def schema_of_release(path: Path, rows: str | None = None, customer: str | None = None) -> str | None:
+    """Return the preset that a release's table was read by, where its original needs no other schema.
+
+    Somebody who says what rows are, or who the customer is, means a schema that is guessed.
+    """
+    from noren.data.release import Release
+    from noren.data.schema import PRESETS, Kind, Schema
+
+    if not path.is_dir() or rows is not None or customer is not None:
+        return None
+    schema = Release.load(path).public.schema
+    if schema.kind != Kind.TABLE or schema.name not in PRESETS:
+        return None
+    # a guessed schema is called after its file: people.csv need not be the people of the preset
+    return schema.name if set(schema.names) <= set(Schema.preset(schema.name).names) else None
+
+
+def chosen(registry: Registry[Kind], names: str, data: Records) -> list[type[Kind]]:
+    """Return the components that ``names`` (separated by commas, or ``all``) means for these data."""
+    if names == "all":
+        return [registry[name] for name in registry if registry[name].fits(data.schema)]
+    picked = [registry[name.strip()] for name in names.split(",") if name.strip()]
+    if not picked:
+        raise ParameterError(
+            _("--with names nothing"), _("use one of {names}, or all").format(names=", ".join(registry))
+        )
+    return picked

@@ -1,0 +1,412 @@
+"""What a column's values are: the type that every value can be read as, how it is written, its grid.
+
+Plain numbers and the common dates are tried first; the ways people write them otherwise (``1.249,00``, ``¥1,280``,
+``H30.4.1``, ``3:05 PM``) only where those fail. Where two ways fit every value and mean different things, the likelier
+is taken and the other asked about. What was understood is told beside an example (:class:`Understanding`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from noren.data.formats.moments import DATE_FORMATS, ERA_FORMATS, EXCEL, TIME_FORMATS, UNIX, moment_value, spelled
+from noren.data.formats.numbers import (
+    INTEGER,
+    NUMBER,
+    currencies_of,
+    fitting_formats,
+    number_format,
+    number_value,
+    plain_signs,
+)
+from noren.data.formats.parse import read_values
+from noren.data.formats.render import value_text
+from noren.data.guessing.questions import Answer, Question
+from noren.data.schema import Column, Scale, ValueType
+from noren.errors import shown
+from noren.i18n import _
+
+__all__ = [
+    "GRIDS",
+    "Understanding",
+    "guess_type",
+    "how_written",
+    "on_grid",
+    "swapped_format",
+    "understanding",
+    "width_of",
+]
+
+GRIDS = (1.0, 0.01, 0.001, 0.0001)
+"""The steps that decimal numbers are looked at for, widest first."""
+
+_COMPACT_DATE = r"^(19|20)[0-9]{6}$"
+_DATE_NAME = re.compile(r"date|日付|年月日|[買入文生録]日|(^|[_\W])day$", re.IGNORECASE)
+_FIRST_SERIAL, _LAST_SERIAL = 20_000, 73_050  # October 1954 to the end of 2099
+_MOMENT_NAME = re.compile(r"time|epoch|date|(^|[_\W])ts$|[_\W]at$|日時|時刻", re.IGNORECASE)
+_FIRST_SECOND, _LAST_SECOND = 631_152_000, 4_102_444_800  # 1990 to 2099
+_SHORT_YEAR = r"^[0-9]{1,2}[/.-][0-9]{1,2}[/.-][0-9]{2}([^0-9]|$)"
+_LARGEST_WHOLE = 10**18
+_LONGEST_EXAMPLE = 40
+_WITHOUT_FRACTIONS = {"¥", "₩"}
+
+
+@dataclass(frozen=True)
+class Understanding:
+    """What was made of a column: its type, how it is written in words, and one cell with its value as understood."""
+
+    column: str
+    type: str
+    written: str
+    example: str
+    value: str
+
+
+def guess_type(values: pl.Series, questions: list[Question]) -> Column:
+    """Guess the type, format and grid of one column."""
+    dtype = values.dtype
+    missing = bool(values.is_null().any()) or (dtype == pl.String and bool((values == "").any()))
+    about: dict[str, object] = {"name": values.name, "optional": missing}
+    if dtype == pl.String:
+        about |= _text_type(values, questions)
+    elif dtype == pl.Date:
+        about |= {"type": ValueType.DATE, "width": 1.0}
+    elif dtype == pl.Time:
+        about |= {"type": ValueType.TIME, "width": 1.0}
+    elif isinstance(dtype, pl.Datetime):
+        # Excel knows no days but at midnight
+        days = bool((values.dt.time() == dt.time()).all())
+        about |= {"type": ValueType.DATE if days else ValueType.DATETIME, "width": 1.0}
+    elif dtype.is_integer():
+        about |= _whole_type(values)
+    elif dtype.is_decimal() and _too_exact(values):
+        about |= {"type": ValueType.TEXT}
+    elif dtype.is_float() or dtype.is_decimal():
+        numbers = values.cast(pl.Float64)
+        about |= _number_type(numbers)
+        known = numbers.fill_nan(None)
+        if bool(((known.abs() < _LARGEST_WHOLE) & (known == known.round())).all()):
+            # Excel, and pandas where some are missing, hold whole numbers so
+            about |= {"type": ValueType.INTEGER, "optional": missing or bool(numbers.is_nan().any())}
+        if _is_serial(values.name, known):
+            about |= _serial_type(known)
+    else:
+        about |= {"type": ValueType.TEXT}
+    return Column.model_validate(about)
+
+
+# --- typed columns ---------------------------------------------------------------------------------------------------
+
+
+def _whole_type(values: pl.Series) -> dict[str, object]:
+    known = values.drop_nulls()
+    if len(known) and not known.cast(pl.Int128).is_between(1 - _LARGEST_WHOLE, _LARGEST_WHOLE - 1).all():
+        return {"type": ValueType.TEXT}  # more digits than a whole number of ours holds: a name
+    known = known.cast(pl.Int64)
+    if len(known) and known.is_between(19_000_101, 20_991_231).all():
+        texts = known.cast(pl.String)
+        if _reads(texts, "date", "%Y%m%d"):
+            return {"type": ValueType.DATE, "format": "%Y%m%d", "width": 1.0}
+    if _is_serial(values.name, known):
+        return _serial_type(known)
+    if _is_unix(values.name, known):
+        return {"type": ValueType.DATETIME, "format": UNIX, "width": 1.0}
+    return {"type": ValueType.INTEGER, "width": 1.0}
+
+
+def _too_exact(values: pl.Series) -> bool:
+    """Tell whether a column of exact decimals has one that a binary number would change."""
+    known = values.drop_nulls()
+    back = known.cast(pl.Float64).cast(values.dtype, strict=False)
+    return not bool((back == known).fill_null(value=False).all())
+
+
+def _is_serial(name: str, numbers: pl.Series) -> bool:
+    """Tell whether a column that is called a date holds the numbers by which spreadsheets count days."""
+    known = numbers.drop_nulls()
+    return (
+        bool(_DATE_NAME.search(name)) and len(known) > 0 and bool(known.is_between(_FIRST_SERIAL, _LAST_SERIAL).all())
+    )
+
+
+def _is_unix(name: str, numbers: pl.Series) -> bool:
+    """Tell whether a column that is called a time holds seconds or milliseconds since 1970."""
+    known = numbers.drop_nulls()
+    if not _MOMENT_NAME.search(name) or len(known) == 0:
+        return False
+    return any(
+        bool(known.is_between(factor * _FIRST_SECOND, factor * _LAST_SECOND, closed="left").all())
+        for factor in (1, 1_000)
+    )
+
+
+def _serial_type(numbers: pl.Series) -> dict[str, object]:
+    days = bool((numbers.drop_nulls().cast(pl.Float64) % 1 == 0).all())
+    return {"type": ValueType.DATE if days else ValueType.DATETIME, "format": EXCEL, "width": 1.0}
+
+
+# --- texts -----------------------------------------------------------------------------------------------------------
+
+
+def _text_type(values: pl.Series, questions: list[Question]) -> dict[str, object]:
+    filled = values.filter((values != "") & values.is_not_null())
+    if len(filled) == 0:
+        return {"type": ValueType.TEXT}
+    if filled.str.contains(_COMPACT_DATE).all() and _reads(filled, "date", "%Y%m%d"):
+        return {"type": ValueType.DATE, "format": "%Y%m%d", "width": 1.0}
+    # numbers that a number type would not give back as written are names: 007, or a serial number of 20 digits
+    if filled.str.contains(NUMBER).all():
+        if filled.str.contains(r"^[+-]?0[0-9]|^[+-]?[0-9]{19,}").any():
+            return {"type": ValueType.TEXT}
+        if _is_serial(values.name, filled.cast(pl.Float64)):
+            return _serial_type(filled.cast(pl.Float64))
+        if filled.str.contains(INTEGER).all():
+            if _is_unix(values.name, filled.cast(pl.Int64)):
+                return {"type": ValueType.DATETIME, "format": UNIX, "width": 1.0}
+            return {"type": ValueType.INTEGER, "width": 1.0}
+        if filled.str.contains(r"^[+-]?[1-9][0-9]{0,2}\.[0-9]{3}$").all():
+            _ask_number(filled, ("1,234.56", "1.234,56"), questions)
+        return _number_type(filled.cast(pl.Float64))
+    if not filled[:50].str.contains(r"[0-9０-９元]").all():
+        return {"type": ValueType.TEXT}
+    return _moment_type(filled, questions) or _odd_number_type(filled, questions) or {"type": ValueType.TEXT}
+
+
+def _moment_type(filled: pl.Series, questions: list[Question]) -> dict[str, object] | None:
+    """Return the type and format of texts that are all days, times or moments."""
+    plain = filled.to_frame("x").select(plain_signs(pl.col("x")).alias(filled.name)).to_series()
+    short = bool(plain[:50].str.contains(_SHORT_YEAR).all())
+    head = plain[:50]
+    for kind, formats in (
+        (ValueType.DATE, [f for f in DATE_FORMATS if f != "%Y%m%d"]),
+        (ValueType.TIME, list(TIME_FORMATS)),
+        (ValueType.DATETIME, list(_moments())),
+    ):
+        if not head.str.contains(r"[0-9].*[:時]" if kind != ValueType.DATE else r"[0-9][^0-9]+[0-9]|[0-9]年").all():
+            continue
+        if short:
+            formats = _with_short_years(formats, plain)
+        fitting = _fitting(plain, kind, formats)
+        if fitting:
+            chosen = fitting[0]
+            other = swapped_format(chosen)
+            if other in fitting:
+                _ask_day_first(filled.name, chosen, other or "", questions)
+            elif short:
+                _ask_year_first(plain, kind, fitting, questions)
+            return {"type": kind, "format": chosen, "width": 1.0}
+        # each value in one of the usual ways: with and without seconds, with slashes and with dashes
+        if _reads(plain, kind, None):
+            return {"type": kind, "width": 1.0}
+    letters = bool(plain.str.contains("^[A-Za-z]").all())
+    era = ERA_FORMATS[1] if letters else ERA_FORMATS[0]
+    if plain[:50].str.contains(r"^[明大昭平令MTSHRmtshr㍾㍽㍼㍻㋿]").any() and _reads(plain, "date", era):
+        return {"type": ValueType.DATE, "format": era, "width": 1.0}
+    return None
+
+
+def _with_short_years(formats: list[str], values: pl.Series) -> list[str]:
+    """Return the patterns with years of two digits, the likelier first: 4/1/18 is no day of the year 18.
+
+    A year stands last, unless the last number changes more than the first, as in 18/04/01, 18/04/23.
+    """
+    parts = values.str.extract_groups(r"^([0-9]{1,2})[/.-][0-9]{1,2}[/.-]([0-9]{2})").struct.unnest()
+    first, last = (parts[name].n_unique() for name in parts.columns)
+    ahead = [f.replace("%Y", "%y") for f in formats if f.startswith(("%Y/", "%Y-", "%Y."))]
+    behind = [f.replace("%Y", "%y") for f in formats if f.startswith(("%d/", "%m/", "%d.", "%d-", "%m-"))]
+    return list(dict.fromkeys([*ahead, *behind] if first < last else [*behind, *ahead]))
+
+
+def _ask_year_first(values: pl.Series, kind: str, formats: Sequence[str], questions: list[Question]) -> None:
+    """Ask which end of 18/04/01 is the year, where both may be; the first format is taken."""
+    chosen = formats[0]
+    other = next((f for f in formats if f.startswith("%y") != chosen.startswith("%y")), None)
+    if other is None:
+        return
+    cell = values[0]
+    said = {
+        way: pl.select(moment_value(pl.lit(cell), kind, way).dt.to_string("%Y-%m-%d")).item() for way in (chosen, other)
+    }
+    asked = _("{column}: is {example} {one} or {other}? every value fits both; {one} was chosen")
+    told = [Answer(way, _("{example} is {value}").format(example=cell, value=day)) for way, day in said.items()]
+    text = asked.format(column=values.name, example=cell, one=said[chosen], other=said[other])
+    questions.append(Question("format", text, chosen=chosen, answers=tuple(told), column=values.name))
+
+
+def _moments() -> Iterator[str]:
+    """Yield the patterns of days with times, the plain ones first, those with a zone last."""
+    for zone in ("", "%z"):
+        for date in DATE_FORMATS:
+            for gap in (" ", "T") if date.startswith("%Y") else (" ",):
+                for time in TIME_FORMATS[: 3 if zone else None]:
+                    yield f"{date}{gap}{time}{zone}"
+
+
+def _fitting(values: pl.Series, kind: str, formats: list[str]) -> list[str]:
+    """Return the formats that read every value; the first values rule most of them out."""
+    frame = values.to_frame("x")
+    for part in (frame.head(5), frame.head(50), frame):
+        read = part.select(_sensible(kind, f).all().alias(f) for f in formats)
+        formats = [f for f, fits in zip(formats, read.row(0) if formats else (), strict=True) if fits]
+    return formats
+
+
+def _sensible(kind: str, pattern: str | None) -> pl.Expr:
+    """Tell which values a format reads; 4/1/18 is no day of the year 18."""
+    value = moment_value(pl.col("x"), kind, pattern)
+    return value.is_not_null() if kind == "time" else (value.dt.year() >= 1000).fill_null(value=False)
+
+
+def _reads(values: pl.Series, kind: str, pattern: str | None) -> bool:
+    frame = values.to_frame("x")
+    return all(part.select(_sensible(kind, pattern).all()).item() for part in (frame.head(50), frame))
+
+
+def swapped_format(pattern: str) -> str | None:
+    """Return the pattern with day and month the other way round, where values may fit both.
+
+    >>> swapped_format("%d/%m/%Y %H:%M"), swapped_format("%Y/%m/%d")
+    ('%m/%d/%Y %H:%M', None)
+    """
+    for sign in "/-":
+        for year in ("%Y", "%y"):
+            ways = f"%d{sign}%m{sign}{year}", f"%m{sign}%d{sign}{year}"
+            for one, other in (ways, ways[::-1]):
+                if pattern.startswith(one):
+                    return pattern.replace(one, other, 1)
+    return None
+
+
+def _ask_day_first(name: str, chosen: str, other: str, questions: list[Question]) -> None:
+    asked = _("{column}: day first or month first? every value fits both; {format} was chosen")
+    day, month = (chosen, other) if chosen.startswith("%d") else (other, chosen)
+    questions.append(
+        Question(
+            "format",
+            asked.format(column=name, format=chosen),
+            chosen=chosen,
+            answers=(Answer(day, _("the day first")), Answer(month, _("the month first"))),
+            column=name,
+        )
+    )
+
+
+def _odd_number_type(filled: pl.Series, questions: list[Question]) -> dict[str, object] | None:
+    """Return the type of texts that are all numbers in one way of writing them, and of one currency."""
+    ways = fitting_formats(filled)
+    money = currencies_of(filled) if ways else set()
+    if not ways or len(money) > 1:
+        return None
+    read = {way: filled.to_frame("x").select(number_value(pl.col("x"), way)).to_series() for way in ways}
+    values = {way: texts.cast(pl.Float64) for way, texts in read.items()}
+    chosen = ways[0]
+    if read[chosen].str.contains(r"^-?0[0-9]|^-?[0-9]{19,}").any():
+        return None
+    different = [way for way in ways[1:] if not bool((values[way] == values[chosen]).all())]
+    if different and not money & _WITHOUT_FRACTIONS:
+        _ask_number(filled, (chosen, different[0]), questions)
+    about: dict[str, object] = {"number": chosen}
+    if not number_format(chosen).percent and read[chosen].str.contains(INTEGER).all():
+        return about | {"type": ValueType.INTEGER, "width": 1.0}
+    return about | _number_type(values[chosen])
+
+
+def _ask_number(filled: pl.Series, ways: tuple[str, str], questions: list[Question]) -> None:
+    """Ask which of two ways a column writes its numbers in; the first is taken."""
+    # the example is one that the two ways read differently
+    cells = filled.to_frame("x").select(
+        "x", *(number_value(pl.col("x"), way).cast(pl.Float64).alias(way) for way in ways)
+    )
+    example = cells.filter(pl.col(ways[0]) != pl.col(ways[1])).row(0)
+    meant = {
+        way: f"{value:,.6g}" if value < 1000 else f"{value:,.0f}" for way, value in zip(ways, example[1:], strict=True)
+    }
+    cell = example[0][:_LONGEST_EXAMPLE]
+    asked = _("{column}: is {example} {one} or {other}? every value fits both; {one} was chosen")
+    told = {way: _("{example} is {value}").format(example=cell, value=value) for way, value in meant.items()}
+    questions.append(
+        Question(
+            "number",
+            asked.format(column=filled.name, example=cell, one=meant[ways[0]], other=meant[ways[1]]),
+            chosen=ways[0],
+            answers=tuple(Answer(way, told[way]) for way in ways),
+            column=filled.name,
+        )
+    )
+
+
+def _number_type(values: pl.Series) -> dict[str, object]:
+    """Return the type and grid of decimal numbers."""
+    width = width_of(values)
+    return {"type": ValueType.DECIMAL} if width is None else {"type": ValueType.DECIMAL, "width": width}
+
+
+def width_of(values: pl.Series) -> float | None:
+    """Choose the widest of 1, 0.01, 0.001, 0.0001 whose grid holds every value.
+
+    Prices seldom keep to whole tenths for long: money has hundredths.
+    """
+    finite = values.filter(values.is_finite())
+    return next((width for width in GRIDS if on_grid(finite, width)), None)
+
+
+def on_grid(values: pl.Series, width: float) -> bool:
+    """Tell whether every value is a multiple of ``width``, as exactly as a schema's width is checked."""
+    steps = values / width
+    return bool(((steps - steps.round()).abs() <= 1e-6 * (steps.abs() * 1e-6).clip(1.0)).all())
+
+
+# --- telling what was understood -------------------------------------------------------------------------------------
+
+
+def understanding(values: pl.Series, column: Column) -> Understanding:
+    """Tell what was made of a column, beside the first cell whose value is not as it is written, else the first."""
+    head = values.drop_nulls()[:1000]
+    if head.dtype == pl.String:
+        head = head.filter(head != "")
+    if len(head) == 0 or head.dtype.is_nested() or head.dtype in (pl.Object, pl.Binary):
+        return Understanding(column.name, str(column.type), how_written(column), "", "")
+    typed, _lost = read_values(head.to_frame(column.name), (column,), nan_is_missing=True)
+    texts = pl.DataFrame(
+        {
+            "raw": head.cast(pl.String, strict=False),
+            "value": typed.select(value_text(pl.col(column.name), column)).to_series(),
+        }
+    ).drop_nulls()
+    if len(texts) == 0:
+        return Understanding(column.name, str(column.type), how_written(column), "", "")
+    odd = texts.filter(pl.col("raw") != pl.col("value"))
+    raw, value = (odd if len(odd) else texts).row(0)
+    return Understanding(column.name, str(column.type), how_written(column), _short(raw), _short(value))
+
+
+def how_written(column: Column) -> str:
+    """Say in words how a column's cells are written."""
+    if column.number is not None:
+        way = number_format(column.number)
+        if way.percent:
+            return _("percentages like {example}").format(example=column.number)
+        return _("numbers like {example}").format(example=column.number)
+    if column.format == EXCEL:
+        return _("days as a spreadsheet counts them")
+    if column.format == UNIX:
+        return _("seconds or milliseconds since 1970")
+    if column.format in ERA_FORMATS:
+        return _("days by Japanese eras")
+    if column.scale == Scale.INTERVAL:
+        patterns = _(" or ").join(spelled(column.format, column.type))
+        if (column.format or "").endswith("%z"):
+            return _("{format}, the zone left out").format(format=patterns)
+        return patterns
+    words = {ValueType.TEXT: _("as it stands"), ValueType.INTEGER: _("whole numbers"), ValueType.DECIMAL: _("numbers")}
+    return words[column.type]
+
+
+def _short(text: str) -> str:
+    cut = text if len(text) <= _LONGEST_EXAMPLE else f"{text[: _LONGEST_EXAMPLE - 1]}…"
+    return shown(cut)[1:-1]

@@ -1,0 +1,362 @@
+"""Are rows purchases, or people? And whose purchases are they?
+
+A wrong answer counts the wrong people: where rows of purchases are taken for people, k counts rows. So what the file
+tells clearly is taken, and what could go either way is asked, with its evidence, before anything is protected.
+
+Rows are purchases where a customer's number comes again and something bought stands beside it, and people where a
+number does not come again or nobody is numbered and nothing is bought.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from noren.data.guessing.column_words import Hint, is_bare_id, says
+from noren.data.guessing.people_columns import (
+    Naming,
+    PeopleColumn,
+    not_overruled,
+    people_columns,
+    unnamed_people_columns,
+)
+from noren.data.guessing.questions import Answer, Question
+from noren.data.guessing.repeats import Repeats, belongs, holds_plain_values, may_name, varies_within
+from noren.data.guessing.shop_roles import bought_by_shape, roles_by_position, shop_roles
+from noren.data.schema import Column, Kind, Role, ValueType
+from noren.errors import SchemaError
+from noren.i18n import _
+from noren.naming import listing, suggestion
+
+__all__ = ["Decision", "decide"]
+
+_FEW_REPEATS = 1.05
+"""Below so many rows a value, repeats may be accidents: a person entered twice."""
+_FEWEST_ORDERS = 10
+_FEWEST_ROWS = 10
+_FEW_COLUMNS = 4
+_THINGS_BOUGHT = (Role.ITEM, Role.PRICE, Role.QUANTITY, Role.DATE)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What rows are, the roles of their columns where they are purchases, and what must be asked and said."""
+
+    kind: Kind
+    roles: dict[str, Role]
+    questions: tuple[Question, ...] = ()
+    said: tuple[str, ...] = ()
+
+
+def decide(
+    columns: Sequence[Column], head: pl.DataFrame, *, kind: Kind | None = None, customer: str | None = None
+) -> Decision:
+    """Decide what the rows of ``head`` are.
+
+    Parameters
+    ----------
+    kind, customer
+        What somebody said: it is taken, and not asked again.
+    """
+    if customer is not None:
+        _stop_at_no_customer(columns, head, customer, kind)
+        return _purchases(columns, head, customer)
+    if kind == Kind.TABLE:
+        return Decision(Kind.TABLE, {})
+    if all(re.fullmatch(r"column\d+", c.name) for c in columns):
+        placed = roles_by_position(columns, head, bought=kind == Kind.HISTORY)
+        if placed:
+            return _by_position(placed, head, kind)
+    people = people_columns(columns, head)
+    if kind == Kind.HISTORY:
+        return _whose_purchases(columns, head, people)
+    numbered = [one for one in people if one.naming not in (Naming.CONTACT, Naming.BUYERS_NAME)]
+    buyers = [one for one in people if one.buys]
+    if buyers and (buyers[0] in numbered or not numbered):
+        decision = _with_buyers(columns, head, buyers)
+    elif numbered:
+        decision = Decision(Kind.TABLE, {})
+    else:
+        decision = _with_nobody(columns, head)
+    repeating = [one for one in not_overruled(numbered) if one.counted.repeated]
+    if decision.kind == Kind.TABLE and not decision.questions and repeating:
+        # patients, pupils, employees: people where each has one row, and a question where some have more
+        return _asked_kind(columns, head, repeating[0], _repeats_words(repeating[0]))
+    return decision
+
+
+def _stop_at_no_customer(columns: Sequence[Column], head: pl.DataFrame, customer: str, kind: Kind | None) -> None:
+    names = [c.name for c in columns]
+    if kind == Kind.TABLE:
+        raise SchemaError(
+            _("where rows are people, no column tells who bought"), _("leave the customer out"), value=customer
+        )
+    if customer not in names:
+        raise SchemaError(
+            _("the data have no column {name!r}{hint}").format(name=customer, hint=suggestion(customer, names)),
+            _("their columns are {names}").format(names=listing(names)),
+        )
+    if not holds_plain_values(head[customer]):
+        raise SchemaError(
+            _("the column holds no plain values and cannot tell who bought"), _("name another"), column=customer
+        )
+
+
+# --- somebody who buys is named --------------------------------------------------------------------------------------
+
+
+def _with_buyers(columns: Sequence[Column], head: pl.DataFrame, buyers: list[PeopleColumn]) -> Decision:
+    chosen, asked = _customer(buyers, head, columns)
+    roles = shop_roles(columns, head, chosen.name)
+    there = set(roles.values())
+    bought = there & {Role.ITEM, Role.INVOICE, Role.PRICE, Role.QUANTITY} or _bought_on(roles)
+    if chosen.naming == Naming.CONTACT and len(there & {Role.ITEM, Role.INVOICE, Role.PRICE, Role.DATE}) < 2:
+        return Decision(Kind.TABLE, {})  # families share a telephone
+    if chosen.counted.each < _FEW_REPEATS:
+        return _hardly_repeating(columns, head, chosen, roles, asked)
+    varying = [name for name, role in roles.items() if role != Role.CUSTOMER and varies_within(head, chosen.name, name)]
+    if bought and varying and there & set(_THINGS_BOUGHT):
+        return _purchases(columns, head, chosen.name, asked)
+    return _asked_kind(columns, head, chosen, _repeats_words(chosen))
+
+
+def _bought_on(roles: dict[str, Role]) -> bool:
+    """Tell whether a date is one of a purchase by its name."""
+    return any(role == Role.DATE and says(name, Hint.ORDER, Hint.EVENT) for name, role in roles.items())
+
+
+def _hardly_repeating(
+    columns: Sequence[Column],
+    head: pl.DataFrame,
+    chosen: PeopleColumn,
+    roles: dict[str, Role],
+    asked: tuple[Question, ...],
+) -> Decision:
+    """Decide where (nearly) every customer has one row: purchases by their names, or a list of customers."""
+    there = set(roles.values())
+    thing, money, day = there & {Role.ITEM, Role.INVOICE}, there & {Role.PRICE, Role.QUANTITY}, Role.DATE in there
+    traits = any(says(c.name, Hint.ATTRIBUTE, Hint.BIRTH, Hint.SENSITIVE, Hint.CONTACT, Hint.ADDRESS) for c in columns)
+    if thing and day and (money or not traits):
+        said = _("(nearly) every value of {column} stands in one row: taken as purchases, one each")
+        decision = _purchases(columns, head, chosen.name, asked)
+        one_each = (said.format(column=chosen.name),) if len(head) > 1 else ()
+        return Decision(decision.kind, decision.roles, decision.questions, decision.said + one_each)
+    if chosen.counted.repeated:
+        return _asked_kind(columns, head, chosen, _repeats_words(chosen))
+    if (thing and (money or day)) or (not traits and (thing or (day and money) or _bought_on(roles))):
+        words = _("{bought} look like purchases, and every value of {column} stands in one row: are rows purchases?")
+        return _asked_kind(columns, head, chosen, words.format(column=chosen.name, bought=_things(roles)))
+    return Decision(Kind.TABLE, {})
+
+
+def _repeats_words(one: PeopleColumn) -> str:
+    counted = one.counted
+    if counted.each < _FEW_REPEATS:
+        words = _(
+            "{repeated:,} rows repeat a value of {column} ({values:,} values in {rows:,} rows): are rows purchases?"
+        )
+    else:
+        words = _("{column} repeats {each:.1f} times a value ({values:,} values in {rows:,} rows): are rows purchases?")
+    return words.format(
+        column=one.name, repeated=counted.repeated, each=counted.each, values=counted.distinct, rows=counted.filled
+    )
+
+
+def _things(roles: dict[str, Role]) -> str:
+    return listing([name for name, role in roles.items() if role not in (Role.CUSTOMER, Role.OTHER)], most=4)
+
+
+def _asked_kind(columns: Sequence[Column], head: pl.DataFrame, one: PeopleColumn, words: str) -> Decision:
+    """Ask whether rows are purchases; for now take them as such where something is bought, for that counts people."""
+    roles = shop_roles(columns, head, one.name)
+    possible = bool(set(roles.values()) & set(_THINGS_BOUGHT))
+    kind = Kind.HISTORY if possible else Kind.TABLE
+    return Decision(kind, roles if possible else {}, (_kind_question(words, kind),))
+
+
+def _kind_question(words: str, chosen: Kind) -> Question:
+    answers = (Answer("history", _("rows are purchases")), Answer("table", _("rows are people")))
+    return Question("kind", words, chosen=str(chosen), answers=answers, stops=True)
+
+
+# --- which of several is the customer --------------------------------------------------------------------------------
+
+
+def _customer(
+    people: list[PeopleColumn], head: pl.DataFrame, columns: Sequence[Column]
+) -> tuple[PeopleColumn, tuple[Question, ...]]:
+    """Choose who bought of the columns that name people, and ask where two could."""
+    # the shop's own telephone stands in every row and names nobody
+    people = [one for one in people if one.counted.distinct > 1 or one.naming != Naming.CONTACT] or people
+    best = people[0]
+    for one in people[1:]:
+        if one.naming == best.naming and one.counted.each > best.counted.each and _split(best, one, head) == "finer":
+            best = one  # a number for each order, and one that comes again: Olist has both
+    rivals = [
+        one
+        for one in people
+        if one is not best
+        and {one.naming, best.naming} <= {Naming.BUYER, Naming.HOUSEHOLD}
+        and one.counted.repeated
+        and not (one.naming == best.naming and _split(one, best, head) == "finer")
+        and _split(one, best, head) != "same"
+    ]
+    if rivals:
+        words = _(
+            "{first} and {second} could each tell who bought ({one:,} and {other:,} values in {rows:,} rows):"
+            " which is the customer?"
+        ).format(
+            first=best.name, second=rivals[0].name, one=best.counted.distinct, other=rivals[0].counted.distinct,
+            rows=len(head),
+        )  # fmt: skip
+        return best, (_customer_question(words, [best, *rivals]),)
+    return best, _per_order(best, people, head, columns)
+
+
+def _split(one: PeopleColumn, other: PeopleColumn, head: pl.DataFrame) -> str:
+    """Say how ``one`` cuts rows, beside ``other``: the ``same`` way, ``finer`` (each value under one), or otherwise."""
+    under, over = (belongs(head, *pair, slack=0.0) for pair in ((one.name, other.name), (other.name, one.name)))
+    return "same" if under and over else "finer" if under else "across"
+
+
+def _per_order(
+    best: PeopleColumn, people: list[PeopleColumn], head: pl.DataFrame, columns: Sequence[Column]
+) -> tuple[Question, ...]:
+    """Ask where a customer's number is another name of the order's: every order has its own."""
+    named = {role: name for name, role in shop_roles(columns, head, best.name).items()}
+    order = named.get(Role.INVOICE)
+    if order is None:
+        return ()
+    orders = Repeats.of(head[order])
+    if orders.distinct < _FEWEST_ORDERS or orders.each < _FEW_REPEATS:
+        return ()
+    if not (belongs(head, best.name, order) and belongs(head, order, best.name)):
+        return ()
+    words = _(
+        "every value of {column} has one {order} only: does it tell who bought, or is it another number of orders?"
+    )
+    others = [one for one in people if one is not best and not belongs(head, one.name, order)]
+    return (_customer_question(words.format(column=best.name, order=order), [best, *others]),)
+
+
+def _customer_question(words: str, people: Sequence[PeopleColumn]) -> Question:
+    label = _("{column} tells who bought ({values:,} values)")
+    answers = tuple(Answer(one.name, label.format(column=one.name, values=one.counted.distinct)) for one in people)
+    return Question("customer", words, chosen=people[0].name, answers=answers, column=people[0].name, stops=True)
+
+
+def _whose_purchases(columns: Sequence[Column], head: pl.DataFrame, people: list[PeopleColumn]) -> Decision:
+    """Find the customer of rows that somebody said are purchases."""
+    if people:
+        chosen, asked = _customer(people, head, columns)
+        return _purchases(columns, head, chosen.name, asked)
+    roles = shop_roles(columns, head, None)
+    free = [c for c in columns if c.name not in roles]
+    unnamed = unnamed_people_columns(free, head) or [
+        PeopleColumn(c.name, Naming.BUYER, Repeats.of(head[c.name]))
+        for c in free
+        if holds_plain_values(head[c.name]) and may_name(c) and not says(c.name, Hint.ATTRIBUTE, Hint.PLACE)
+    ]
+    if not unnamed:
+        raise SchemaError(
+            _("no column could tell who bought"),
+            _("say that rows are people, or give a schema that names the customer"),
+        )
+    asked = () if is_bare_id(unnamed[0].name) else (_customer_question(_unnamed_words(unnamed[0]), unnamed),)
+    return _purchases(columns, head, unnamed[0].name, asked)
+
+
+def _unnamed_words(one: PeopleColumn) -> str:
+    words = _(
+        "no column is called the customer; {column} has {values:,} values in {rows:,} rows: does it tell who bought?"
+    )
+    return words.format(column=one.name, values=one.counted.distinct, rows=one.counted.filled)
+
+
+# --- nobody who buys is named ----------------------------------------------------------------------------------------
+
+
+def _with_nobody(columns: Sequence[Column], head: pl.DataFrame) -> Decision:
+    roles = shop_roles(columns, head, None)
+    there = set(roles.values())
+    thing = there & {Role.ITEM, Role.INVOICE}
+    free = [c for c in columns if c.name not in roles]
+    unnamed = unnamed_people_columns(free, head)
+    if (thing and Role.DATE in there) or len(there & {Role.ITEM, Role.INVOICE, Role.PRICE, Role.QUANTITY}) >= 2:
+        if unnamed:
+            asked = _customer_question(_unnamed_words(unnamed[0]), unnamed)
+            return _purchases(columns, head, unnamed[0].name, (asked,))
+        words = _("{bought} look like purchases, and no column tells who bought: are rows purchases?")
+        return Decision(Kind.TABLE, {}, (_kind_question(words.format(bought=_things(roles)), Kind.TABLE),))
+    numbered = [one for one in unnamed if is_bare_id(one.name)]
+    if numbered:
+        return _asked_kind(columns, head, numbered[0], _repeats_words(numbered[0]))
+    behaving = [one for one in unnamed if _behaves_like_people(one, columns, head, dated=Role.DATE in there)]
+    if behaving:
+        return _asked_kind(columns, head, behaving[0], _repeats_words(behaving[0]))
+    return Decision(Kind.TABLE, {})
+
+
+def _behaves_like_people(one: PeopleColumn, columns: Sequence[Column], head: pl.DataFrame, *, dated: bool) -> bool:
+    """Tell whether a number that repeats may be people's: their sex or birth goes with it, or dates or little else do.
+
+    Where rows tell what people are like, a number of theirs has one sex and one birthday each, and a code of anything
+    else does not.
+    """
+    traits = [c.name for c in columns if says(c.name, Hint.ATTRIBUTE, Hint.BIRTH) and holds_plain_values(head[c.name])]
+    varying = [name for name in traits if Repeats.of(head[name]).distinct > 1]
+    if varying:
+        return any(belongs(head, one.name, name) for name in varying)
+    nameless = not any(says(c.name, *Hint) for c in columns)
+    return dated or (nameless and len(columns) <= _FEW_COLUMNS)
+
+
+# --- purchases -------------------------------------------------------------------------------------------------------
+
+
+def _by_position(placed: dict[str, Role], head: pl.DataFrame, kind: Kind | None) -> Decision:
+    customer = next(name for name, role in placed.items() if role == Role.CUSTOMER)
+    counted = Repeats.of(head[customer])
+    if kind is None and not counted.repeated and len(head) >= _FEWEST_ROWS:
+        words = _("every value of {column} stands in one row: are rows purchases?").format(column=customer)
+        return Decision(Kind.HISTORY, placed, (_kind_question(words, Kind.HISTORY),))
+    return Decision(Kind.HISTORY, placed)
+
+
+def _purchases(
+    columns: Sequence[Column], head: pl.DataFrame, customer: str, asked: tuple[Question, ...] = ()
+) -> Decision:
+    """Return the roles of purchases whose customer is known."""
+    roles, said = shop_roles(columns, head, customer), list[str]()
+    if not set(roles.values()) & set(_THINGS_BOUGHT):
+        shaped = bought_by_shape([c for c in columns if c.name not in roles], head)
+        roles |= shaped
+        words = _("no name tells what was bought: {column} is taken as the {role}")
+        said += [words.format(column=name, role=role) for name, role in shaped.items()]
+    if not set(roles.values()) & set(_THINGS_BOUGHT):
+        raise SchemaError(
+            _("no column could be a date, an item, a price or a quantity"),
+            _("say that rows are people, or give a schema that names what was bought"),
+        )
+    return Decision(Kind.HISTORY, roles, asked, (*said, *_said_of(columns, head, roles)))
+
+
+def _said_of(columns: Sequence[Column], head: pl.DataFrame, roles: dict[str, Role]) -> list[str]:
+    """Say what a reader might miss: numbers of days that are no dates, names that stand for items."""
+    said = []
+    if Role.DATE not in roles.values():
+        for column in columns:
+            numbers = column.type == ValueType.INTEGER and column.name not in roles
+            if numbers and says(column.name, Hint.DATE) and not says(column.name, Hint.TIME):
+                values = head[column.name].cast(pl.Float64, strict=False)
+                low, high = values.min(), values.max()
+                if isinstance(low, float) and isinstance(high, float):
+                    words = _("{column} holds numbers from {low:,.0f} to {high:,.0f} and no dates: taken as other")
+                    said.append(words.format(column=column.name, low=low, high=high))
+    for name, role in roles.items():
+        if role == Role.ITEM and says(name, Hint.DESCRIPTION):
+            said.append(_("no column numbers the products: {column} is taken as the item").format(column=name))
+    return said

@@ -1,0 +1,1 @@
+"""Charts and the numbers that they show: for files, and in ``live`` for pages."""

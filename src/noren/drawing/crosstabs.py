@@ -1,0 +1,234 @@
+"""Cross tabulations of any two columns, before and after (S4, figure 3): the numbers behind the shaded tables.
+
+Each row counts 1 in all. A generalised cell is spread over the bars as in a histogram, and a row over the cells of a
+table by the product of its two spreads. With X the matrix of every row's shares of every column's bars, the tables of
+all pairs of columns are the blocks of XᵀX; so one pass over the rows, in blocks, gives them all.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from noren.data.frames import Records
+from noren.data.release import Release
+from noren.data.statement import Statement
+from noren.drawing.beside import Bars, Beside, bars_of, perturbed_by, side_by_side
+from noren.drawing.histograms import shares
+from noren.judgement.page_text import printable
+from noren.kernels.arrays import Real, Whole
+from noren.retention.perturbation import Perturbation
+from noren.retention.reconstruction import MODELS, Model, estimated
+
+__all__ = ["MOST_CELLS_DOWN", "crosstabs"]
+
+Pair = tuple[int, int]
+
+MOST_CELLS_DOWN = 20
+"""Bars of a column in a cross tabulation."""
+_ROWS_AT_A_TIME = 1 << 15
+_DIGITS = 6
+_JOINT_CELLS = 50_000
+_PAIR_CELLS = 200_000
+_SECONDS = 20.0
+_QUICK_MODEL: Model = "loglinear"
+
+
+@dataclass(frozen=True)
+class _Laid:
+    """A column on its bars: for each row the number of its cell (-1 says nothing), and each cell's shares."""
+
+    number: Whole
+    shares: Real
+
+
+def crosstabs(original: Records, release: Release, *, seconds: float = _SECONDS) -> dict[str, Any]:
+    """Return the joint counts of all pairs of columns, in the original and in the release, as plain data.
+
+    Of a table perturbed by retention what was reconstructed stands beside: all attributes at once where their table is
+    small, else pair by pair with the model that the release states, as many pairs as fit into ``seconds``; the
+    others by a log-linear model, which takes no time and is told beside them.
+
+    >>> from noren.data.frames import Table
+    >>> from noren.data.schema import Schema
+    >>> about = {"age": {"role": "quasi", "type": "integer"}, "sex": {"role": "quasi"}}
+    >>> schema = Schema.of({"kind": "table", "columns": about})
+    >>> people = Table.of({"age": [20, 21, 21], "sex": ["f", "f", "m"]}, schema)
+    >>> ages = pl.Series([{"lo": 20, "hi": 21}] * 3)
+    >>> aligned = Table(people.frame.with_columns(age=ages), people.schema)
+    >>> pair = crosstabs(people, Release.of_aligned(people, aligned, Statement("hand")))["pairs"][0]
+    >>> pair["original"], pair["released"]
+    ([[1.0, 0.0], [1.0, 1.0]], [[1.0, 0.5], [1.0, 0.5]])
+    """
+    columns, bars = [], []
+    for beside in side_by_side(original, release):
+        found = bars_of(beside.original, beside.column, MOST_CELLS_DOWN, beside.attribute)
+        if found is not None:
+            columns.append(beside)
+            bars.append(found)
+    before = [_laid(beside.original, its) for beside, its in zip(columns, bars, strict=True)]
+    after = [_laid(beside.released, its) for beside, its in zip(columns, bars, strict=True)]
+    tables = {"original": _all_pairs(before, len(original)), "released": _all_pairs(after, len(release.public))}
+    others = [
+        its.axis.nominal and any(float(laid.shares[:, -1].sum()) > 0 for laid in (one, two))
+        for its, one, two in zip(bars, before, after, strict=True)
+    ]
+    estimates, about = _reconstructed(release, columns, bars, seconds)
+    facts = [its.facts(others=more) for its, more in zip(bars, others, strict=True)]
+    pairs = []
+    for a, b in combinations(range(len(columns)), 2):
+        shown = {what: _drawn(found[a, b], others[a], others[b], bars[a], bars[b]) for what, found in tables.items()}
+        estimate = estimates.get((a, b))
+        pairs.append(
+            {
+                "a": facts[a]["column"],
+                "b": facts[b]["column"],
+                "labels_a": facts[a]["labels"],
+                "labels_b": facts[b]["labels"],
+                "axis_a": facts[a],
+                "axis_b": facts[b],
+                "original": _listed(shown["original"]),
+                "released": _listed(shown["released"]),
+                "reconstructed": None
+                if estimate is None
+                else _listed(_drawn(estimate.table, others[a], others[b], bars[a], bars[b])),
+                "model": None if estimate is None else estimate.model,
+                "unsaid": {
+                    what: round(max(0.0, len(original) - float(table.sum())), _DIGITS) for what, table in shown.items()
+                },
+            }
+        )
+    return {
+        "rows": len(original),
+        "columns": [printable(beside.column.name) for beside in columns],
+        "pairs": pairs,
+        "reconstruction": about,
+    }
+
+
+def _laid(cells: pl.Series, bars: Bars) -> _Laid:
+    number, found = shares(cells, bars.cut)
+    # cells that lie in the same bars need not be told apart: fewer numbers, smaller tables
+    alike, of = np.unique(np.round(found, 12), axis=0, return_inverse=True) if len(found) else (found, number)
+    return _Laid(np.where(number < 0, -1, of.ravel()[number]) if len(found) else number, alike)
+
+
+def _all_pairs(columns: Sequence[_Laid], rows: int) -> dict[Pair, Real]:
+    """Return the joint shares of every pair of columns, added up over the rows."""
+    widths = [laid.shares.shape[1] for laid in columns]
+    starts = np.concatenate(([0], np.cumsum(widths))).astype(int)
+    total = np.zeros((starts[-1], starts[-1]))
+    # one line more for cells that say nothing: number -1 finds it at the end
+    padded = [np.vstack([laid.shares, np.zeros((1, width))]) for laid, width in zip(columns, widths, strict=True)]
+    for low in range(0, rows, _ROWS_AT_A_TIME):
+        some = [its[laid.number[low : low + _ROWS_AT_A_TIME]] for laid, its in zip(columns, padded, strict=True)]
+        if some:
+            x = np.concatenate(some, axis=1)
+            total += x.T @ x
+    return {
+        (a, b): total[starts[a] : starts[a + 1], starts[b] : starts[b + 1]]
+        for a, b in combinations(range(len(columns)), 2)
+    }
+
+
+def _drawn(table: Real, others_a: bool, others_b: bool, a: Bars, b: Bars) -> Real:
+    """Return the table without the bars for other values that nobody needs."""
+    return table[: a.shown + others_a, : b.shown + others_b]
+
+
+def _listed(table: Real) -> list[list[float]]:
+    rounded: list[list[float]] = np.round(table, _DIGITS).tolist()
+    return rounded
+
+
+# --- what was reconstructed ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Estimate:
+    """A reconstructed table on its bars, and the model that made it."""
+
+    table: Real
+    model: Model
+
+
+class _OutOfTimeError(Exception):
+    """The estimate takes longer than somebody waits."""
+
+
+def _reconstructed(
+    release: Release, columns: Sequence[Beside], bars: Sequence[Bars], seconds: float
+) -> tuple[dict[Pair, _Estimate], dict[str, Any] | None]:
+    """Return the estimated tables by pair, on their bars, and how they were made."""
+    whole = perturbed_by(release)
+    if whole is None:
+        return {}, None
+    model = _model(release.statement)
+    every = list(combinations(range(len(columns)), 2))
+    if model == "none":
+        return {}, {"model": model, "how": "none", "skipped": len(every)}
+    places = [whole.names.index(beside.column.name) for beside in columns]
+    made = whole.only(places)
+    weights = [
+        laid.shares[laid.number]
+        for laid in (_laid(a.values(np.arange(a.size)), its) for a, its in zip(made.attributes, bars, strict=True))
+    ]
+    codes = made.places(release.public.frame)
+    stop = time.monotonic() + seconds
+    if made.cells <= _JOINT_CELLS and len(columns) > 2:
+        table = _estimate(made, codes, model, stop)
+        if table is not None:
+            joint = {(a, b): _margin(table, a, b) for a, b in every}
+            tables = {pair: _Estimate(_on_bars(one, weights, pair), model) for pair, one in joint.items()}
+            return tables, {"model": model, "how": "joint", "skipped": 0}
+    found = {}
+    # small tables first, so that as many pairs as can be are estimated as stated
+    for a, b in sorted(every, key=lambda pair: made.only(pair).cells):
+        pair = made.only([a, b])
+        if pair.cells > _PAIR_CELLS:
+            continue
+        table = _estimate(pair, [codes[a], codes[b]], model, stop) if time.monotonic() < stop else None
+        if table is not None:
+            found[a, b] = _Estimate(_on_bars(table, weights, (a, b)), model)
+            continue
+        table = _estimate(pair, [codes[a], codes[b]], _QUICK_MODEL, math.inf)
+        if table is not None:
+            found[a, b] = _Estimate(_on_bars(table, weights, (a, b)), _QUICK_MODEL)
+    return found, {"model": model, "how": "pairs" if found else "none", "skipped": len(every) - len(found)}
+
+
+def _model(statement: Statement) -> Model:
+    told = statement.parameters.get("reconstruct", "auto")
+    return told if told in MODELS else "auto"
+
+
+def _estimate(made: Perturbation, codes: Sequence[Whole], model: Model, stop: float) -> Real | None:
+    """Return a model's estimate, the same as ``reconstruct`` with seed 0; none where time is up."""
+
+    def report(_done: float) -> None:
+        if time.monotonic() > stop:
+            raise _OutOfTimeError
+
+    generator = np.random.Generator(np.random.Philox(key=[0, 0]))
+    try:
+        return estimated(made.table(codes), made.channels, model, generator, report=report)[0]
+    except _OutOfTimeError:
+        return None
+
+
+def _margin(table: Real, a: int, b: int) -> Real:
+    kept: Real = table.sum(axis=tuple(at for at in range(table.ndim) if at not in (a, b)))
+    return kept
+
+
+def _on_bars(table: Real, weights: Sequence[Real], pair: Pair) -> Real:
+    a, b = pair
+    found: Real = weights[a].T @ table @ weights[b]
+    return found

@@ -1,0 +1,252 @@
+"""What all charts share: one Vega-Lite dict for each, the house's look, and two ways out.
+
+Colours are named by what they mean (``"$indigo"``, the original; ``"$persimmon"``, risk). :func:`picture` writes the
+light ones plainly into an SVG: a chart alone is a valid picture, and a page that also has a dark side recolours it by
+these very values (``[fill="#26456e"]``). :func:`live` leaves the names to the browser, where the theme is known and
+the chart is as wide as its place. A chart of several panels is ``{"panels": [spec, …]}``. Numbers are aggregated before
+they come here, and nothing is said by colour alone: panels have names, marks have shapes, points labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from markupsafe import escape
+
+from noren.data.formats.files import writing_file
+from noren.drawing.label_places import LETTER
+from noren.errors import ParameterError
+from noren.i18n import _
+from noren.judgement.page_text import printable
+
+__all__ = [
+    "COLOURS",
+    "ENDINGS",
+    "LONGEST_LABEL",
+    "LONGEST_NAME",
+    "MOST_MARKS",
+    "Spec",
+    "bar_labels",
+    "chart_ending",
+    "distinct",
+    "few",
+    "live",
+    "mark_count",
+    "picture",
+    "scaled",
+    "short",
+    "write_picture",
+]
+
+Spec = dict[str, Any]
+"""A Vega-Lite chart, or ``{"panels": [chart, …]}``."""
+
+COLOURS: Final = {
+    "paper": "#fbfaf7",
+    "ink": "#1d2430",
+    "muted": "#5d6675",
+    "line": "#e4e0d8",
+    "indigo": "#26456e",
+    "teal": "#2b7a78",
+    "persimmon": "#c8553d",
+    "ochre": "#b7862c",
+}
+_ON_PAPER: Final = COLOURS | {
+    "card": COLOURS["paper"],
+    "line-strong": COLOURS["muted"],
+    "ochre-text": COLOURS["ink"],
+}
+_HOUSE: Final[Spec] = {
+    "view": {"stroke": None},
+    "axis": {
+        "domainColor": "$line-strong",
+        "gridColor": "$line",
+        "tickColor": "$line",
+        "labelColor": "$muted",
+        "titleColor": "$muted",
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+    },
+    "legend": {"labelColor": "$ink", "titleColor": "$muted", "labelFontSize": 12, "symbolSize": 90},
+    "title": {
+        "color": "$ink",
+        "fontSize": 13,
+        "fontWeight": 600,
+        "anchor": "start",
+        "offset": 8,
+        "subtitleColor": "$muted",
+        "subtitleFontSize": 12,
+    },
+    "line": {"strokeWidth": 2},
+    "bar": {"color": "$indigo"},
+}
+ENDINGS: Final = (".html", ".svg", ".png")
+MOST_MARKS: Final = 5_000
+LONGEST_LABEL: Final = 24
+LONGEST_NAME: Final = 28
+_ROOM_FOR_LABELS = 230
+
+
+# --- ways out ----------------------------------------------------------------------------------------------
+
+
+def live(spec: Mapping[str, Any]) -> Spec:
+    """Return a chart for a page: as wide as the place it stands in, its colours left to the page's theme.
+
+    >>> live({"mark": "bar", "width": 280})["width"]
+    'container'
+    """
+    if mark_count(spec) > MOST_MARKS:
+        raise ParameterError(
+            _("a chart of {count:,} marks is too much for a page").format(count=mark_count(spec)),
+            _("aggregate it to {most:,} or fewer").format(most=MOST_MARKS),
+        )
+    if "panels" in spec:
+        return {"panels": [live(panel) for panel in spec["panels"]]}
+    fit = {"type": "fit", "contains": "padding", "resize": True}
+    return {"height": 200} | dict(spec) | {"width": "container", "autosize": fit, "config": _HOUSE}
+
+
+def picture(spec: Mapping[str, Any], *, paper: bool = False) -> str:
+    """Return a chart as SVG text, drawn without a browser; it lies on what is below it, or on a sheet of paper."""
+    import vl_convert
+
+    drawn: str = vl_convert.vegalite_to_svg(_on_paper(spec, paper=paper), allowed_base_urls=[])
+    return drawn
+
+
+def write_picture(spec: Mapping[str, Any], path: str | Path, page: str = "") -> Path:
+    """Write a chart as a page, an SVG or a PNG picture, by the name's ending; whole or not at all.
+
+    ``page`` is the whole page, where it has more than the chart to show.
+    """
+    path = Path(path)
+    ending = chart_ending(path)
+    if ending == ".png":
+        import vl_convert
+
+        content = vl_convert.vegalite_to_png(_on_paper(spec, paper=True), scale=2, allowed_base_urls=[])
+    elif ending == ".svg":
+        content = picture(spec, paper=True).encode()
+    else:
+        content = (page or _PAGE.format(title=escape(spec.get("title", "")), chart=picture(spec, paper=True))).encode()
+    with writing_file(path) as aside:
+        aside.write_bytes(content)
+    return path
+
+
+def chart_ending(path: Path) -> str:
+    """Return what a chart's name ends in; stop at a name that is no picture's and no page's."""
+    ending = path.suffix.lower()
+    if ending not in ENDINGS:
+        raise ParameterError(
+            _("no chart ends in {suffix!r}").format(suffix=path.suffix),
+            _("use one of {endings}").format(endings=", ".join(ENDINGS)),
+            file=path,
+        )
+    return ending
+
+
+_PAGE = (
+    '<!doctype html><html><head><meta charset="utf-8"><title>{title}</title>'
+    "<style>body{{background:#fbfaf7;margin:24px}}svg{{max-width:100%;height:auto}}</style></head>"
+    "<body>{chart}</body></html>\n"
+)
+
+
+def _on_paper(spec: Mapping[str, Any], *, paper: bool) -> Spec:
+    whole = dict(spec)
+    if "panels" in whole:
+        # only a chart of one panel can be told to fit
+        panels = [{key: part for key, part in panel.items() if key != "autosize"} for panel in whole.pop("panels")]
+        whole |= {"hconcat": panels, "spacing": 24, "resolve": {"scale": {"color": "independent"}}}
+    sheet = {"background": COLOURS["paper"], "padding": 16} if paper else {"background": "transparent", "padding": 4}
+    # a picture cannot grow with its place, so its labels are small enough for fonts wider than the one measured by
+    axis = _HOUSE["axis"] | {"labelFontSize": 11, "titleFontSize": 11, "tickSize": 4}
+    config = _HOUSE | sheet | {"axis": axis, "aria": False, "font": "system-ui, sans-serif"}
+    coloured: Spec = _coloured(whole | {"config": config})
+    return coloured
+
+
+def _coloured(part: Any) -> Any:
+    """Return a chart with the light colours in place of their names; data are left as they are."""
+    if isinstance(part, str):
+        return _ON_PAPER.get(part[1:], part) if part.startswith("$") else part
+    if isinstance(part, Mapping):
+        return {key: one if _is_said(key, one) else _coloured(one) for key, one in part.items()}
+    return [_coloured(one) for one in part] if isinstance(part, list | tuple) else part
+
+
+def _is_said(key: str, part: Any) -> bool:
+    """Tell whether a part holds texts of data, which are no colours whatever they look like."""
+    return key in ("data", "values", "sort", "domain") or (key in ("title", "text") and not isinstance(part, Mapping))
+
+
+def mark_count(spec: Mapping[str, Any]) -> int:
+    """Return how many marks a chart draws at most: its rows, for each of its layers.
+
+    >>> mark_count({"data": {"values": [1, 2]}, "layer": [{"mark": "bar"}, {"mark": "text", "data": {"values": [1]}}]})
+    3
+    """
+
+    def within(part: Mapping[str, Any], rows: int) -> int:
+        rows = len(part["data"]["values"]) if "data" in part else rows
+        inner = [p for key in ("panels", "layer", "hconcat", "vconcat") for p in part.get(key, ())]
+        return sum(within(p, rows) for p in inner) if inner else rows
+
+    return within(spec, 0)
+
+
+# --- labels and numbers ------------------------------------------------------------------------------------
+
+
+def bar_labels(axis: Mapping[str, Any], labels: Sequence[str]) -> list[str]:
+    """Return what bars stand for; the last of a column with many values has no name of its own."""
+    said = [str(label) for label in labels]
+    if axis.get("others") and said:
+        said[-1] = _("all other values")
+    return distinct(said)
+
+
+def distinct(labels: Sequence[str], longest: int = LONGEST_LABEL) -> list[str]:
+    """Return the labels fit for a page, with a number after those that would be one.
+
+    >>> distinct(["a", "b", "a"])
+    ['a', 'b', 'a… (2)']
+    """
+    answer: dict[str, None] = {}
+    for label in labels:
+        said = tried = printable(label, longest)
+        number = 1
+        while tried in answer:
+            number += 1
+            tried = f"{said.rstrip('…')[: longest - 6]}… ({number})"
+        answer[tried] = None
+    return list(answer)
+
+
+def few(labels: Sequence[str], room: float = _ROOM_FOR_LABELS) -> list[str]:
+    """Return as many labels as have room, evenly chosen, the first and the last among them."""
+    most = max(2, int(room / (LETTER[0] * max((len(label) for label in labels), default=1) + 12)))
+    if len(labels) <= most:
+        return list(labels)
+    stride = -(-(len(labels) - 1) // (most - 1))
+    places = list(range(0, len(labels), stride))
+    if len(labels) - 1 - places[-1] < 0.7 * stride and len(places) > 1:
+        places.pop()
+    return [labels[i] for i in (*places, len(labels) - 1)]
+
+
+def short(value: float) -> float:
+    """Return a number without digits nobody sees."""
+    return float(f"{value:.6g}")
+
+
+def scaled(name: str, title: str, domain: Sequence[float], written: str) -> Spec:
+    """Return the channel of a number between two ends."""
+    axis = {"title": title, "format": written, "tickCount": 5}
+    return {"field": name, "type": "quantitative", "scale": {"domain": list(domain), "nice": False}, "axis": axis}

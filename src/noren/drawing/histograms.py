@@ -1,0 +1,304 @@
+"""How a column's values are spread, before and after: the numbers behind the pairs of histograms.
+
+A released cell may say a range, a choice or nothing. Each row counts 1: an interval is spread evenly over the grid
+points it holds, a set evenly over its values, and what is suppressed or deleted is counted apart as *not said*. The
+bars come from the original alone, so that every release is drawn on the same axis.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from noren.data.arrays import numbers
+from noren.data.cells import is_interval, is_set
+from noren.data.frames import History, Records
+from noren.data.schema import Column, Role, Scale, ValueType
+from noren.i18n import _
+from noren.kernels.arrays import Real, Whole
+
+__all__ = [
+    "MOST_BARS",
+    "Axis",
+    "Spread",
+    "Unit",
+    "axis_of",
+    "axis_title",
+    "charted_columns",
+    "net_shift",
+    "shares",
+    "spread",
+]
+
+MOST_BARS = 40
+_MOST_CHARTS = 8
+_TOP_VALUES = 10
+_OUTER_BARS = 4
+_MOST_DAYS = 31
+# Purchases have a long tail to the right; beyond these shares of the rows one open bar is enough.
+_TAILS = (0.01, 0.95)
+_MONTHS = (1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 12_000)
+
+Unit = Literal["value", "number", "hour", "day", "month", "year"]
+"""What bars are: values, ranges of numbers, or spans of time."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The bars of one column.
+
+    Attributes
+    ----------
+    labels
+        What each bar stands for. A nominal column has one for each value, the most frequent first; ``shown`` of them
+        are drawn.
+    cuts
+        Where one bar ends and the next begins, one fewer than there are bars; none for a nominal column.
+    unit, width
+        What a bar is, and how many of them or how much it spans.
+    """
+
+    column: Column
+    labels: tuple[str, ...]
+    cuts: Real
+    unit: Unit = "value"
+    width: float = 1.0
+
+    @property
+    def title(self) -> str:
+        """The column, its unit and the width of a bar."""
+        return axis_title(self.column.name, self.unit, self.width)
+
+    @property
+    def nominal(self) -> bool:
+        """Whether the bars are values rather than ranges."""
+        return self.column.scale == Scale.NOMINAL
+
+    @property
+    def shown(self) -> int:
+        """How many bars are drawn."""
+        return min(len(self.labels), _TOP_VALUES) if self.nominal else len(self.labels)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Rows per bar (fractions where cells are generalised), rows beside every bar, and rows that say nothing."""
+
+    weights: Real
+    elsewhere: float
+    unsaid: float
+
+
+def charted_columns(original: Records) -> tuple[Column, ...]:
+    """Return the columns worth a pair of histograms: what a release generalises."""
+    if isinstance(original, History):
+        return original.measured()
+    linking = original.schema.with_role(Role.QUASI)
+    return tuple(c for c in linking if c.type != ValueType.TIME)[:_MOST_CHARTS]
+
+
+def axis_title(column: str, unit: Unit, width: float) -> str:
+    """Return the column, its unit and the width of a bar, for a person.
+
+    >>> axis_title("date", "month", 1), axis_title("price", "number", 0.5)
+    ('date, per month', 'price, bars of 0.5')
+    """
+    match unit:
+        case "value":
+            return column
+        case "number":
+            return _("{column}, bars of {step}").format(column=column, step=_plain(width))
+        case "hour":
+            return _("{column}, per hour").format(column=column)
+        case "day":
+            return _("{column}, per day").format(column=column)
+        case "month" if width == 1:
+            return _("{column}, per month").format(column=column)
+        case "month":
+            return _("{column}, per {months} months").format(column=column, months=int(width))
+        case "year" if width == 1:
+            return _("{column}, per year").format(column=column)
+        case "year":
+            return _("{column}, per {years} years").format(column=column, years=int(width))
+
+
+def axis_of(values: pl.Series, column: Column, most: int = MOST_BARS) -> Axis | None:
+    """Return the bars for exact ``values``, none where nothing is said.
+
+    A column of numbers or times has at most ``most`` bars, a nominal one a bar for each value.
+
+    >>> months = pl.Series(["2010-12-24", "2011-02-01"]).str.to_date()
+    >>> axis_of(months, Column(name="date", role="date")).labels
+    ('2010-12', '2011-01', '2011-02')
+    >>> axis_of(pl.Series([1, 1, 4]), Column(name="quantity", role="quantity")).labels
+    ('1', '2', '3', '4')
+    """
+    if column.scale == Scale.NOMINAL:
+        counted = values.drop_nulls().cast(pl.String).alias("value").value_counts(name="rows")
+        labels = tuple(counted.sort(["rows", "value"], descending=[True, False])["value"])
+        return Axis(column, labels, np.empty(0)) if labels else None
+    said = numbers(values)
+    said = said[np.isfinite(said)]
+    if not len(said):
+        return None
+    if column.type == ValueType.TIME:
+        return _clock_axis(said, column)
+    return _time_axis(said, column, most) if column.scale == Scale.INTERVAL else _number_axis(said, column, most)
+
+
+def _clock_axis(minutes: Real, column: Column) -> Axis:
+    first, last = math.floor(minutes.min() / 60), math.floor(minutes.max() / 60)
+    hours = np.arange(first, last + 1)
+    return Axis(column, tuple(f"{hour}:00" for hour in hours), hours[1:] * 60.0, "hour")
+
+
+def _time_axis(days: Real, column: Column, most: int) -> Axis:
+    first, last = math.floor(days.min()), math.floor(days.max())
+    if last - first < min(_MOST_DAYS, most):
+        every = np.arange(first, last + 1)
+        labels = tuple(str(day)[5:] for day in every.astype("datetime64[D]"))
+        return Axis(column, labels, every[1:].astype(float), "day")
+    first_month, last_month = (
+        int(np.datetime64(day, "D").astype("datetime64[M]").astype(int)) for day in (first, last)
+    )
+    step = next(s for s in _MONTHS if last_month // s - first_month // s < most)
+    months = np.arange(first_month // step * step, last_month + 1, step).astype("datetime64[M]")
+    whole_years = step % 12 == 0
+    labels = tuple(str(month)[:4] if whole_years else str(month) for month in months)
+    cuts = months[1:].astype("datetime64[D]").astype(float)
+    return Axis(column, labels, cuts, "year", step // 12) if whole_years else Axis(column, labels, cuts, "month", step)
+
+
+def _number_axis(said: Real, column: Column, most: int) -> Axis:
+    grid = column.grid
+    low, high = np.quantile(said, _TAILS[0], method="lower"), np.quantile(said, _TAILS[1], method="higher")
+    step = _nice((high - low) / (most - _OUTER_BARS) / grid) * grid
+    first, last = math.floor(round(low / step, 9)), math.floor(round(high / step, 9))
+    starts = np.round(np.arange(first, last + 1) * step, 12)
+    labels = [_plain(start) for start in starts]
+    cuts = list(starts[1:])
+    if said.min() < starts[0]:
+        cuts.insert(0, starts[0])
+        labels.insert(0, "<" + labels[0])
+    stop = round((last + 1) * step, 12)
+    if said.max() >= stop:
+        cuts.append(stop)
+        labels.append("≥" + _plain(stop))
+    return Axis(column, tuple(labels), np.array(cuts, dtype=float), "number", float(step))
+
+
+def _nice(at_least: float) -> int:
+    """Return the smallest of 1, 2, 5, 10, 20, 50 … that is not below ``at_least``."""
+    if at_least <= 1:
+        return 1
+    power = int(10 ** math.floor(math.log10(at_least)))
+    return next(m * power for m in (1, 2, 5, 10) if m * power >= at_least)
+
+
+def _plain(number: float) -> str:
+    return np.format_float_positional(round(float(number), 9), trim="-")
+
+
+def spread(cells: pl.Series, axis: Axis, rows: int) -> Spread:
+    """Spread ``cells``, exact or generalised, over the bars; rows up to ``rows`` that are not there say nothing.
+
+    >>> axis = axis_of(pl.Series([1, 2, 3, 4]), Column(name="quantity", role="quantity"))
+    >>> spread(pl.Series([{"lo": 1, "hi": 2}, {"lo": 4, "hi": 4}, None]), axis, rows=4)
+    Spread(weights=array([0.5, 0.5, 0. , 1. ]), elsewhere=0.0, unsaid=2.0)
+    """
+    if axis.nominal:
+        weights, elsewhere = _spread_values(cells, axis)
+    else:
+        weights, elsewhere = _spread_ranges(cells, axis), 0.0
+    return Spread(weights, elsewhere, max(0.0, rows - float(weights.sum()) - elsewhere))
+
+
+def _spread_values(cells: pl.Series, axis: Axis) -> tuple[Real, float]:
+    said = pl.DataFrame({"value": cells}).drop_nulls()
+    if is_set(cells.dtype):
+        said = said.filter(pl.col("value").list.len() > 0)
+        said = said.with_columns(weight=1 / pl.col("value").list.len()).explode("value")
+    else:
+        said = said.with_columns(weight=pl.lit(1.0))
+    total = said.group_by(pl.col("value").cast(pl.String)).agg(pl.col("weight").sum())
+    bars = pl.DataFrame({"value": list(axis.labels)}, schema={"value": pl.String})
+    weights = bars.join(total, on="value", how="left", maintain_order="left")["weight"].fill_null(0.0).to_numpy()
+    return weights, max(0.0, float(total["weight"].sum() - weights.sum()))
+
+
+def _spread_ranges(cells: pl.Series, axis: Axis) -> Real:
+    alike = _ends(cells).drop_nulls().group_by("lo", "hi").len().sort("lo", "hi")
+    rows = alike["len"].to_numpy()
+    # one pass per cut, not a matrix of rows by bars: memory stays that of the column
+    below = _shares_below(alike, axis)
+    upto = [0.0, *(float(np.dot(rows, share)) for share in below), float(rows.sum())]
+    return np.diff(np.array(upto))
+
+
+def _ends(cells: pl.Series) -> pl.DataFrame:
+    """Return the ends of cells as numbers, both null where a cell says nothing."""
+    ends = [cells.struct.field(end) for end in ("lo", "hi")] if is_interval(cells.dtype) else [cells, cells]
+    pair = pl.DataFrame({name: numbers(end) for name, end in zip(("lo", "hi"), ends, strict=True)})
+    said = pl.all_horizontal(pl.col("lo", "hi").is_finite())
+    return pair.select(pl.when(said).then(pl.col("lo", "hi")))
+
+
+def _shares_below(ends: pl.DataFrame, axis: Axis) -> Iterator[Real]:
+    """Return for each cut which share of each cell's grid points lies below it."""
+    lo, hi = (ends[name].to_numpy() for name in ("lo", "hi"))
+    if axis.column.scale == Scale.INTERVAL:
+        lo, hi = np.floor(lo), np.floor(hi)
+    width = axis.column.grid
+    points = np.maximum(np.round((hi - lo) / width), 0) + 1
+    for cut in axis.cuts:
+        yield np.clip(np.ceil(np.round((cut - lo) / width, 6)), 0, points) / points
+
+
+def shares(cells: pl.Series, axis: Axis) -> tuple[Whole, Real]:
+    """Return for each row the number of its cell, -1 where it says nothing, and each cell's shares of the bars.
+
+    Equal cells have one number. A nominal axis has one share more, of values that have no bar.
+
+    >>> axis = axis_of(pl.Series([1, 2, 3, 4]), Column(name="quantity", role="quantity"))
+    >>> numbers_of, of_bars = shares(pl.Series([{"lo": 1, "hi": 2}, None, {"lo": 4, "hi": 4}]), axis)
+    >>> numbers_of.tolist(), of_bars.tolist()
+    ([0, -1, 1], [[0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
+    """
+    return _shares_of_values(cells, axis) if axis.nominal else _shares_of_ranges(cells, axis)
+
+
+def _shares_of_ranges(cells: pl.Series, axis: Axis) -> tuple[Whole, Real]:
+    ends = _ends(cells)
+    alike = ends.drop_nulls().unique(maintain_order=True).with_row_index("number")
+    number = ends.join(alike, on=["lo", "hi"], how="left", maintain_order="left")["number"]
+    below = np.array([np.zeros(len(alike)), *_shares_below(alike, axis), np.ones(len(alike))])
+    return number.cast(pl.Int64).fill_null(-1).to_numpy(), np.diff(below, axis=0).T
+
+
+def _shares_of_values(cells: pl.Series, axis: Axis) -> tuple[Whole, Real]:
+    one = is_set(cells.dtype)
+    texts = cells.cast(pl.List(pl.String)).list.join("\0") if one else cells.cast(pl.String)
+    given = pl.DataFrame({"text": texts, "said": (cells.list.len() > 0) if one else cells.is_not_null()})
+    given = given.select(pl.when("said").then("text").alias("text"))
+    alike = given.drop_nulls().unique(maintain_order=True).with_row_index("number")
+    number = given.join(alike, on="text", how="left", maintain_order="left")["number"]
+    listed = alike.with_columns(pl.col("text").str.split("\0") if one else pl.concat_list("text"))
+    listed = listed.with_columns(share=1 / pl.col("text").list.len()).explode("text")
+    bars = pl.DataFrame({"text": list(axis.labels)}, schema={"text": pl.String}).with_row_index("bar")
+    placed = listed.join(bars, on="text", how="left", maintain_order="left").with_columns(
+        pl.col("bar").fill_null(len(axis.labels))
+    )
+    found = np.zeros((len(alike), len(axis.labels) + 1))
+    np.add.at(found, (placed["number"].to_numpy(), placed["bar"].to_numpy()), placed["share"].to_numpy())
+    return number.cast(pl.Int64).fill_null(-1).to_numpy(), found
+
+
+def net_shift(original: Spread, released: Spread, rows: int) -> float:
+    """Return the share of rows by which bars grew: 0 where every bar kept its height or lost to *not said* alone."""
+    grown = np.maximum(released.weights - original.weights, 0).sum() + max(0.0, released.elsewhere - original.elsewhere)
+    return float(grown) / max(rows, 1)

@@ -1,0 +1,270 @@
+"""The risk–utility map: what each release costs and what it protects, and which of them no other beats."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from noren.drawing.ground import LONGEST_LABEL, Spec, scaled
+from noren.drawing.label_places import LETTER, Label, Spot, place_labels, text_width
+from noren.i18n import _
+from noren.judgement.numbers import number
+from noren.judgement.page_text import printable
+from noren.judgement.place import Place, frontier
+from noren.judgement.sentences import bare_word
+from noren.judgement.verdict import Word
+from noren.measures.places import place_of_measure
+
+__all__ = ["risk_map", "risk_map_chart", "risk_title", "risk_utility_map", "use_title"]
+
+_LONGEST_POINT = 32
+_LIVE = (560, 320)
+"""The plot, in pixels, that labels are placed for on a page; the browser's own may be wider or narrower."""
+_MARKS = {
+    Word.PROVED: ("diamond", "$teal"),
+    Word.WITHSTANDS: ("circle", "$teal"),
+    Word.BROKEN: ("triangle-up", "$persimmon"),
+    Word.UNTRIED: ("square", "$muted"),
+}
+
+
+# --- numbers and words -------------------------------------------------------------------------------------
+
+
+def risk_map(points: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return points (``use`` and ``risk``, None where unknown) with whether each is on the frontier.
+
+    >>> found = risk_map([{"use": 0.9, "risk": 0.5}, {"use": 0.5, "risk": 0.6}, {"use": None, "risk": 0.0}])
+    >>> found["frontier"], found["unplaced"], [point["on_frontier"] for point in found["points"]]
+    ([0], [2], [True, False, False])
+    """
+    places = [_place(point) for point in points]
+    best = frontier(places)
+    return {
+        "points": [{**point, "on_frontier": i in best} for i, point in enumerate(points)],
+        "frontier": best,
+        "unplaced": [i for i, place in enumerate(places) if not place.is_placed],
+    }
+
+
+def _place(point: Mapping[str, Any]) -> Place:
+    """Return a stored point as a place; its verdict is its ``word``, or ``verdict`` as JSON has it."""
+    given = {name: point.get(name) for name in ("k", "use", "use_of", "risk", "risk_of")}
+    word = str(point.get("word") or point.get("verdict"))
+    label = str(point.get("label") or "")
+    return Place(label=label, word=Word(word) if word in list(Word) else Word.UNTRIED, **given)
+
+
+def risk_title(points: Sequence[Mapping[str, Any] | Place]) -> str:
+    """Return what the risk of points is, in words; what tells it is their ``risk_of``.
+
+    >>> both = [{"risk_of": "guarantee"}, {"risk_of": "classes"}]
+    >>> risk_title([Place(label="a", risk_of="attacks")]), risk_title(both)
+    ('customers re-identified', 'highest chance of being named')
+    """
+    attacks, classes = _("customers re-identified"), _("chance to find the most exposed person")
+    proof = _("chance to find a person, at most")
+    known = {"attacks": attacks, "classes": classes, "guarantee": proof}
+    known |= {"reid-rate": attacks, "prosecutor": classes, "proof": proof}  # as older runs have it
+    said = {known[kind] for kind in _kinds(points, "risk_of") if kind in known}
+    return said.pop() if len(said) == 1 else _("highest chance of being named")
+
+
+def use_title(points: Sequence[Mapping[str, Any] | Place]) -> str:
+    """Return what the use of points is, in words; the measures are told by ``use_of``.
+
+    >>> use_title([{"use_of": "cell-error"}]), use_title([])
+    ('use kept, 1 − U', 'use kept')
+    """
+    told = [place_of_measure(name) for name in _kinds(points, "use_of")]
+    titles = {_(one.title) for one in told if one is not None}
+    return titles.pop() if len(titles) == 1 else _("use kept")
+
+
+def _kinds(points: Sequence[Mapping[str, Any] | Place], name: str) -> set[str]:
+    return {str(getattr(p, name) if isinstance(p, Place) else p.get(name)) for p in points}
+
+
+# --- the chart ---------------------------------------------------------------------------------------------
+
+
+def risk_map_chart(found: Mapping[str, Any], published: Sequence[Mapping[str, Any]] | None = None) -> Spec:
+    """Return the map of what :func:`risk_map` returns; points with an ``address`` open it on a click.
+
+    ``published`` are entries of a contest to hold against (``use``, ``risk``, ``label``), drawn hollow.
+    """
+    points = [point for point in found["points"] if _place(point).is_placed]
+    places = [_place(point) for point in points]
+    texts = [
+        printable(one.label, LONGEST_LABEL) if one.k is None else _("k = {k}").format(k=number(one.k)) for one in places
+    ]
+    return risk_utility_map(
+        places,
+        texts=texts,
+        size=_LIVE,
+        near=True,
+        addresses=[str(point.get("address") or "") for point in points],
+        published=[place for place in map(_place, published or ()) if place.is_placed],
+        legend=True,
+    )
+
+
+def risk_utility_map(
+    places: Sequence[Place],
+    *,
+    texts: Sequence[str] | None = None,
+    size: tuple[int, int] = (640, 340),
+    titles: tuple[str, str] | None = None,
+    lines: Sequence[Sequence[int]] | None = None,
+    near: bool = False,
+    taken: Collection[int] = (),
+    addresses: Sequence[str] = (),
+    published: Sequence[Place] = (),
+    legend: bool = False,
+) -> Spec:
+    """Return the map: right is more useful, down is safer; a step line joins the releases that no other beats.
+
+    Parameters
+    ----------
+    places
+        Releases whose use and risk are known; the shape of a mark tells the verdict.
+    texts
+        What stands beside the marks; their labels where left out.
+    titles
+        What use and risk are, where their measures do not tell.
+    lines
+        The places that step lines join, by growing use; left out, those of the frontier, by measure of use.
+    near
+        Whether to look at the part of the map where the places are.
+    taken
+        The places with a ring, which says that this is the one to take.
+    """
+    every = [*places, *published]
+    across, up = _across([p.use or 0.0 for p in every], near=near), _upwards([p.risk or 0.0 for p in every])
+    use_words, risk_words = titles or (use_title(places), risk_title(places))
+    channels = {
+        "x": scaled("use", _("{use} (right is more useful)").format(use=use_words), across, ".2~f" if near else ".1f"),
+        "y": scaled("risk", _("{risk} (down is safer)").format(risk=risk_words), up, ".0%"),
+    }
+    rows = [_on_map(place) for place in places]
+    for row, address in zip(rows, addresses, strict=False):
+        row |= {"address": address} if address else {}
+    joined = _lines(places) if lines is None else lines
+    # to have at least so much use one must take the risk of the next release to the right, so the line rises first
+    step = {"type": "line", "interpolate": "step-before", "color": "$muted", "strokeDash": [5, 3], "strokeWidth": 1.5}
+    layers = [_layer([rows[i] for i in best], step, channels) for best in joined]
+    tooltip = [
+        {"field": "label", "title": _("release")},
+        {"field": "use", "title": _("use kept (higher is more useful)"), "format": ".3f"},
+        {"field": "risk", "title": risk_words, "format": ".1%"},
+    ]
+    if published:
+        hollow = {"type": "point", "filled": False, "shape": "circle", "size": 80, "color": "$muted"}
+        told = {"tooltip": [tooltip[0] | {"title": _("published entry")}, *tooltip[1:]]}
+        layers.append(_layer([_on_map(p) for p in published], hollow | {"strokeWidth": 1.5}, channels | told))
+    scale = {"domain": [bare_word(word) for word in _MARKS]}
+    key = {"orient": "top", "title": None} if legend else None
+    shape, colour = (
+        {"field": "verdict", "type": "nominal", "scale": scale | {"range": list(looks)}, "legend": key}
+        for looks in zip(*_MARKS.values(), strict=True)
+    )
+    said = {"shape": shape, "color": colour, "tooltip": [*tooltip, {"field": "verdict", "title": _("verdict")}]}
+    if addresses:
+        said["href"] = {"field": "address"}
+    marks = _layer(rows, {"type": "point", "filled": True, "size": 110, "opacity": 1}, channels | said)
+
+    def spot(place: Place) -> Spot:
+        left = ((place.use or 0.0) - across[0]) / (across[1] - across[0])
+        return left * size[0], (up[1] - (place.risk or 0.0)) / (up[1] - up[0]) * size[1]
+
+    spots = [spot(place) for place in places]
+    shown = [printable(text, _LONGEST_POINT) for text in texts or [place.label for place in places]]
+    # labels are placed for one line; where there are several, what they are about lies apart
+    labels = place_labels(spots, shown, size, [spots[i] for best in joined for i in best])
+    leads, words = _label_layers(rows, spots, shown, labels, channels)
+    layers += [*leads, marks, *words]
+    if taken:
+        ring = {"type": "point", "shape": "circle", "filled": False, "color": "$indigo", "strokeWidth": 2, "opacity": 1}
+        layers.append(_layer([rows[i] for i in taken], ring | {"size": 420}, channels))
+    return {"layer": layers, "width": size[0], "height": size[1] + (60 if legend else 0)}
+
+
+def _lines(places: Sequence[Place]) -> list[list[int]]:
+    """Return the frontier, a line for each measure of use."""
+    found: dict[str | None, list[int]] = {}
+    for i in frontier(places):
+        found.setdefault(places[i].use_of, []).append(i)
+    return list(found.values())
+
+
+def _label_layers(
+    rows: Sequence[Spec],
+    spots: Sequence[Spot],
+    texts: Sequence[str],
+    labels: Sequence[Label | None],
+    channels: Spec,
+) -> tuple[list[Spec], list[Spec]]:
+    """Return thin lines to labels that lie far, and the labels: each so many pixels from its point, however wide."""
+    leads: dict[float, list[Spec]] = {}
+    words: dict[tuple[str, str, float, float], list[Spec]] = {}
+    for row, (x, y), text, label in zip(rows, spots, texts, labels, strict=True):
+        if label is None:
+            continue
+        if label.far:
+            leads.setdefault(round(label.near[1] - y, 2), []).append(row)
+        words.setdefault(_side(label, x, y, text_width(text)), []).append(row | {"short": text})
+    drawn = [
+        _layer(some, {"type": "rule", "color": "$muted", "y2Offset": far}, channels | {"y2": {"field": "risk"}})
+        for far, some in leads.items()
+    ]
+    said = []
+    for (align, baseline, dx, dy), some in words.items():
+        mark = {"type": "text", "align": align, "baseline": baseline, "dx": dx, "dy": dy, "fontSize": 12}
+        named = channels | {"text": {"field": "short"}}
+        # a rim keeps a label legible where it must cross a line
+        rim = {"color": "$card", "stroke": "$card", "strokeWidth": 4}
+        said += [_layer(some, mark | {"tooltip": None} | look, named) for look in (rim, {"color": "$ink"})]
+    return drawn, said
+
+
+def _side(label: Label, x: float, y: float, wide: float) -> tuple[str, str, float, float]:
+    """Return how a label hangs on its point: its alignment, and how far it is moved."""
+    middle = label.top + LETTER[1] / 2
+    baseline, dy = ("middle", 0.0) if abs(middle - y) < 1 else ("bottom" if middle < y else "top", label.near[1] - y)
+    if abs(label.left + wide / 2 - x) < 1:
+        return "center", baseline, 0.0, round(dy, 2)
+    if label.left > x:
+        return "left", baseline, round(label.left - x, 2), round(dy, 2)
+    return "right", baseline, round(label.left + wide - x, 2), round(dy, 2)
+
+
+def _layer(rows: Sequence[Spec], mark: Spec, encoding: Spec) -> Spec:
+    return {"data": {"values": list(rows)}, "mark": mark, "encoding": encoding}
+
+
+def _on_map(place: Place) -> Spec:
+    said = {"label": printable(place.label, 80), "verdict": bare_word(place.word)}
+    return {"use": float(place.use or 0.0), "risk": float(place.risk or 0.0)} | said
+
+
+def _across(uses: Sequence[float], *, near: bool) -> tuple[float, float]:
+    """Return the ends of the axis of use: all of it, or with room around what there is, a fifth wide at least.
+
+    >>> _across([0.5, 0.7], near=False), tuple(round(end, 3) for end in _across([0.5, 0.7], near=True))
+    ((-0.03, 1.04), (0.46, 0.76))
+    """
+    if not uses:
+        return 0.0, 1.0
+    if not near:
+        low = min(0.0, *uses)
+        return low - 0.03 * (1 - low), 1 + 0.04 * (1 - low)
+    spare = max(0.2 - (max(uses) - min(uses)), 0.0) / 2
+    low, high = min(uses) - spare, max(uses) + spare
+    return low - 0.2 * (high - low), max(min(high + 0.3 * (high - low), 1.04), high + 0.06 * (high - low))
+
+
+def _upwards(risks: Sequence[float]) -> tuple[float, float]:
+    """Return the ends of the axis of risk, with room below for marks of no risk at all."""
+    high = max(risks, default=1.0)
+    ceiling = 1.0 if high > 0.5 else max(0.05, high * 1.25)
+    return -0.06 * ceiling, 1.04 * ceiling

@@ -1,0 +1,168 @@
+"""What a perturbed table looks like beside its original: histograms and shaded cross tabulations (S4's screen).
+
+Panels stand side by side on one scale: original | perturbed | reconstructed. Each panel's name gives its L1 precision,
+so the finding is read before the picture. Without the original, what was released and reconstructed is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from noren.data.frames import Records, Table
+from noren.data.release import Release
+from noren.drawing.bars import bars
+from noren.drawing.ground import Spec, chart_ending, write_picture
+from noren.drawing.shaded import darkest, shaded
+from noren.errors import ParameterError
+from noren.i18n import _
+from noren.judgement.page_text import printable
+from noren.kernels.arrays import Real
+from noren.measures.utility.l1_precision import precision
+from noren.retention.perturbation import Perturbation, perturbation_of
+from noren.retention.reconstruction import Model, reconstruct
+
+__all__ = ["View", "chart_ending", "crosstab", "histogram", "view", "write_chart"]
+
+
+_PANEL = 220
+_MOST_BARS = 60
+_LONGEST = 18
+
+
+@dataclass(frozen=True)
+class View:
+    """Tables of one or two attributes: labels of each, and the original's, perturbed and reconstructed records."""
+
+    names: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    tables: dict[str, Real]
+
+    def precision(self, panel: str) -> float | None:
+        """Return a panel's L1 precision, where the original is known and is not the panel itself."""
+        if "original" not in self.tables or panel == "original":
+            return None
+        return precision(self.tables["original"], self.tables[panel])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the view as plain data."""
+        said = {panel: self.precision(panel) for panel in self.tables}
+        return {
+            "attributes": list(self.names),
+            "labels": [list(some) for some in self.labels],
+            "records": {panel: table.tolist() for panel, table in self.tables.items()},
+            "l1_precision": {panel: value for panel, value in said.items() if value is not None},
+        }
+
+
+def view(
+    release: Release,
+    names: Sequence[str],
+    *,
+    original: Records | None = None,
+    model: Model | None = None,
+    seed: int = 0,
+) -> View:
+    """Return the tables of one or two attributes of a release by retention."""
+    if not isinstance(release.public, Table):
+        raise ParameterError(_("only tables are shown this way"), _("name a release of a table"))
+    if not 1 <= len(names) <= 2 or len(set(names)) < len(names):
+        raise ParameterError(_("a chart shows one attribute, or two different ones"), _("name one or two"))
+    found = reconstruct(release.public, release.statement, model, attributes=names, seed=seed)
+    made: Perturbation = found.perturbation
+    tables = {}
+    if original is not None:
+        whole = perturbation_of(release.public, release.statement)
+        kept = whole.only([whole.names.index(name) for name in names])
+        tables["original"] = kept.table(kept.codes(original.frame))
+    tables["perturbed"] = made.table(made.places(release.public.frame))
+    if found.model != "none":
+        tables["reconstructed"] = found.table
+    return View(tuple(names), tuple(tuple(a.labels()) for a in made.attributes), tables)
+
+
+# --- charts ------------------------------------------------------------------------------------------------
+
+
+def histogram(shown: View) -> Spec:
+    """Return the bars of one attribute, panel beside panel, on one scale."""
+    heights = {panel: _few_bars(table) for panel, table in shown.tables.items()}
+    labels = _labels(shown.labels[0], len(next(iter(heights.values()))))
+    top = max(float(h.max()) for h in heights.values())
+    panels = []
+    for panel, height in heights.items():
+        drawn = bars(
+            labels,
+            {panel: height.tolist()},
+            value_title=_("records"),
+            colours=("indigo" if panel == "original" else "teal",),
+            nominal=True,
+            top=top,
+            title=_title(shown, panel),
+            size=(_PANEL, max(60, 16 * len(labels))),
+        )
+        if panel == "reconstructed":  # an estimate: paler, with a rim
+            drawn["mark"] |= {"fillOpacity": 0.45, "stroke": drawn["mark"]["color"]}
+        panels.append(drawn)
+    return {"panels": panels, "title": _heading(shown)}
+
+
+def crosstab(shown: View) -> Spec:
+    """Return two attributes as shaded tables, panel beside panel, on one scale."""
+    if len(shown.names) != 2:
+        raise ParameterError(_("a cross tabulation has two attributes"), _("name two"))
+    labels = [_labels(some, len(some)) for some in shown.labels]
+    titles = [printable(name, 40) for name in shown.names]
+    top = max(float(t.max()) for t in shown.tables.values()) or 1.0
+    panels = [
+        shaded(labels, titles, table.tolist(), _title(shown, panel), [0, top], root=True)
+        for panel, table in shown.tables.items()
+    ]
+    panels[0]["title"] = f"{panels[0]['title']} ({darkest(top)})"
+    return {"panels": panels, "title": _heading(shown)}
+
+
+def write_chart(chart: Spec, path: str | Path) -> Path:
+    """Write a chart as a page, an SVG or a PNG picture, by the name's ending; whole or not at all."""
+    return write_picture(chart, path)
+
+
+def _title(shown: View, panel: str) -> str:
+    words = {"original": _("original"), "perturbed": _("perturbed"), "reconstructed": _("reconstructed")}[panel]
+    share = shown.precision(panel)
+    if share is None:
+        return words
+    return _("{panel}: {share:.1%} in the right cell").format(panel=words, share=share)
+
+
+def _heading(shown: View) -> str:
+    """Return the finding, or without an original what is shown."""
+    names = " × ".join(printable(name, 40) for name in shown.names)
+    before, after = shown.precision("perturbed"), None
+    if "reconstructed" in shown.tables:
+        after = shown.precision("reconstructed")
+    if before is None or after is None:
+        return names
+    return _("{names}: reconstruction puts {after:.1%} of the records right, perturbation left {before:.1%}").format(
+        names=names, after=after, before=before
+    )
+
+
+def _few_bars(table: Real) -> Real:
+    """Return a long grid in at most so many bars of equal width."""
+    per = -(-len(table) // _MOST_BARS)
+    return np.add.reduceat(table, np.arange(0, len(table), per))
+
+
+def _labels(labels: Sequence[str], bars: int) -> list[str]:
+    per = -(-len(labels) // bars)
+    shown: list[str] = []
+    for at in range(0, len(labels), per):
+        last = labels[min(at + per, len(labels)) - 1]
+        words = printable(labels[at] if per == 1 else f"{labels[at]}–{last}", _LONGEST)
+        shown.append(words if words not in shown else f"{words} ({at})")
+    return shown

@@ -1,0 +1,280 @@
+"""What was found of a release, before anybody judges it: numbers that no rule has touched.
+
+They are the one form in which cached work, results of the studio and reports keep what attacks and classes told, so
+that a verdict can be given again, by another rule, without a second attack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict
+
+from noren.attacks import attacks
+from noren.data.fits import class_sizes
+from noren.data.frames import History, Table
+from noren.data.release import Release, Secret
+from noren.data.schema import Kind
+from noren.data.statement import Statement
+from noren.judgement.outcome import Outcome
+from noren.judgement.page_text import printable
+from noren.measures.safety.hits import hits, hits_by_rank
+from noren.methods import methods
+from noren.protocols import Guess, Score
+
+__all__ = [
+    "Facts",
+    "TableFacts",
+    "Told",
+    "Tried",
+    "claimed_by",
+    "facts_from",
+    "facts_of",
+    "people_of",
+    "smallest_class",
+    "table_facts",
+    "tried_by",
+]
+
+_CLAIMS: Final = ("k", "l", "t", "rho")
+
+
+class _Found(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Tried(_Found):
+    """What one attack got.
+
+    Attributes
+    ----------
+    named, right
+        How many pseudonyms it names, and how many rightly.
+    customers
+        How many different customers it names rightly at least once.
+    right_at
+        The places of its right answers, 1 being the surest.
+    """
+
+    attack: str
+    named: int
+    right: int
+    customers: int
+    right_at: tuple[int, ...] = ()
+
+    @property
+    def hits(self) -> list[int]:
+        """How many of its first 0, 1, 2, … answers are right.
+
+        >>> Tried(attack="a", named=4, right=2, customers=2, right_at=(1, 3)).hits
+        [0, 1, 1, 2, 2]
+        """
+        found, at = [0], set(self.right_at)
+        for place in range(1, self.named + 1):
+            found.append(found[-1] + (place in at))
+        return found
+
+
+class Told(_Found):
+    """What the classes of a table tell of one sensitive column.
+
+    Attributes
+    ----------
+    certain
+        How many people's value is told, for everybody in their class has the same; None where nobody counted them.
+    likely
+        How many people's value is told or nearly so.
+    least
+        The fewest different values in a class.
+    """
+
+    column: str
+    certain: int | None
+    likely: int | None
+    least: int
+
+
+class TableFacts(_Found):
+    """What the classes of a released table come to.
+
+    Attributes
+    ----------
+    least
+        The size of the smallest class; None where no row says anything by which a person could be looked up.
+    holds
+        Whether the classes keep what the method claims; None where it claims nothing.
+    """
+
+    rows: int
+    rows_in_classes: int
+    classes: int | None
+    least: int | None
+    below: float | None
+    prosecutor: float
+    journalist: float | None
+    marketer: float | None
+    holds: bool | None
+    told: tuple[Told, ...] = ()
+
+
+class Facts(_Found):
+    """All that a verdict is made of.
+
+    Attributes
+    ----------
+    people
+        How many people the original is about.
+    claimed
+        What the last step of the method claims: k, l, t or rho.
+    audited
+        False where the audit of the claim broke down, so that nobody checked it.
+    perturbed
+        Whether the method adds noise to values, so that no cell is sure.
+    smallest_class
+        Of a history that claims k, the fewest pseudonyms that share one public history, counted from the release.
+    proven_k
+        Of a release by retention, the k that follows from its noise.
+    table
+        What the classes of a table come to; None where nobody counted them.
+    tried, failed
+        What attacks got; and the attacks, or the count of classes, that broke down, of which nothing is known.
+    """
+
+    kind: Kind
+    people: int
+    claimed: Mapping[str, float] = {}
+    audited: bool = True
+    perturbed: bool = False
+    smallest_class: int | None = None
+    proven_k: float | None = None
+    table: TableFacts | None = None
+    tried: tuple[Tried, ...] = ()
+    failed: tuple[str, ...] = ()
+
+
+def facts_of(outcome: Outcome) -> Facts:
+    """Return what was found of a release; what attacks got is known where its secret part is at hand."""
+    release = outcome.release
+    tried = (tried_by(name, guess, release.secret) for name, guess in sorted(outcome.guesses.items()))
+    return facts_from(
+        release.public.schema.kind,
+        people_of(outcome),
+        release.statement,
+        outcome.scores,
+        tuple(tried) if release.has_secret else (),
+        smallest_class=smallest_class(release),
+        failed=tuple(sorted(name for name in outcome.failed if name in attacks or name == "classes")),
+    )
+
+
+def facts_from(
+    kind: Kind,
+    people: int,
+    statement: Statement,
+    scores: Mapping[str, Score],
+    tried: tuple[Tried, ...],
+    *,
+    smallest_class: int | None,
+    failed: tuple[str, ...] = (),
+) -> Facts:
+    """Return what was found of a release whose parts were looked at one by one, perhaps long ago."""
+    claimed = claimed_by(statement)
+    noise = statement.notes.get("k") if statement.method == "retention" else None
+    return Facts(
+        kind=kind,
+        people=people,
+        claimed=claimed,
+        audited="audit" not in statement.notes,
+        perturbed=statement.method in methods and methods[statement.method].perturbs,
+        smallest_class=smallest_class,
+        proven_k=float(noise) if isinstance(noise, int | float) else None,
+        table=None if kind != Kind.TABLE else table_facts(scores.get("classes"), claimed.get("k")),
+        tried=tried,
+        failed=failed,
+    )
+
+
+def people_of(outcome: Outcome) -> int:
+    """Return how many people the original of an outcome is about."""
+    if outcome.people is not None:
+        return outcome.people
+    release = outcome.release
+    if isinstance(release.public, Table):
+        return release.secret.original_rows if release.has_secret else len(release.public)
+    who = release.secret.pseudonyms if release.has_secret else None
+    return 0 if who is None else int(who["customer"].n_unique())
+
+
+def smallest_class(release: Release) -> int | None:
+    """Return the fewest pseudonyms that share one public history, of a history that claims k; None of any other."""
+    if not isinstance(release.public, History) or "k" not in claimed_by(release.statement):
+        return None
+    return min(class_sizes(release.public), default=None)
+
+
+def tried_by(name: str, guess: Guess, secret: Secret) -> Tried:
+    """Return what an attack got.
+
+    >>> import polars as pl
+    >>> pairs = pl.DataFrame({"pseudonym": ["7", "8", "9"], "customer": ["ann", "bob", "eve"]})
+    >>> secret = Secret(pairs.with_columns(customer=pl.Series(["ann", "eve", "eve"])), pl.Series([0]), 1)
+    >>> tried_by("hand", Guess("hand", pairs), secret)
+    Tried(attack='hand', named=3, right=2, customers=2, right_at=(1, 3))
+    """
+    ranked = hits_by_rank(guess, secret)
+    places = tuple(at for at, count in enumerate(ranked, start=1) if count > (ranked[at - 2] if at > 1 else 0))
+    customers = hits(guess, secret).customers
+    return Tried(attack=name, named=len(ranked), right=len(places), customers=customers, right_at=places)
+
+
+def claimed_by(statement: Statement) -> dict[str, float]:
+    """Return what the last step of a method claims: k and, where it says so, l, t or rho.
+
+    >>> claimed_by(Statement("generalize", {"min_class": 3, "l": None}))
+    {'k': 3}
+    """
+    said = dict(statement.steps[-1].parameters)
+    if said.get("k") is None:
+        said["k"] = said.get("min_class")
+    return {
+        name: said[name]
+        for name in _CLAIMS
+        if isinstance(said.get(name), int | float) and not isinstance(said[name], bool)
+    }
+
+
+def table_facts(score: Score | None, claimed_k: float | None) -> TableFacts | None:
+    """Return what the measure ``classes`` tells of a table."""
+    if score is None:
+        return None
+    notes, parts = score.notes, score.parts
+    rows, silent = int(notes.get("rows", 0)), int(notes.get("rows_that_say_nothing", 0))
+    holds = notes.get("holds")
+    if holds is None and claimed_k is not None:  # of a chain the measure knows no claim, but the last step makes one
+        holds = not parts or score.value >= claimed_k
+    return TableFacts(
+        rows=rows,
+        rows_in_classes=rows - silent,
+        classes=notes.get("classes"),
+        least=int(score.value) if parts else None,
+        below=parts.get("below", 0.0),
+        prosecutor=parts.get("prosecutor", 0.0),
+        journalist=parts.get("journalist", 0.0),
+        marketer=parts.get("marketer", 0.0),
+        holds=holds,
+        told=_told(notes.get("sensitive") or {}),
+    )
+
+
+def _told(columns: Mapping[str, Mapping[str, Any]]) -> tuple[Told, ...]:
+    found = [
+        Told(
+            column=printable(name),
+            certain=int(said["told_rows"]) if "told_rows" in said else None if said["l_distinct"] < 2 else 0,
+            likely=int(said["likely_rows"]) if "likely_rows" in said else None,
+            least=int(said["l_distinct"]),
+        )
+        for name, said in columns.items()
+    ]
+    return tuple(sorted(found, key=lambda one: -(one.certain or 0)))

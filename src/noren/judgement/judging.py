@@ -1,0 +1,240 @@
+"""The one place where it is decided how safe a release is. The reasoning is in ``docs/theory/judgement.md``.
+
+**A guarantee goes first.** Where at least 1/tolerance people are alike in everything released, nobody can be named
+rightly with a higher chance than the tolerance, whatever is tried: *proved*. Luck may let an attack hit more; only hits
+that the guarantee itself makes all but impossible refute it.
+
+**Then what was tried.** An attack breaks a release in two ways. As a fact: it names more than ``tolerance`` of all
+customers rightly. Or by inference: so many of its answers are right that a release within the tolerance would show this
+with a chance of at most alpha. The surest n answers are chosen with the truth at hand, so half of the chance goes to
+all answers and half to the choice (:mod:`noren.kernels.judging.prefix_threshold`), and all attackers share alpha.
+
+**Tables** are looked up, not attacked: a person is found among the rows of a class with the chance 1/size, and a class
+that has one sensitive value tells it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from math import factorial
+from pathlib import Path
+from typing import Any
+
+from scipy.special import betaincinv
+
+from noren.data.frames import Records
+from noren.data.given import as_records
+from noren.data.release import Release
+from noren.data.schema import Kind, Role, Schema
+from noren.judgement.evidence import Facts, Tried, facts_of
+from noren.judgement.outcome import Outcome, examine
+from noren.judgement.rule import Rule, rule_named
+from noren.judgement.verdict import Exhibit, Guarantee, Reason, Verdict, Word
+from noren.kernels.judging.prefix_threshold import prefix_thresholds
+from noren.kernels.judging.threshold import Bound, threshold
+from noren.progress import Progress, silent
+from noren.protocols import Attack
+
+__all__ = ["deciding_measures", "interval", "judge", "verdict"]
+
+_SURE = 0.95
+_ROUNDING = 1e-6
+_FINE = 10**6
+
+
+def judge(outcome: Outcome | Facts, rule: Rule | str | None = None) -> Verdict:
+    """Return how safe a release is by a rule.
+
+    >>> from noren.judgement.evidence import Tried
+    >>> lucky = Tried(attack="a", named=100, right=54, customers=54, right_at=tuple(range(1, 55)))
+    >>> judge(Facts(kind="history", people=100, tried=[lucky]), "inside").word
+    <Word.BROKEN: 'broken'>
+    """
+    facts = outcome if isinstance(outcome, Facts) else facts_of(outcome)
+    by = rule_named(rule)
+    level = by.level(len(facts.tried))
+    exhibits = [_exhibit(one, facts.people, by, level) for one in facts.tried]
+    exhibits.sort(key=_damage, reverse=True)
+    guarantee = _guarantee(facts)
+    decide = _judge_table if facts.kind == Kind.TABLE else _judge_history
+    word, reason = decide(facts, by, exhibits, guarantee)
+    if word == Word.PROVED:  # what luck let an attack hit breaks nothing
+        exhibits = [one.model_copy(update={"exceeds": False}) for one in exhibits]
+    return Verdict(word=word, reason=reason, rule=by, evidence=tuple(exhibits), guarantee=guarantee, facts=facts)
+
+
+def verdict(
+    original: Any,
+    release: Any,
+    rule: Rule | str | None = None,
+    *,
+    schema: Schema | str | Path | None = None,
+    attacks: Sequence[Attack | str] | None = None,
+    progress: Progress = silent,
+    **knowledge: Any,
+) -> Verdict:
+    """Attack a release and return how safe it is by a rule.
+
+    Parameters
+    ----------
+    original
+        What was protected: records, a data frame or a file.
+    release
+        A release or its folder.
+    rule
+        A name (public, partner, inside, pwscup2018), a tolerance such as 0.2, a TOML file or a :class:`Rule`; partner
+        where left out.
+    attacks
+        Ready ones or names; left out, every one that fits the data and needs no parameter.
+    knowledge
+        What limits the attackers' knowledge (see :func:`noren.attack`).
+
+    Examples
+    --------
+    >>> import noren
+    >>> history = noren.sample(customers=20, rows=300, items=50, seed=1)
+    >>> release = noren.protect(history, "generalize-by-count", k=5, seed=1)
+    >>> str(noren.verdict(history, release, "partner").word)
+    'proved'
+    """
+    by = rule_named(rule)
+    data = as_records(original, schema)
+    there = release if isinstance(release, Release) else Release.load(release)
+    measures = deciding_measures(data)
+    return judge(examine(data, there, attacks=attacks, measures=measures, progress=progress, **knowledge), by)
+
+
+def deciding_measures(original: Records) -> list[str]:
+    """Return the measures that a verdict on these data needs: of a table its classes, where it can have any."""
+    is_table = original.schema.kind == Kind.TABLE
+    return ["classes"] if is_table and original.schema.with_role(Role.QUASI) else []
+
+
+def _damage(one: Exhibit) -> tuple[bool, float, Fraction, int]:
+    return one.exceeds, one.customers, Fraction(one.best_right, one.needed), one.right
+
+
+# --- what attacks got ------------------------------------------------------------------------------------------------
+
+
+def _exhibit(tried: Tried, people: int, rule: Rule, level: Fraction) -> Exhibit:
+    named, right = tried.named, tried.right
+    best = _best(tried, rule, level)
+    share = tried.customers / max(people, 1)
+    low, high = interval(right, named)
+    return Exhibit(
+        attack=tried.attack,
+        named=named,
+        right=right,
+        rate=right / named if named else 0.0,
+        low=low,
+        high=high,
+        chance=1 / max(people, 1),
+        customers=share,
+        best_named=best[0],
+        best_right=best[1],
+        needed=best[2],
+        beyond_chance=best[1] >= best[2],
+        exceeds=best[1] >= best[2] or Fraction(tried.customers, max(people, 1)) > rule.tolerance,
+    )
+
+
+def _best(tried: Tried, rule: Rule, level: Fraction) -> tuple[int, int, int]:
+    """Return the number of answers that tells most, how many of them are right, and how many were needed."""
+    named, right, p = tried.named, tried.right, rule.tolerance
+    if rule.answers == "all":
+        return named, right, threshold(named, rule.bound, p, level)
+    every = named, right, threshold(named, rule.bound, p, level / 2)
+    needed = _line(named, rule.bound, p, level / 2)
+    # between two right answers hits stay and the line never falls: only right answers, or all, can be the best
+    tries = [(0, 0, needed[0]), *((n, hits, needed[n]) for hits, n in enumerate(tried.right_at, start=1))]
+    some = max([*tries, (named, right, needed[named])], key=lambda one: (Fraction(one[1], one[2]), -one[0]))
+    return every if Fraction(every[1], every[2]) >= Fraction(some[1], some[2]) else some
+
+
+@lru_cache(maxsize=64)
+def _line(named: int, bound: Bound, p: Fraction, level: Fraction) -> tuple[int, ...]:
+    return tuple(prefix_thresholds(named, bound, p, level))
+
+
+def interval(right: int, named: int) -> tuple[float, float]:
+    """Return the interval of Clopper and Pearson about a share of right answers, of 95 %.
+
+    >>> [round(end, 4) for end in interval(2, 10)], interval(0, 0)
+    ([0.0252, 0.5561], (0.0, 1.0))
+    """
+    tail = (1 - _SURE) / 2
+    low = float(betaincinv(right, named - right + 1, tail)) if right else 0.0
+    high = float(betaincinv(right + 1, named - right, 1 - tail)) if right < named else 1.0
+    return low, high
+
+
+# --- histories -------------------------------------------------------------------------------------------------------
+
+
+def _guarantee(facts: Facts) -> Guarantee | None:
+    """Return what is guaranteed, at any tolerance."""
+    if facts.proven_k is not None:
+        return Guarantee(k=facts.proven_k, by="noise")
+    k = facts.smallest_class if facts.table is None else facts.table.least
+    if k is None or "k" not in facts.claimed or k < facts.claimed["k"] or not facts.audited:
+        return None
+    return Guarantee(k=k, by="classes")
+
+
+def _judge_history(
+    facts: Facts, rule: Rule, exhibits: list[Exhibit], guarantee: Guarantee | None
+) -> tuple[Word, Reason]:
+    claimed = facts.claimed.get("k")
+    if claimed is not None and facts.smallest_class is not None and facts.smallest_class < claimed:
+        return Word.BROKEN, Reason.CLAIM_NOT_KEPT
+    if guarantee is not None and any(_refutes(one, int(guarantee.k), rule, len(exhibits)) for one in exhibits):
+        return Word.BROKEN, Reason.CLAIM_REFUTED
+    if guarantee is not None and guarantee.k >= rule.least_k:
+        return Word.PROVED, Reason.GUARANTEE
+    if any(Fraction(one.customers, max(facts.people, 1)) > rule.tolerance for one in facts.tried):
+        return Word.BROKEN, Reason.TOO_MANY_NAMED
+    if any(one.exceeds for one in exhibits):
+        return Word.BROKEN, Reason.BEYOND_CHANCE
+    if not facts.audited:
+        return Word.UNTRIED, Reason.NOT_AUDITED
+    if not exhibits:
+        return Word.UNTRIED, Reason.NOT_TRIED
+    return Word.WITHSTANDS, Reason.ATTACKS_FAILED if any(one.right for one in exhibits) else Reason.NOBODY_NAMED
+
+
+def _refutes(one: Exhibit, k: int, rule: Rule, tried: int) -> bool:
+    """Tell whether an attack has more right answers than classes of k people leave to luck.
+
+    In classes of at least k the chance that m given people are all named rightly is at most (k!)^(-m/k): such a release
+    satisfies H0 with p = (k!)^(-1/k), and its sharp threshold for this p is all but never reached.
+    """
+    p = Fraction(min(int(factorial(min(k, 150)) ** (-1 / min(k, 150)) * _FINE) + 1, _FINE - 1), _FINE)
+    return k > 1 and one.right >= threshold(one.named, "sharp", p, rule.level(tried))
+
+
+# --- tables ----------------------------------------------------------------------------------------------------------
+
+
+def _judge_table(facts: Facts, rule: Rule, exhibits: list[Exhibit], guarantee: Guarantee | None) -> tuple[Word, Reason]:
+    claimed, table = facts.claimed.get("k"), facts.table
+    if facts.proven_k is not None:
+        if claimed is not None and facts.proven_k < claimed * (1 - _ROUNDING):
+            return Word.BROKEN, Reason.CLAIM_NOT_KEPT
+        enough = facts.proven_k >= (1 - _ROUNDING) / rule.tolerance
+        return (Word.PROVED, Reason.GUARANTEE) if enough else (Word.UNTRIED, Reason.PROOF_TOO_WEAK)
+    if table is None:
+        return Word.UNTRIED, Reason.NOT_COUNTED
+    if table.holds is False:
+        return Word.BROKEN, Reason.CLAIM_NOT_KEPT
+    if any(one.certain != 0 for one in table.told):
+        return Word.BROKEN, Reason.SENSITIVE_TOLD
+    if table.least is None:
+        return (Word.PROVED if claimed is not None and facts.audited else Word.WITHSTANDS), Reason.NOTHING_SAID
+    if table.least < rule.least_k:
+        return Word.BROKEN, Reason.CLASS_TOO_SMALL
+    if guarantee is not None:
+        return Word.PROVED, Reason.GUARANTEE
+    return (Word.WITHSTANDS, Reason.CLASSES_LARGE_ENOUGH) if facts.audited else (Word.UNTRIED, Reason.NOT_AUDITED)

@@ -1,0 +1,203 @@
+"""One release, what attackers made of it, and how it was judged: what comparisons and reports are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic.fields import FieldInfo
+
+from noren import api
+from noren.attacks import attacks as every_attack
+from noren.data.frames import History, Records
+from noren.data.release import Release, Statement
+from noren.data.schema import Schema
+from noren.errors import InputError, reason_of
+from noren.measures import measures as every_measure
+from noren.measures.evidence import at_hand
+from noren.methods import methods as every_method
+from noren.progress import Enough, Progress, part_of, silent
+from noren.protocols import Attack, Component, Guess, Measure, Method, Score
+from noren.registry import Kind, Registry
+
+__all__ = ["Outcome", "examine", "fitting", "label_of", "people_in", "run_outcome", "telling"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A release with the guesses of its attackers and the scores of its judges.
+
+    ``failed`` names attacks and measures that broke down, with the reason: nothing is known from them, for or against
+    the release. ``people`` says how many people the original is about; left out, those of the secret part are counted.
+    """
+
+    label: str
+    release: Release
+    guesses: Mapping[str, Guess] = field(default_factory=dict)
+    scores: Mapping[str, Score] = field(default_factory=dict)
+    failed: Mapping[str, str] = field(default_factory=dict)
+    people: int | None = None
+
+
+def people_in(original: Records) -> int:
+    """Return how many people the original is about."""
+    return len(original.customers) if isinstance(original, History) else len(original)
+
+
+def run_outcome(
+    original: Records,
+    method: Method | str,
+    *,
+    seed: int | None = None,
+    attacks: Sequence[Attack | str] | None = None,
+    measures: Sequence[Measure | str] | None = None,
+    label: str | None = None,
+    progress: Progress = silent,
+    **parameters: Any,
+) -> Outcome:
+    """Protect ``original``, attack the release and measure both.
+
+    Parameters
+    ----------
+    method
+        A ready method, or a name with its ``parameters``.
+    seed
+        What the method starts from; drawn at random where left out. Attackers never get it.
+    attacks, measures
+        Ready ones or names; left out, every one that fits the data and needs no parameter.
+    label
+        How the outcome is called; left out, the method and the parameters that differ from their defaults.
+
+    Examples
+    --------
+    >>> history = api.sample(customers=20, rows=300, items=50, seed=1)
+    >>> outcome = run_outcome(history, "generalize-by-count", k=4, seed=1, attacks=["unique-rows"])
+    >>> outcome.label, outcome.scores["reid-rate"].value
+    ('generalize-by-count, k = 4', 0.0)
+    """
+    release = api.protect(original, method, seed=seed, progress=part_of(progress, 0.0, 0.4), **parameters)
+    return examine(
+        original, release, attacks=attacks, measures=measures, label=label, progress=part_of(progress, 0.4, 1.0)
+    )
+
+
+def examine(
+    original: Records,
+    release: Release,
+    *,
+    attacks: Sequence[Attack | str] | None = None,
+    measures: Sequence[Measure | str] | None = None,
+    label: str | None = None,
+    progress: Progress = silent,
+    **knowledge: Any,
+) -> Outcome:
+    """Attack and measure a release there is (see :func:`run_outcome`).
+
+    ``knowledge`` limits what attackers know, as :func:`noren.api.attack` has it: known, knowledge, item_prefix, seed.
+
+    Measures that need what is not at hand (a published release has no secret part, a generalised one no exact values)
+    or cannot judge this release are left out where none is asked for by name. An attack or a measure that breaks down
+    is noted as failed, and the others go on.
+    """
+    failed: dict[str, str] = {}
+    attackers: Sequence[Attack | str] = fitting(every_attack, original.schema) if attacks is None else attacks
+    guesses: dict[str, Guess] = {}
+    for i, attack in enumerate(sorted(attackers, key=_listens)):
+        name = attack if isinstance(attack, str) else attack.name
+        part = part_of(progress, 0.6 * i / len(attackers), 0.6 * (i + 1) / len(attackers), name)
+        part(0.0)
+        try:
+            guess = api.attack(original, release, attack, heard=guesses, progress=part, **knowledge)
+        except Enough:
+            raise
+        except Exception as error:
+            if attacks is not None and isinstance(error, InputError):  # asked for by name, and refused
+                raise
+            failed[name] = reason_of(error)
+        else:
+            guesses[guess.attack] = guess
+    judges: Sequence[Measure | str]
+    if measures is None:
+        there = at_hand(release, guesses)
+        judges = [name for name in fitting(every_measure, original.schema) if every_measure[name].needs <= there]
+    else:
+        judges = measures
+    scores: dict[str, Score] = {}
+    for i, measure in enumerate(judges):
+        name = measure if isinstance(measure, str) else measure.name
+        part = part_of(progress, 0.6 + 0.4 * i / len(judges), 0.6 + 0.4 * (i + 1) / len(judges), name)
+        part(0.0)
+        try:
+            scores[name] = api.measure(original, release, measure, guesses=guesses, progress=part)
+        except InputError:  # nobody asked for this one by name, and it cannot judge this release
+            if measures is not None:
+                raise
+        except Enough:
+            raise
+        except Exception as error:
+            failed[name] = reason_of(error)
+    progress(1.0)
+    name = label_of(release.statement) if label is None else label
+    return Outcome(name, release, guesses, scores, failed, people_in(original))
+
+
+def label_of(statement: Statement) -> str:
+    """Return the method and the parameters that differ from their defaults, for a person; of a chain, each step's.
+
+    >>> label_of(Statement("generalize-by-count", {"k": 3, "suppress_cells": True}))
+    'generalize-by-count, k = 3, suppress-cells'
+    >>> label_of(Statement.of_chain([Statement("thin", {"share": 0.2}), Statement("monthly-pseudonyms")]))
+    'thin, share = 0.2 → monthly-pseudonyms'
+    >>> label_of(Statement("retention", {"attributes": ["age", "sex"], "k": 5.0}))
+    'retention, attributes = age + sex, k = 5'
+    """
+    if statement.steps != [statement]:
+        return " → ".join(label_of(step) for step in statement.steps)
+    said = [_said(name.replace("_", "-"), value) for name, value in telling(statement).items()]
+    return ", ".join([statement.method, *said])
+
+
+def telling(statement: Statement) -> dict[str, Any]:
+    """Return the parameters of a single method that differ from their defaults.
+
+    >>> telling(Statement("generalize-by-count", {"k": 3, "suppress_cells": False}))
+    {'k': 3}
+    """
+    fields = every_method[statement.method].model_fields if statement.method in every_method else {}
+    return {
+        name: value
+        for name, value in statement.parameters.items()
+        if name not in fields or fields[name].is_required() or value not in _plain_default(fields[name])
+    }
+
+
+def _plain_default(field: FieldInfo) -> tuple[Any, ...]:
+    """Return the default of a parameter, as it is and as plain data hold it."""
+    default = field.get_default(call_default_factory=True)
+    return (default, list(default)) if isinstance(default, tuple) else (default,)
+
+
+def _said(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return name if value else f"no-{name}"
+    values = value if isinstance(value, list | tuple) else [value]
+    return f"{name} = {' + '.join(f'{v:g}' if isinstance(v, float) else str(v) for v in values)}"
+
+
+def _listens(attack: Attack | str) -> bool:
+    return every_attack[attack].listens if isinstance(attack, str) else attack.listens
+
+
+def fitting(registry: Registry[Kind], schema: Schema) -> list[str]:
+    """Return the components that work on data of this schema and need no parameter.
+
+    >>> "jaccard" in fitting(every_attack, Schema.preset("pwscup2018")), fitting(every_attack, Schema.preset("adult"))
+    (True, [])
+    """
+    return [name for name in registry if _runs_alone(registry[name], schema)]
+
+
+def _runs_alone(component: type[Component], schema: Schema) -> bool:
+    needs_parameter = any(about.is_required() for about in component.model_fields.values())
+    return component.fits(schema) and not needs_parameter

@@ -1,0 +1,143 @@
+"""What a recipient may be able to do with a release: the rule that verdicts are given by.
+
+A rule is a few numbers, chosen before anything is tried and shown wherever a verdict is. Those of the presets and where
+they come from are explained in ``docs/theory/judgement.md``.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
+
+from noren.errors import FileError, ParameterError
+from noren.i18n import N_, _
+from noren.kernels.judging.threshold import Bound
+from noren.naming import suggestion
+
+__all__ = ["DEFAULT", "RULES", "Rule", "rule_named"]
+
+_FINEST: Final = 10**6
+
+
+def _exact(given: Any) -> Fraction:
+    """Read a chance, ``1/11`` or ``0.2``, as an exact fraction; the float 1/11 is the eleventh that it is meant to be.
+
+    >>> _exact("1/11"), _exact(1 / 11), _exact("0.09"), _exact(0.2)
+    (Fraction(1, 11), Fraction(1, 11), Fraction(9, 100), Fraction(1, 5))
+    """
+    try:
+        found = Fraction(given).limit_denominator(_FINEST) if isinstance(given, float) else Fraction(given)
+    except (ValueError, TypeError, ZeroDivisionError, OverflowError):
+        found = Fraction(0)
+    if not 0 < found < 1:
+        raise ValueError(_("{given} is not a chance between 0 and 1; write one like 1/3").format(given=given))
+    return found
+
+
+Chance = Annotated[Fraction, BeforeValidator(_exact), PlainSerializer(float, return_type=float)]
+
+
+class Rule(BaseModel):
+    """What must hold of a release that is handed to somebody.
+
+    >>> rule_named("partner").tolerance, rule_named("partner").least_k
+    (Fraction(1, 5), 5)
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    name: str = ""
+    """What the rule is called; empty where it has no name."""
+    tolerance: Chance
+    """The highest probability of naming a person rightly that the recipient may have."""
+    alpha: Chance = Fraction(1, 100)
+    """The chance of calling a release broken that is not, shared by all attackers."""
+    attackers: int = Field(default=20, ge=1)
+    """How many attackers share it; more, where more are tried."""
+    bound: Bound = "sharp"
+    """How rare hits are reckoned: as rare as they are (sharp), or by the sum of the 2018 contest (paper)."""
+    answers: Literal["best", "all"] = "best"
+    """Whether an attack is judged by its surest answers too, as many as serve it best, or by all it hands in."""
+
+    @property
+    def least_k(self) -> int:
+        """How many people must be alike for a proof by this rule."""
+        return -(-self.tolerance.denominator // self.tolerance.numerator)
+
+    def level(self, tried: int) -> Fraction:
+        """Return the chance of a false alarm that each of so many attacks may have."""
+        return self.alpha / max(self.attackers, tried, 1)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the rule as plain data, from which :class:`Rule` makes it again."""
+        return self.model_dump(mode="json")
+
+
+RULES: Final[Mapping[str, Rule]] = {
+    "public": Rule(name="public", tolerance=Fraction(1, 11)),
+    "partner": Rule(name="partner", tolerance=Fraction(1, 5)),
+    "inside": Rule(name="inside", tolerance=Fraction(1, 3)),
+    "pwscup2018": Rule(name="pwscup2018", tolerance=Fraction(1, 3), bound="paper", answers="all"),
+}
+"""The rules that have a name, the strictest first."""
+RECIPIENTS: Final[Mapping[str, str]] = {
+    "public": N_("anybody, as on a public web page"),
+    "partner": N_("a partner who is bound by a contract"),
+    "inside": N_("people of your own house"),
+    "pwscup2018": N_("the attackers of PWS Cup 2018, by the contest’s own test"),
+}
+"""Whom each of them is meant for."""
+DEFAULT: Final = RULES["partner"]
+"""The rule where nobody chooses another."""
+
+
+def rule_named(word: str | Rule | Mapping[str, Any] | None = None) -> Rule:
+    """Return the rule that a person asks for: a name, a tolerance such as 0.15 or 1/8, a TOML file, or its fields.
+
+    >>> rule_named().name, rule_named("1/8").tolerance, rule_named("public").least_k
+    ('partner', Fraction(1, 8), 11)
+    """
+    if word is None or isinstance(word, Rule):
+        return word or DEFAULT
+    if isinstance(word, Mapping):
+        return _built(word, None)
+    if word in RULES:
+        return RULES[word]
+    if word.endswith(".toml"):
+        return _rule_of_file(Path(word))
+    if not word[:1].isdigit() and not word.startswith("."):
+        raise ParameterError(
+            _("there is no rule {word!r}{hint}").format(word=word, hint=suggestion(word, list(RULES))),
+            _("rules are {names}, a tolerance such as 0.2, or a TOML file").format(names=", ".join(RULES)),
+        )
+    return _built({"tolerance": word}, None)
+
+
+def _rule_of_file(path: Path) -> Rule:
+    try:
+        said = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FileError(_("the rule cannot be read"), error.strerror or _("look at the file"), file=path) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise FileError(str(error), _("correct the file"), file=path) from None
+    found = said.get("rule", said)
+    return _built(found if isinstance(found, dict) else {}, path)
+
+
+def _built(said: Mapping[str, Any], path: Path | None) -> Rule:
+    try:
+        return Rule.model_validate({"name": "" if path is None else path.stem} | dict(said))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        message = str(first.get("ctx", {}).get("error") or first["msg"])
+        problem = f"{where}: {message}" if where else message
+        cure = _("a rule has {names}; tolerance is needed").format(names=", ".join(Rule.model_fields))
+        if path is None:
+            raise ParameterError(problem, cure) from None
+        raise FileError(problem, cure, file=path) from None

@@ -1,0 +1,403 @@
+"""Verdicts in words: what every page, report and command says of them, made when somebody reads, in their language."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from noren.data.schema import Kind
+from noren.i18n import _, ngettext
+from noren.judgement.evidence import TableFacts
+from noren.judgement.numbers import count, number, percent
+from noren.judgement.place import Place, frontier
+from noren.judgement.rule import RECIPIENTS, Rule
+from noren.judgement.verdict import Exhibit, Reason, Verdict, Word
+from noren.measures.safety.table_classes import LIKELY
+from noren.naming import listing
+
+__all__ = [
+    "allowed",
+    "bare_word",
+    "cautions",
+    "finding",
+    "frontier_sentence",
+    "guessed_sentences",
+    "rule_sentence",
+    "told_sentences",
+    "verdict_sentence",
+    "word_meaning",
+    "word_text",
+]
+
+_MARKS = {Word.PROVED: "◆", Word.WITHSTANDS: "●", Word.BROKEN: "▲", Word.UNTRIED: "■"}
+
+
+def word_text(word: Word) -> str:
+    """Return a verdict as a word with a mark, so that colour is not its only carrier."""
+    return f"{_MARKS[word]} {bare_word(word)}"
+
+
+def bare_word(word: Word) -> str:
+    """Return a verdict as a word without its mark."""
+    return {
+        Word.PROVED: _("proved"),
+        Word.WITHSTANDS: _("withstands"),
+        Word.BROKEN: _("broken"),
+        Word.UNTRIED: _("untried"),
+    }[word]
+
+
+def word_meaning(word: Word) -> str:
+    """Return what a verdict means, whatever the release."""
+    return {
+        Word.PROVED: _("A guarantee within the tolerance holds, whatever an attacker does."),
+        Word.WITHSTANDS: _("Nothing is proved within the tolerance, but no attack that was tried exceeds it."),
+        Word.BROKEN: _("Somebody is named, or something told, beyond the tolerance."),
+        Word.UNTRIED: _("Nothing was tried that decides, so nothing is known."),
+    }[word]
+
+
+def allowed(rule: Rule) -> str:
+    """Return the tolerance of a rule as it is written: 20.0%, 9.1%, 33.3%."""
+    return percent(float(rule.tolerance))
+
+
+def rule_sentence(rule: Rule) -> str:
+    """Return a rule in a sentence."""
+    whom = _(RECIPIENTS[rule.name]) if rule.name in RECIPIENTS else _("a rule of your own")
+    test = (
+        _("each attack is judged by its surest answers, as many as tell most, under the {bound} bound")
+        if rule.answers == "best"
+        else _("each attack is judged by all of its answers, under the {bound} bound")
+    ).format(bound=rule.bound)
+    return _(
+        "Rule {name} ({whom}): nobody may be named rightly with a chance above {allowed} (k = {k}); {test}, with a "
+        "chance of a false alarm of {alpha} shared by {attackers} attackers."
+    ).format(
+        name=rule.name or allowed(rule),
+        whom=whom,
+        allowed=allowed(rule),
+        k=rule.least_k,
+        test=test,
+        alpha=percent(float(rule.alpha)),
+        attackers=count(rule.attackers),
+    )
+
+
+# --- one release -----------------------------------------------------------------------------------------------------
+
+
+def verdict_sentence(verdict: Verdict) -> str:
+    """Return what a verdict says of its release, and what it leaves out because it broke down."""
+    said = _SAID[verdict.reason](verdict)
+    failed = verdict.facts.failed
+    if not failed or verdict.word == Word.BROKEN:
+        return said
+    more = ngettext(
+        "{sentence} One thing was not tried to its end: {names}.",
+        "{sentence} {count} things were not tried to their end: {names}.",
+        len(failed),
+    )
+    return more.format(sentence=said, count=count(len(failed)), names=listing(list(failed)))
+
+
+def _guarantee(verdict: Verdict) -> str:
+    guarantee, facts = verdict.guarantee, verdict.facts
+    if guarantee is None:
+        raise ValueError(verdict.reason)
+    words = {"bound": percent(guarantee.bound), "k": number(guarantee.k), "allowed": allowed(verdict.rule)}
+    if guarantee.by == "noise":
+        return _(
+            "Proved: nobody’s row can be told with a chance above {bound} (k = {k}), whatever an attacker knows; "
+            "{allowed} is allowed."
+        ).format(**words)
+    if facts.kind == Kind.TABLE:
+        return _(
+            "Proved: every row is alike to at least {others} others, so whoever looks a person up is right with a "
+            "chance of {bound} at most; {allowed} is allowed."
+        ).format(others=number(guarantee.k - 1), **words)
+    said = _(
+        "Proved: at least {k} customers share each released history, so nobody is named rightly with a chance above "
+        "{bound}, whatever an attacker does; {allowed} is allowed."
+    ).format(**words)
+    best = max(verdict.evidence, key=lambda one: one.customers, default=None)
+    if best is None or best.customers <= guarantee.bound:
+        return said
+    lucky = ngettext(
+        "{sentence} By luck the attack tried hit {customers} of the customers.",
+        "{sentence} By luck the best of {tried} attacks tried hit {customers} of the customers.",
+        len(verdict.evidence),
+    )
+    return lucky.format(sentence=said, tried=count(len(verdict.evidence)), customers=percent(best.customers))
+
+
+def _nothing_said(verdict: Verdict) -> str:
+    return _("No released row says anything by which a person could be looked up.")
+
+
+def _weak(verdict: Verdict) -> str:
+    """Return what is proved though it is not enough, as the end of a sentence."""
+    guarantee = verdict.guarantee
+    if guarantee is None:
+        return _("nothing is proved")
+    return _("only {bound} is proved").format(bound=percent(guarantee.bound))
+
+
+def _attacks_failed(verdict: Verdict) -> str:
+    best = verdict.evidence[0]
+    return ngettext(
+        "Withstands the attack tried, though {weak}: {attack} names {named} people, {right} rightly, which is "
+        "{customers} of the customers; {allowed} is allowed.",
+        "Withstands the {tried} attacks tried, though {weak}: the best, {attack}, names {named} people, {right} "
+        "rightly, which is {customers} of the customers; {allowed} is allowed.",
+        len(verdict.evidence),
+    ).format(tried=count(len(verdict.evidence)), weak=_weak(verdict), allowed=allowed(verdict.rule), **_shown(best))
+
+
+def _nobody_named(verdict: Verdict) -> str:
+    return ngettext(
+        "Withstands the attack tried, though {weak}: it names nobody rightly.",
+        "Withstands the {tried} attacks tried, though {weak}: none of them names anybody rightly.",
+        len(verdict.evidence),
+    ).format(tried=count(len(verdict.evidence)), weak=_weak(verdict))
+
+
+def _classes_large_enough(verdict: Verdict) -> str:
+    table = _table(verdict)
+    return _(
+        "Withstands looking people up, though the method promises nothing: the smallest class has {least}, so whoever "
+        "looks a person up is right with a chance of {chance} at most; {allowed} is allowed."
+    ).format(least=_rows(table.least or 0), chance=percent(table.prosecutor), allowed=allowed(verdict.rule))
+
+
+def _too_many_named(verdict: Verdict) -> str:
+    worst = max(verdict.evidence, key=lambda one: one.customers)
+    return _("Broken: {attack} names {customers} of the {people} customers rightly; {allowed} is allowed.").format(
+        people=count(verdict.facts.people), allowed=allowed(verdict.rule), **_shown(worst)
+    )
+
+
+def _beyond_chance(verdict: Verdict) -> str:
+    worst = next(one for one in verdict.evidence if one.beyond_chance)
+    return _(
+        "Broken: of the {best_named} people that {attack} is surest of, {best_right} are right; {needed} are more than "
+        "luck explains where {allowed} is allowed."
+    ).format(allowed=allowed(verdict.rule), **_shown(worst))
+
+
+def _claim_refuted(verdict: Verdict) -> str:
+    worst = max(verdict.evidence, key=lambda one: one.rate)
+    return _(
+        "Broken: at least {k} customers are said to share each history, but {attack} names {named} people, {right} "
+        "rightly, which luck does not explain."
+    ).format(k=number(0 if verdict.guarantee is None else verdict.guarantee.k), **_shown(worst))
+
+
+def _claim_not_kept(verdict: Verdict) -> str:
+    facts, claimed = verdict.facts, verdict.facts.claimed.get("k", 0)
+    if facts.proven_k is not None:
+        return _("Broken: the k that follows from the noise is {k}, below the {claimed} that was asked for.").format(
+            k=number(facts.proven_k), claimed=number(claimed)
+        )
+    if facts.kind == Kind.HISTORY:
+        return _(
+            "Broken: the promise of k = {claimed} is not kept, for some history is shared by {least} customers only."
+        ).format(claimed=number(claimed), least=count(facts.smallest_class or 0))
+    table = _table(verdict)
+    if table.least is not None and table.least < claimed:
+        return _(
+            "Broken: the promise of k = {claimed} is not kept; the smallest class has {least}, so whoever looks a "
+            "person up is right with a chance of up to {chance}."
+        ).format(claimed=number(claimed), least=_rows(table.least), chance=percent(table.prosecutor))
+    told = told_sentences(table)
+    if told:
+        return _("Broken: {sentence}").format(sentence=told[0])
+    return _(
+        "Broken: a promise about the sensitive values is not kept, though every row is alike to at least {others} "
+        "others."
+    ).format(others=count((table.least or 1) - 1))
+
+
+def _class_too_small(verdict: Verdict) -> str:
+    table = _table(verdict)
+    return _(
+        "Broken: the smallest class has {least}, so whoever looks a person up is right with a chance of up to "
+        "{chance}; {allowed} is allowed."
+    ).format(least=_rows(table.least or 0), chance=percent(table.prosecutor), allowed=allowed(verdict.rule))
+
+
+def _sensitive_told(verdict: Verdict) -> str:
+    return _("Broken: {sentence}").format(sentence=told_sentences(_table(verdict))[0])
+
+
+def _not_tried(verdict: Verdict) -> str:
+    if verdict.guarantee is None:
+        return _("Untried: no attack was judged, so nothing is known about the risk of this release.")
+    return _("Untried: {weak} where {allowed} is allowed, and no attack was judged.").format(
+        weak=_weak(verdict), allowed=allowed(verdict.rule)
+    )
+
+
+def _not_counted(verdict: Verdict) -> str:
+    return _("Untried: the classes of this release were not counted, so nothing is known about its risk.")
+
+
+def _not_audited(verdict: Verdict) -> str:
+    return _(
+        "Untried: nobody checked whether this release keeps what it claims, for the audit failed: do not hand it out."
+    )
+
+
+def _proof_too_weak(verdict: Verdict) -> str:
+    return _("Untried: {weak} (k = {k}) where {allowed} is allowed, and no attack tells more.").format(
+        weak=_weak(verdict), k=number(verdict.facts.proven_k or 0), allowed=allowed(verdict.rule)
+    )
+
+
+_SAID = {
+    Reason.GUARANTEE: _guarantee,
+    Reason.NOTHING_SAID: _nothing_said,
+    Reason.ATTACKS_FAILED: _attacks_failed,
+    Reason.NOBODY_NAMED: _nobody_named,
+    Reason.CLASSES_LARGE_ENOUGH: _classes_large_enough,
+    Reason.TOO_MANY_NAMED: _too_many_named,
+    Reason.BEYOND_CHANCE: _beyond_chance,
+    Reason.CLAIM_REFUTED: _claim_refuted,
+    Reason.CLAIM_NOT_KEPT: _claim_not_kept,
+    Reason.CLASS_TOO_SMALL: _class_too_small,
+    Reason.SENSITIVE_TOLD: _sensitive_told,
+    Reason.NOT_TRIED: _not_tried,
+    Reason.NOT_COUNTED: _not_counted,
+    Reason.NOT_AUDITED: _not_audited,
+    Reason.PROOF_TOO_WEAK: _proof_too_weak,
+}
+
+
+def _shown(one: Exhibit) -> dict[str, str]:
+    return {
+        "attack": one.attack,
+        "named": count(one.named),
+        "right": count(one.right),
+        "customers": percent(one.customers),
+        "best_named": count(one.best_named),
+        "best_right": count(one.best_right),
+        "needed": count(one.needed),
+    }
+
+
+def _table(verdict: Verdict) -> TableFacts:
+    if verdict.facts.table is None:
+        raise ValueError(verdict.reason)
+    return verdict.facts.table
+
+
+def _rows(rows: int) -> str:
+    return ngettext("{rows} row", "{rows} rows", rows).format(rows=count(rows))
+
+
+# --- sensitive values of tables --------------------------------------------------------------------------------------
+
+
+def cautions(verdict: Verdict) -> list[str]:
+    """Return what a released table tells or lets guess of sensitive values, and the cure; nothing of a history."""
+    table = verdict.facts.table
+    if table is None:
+        return []
+    told = told_sentences(table)
+    cure = _(
+        "Protect again and ask that each group has at least 2 sensitive values (ℓ = 2), or leave the sensitive column "
+        "out."
+    )
+    return [*told, *guessed_sentences(table), *([cure] if told else [])]
+
+
+def told_sentences(table: TableFacts) -> list[str]:
+    """Return whose sensitive values the classes tell for certain, one sentence for each column; none where nobody's."""
+    said = []
+    for one in table.told:
+        if one.certain is None:
+            words = _("Some class tells {columns} of everybody in it, for all of its rows have the same value (ℓ = 1).")
+            said.append(words.format(columns=one.column))
+        elif one.certain:
+            words = ngettext(
+                "{told} of {people} people stands in a class where everybody has the same {column}: "
+                "who finds the class knows it.",
+                "{told} of {people} people stand in classes where everybody has the same {column}: "
+                "who finds the class knows it.",
+                one.certain,
+            )
+            said.append(words.format(told=count(one.certain), people=count(table.rows), column=one.column))
+    return said
+
+
+def guessed_sentences(table: TableFacts) -> list[str]:
+    """Return whose sensitive values can be guessed though not told, one sentence for each column."""
+    said = _(
+        "The {column} of {guessed} of {people} people can be guessed: at least {share} of their class have the same."
+    )
+    return [
+        said.format(
+            column=one.column,
+            guessed=count(one.likely - one.certain),
+            people=count(table.rows),
+            share=percent(LIKELY),
+        )
+        for one in table.told
+        if one.certain is not None and one.likely is not None and one.likely > one.certain
+    ]
+
+
+# --- several releases ------------------------------------------------------------------------------------------------
+
+
+def finding(places: Sequence[Place]) -> str:
+    """Return what several releases come to, in a sentence without its full stop.
+
+    >>> finding([Place(label="k = 2", word="broken", use=0.8, risk=0.5), Place(label="k = 5", word="proved", use=0.7)])
+    'Of 2 releases, 1 may be handed out: k = 5 (proved) keeps 70.0% of the use'
+    """
+    if not places:
+        return _("There is nothing to compare yet")
+    safe = [one for one in places if one.word.is_safe]
+    known = [one for one in safe if one.use is not None]
+    if known:
+        best = max(known, key=lambda one: one.use or 0.0)
+        return ngettext(
+            "Of {count} releases, {safe} may be handed out: {label} ({word}) keeps {use} of the use",
+            "Of {count} releases, {safe} may be handed out; {label} ({word}) keeps the most use of them, {use}",
+            len(safe),
+        ).format(
+            count=count(len(places)),
+            safe=count(len(safe)),
+            label=best.label,
+            word=bare_word(best.word),
+            use=percent(best.use or 0.0),
+        )
+    if safe:
+        return ngettext(
+            "Of {count} releases, {safe} may be handed out",
+            "Of {count} releases, {safe} may be handed out",
+            len(safe),
+        ).format(count=count(len(places)), safe=count(len(safe)))
+    tried = [one for one in places if one.word == Word.BROKEN and one.risk is not None]
+    if not tried:
+        return ngettext(
+            "The one release was not judged yet", "None of the {count} releases was judged yet", len(places)
+        ).format(count=count(len(places)))
+    least = min(tried, key=lambda one: one.risk or 0.0)
+    return ngettext(
+        "The one release, {label}, may not be handed out: it gives away {risk}",
+        "None of the {count} releases may be handed out; {label} gives least away, {risk}",
+        len(places),
+    ).format(count=count(len(places)), label=least.label, risk=percent(least.risk or 0.0))
+
+
+def frontier_sentence(places: Sequence[Place]) -> str:
+    """Return which releases are on the Pareto frontier of use and risk."""
+    best = [places[i] for i in frontier(places)]
+    if len(best) == len(places):
+        return _("Each release has its place: none is beaten by another in both safety and use.")
+    return ngettext(
+        "One release is at least as safe and as useful as every other: {labels}.",
+        "{count} of {of} releases are on the Pareto frontier, for none is beaten in both safety and use: {labels}.",
+        len(best),
+    ).format(count=count(len(best)), of=count(len(places)), labels=", ".join(one.label for one in best))

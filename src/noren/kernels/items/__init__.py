@@ -1,0 +1,1 @@
+"""Items and sets of items: likeness, weights, clusters."""

@@ -1,0 +1,124 @@
+"""Customers one after another, each narrowed down by what they bought (PWS Cup 2018, ``re-item``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numba as nb
+import numpy as np
+from numpy.typing import NDArray
+
+from noren.kernels.arrays import Flags, Whole
+
+__all__ = ["NOBODY", "Walk", "narrowed", "walk"]
+
+NOBODY = -1
+
+
+@dataclass(frozen=True)
+class Walk:
+    """What the walk looks at.
+
+    Attributes
+    ----------
+    bought, first
+        The items of each customer in the original's row order, ``bought[first[c]:first[c + 1]]``.
+    shows, shows_first
+        The pseudonyms that show each item, exactly or in a set, ``shows[shows_first[i]:shows_first[i + 1]]``.
+    rows
+        How many public rows each pseudonym has.
+    counts
+        How many rows each customer has.
+    """
+
+    bought: Whole
+    first: Whole
+    shows: Whole
+    shows_first: Whole
+    rows: Whole
+    counts: Whole
+
+
+def narrowed(about: Walk, customer: int, free: Flags) -> Whole:
+    """Return the free pseudonyms that a customer may have.
+
+    Those with at most as many rows as the customer, then, purchase by purchase, those that show the item; as soon as
+    one is left or none, nothing more is asked.
+
+    Two pseudonyms, of which the second shows item 0; the customer bought items 0 and 1.
+
+    >>> bought, shows = np.array([0, 1]), np.array([1])
+    >>> about = Walk(bought, np.array([0, 2]), shows, np.array([0, 1, 1]), np.ones(2, dtype=int), np.array([2]))
+    >>> narrowed(about, 0, np.array([True, True])).tolist(), narrowed(about, 0, np.array([True, False])).tolist()
+    ([1], [0])
+    """
+    stamp = np.zeros(len(about.rows), dtype=np.int64)
+    room = np.empty(len(about.rows), dtype=np.int64)
+    left = _narrow(
+        about.bought,
+        about.first,
+        about.shows,
+        about.shows_first,
+        about.rows,
+        about.counts,
+        customer,
+        free,
+        stamp,
+        room,
+        0,
+    )[0]
+    return room[:left].copy()
+
+
+def walk(about: Walk, order: Whole, draws: NDArray[np.float64]) -> tuple[Whole, Whole]:
+    """Give each customer, in ``order``, one of the pseudonyms left to them; return it and among how many it was chosen.
+
+    ``draws``, one for each customer in order and below 1, choose; a customer without candidates has :data:`NOBODY`.
+    """
+    return _walk(about.bought, about.first, about.shows, about.shows_first, about.rows, about.counts, order, draws)
+
+
+@nb.njit(cache=True, nogil=True)
+def _narrow(
+    bought: Whole, first: Whole, shows: Whole, shows_first: Whole, rows: Whole, counts: Whole, customer: int,
+    free: Flags, stamp: Whole, room: Whole, turn: int,
+) -> tuple[int, int]:  # fmt: skip  # pragma: no cover (compiled)
+    """Fill ``room`` with the candidates, in order; return how many there are, and the last stamp used."""
+    left = 0
+    for pseudonym in range(len(rows)):
+        if free[pseudonym] and rows[pseudonym] <= counts[customer]:
+            room[left] = pseudonym
+            left += 1
+    for at in range(first[customer], first[customer + 1]):
+        if left <= 1:
+            break
+        turn += 1
+        for place in range(shows_first[bought[at]], shows_first[bought[at] + 1]):
+            stamp[shows[place]] = turn
+        kept = 0
+        for place in range(left):
+            if stamp[room[place]] == turn:
+                room[kept] = room[place]
+                kept += 1
+        left = kept
+    return left, turn
+
+
+@nb.njit(cache=True, nogil=True)
+def _walk(
+    bought: Whole, first: Whole, shows: Whole, shows_first: Whole, rows: Whole, counts: Whole, order: Whole,
+    draws: NDArray[np.float64],
+) -> tuple[Whole, Whole]:  # fmt: skip  # pragma: no cover (compiled)
+    free = np.ones(len(rows), dtype=np.bool_)
+    stamp = np.zeros(len(rows), dtype=np.int64)
+    room = np.empty(len(rows), dtype=np.int64)
+    chosen = np.full(len(order), -1, dtype=np.int64)
+    among = np.zeros(len(order), dtype=np.int64)
+    turn = 0
+    for step in range(len(order)):
+        left, turn = _narrow(bought, first, shows, shows_first, rows, counts, order[step], free, stamp, room, turn)
+        among[step] = left
+        if left:
+            chosen[step] = room[int(draws[step] * left)]
+            free[chosen[step]] = False
+    return chosen, among

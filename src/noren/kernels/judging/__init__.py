@@ -1,0 +1,1 @@
+"""What scores and verdicts are made of: thresholds, survival, errors, statistics."""

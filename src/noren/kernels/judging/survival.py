@@ -1,0 +1,303 @@
+"""How likely the best attacker is to be effective against a release made of classes (``docs/theory/survival.md``).
+
+A class is a group of k pseudonyms whose public histories are equal. The attacker of maximum knowledge can tell which k
+customers are behind it, but inside it every bijection is equally likely. So a strategy is how many members of each
+class to name, and how:
+
+**Apart.** j of the k pseudonyms are given j different customers. The number X of hits is the number of fixed points
+among j places of a random permutation of k, so ``Pr(X = i) = C(j,i)·d(k-i, j-i)/k!``, where ``d(a,b)`` counts the
+permutations of a that fix none of b places: ``d(a,0) = a!``, ``d(a,b) = d(a,b-1) - d(a-1,b-1)``.
+
+**Sure.** All k pseudonyms are given one customer. Exactly one hit, whatever the truth.
+
+Both have the mean j/k; of all ways to name j, apart has the largest factorial moments and sure no spread at all. So the
+attacker gambles (apart) where r(n) lies above what he gets on average, and is sure where it does not.
+
+Hits of different classes are independent; their sum is a convolution of non-negative numbers, each the nearest float to
+an exact fraction, so a probability is right to about ``2·n·2^-53`` of itself.
+
+A release of a million customers is judged as exactly as one of seven: what naming many people could yield at most is
+bounded (:mod:`noren.kernels.judging.survival_bounds`), and plans are looked at only where that bound is above the best
+found.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from math import comb, perm
+from operator import le
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noren.errors import ParameterError
+from noren.i18n import _
+from noren.kernels.judging.survival_bounds import SLACK, ChanceBound
+from noren.kernels.judging.threshold import ALPHA, Bound, P, threshold, thresholds
+
+__all__ = ["DEEPEST", "MOST_NAMED", "Naming", "Plan", "best_plan", "fixed_points", "plans", "satisfies_h0"]
+
+Naming = Literal["any", "whole"]
+Chances = NDArray[np.float64]
+
+DEEPEST = 64
+"""No plan names more members of one class: the chance of so many hits in it is below 1/64!."""
+MOST_NAMED = 2000
+"""Up to so many people named, every plan of the family is looked at."""
+MOST_SEARCHED = 8_000
+"""Where the bound leaves room beyond :data:`MOST_NAMED`, the search goes on to here at most; see ``Plan.at_most``."""
+_MOST_SPLIT = 12
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an attacker does, and what comes of it.
+
+    Attributes
+    ----------
+    named
+        How many people he names.
+    needed
+        How many hits make that effective, r(n).
+    chance
+        The probability that he gets them.
+    depths
+        How many members he names in how many classes of which size: ``((size, members, classes), …)``.
+    sure
+        Whether each class is named by one customer alone, so that one hit in it is sure.
+    at_most
+        No plan of the family has a higher chance. Above ``chance`` only where plans that name more than
+        :data:`MOST_SEARCHED` people could not be ruled out.
+    """
+
+    named: int
+    needed: int
+    chance: float
+    depths: tuple[tuple[int, int, int], ...]
+    sure: bool = False
+    at_most: float = 0.0
+
+
+@lru_cache(maxsize=4096)
+def fixed_points(k: int, j: int) -> tuple[Fraction, ...]:
+    """Return the chances of 0, 1, …, j hits when j members of a class of k are named apart.
+
+    >>> [str(chance) for chance in fixed_points(2, 2)], [str(chance) for chance in fixed_points(3, 3)]
+    (['1/2', '0', '1/2'], ['1/3', '1/2', '0', '1/6'])
+    """
+    if not 0 <= j <= k:
+        raise ParameterError(_("{j} of {k} members cannot be named").format(j=j, k=k), _("use 0 <= j <= k"))
+    # d(k-i, j-i) = Σ_m (-1)^m·C(j-i,m)·(k-i-m)!, all of it over (k-j)!, so that a class of a million costs no more
+    ways = (
+        comb(j, i) * sum((-1) ** m * comb(j - i, m) * perm(k - i - m, j - i - m) for m in range(j - i + 1))
+        for i in range(j + 1)
+    )
+    return tuple(Fraction(way, perm(k, j)) for way in ways)
+
+
+@lru_cache(maxsize=4096)
+def _chances(k: int, j: int) -> Chances:
+    return np.array([float(chance) for chance in fixed_points(k, j)])
+
+
+def satisfies_h0(sizes: Sequence[int], p: Fraction = P) -> bool:
+    """Tell whether no set of people is named rightly with a chance above p to the number of them.
+
+    m members of a class of k are all right with the chance (k-m)!/k!, and classes are independent, so every class must
+    keep (k-m)!/k! <= p^m for each m up to k.
+
+    >>> satisfies_h0([7, 8]), satisfies_h0([7, 6])
+    (True, False)
+    """
+    return all(Fraction(1, perm(k, m)) <= p**m for k in set(sizes) for m in range(1, min(k, DEEPEST) + 1))
+
+
+def best_plan(
+    sizes: Sequence[int],
+    bound: Bound = "paper",
+    p: Fraction = P,
+    alpha: Fraction = ALPHA,
+    naming: Naming = "any",
+) -> Plan:
+    """Return the plan with the highest chance of being effective; of equal ones that which names the fewest.
+
+    Parameters
+    ----------
+    sizes
+        The size of each class; 1 for a customer whose history nobody shares.
+    bound, p, alpha
+        How r(n) is found, see :func:`noren.kernels.judging.threshold.threshold`.
+    naming
+        ``any``: members may be named singly; ``whole``: whole classes alone, each member another customer (as S0 does).
+
+    Examples
+    --------
+    Twelve pairs: nine of them right, each with one half.
+
+    >>> plan = best_plan([2] * 500)
+    >>> plan.named, plan.needed, plan.chance == 299 / 4096
+    (24, 18, True)
+
+    Two triples and one member of a third: 1/6·1/6·1/3. Naming three triples, as a whole, would halve it.
+
+    >>> plan = best_plan([3] * 300)
+    >>> plan.depths, round(1 / plan.chance), round(1 / best_plan([3] * 300, naming="whole").chance)
+    (((3, 1, 1), (3, 3, 2)), 108, 216)
+    """
+    ordered = _in_order(sizes)
+    total = sum(ordered)
+    limits = ChanceBound(ordered, bound, p, alpha, DEEPEST)
+    most = min(total, MOST_NAMED)
+    while True:
+        found = _search(ordered, most, bound, p, alpha, naming, limits)
+        best = max((plan.chance for plan in found.values()), default=0.0)
+        reach = limits.last_above(best, total)
+        if best >= 1 or reach <= most or most >= MOST_SEARCHED:
+            break
+        most = min(max(2 * most, reach), total, MOST_SEARCHED)
+    chosen = Plan(0, 1, 0.0, ())
+    for named in sorted(found):
+        # rounding must not decide between plans of equal chance
+        if found[named].chance > chosen.chance * (1 + SLACK):
+            chosen = found[named]
+    beyond = limits.greatest(most + 1, total) if reach > most else 0.0
+    return replace(chosen, at_most=max(chosen.chance, min(beyond, 1.0)))
+
+
+def plans(
+    sizes: Sequence[int],
+    bound: Bound = "paper",
+    p: Fraction = P,
+    alpha: Fraction = ALPHA,
+    naming: Naming = "any",
+) -> Iterator[Plan]:
+    """Yield the best plan for each number of people named, from 1 to their number or :data:`MOST_NAMED`.
+
+    The plans looked at: classes are named whole, the smallest first, up to any one of them; the members still to be
+    named are of one further class, or, where they are at most twelve, split in any way over the next classes, the
+    largest part in the smallest class; and the sure plans, again the smallest classes first.
+    """
+    ordered = _in_order(sizes)
+    found = _search(ordered, min(sum(ordered), MOST_NAMED), bound, p, alpha, naming, None)
+    yield from (found[named] for named in sorted(found) if named)
+
+
+def _in_order(sizes: Sequence[int]) -> list[int]:
+    ordered = sorted(sizes)
+    if ordered and ordered[0] < 1:
+        raise ParameterError(_("a class has no members"), _("give sizes of 1 or more"))
+    return ordered
+
+
+def _search(
+    ordered: list[int],
+    most: int,
+    bound: Bound,
+    p: Fraction,
+    alpha: Fraction,
+    naming: Naming,
+    limits: ChanceBound | None,
+) -> dict[int, Plan]:
+    """Return the best plan for each number of people named up to ``most``; with limits, only where it may be the best.
+
+    A sure plan is looked for whatever the number.
+    """
+    needed = thresholds(most, bound, p, alpha)
+    found: dict[int, Plan] = {}
+    best = 0.0
+
+    def offer(chance: float, depths: Sequence[tuple[int, int]], named: int, need: int, *, sure: bool = False) -> None:
+        nonlocal best
+        if chance > (found[named].chance * (1 + SLACK) if named in found else -1.0):
+            found[named] = Plan(named, need, min(chance, 1.0), _counted(depths), sure)
+            best = max(best, chance)
+
+    sure = list(_sure(ordered, needed, bound, p, alpha, limits)) if naming == "any" else []
+    last = min(most, sure[0][0]) if limits is not None and sure else most  # nothing is better than what is sure
+    before, whole = np.ones(1), 0
+    for at in range(len(ordered) + 1):
+        if limits is not None and limits.greatest(whole, last) < best:
+            break
+        # before: the chances of 0, 1, … hits when the first `at` classes are named whole
+        if limits is None or limits.greatest(whole, min(whole + DEEPEST, last)) >= best:
+            reach = np.concatenate((np.cumsum(before[::-1])[::-1], [0.0]))
+            done = [(size, min(size, DEEPEST)) for size in ordered[:at]]
+            for parts in _leftovers(ordered, at, most - whole, naming):
+                named = whole + sum(part for _size, part in parts)
+                hits = _together(parts)
+                missing = np.clip(needed[named] - np.arange(len(hits)), 0, len(reach) - 1)
+                offer(float(hits @ reach[missing]), [*done, *parts], named, needed[named])
+        if at == len(ordered) or whole + min(ordered[at], DEEPEST) > last:
+            break
+        deep = min(ordered[at], DEEPEST)
+        before, whole = np.convolve(before, _chances(ordered[at], deep)), whole + deep
+    for named, classes, need in sure:
+        offer(1.0, [(s, s) for s in ordered[:classes]], named, need, sure=True)
+    return found
+
+
+def _sure(
+    ordered: list[int], needed: list[int], bound: Bound, p: Fraction, alpha: Fraction, limits: ChanceBound | None
+) -> Iterator[tuple[int, int, int]]:
+    """Yield the sure plans up to the number that r(n) is tabled for; with limits the first alone, wherever it is.
+
+    Each is the number named, of how many classes, and r(n).
+    """
+    named = np.cumsum(np.array(ordered, dtype=np.int64))
+    inside = int(np.searchsorted(named, len(needed) - 1, side="right"))
+    for at in range(inside):
+        if at + 1 >= needed[named[at]]:
+            yield int(named[at]), at + 1, needed[named[at]]
+            if limits is not None:
+                return
+    if limits is None or inside == len(ordered):
+        return
+    hits = np.arange(inside + 1, len(ordered) + 1)
+    for place in np.flatnonzero(hits >= limits.least_needed(named[inside:])).tolist():
+        at = inside + place
+        need = threshold(int(named[at]), bound, p, alpha)
+        if at + 1 >= need:
+            yield int(named[at]), at + 1, need
+            return
+
+
+@lru_cache(maxsize=65536)
+def _together(parts: tuple[tuple[int, int], ...]) -> Chances:
+    """Return the chances of 0, 1, … hits in some classes, given as sizes and members named."""
+    hits = np.ones(1)
+    for size, part in parts:
+        hits = np.convolve(hits, _chances(size, part))
+    return hits
+
+
+def _leftovers(ordered: list[int], at: int, room: int, naming: Naming) -> Iterator[tuple[tuple[int, int], ...]]:
+    """Yield what may be named besides the first ``at`` classes, as sizes and members; nothing at all is the first."""
+    yield ()
+    following = ordered[at : at + _MOST_SPLIT]
+    if naming == "whole" or not following:
+        return
+    # the partial class may be a later one, whose depth fits better; of those deep enough the smallest yields most
+    for part in range(1, min(ordered[-1] - 1, DEEPEST, room) + 1):
+        yield ((ordered[bisect_right(ordered, part, at)], part),)
+    for total in range(2, min(_MOST_SPLIT, room) + 1):
+        for parts in _splits(total, total):
+            if 1 < len(parts) <= len(following) and all(map(le, parts, following)):
+                yield tuple(zip(following, parts, strict=False))
+
+
+@lru_cache(maxsize=256)
+def _splits(total: int, largest: int) -> tuple[tuple[int, ...], ...]:
+    """Return the ways to write ``total`` as a sum of parts up to ``largest``, the largest first."""
+    if total == 0:
+        return ((),)
+    return tuple((part, *rest) for part in range(min(total, largest), 0, -1) for rest in _splits(total - part, part))
+
+
+def _counted(depths: Sequence[tuple[int, int]]) -> tuple[tuple[int, int, int], ...]:
+    return tuple((size, part, classes) for (size, part), classes in sorted(Counter(depths).items()))

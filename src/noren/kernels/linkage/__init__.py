@@ -1,0 +1,1 @@
+"""Whose pseudonym it is: likeness of histories, and one pseudonym each."""

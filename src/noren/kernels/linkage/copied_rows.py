@@ -1,0 +1,304 @@
+"""How likely public rows are copies of somebody's known rows, when copies may be moved, scaled, deleted and mixed.
+
+A public row of customer i is a copy of one of the n known rows of i, each as likely, with chance a; else it may be
+anything that is sold (a row that is not known, or another's). Against "anything" a row r of i speaks by
+
+    log(1 + a/(1 - a) · 1/n · Σ_s w(r, s)),    w(r, s) = 1/u(item) · Π_c m_c(l) / u_cs(l),
+
+up to log(1 - a), which is the same for every customer. The sum is over the known rows s of i with the same item;
+u(item) is the share of public rows with that item, so rare items weigh most. In every other column the two cells are
+so or so far apart: level l of a few. m_c(l) is the chance of that level for a copy, learnt from the data; u_cs(l) that
+for any public row of the same item (prices, quantities) or period (dates, times) beside s. A row whose item no known
+row has says nothing.
+
+Compiled on first use and kept in Numba's cache. The cache looks at the file of the function that is called and no
+other: whoever changes this file must touch ``row_owners.py`` too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from scipy.optimize import isotonic_regression
+
+from noren.kernels.arrays import Real, Whole
+from noren.kernels.linkage.row_layout import Backgrounds, KnownLayout, PublicLayout
+
+__all__ = [
+    "Beside",
+    "Copies",
+    "CopyEvidence",
+    "Held",
+    "Shown",
+    "evidence",
+    "falling",
+    "learn",
+    "plain_arrays",
+    "row_weight",
+]
+
+
+@dataclass(frozen=True)
+class Copies:
+    """What is believed of copies: which share of public rows they are, and the chance of each level in each column."""
+
+    share: float
+    chance: Real
+
+
+@dataclass(frozen=True)
+class CopyEvidence:
+    """What speaks for each pseudonym and person that share an item: two halves, to be added.
+
+    ``first`` says where the people of each pseudonym start in the other arrays.
+    """
+
+    first: Whole
+    person: Whole
+    halves: Real
+
+    @property
+    def pseudonym(self) -> Whole:
+        """The pseudonym of each entry."""
+        return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
+
+
+# --- evidence ----------------------------------------------------------------------------------------------
+
+
+def evidence(
+    known: KnownLayout,
+    public: PublicLayout,
+    beside: Backgrounds,
+    copies: Copies,
+    *,
+    limit: int,
+    other_periods: bool = False,
+) -> CopyEvidence:
+    """Return what speaks for each pseudonym and person, of each pseudonym for the ``limit`` likeliest people.
+
+    A row is compared with known rows of its own period or, to find habits, with those of all other periods.
+    """
+    most = min(limit, max(len(known.rows), 1))
+    return CopyEvidence(*_evidence(*plain_arrays(known, public, beside, copies), _odds(copies), most, other_periods))
+
+
+def learn(
+    known: KnownLayout,
+    public: PublicLayout,
+    beside: Backgrounds,
+    copies: Copies,
+    person: Whole,
+    trust: Real,
+    *,
+    other_periods: bool = False,
+) -> Copies:
+    """Return what copies look like if each pseudonym were the ``person`` given (below 0: nobody's), each counting by
+    ``trust``; what is believed so far says how sure it is that a row is a copy, and of which.
+    """
+    tally, copied, rows = _learn(
+        *plain_arrays(known, public, beside, copies), _odds(copies), person, trust, other_periods
+    )
+    # a hundredth of a row keeps what was believed before from vanishing
+    chance = tally + 0.01 * copies.chance
+    for c in range(len(chance)):
+        usual = beside.share[beside.place[:, c]].mean(axis=0) if len(beside.place) else chance[c]
+        chance[c] = falling(chance[c], usual)
+    share = (copied + copies.share) / (rows + 1)
+    return Copies(float(np.clip(share, 0.001, 0.999)), chance)
+
+
+def falling(chance: Real, usual: Real) -> Real:
+    """Return the chances nearest to ``chance`` whose ratio to ``usual`` does not rise: near never speaks against.
+
+    Few rows make ragged chances; far apart would then speak for a copy now and then.
+
+    >>> falling(np.array([1.0, 3.0]), np.array([0.5, 0.5])).tolist()
+    [0.5, 0.5]
+    """
+    weight = np.maximum(usual, 1e-12)
+    ratio = isotonic_regression(chance / weight, weights=weight, increasing=False).x
+    fallen: Real = np.maximum(ratio, 0.0) * weight
+    return fallen / max(float(fallen.sum()), 1e-300)
+
+
+def _odds(copies: Copies) -> float:
+    return copies.share / (1 - copies.share)
+
+
+Held = tuple[Whole, Whole, Real, Real]
+Shown = tuple[Whole, Whole, Whole, Real, Real, Whole, Whole, Whole]
+Beside = tuple[Real, Whole, Real, Real]
+
+
+def plain_arrays(
+    known: KnownLayout, public: PublicLayout, beside: Backgrounds, copies: Copies
+) -> tuple[Held, Shown, Beside]:
+    """Return everything as the tuples of arrays that compiled functions take."""
+    held = known.first, known.person, known.values, known.rows
+    shown = (
+        *(public.first, public.begin, public.end, public.lo, public.hi),
+        *(public.item_first, public.item, public.half),
+    )
+    return held, shown, (beside.reach, beside.place, _ratios(beside, copies), known.weight / beside.item)
+
+
+def _ratios(beside: Backgrounds, copies: Copies) -> Real:
+    """Return m_c(l) / u_cs(l) for each place; the last level stands for a cell that is not known, and says nothing."""
+    columns, levels = beside.reach.shape
+    column = np.zeros(len(beside.share), np.int64)
+    for c in range(columns):
+        column[beside.place[:, c]] = c
+    ratio = np.ones((len(beside.share), levels + 1))
+    ratio[:, :levels] = copies.chance[column] / beside.share
+    return ratio
+
+
+@njit(cache=True, nogil=True)
+def _level(x: float, lo: float, hi: float, reach: Real) -> int:
+    """Return the level of the distance of x from a range; the number of levels where x is not known."""
+    if np.isnan(x):
+        return len(reach)
+    far = max(lo - x, x - hi, 0.0)
+    level = 0
+    while far > reach[level]:
+        level += 1
+    return level
+
+
+@njit(cache=True, nogil=True, inline="always")
+def row_weight(s: int, r: int, values: Real, lo: Real, hi: Real, beside: Beside, said: Real, said_by: Whole) -> float:
+    """Return w(r, s); what row r says beside a value is kept in ``said``, as many known rows have the same value."""
+    reach, place, ratio, weights = beside
+    weight: float = weights[s]
+    for c in range(values.shape[1]):
+        at = place[s, c]
+        if said_by[at] != r:
+            said_by[at] = r
+            said[at] = ratio[at, _level(values[s, c], lo[r, c], hi[r, c], reach[c])]
+        weight *= said[at]
+    return weight
+
+
+@njit(cache=True, nogil=True)
+def _evidence(
+    known: Held, public: Shown, beside: Beside, odds: float, limit: int, others: bool
+) -> tuple[Whole, Whole, Real]:
+    known_first, known_person, values, rows = known
+    unit_first, begin, end, lo, hi, item_first, item, half = public
+    people, periods = rows.shape[0], rows.shape[1] - 1
+    units = len(unit_first) - 1
+    first = np.zeros(units + 1, np.int64)
+    room = 1024
+    person = np.empty(room, np.int64)
+    halves = np.empty((room, 2))
+    total = np.zeros((people, 2))
+    seen = np.zeros(people, np.bool_)
+    touched = np.empty(people, np.int64)
+    here = np.zeros(people)
+    near = np.empty(people, np.int64)
+    said = np.zeros(len(beside[2]))
+    said_by = np.full(len(beside[2]), -1, np.int64)
+    used = 0
+    for u in range(units):
+        many = 0
+        for r in range(unit_first[u], unit_first[u + 1]):
+            close = 0
+            for part in range(2):
+                a, b = begin[r], end[r] + 1
+                if others:
+                    a, b = (0, begin[r]) if part == 0 else (end[r] + 1, periods)
+                elif part == 1:
+                    break
+                if a >= b:
+                    continue
+                for e in range(item_first[r], item_first[r + 1]):
+                    for s in range(known_first[item[e] * periods + a], known_first[item[e] * periods + b]):
+                        weight = row_weight(s, r, values, lo, hi, beside, said, said_by)
+                        if weight > 0:
+                            i = known_person[s]
+                            if here[i] == 0:
+                                near[close] = i
+                                close += 1
+                            here[i] += weight
+            for k in range(close):
+                i = near[k]
+                held = rows[i, end[r] + 1] - rows[i, begin[r]]
+                if others:
+                    held = rows[i, periods] - held
+                total[i, half[r]] += np.log1p(odds * here[i] / held)
+                here[i] = 0.0
+                if not seen[i]:
+                    seen[i] = True
+                    touched[many] = i
+                    many += 1
+        chosen = np.sort(touched[:many])
+        if many > limit:
+            best = np.argsort(-(total[chosen, 0] + total[chosen, 1]), kind="mergesort")[:limit]
+            chosen = np.sort(chosen[best])
+        while used + len(chosen) > room:
+            person = np.concatenate((person, np.empty(room, np.int64)))
+            halves = np.concatenate((halves, np.empty((room, 2))))
+            room *= 2
+        for i in chosen:
+            person[used] = i
+            halves[used] = total[i]
+            used += 1
+        for k in range(many):
+            total[touched[k]] = 0.0
+            seen[touched[k]] = False
+        first[u + 1] = used
+    return first, person[:used].copy(), halves[:used].copy()
+
+
+@njit(cache=True, nogil=True)
+def _learn(
+    known: Held, public: Shown, beside: Beside, odds: float, person: Whole, trust: Real, others: bool
+) -> tuple[Real, float, float]:
+    known_first, known_person, values, rows = known
+    unit_first, begin, end, lo, hi, item_first, item, _half = public
+    reach = beside[0]
+    periods = rows.shape[1] - 1
+    columns, levels = reach.shape
+    tally = np.zeros((columns, levels))
+    own = np.zeros((columns, levels))
+    said = np.zeros(len(beside[2]))
+    said_by = np.full(len(beside[2]), -1, np.int64)
+    copied = 0.0
+    counted = 0.0
+    for u in range(len(unit_first) - 1):
+        i = person[u]
+        if i < 0 or trust[u] <= 0:
+            continue
+        for r in range(unit_first[u], unit_first[u + 1]):
+            held = rows[i, end[r] + 1] - rows[i, begin[r]]
+            if others:
+                held = rows[i, periods] - held
+            if held <= 0:
+                continue
+            counted += trust[u]
+            total = 0.0
+            own[:] = 0.0
+            for p in range(periods):
+                if (begin[r] <= p <= end[r]) == others:
+                    continue
+                for e in range(item_first[r], item_first[r + 1]):
+                    a = known_first[item[e] * periods + p]
+                    b = known_first[item[e] * periods + p + 1]
+                    for s in range(a + np.searchsorted(known_person[a:b], i), b):
+                        if known_person[s] != i:
+                            break
+                        weight = row_weight(s, r, values, lo, hi, beside, said, said_by)
+                        total += weight
+                        for c in range(columns):
+                            level = _level(values[s, c], lo[r, c], hi[r, c], reach[c])
+                            if level < levels:
+                                own[c, level] += weight
+            if total > 0:
+                chance = odds * total / held
+                chance = trust[u] * chance / (1 + chance)
+                copied += chance
+                tally += own * (chance / total)
+    return tally, copied, counted

@@ -1,0 +1,653 @@
+"""Which customers may be behind a pseudonym: every public row needs a row of theirs that fits it, each its own.
+
+That is a matching in a bipartite graph, for each pseudonym and customer. Three cheap questions come first, and nearly
+always answer no: does the public row that the fewest known rows fit in one column fit any of theirs, have they enough
+rows, does every other row fit one? Of sorted columns the first question looks at nobody else's rows. Rows that fit all
+of the customer's need no edges: once the others are matched, enough rows are left for them.
+
+Numbers stand for everything: a text is its code, a missing value NaN, a suppressed cell the range from -inf to inf.
+Column 0 is the item, by which rows are looked up.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numba as nb
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order, connected_components, maximum_bipartite_matching
+
+from noren.kernels.arrays import Real, Whole
+
+__all__ = [
+    "Candidates",
+    "KnownRows",
+    "PublicRows",
+    "assignable",
+    "candidate_blocks",
+    "candidates",
+    "joined",
+    "one_to_one_counts",
+]
+
+_BLOCK = 16
+"""Pseudonyms of the first block; those after it are as many as take about a tenth of a second."""
+_SOON, _LATE = 0.05, 0.2
+_BY_ITEM = 0
+_NOTHING_SAID = -1
+
+
+@dataclass(frozen=True)
+class KnownRows:
+    """The rows of the original, customer by customer, in each by item.
+
+    Attributes
+    ----------
+    values
+        One line per row, one number per column.
+    first
+        Where each customer's rows start, and where the last one's end.
+    customer
+        The customer of each row.
+    by_item, item_first
+        All rows by item, and where the rows of each item start.
+    """
+
+    values: Real
+    first: Whole
+    customer: Whole
+    by_item: Whole
+    item_first: Whole
+
+    @classmethod
+    def of(cls, values: Real, customer: Whole, customers: int, items: int) -> KnownRows:
+        """Sort rows in any order; those without a customer (below 0) are left out."""
+        there = np.flatnonzero(customer >= 0)
+        order = there[np.lexsort((values[there, 0], customer[there]))]
+        values, customer = values[order], customer[order]
+        first = np.concatenate(([0], np.cumsum(np.bincount(customer, minlength=customers)))).astype(np.int64)
+        item = np.where(np.isnan(values[:, 0]), items, values[:, 0]).astype(np.int64)
+        by_item = np.argsort(item, kind="stable").astype(np.int64)
+        item_first = np.concatenate(([0], np.cumsum(np.bincount(item, minlength=items + 1)))).astype(np.int64)
+        return cls(values, first, customer, by_item, item_first)
+
+    @property
+    def counts(self) -> Whole:
+        """How many rows each customer has."""
+        return np.diff(self.first)
+
+
+@dataclass(frozen=True)
+class PublicRows:
+    """What public rows allow, pseudonym by pseudonym, in each the row with the rarest items first.
+
+    Attributes
+    ----------
+    lo, hi
+        One line per row, the range that each cell allows.
+    set_first, set_stop, members
+        Where a cell lists codes: the part of ``members`` that it lists, in order.
+    first
+        Where each pseudonym's rows start, and where the last one's end.
+    allowed
+        How many known rows have an item that the row allows; infinity where it allows every one.
+    """
+
+    lo: Real
+    hi: Real
+    set_first: Whole
+    set_stop: Whole
+    members: Real
+    first: Whole
+    allowed: Real
+
+    @classmethod
+    def of(
+        cls,
+        lo: Real,
+        hi: Real,
+        set_first: Whole,
+        set_stop: Whole,
+        members: Real,
+        pseudonym: Whole,
+        pseudonyms: int,
+        known: KnownRows,
+    ) -> PublicRows:
+        """Sort rows in any order; those without a pseudonym (below 0) are left out."""
+        # how many known rows have an item that the row allows
+        frequency = np.diff(known.item_first).astype(np.float64)
+        listed = np.concatenate(([0.0], np.cumsum(frequency[members.astype(np.int64).clip(0, len(frequency) - 1)])))
+        allowed = listed[set_stop[:, 0]] - listed[set_first[:, 0]]
+        allowed[lo[:, 0] == -np.inf] = np.inf
+        there = np.flatnonzero(pseudonym >= 0)
+        order = there[np.lexsort((allowed[there], pseudonym[there]))]
+        first = np.concatenate(([0], np.cumsum(np.bincount(pseudonym[there], minlength=pseudonyms)))).astype(np.int64)
+        return cls(lo[order], hi[order], set_first[order], set_stop[order], members, first, allowed[order])
+
+    @property
+    def counts(self) -> Whole:
+        """How many rows each pseudonym has."""
+        return np.diff(self.first)
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The customers that may be behind each pseudonym: ``customer[first[p]:first[p + 1]]``, in order."""
+
+    first: Whole
+    customer: Any
+    customers: int
+
+    @property
+    def counts(self) -> Whole:
+        """How many customers may be behind each pseudonym."""
+        return np.diff(self.first)
+
+    @property
+    def pseudonym(self) -> Whole:
+        """The pseudonym of each pair."""
+        return np.repeat(np.arange(len(self.first) - 1), self.counts)
+
+    def take(self, pseudonyms: Whole) -> Candidates:
+        """Return the candidates of some pseudonyms, in a new order; one may come several times."""
+        counts = self.counts[pseudonyms]
+        first = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+        place = np.arange(first[-1]) - np.repeat(first[:-1] - self.first[:-1][pseudonyms], counts)
+        return Candidates(first, self.customer[place], self.customers)
+
+
+def candidates(known: KnownRows, public: PublicRows, enough: int | None = None) -> Candidates:
+    """Return who may be behind each pseudonym; with ``enough`` no more than so many of them.
+
+    Two public rows, [1;2] and [2;3], need two rows of a customer: the values 1 and 3 do, 2 and 9 do not.
+
+    >>> known = KnownRows.of(np.array([[0.0, 1], [0, 3], [0, 2], [0, 9]]), np.array([0, 0, 1, 1]), 2, 1)
+    >>> lo, hi = np.array([[-np.inf, 1], [-np.inf, 2]]), np.array([[np.inf, 2], [np.inf, 3]])
+    >>> no_sets, nothing = np.zeros((2, 2), dtype=int), np.zeros(0)
+    >>> public = PublicRows.of(lo, hi, no_sets, no_sets, nothing, np.array([0, 0]), 1, known)
+    >>> candidates(known, public).customer.tolist()
+    [0]
+    """
+    return joined([found for _done, found in candidate_blocks(known, public, enough)], len(known.counts))
+
+
+def joined(blocks: Sequence[Candidates], customers: int) -> Candidates:
+    """Return the candidates of all pseudonyms from those of some after another."""
+    counts = np.concatenate([np.zeros(1, dtype=np.int64), *(block.counts for block in blocks)])
+    customer = np.concatenate([np.zeros(0, dtype=np.int32), *(block.customer for block in blocks)])
+    return Candidates(np.cumsum(counts), customer, customers)
+
+
+def candidate_blocks(
+    known: KnownRows, public: PublicRows, enough: int | None = None
+) -> Iterator[tuple[float, Candidates]]:
+    """Yield the candidates of some pseudonyms after another, with the share of them that is done.
+
+    A block takes a fraction of a second, so that whoever wants to stop is heard.
+    """
+    pseudonyms = len(public.first) - 1
+    lookup = _lookups(known, public)
+    start, size = 0, _BLOCK
+    while start < pseudonyms:
+        stop = min(start + size, pseudonyms)
+        begin = time.monotonic()
+        first, customer = _search(
+            known.values, known.first, known.customer, known.by_item, known.item_first,
+            public.lo, public.hi, public.set_first, public.set_stop, public.members, public.first,
+            *lookup, len(known.counts) if enough is None else enough, start, stop,
+        )  # fmt: skip
+        took = time.monotonic() - begin
+        size = size * 2 if took < _SOON else max(size // 2, 1) if took > _LATE else size
+        yield stop / pseudonyms, Candidates(first, customer, len(known.counts))
+        start = stop
+
+
+def _lookups(known: KnownRows, public: PublicRows) -> tuple[Whole, Whole, Whole, Whole, Whole]:
+    """Return, for each pseudonym, through which row and column its candidates are looked up.
+
+    Of all cells of its rows that which the fewest known rows fit: the row, the column, and where the rows that fit
+    stand among all rows sorted by that column, which come first. The item's column, :data:`_BY_ITEM`, has its own
+    order; a pseudonym of which nothing is said has the column :data:`_NOTHING_SAID`.
+    """
+    rows, columns = public.lo.shape
+    order = np.argsort(known.values, axis=0, kind="stable").T.astype(np.int64)
+    begin, end = np.zeros((rows, columns), dtype=np.int64), np.zeros((rows, columns), dtype=np.int64)
+    fitting = np.empty((rows, columns))
+    fitting[:, 0] = public.allowed
+    for at in range(1, columns):
+        ordered = known.values[order[at], at]
+        begin[:, at] = np.searchsorted(ordered, public.lo[:, at], side="left")
+        end[:, at] = np.maximum(np.searchsorted(ordered, public.hi[:, at], side="right"), begin[:, at])
+        free = (public.lo[:, at] == -np.inf) & (public.hi[:, at] == np.inf)
+        fitting[:, at] = np.where(free, np.inf, end[:, at] - begin[:, at])
+    column = fitting.argmin(axis=1) if rows else np.zeros(0, dtype=np.int64)
+    least = fitting[np.arange(rows), column]
+    who = np.repeat(np.arange(len(public.counts)), public.counts)
+    # the first of the rows with the least number, pseudonym by pseudonym
+    best = np.lexsort((least, who))[public.first[:-1][public.counts > 0]]
+    row = np.zeros(len(public.counts), dtype=np.int64)
+    through = np.full(len(public.counts), _NOTHING_SAID, dtype=np.int64)
+    some = public.counts > 0
+    row[some] = best
+    through[some] = np.where(np.isinf(least[best]), _NOTHING_SAID, column[best])
+    place = np.maximum(through, 0)
+    if not rows:
+        return order, row, through, row, row
+    return order, row, through, begin[row, place], end[row, place]
+
+
+@nb.njit(cache=True, nogil=True)
+def _holds(x: float, lo: float, hi: float, first: int, stop: int, members: Real) -> bool:  # pragma: no cover (compiled)
+    """Tell whether one cell allows one value."""
+    if lo == -np.inf and hi == np.inf:
+        return True
+    if not (lo <= x <= hi):
+        return False
+    if stop - first <= 1:
+        return True
+    while first < stop:
+        middle = (first + stop) // 2
+        if members[middle] < x:
+            first = middle + 1
+        else:
+            stop = middle
+    return bool(members[first] == x)
+
+
+@nb.njit(cache=True, nogil=True)
+def _fits(
+    values: Real, row: int, lo: Real, hi: Real, set_first: Whole, set_stop: Whole, members: Real, said: int, column: int
+) -> bool:  # pragma: no cover (compiled)
+    """Tell whether a public row allows a known row, from ``column`` on."""
+    for at in range(column, values.shape[1]):
+        if not _holds(values[row, at], lo[said, at], hi[said, at], set_first[said, at], set_stop[said, at], members):
+            return False
+    return True
+
+
+@nb.njit(cache=True, nogil=True)
+def _lower(values: Real, first: int, stop: int, item: float) -> int:  # pragma: no cover (compiled)
+    """Return the first of a customer's rows whose item is not below ``item``; missing items stand last."""
+    while first < stop:
+        middle = (first + stop) // 2
+        if values[middle, 0] < item:
+            first = middle + 1
+        else:
+            stop = middle
+    return first
+
+
+@nb.njit(cache=True, nogil=True)
+def _search(
+    values: Real, known_first: Whole, customer: Whole, by_item: Whole, item_first: Whole,
+    lo: Real, hi: Real, set_first: Whole, set_stop: Whole, members: Real, public_first: Whole,
+    order: Whole, lookup_row: Whole, lookup_column: Whole, lookup_begin: Whole, lookup_end: Whole,
+    enough: int, start: int, stop: int,
+) -> tuple[Whole, NDArray[np.int32]]:  # fmt: skip  # pragma: no cover (compiled)
+    """Return the candidates of the pseudonyms from ``start`` to ``stop``, at most ``enough`` of each."""
+    customers = len(known_first) - 1
+    first = np.zeros(stop - start + 1, dtype=np.int64)
+    found = np.empty(max(customers, 16), dtype=np.int32)
+    total = 0
+    asked = np.full(customers, -1, dtype=np.int64)
+    most_said, most_known = 0, 0
+    for pseudonym in range(start, stop):
+        most_said = max(most_said, public_first[pseudonym + 1] - public_first[pseudonym])
+    for who in range(customers):
+        most_known = max(most_known, known_first[who + 1] - known_first[who])
+    edges = np.empty(1024, dtype=np.int64)
+    room = np.empty((4, most_said + 1), dtype=np.int64)
+    room_known = np.empty((3, most_known), dtype=np.int64)
+    for pseudonym in range(start, stop):
+        p0, p1 = public_first[pseudonym], public_first[pseudonym + 1]
+        if total + customers > len(found):
+            found = np.concatenate((found, np.empty(len(found) + customers, dtype=np.int32)))
+        before = total
+        through = lookup_column[pseudonym]
+        rarest = lookup_row[pseudonym]
+        # runs of rows: one of a sorted column, or one for each item that the rarest row lists
+        runs = 1
+        if through == _BY_ITEM:
+            runs = set_stop[rarest, 0] - set_first[rarest, 0]
+        elif through == _NOTHING_SAID:
+            runs = 0
+            for who in range(customers):
+                if total - before == enough:
+                    break
+                if known_first[who + 1] - known_first[who] >= p1 - p0:
+                    found[total] = who
+                    total += 1
+        for run in range(runs):
+            begin, end = lookup_begin[pseudonym], lookup_end[pseudonym]
+            if through == _BY_ITEM:
+                item = int(members[set_first[rarest, 0] + run])
+                begin, end = item_first[item], item_first[item + 1]
+            for place in range(begin, end):
+                if total - before == enough:
+                    break
+                row = by_item[place] if through == _BY_ITEM else order[through, place]
+                who = customer[row]
+                if asked[who] == pseudonym or known_first[who + 1] - known_first[who] < p1 - p0:
+                    continue
+                if not _fits(values, row, lo, hi, set_first, set_stop, members, rarest, 0):
+                    continue
+                asked[who] = pseudonym
+                possible = p1 - p0 == 1
+                if not possible:
+                    possible, edges = _matches(
+                        values, known_first[who], known_first[who + 1], lo, hi, set_first, set_stop, members,
+                        p0, p1, edges, room, room_known,
+                    )  # fmt: skip
+                if possible:
+                    found[total] = who
+                    total += 1
+        found[before:total].sort()
+        first[pseudonym - start + 1] = total
+    return first, found[:total].copy()
+
+
+@nb.njit(cache=True, nogil=True)
+def _matches(
+    values: Real, k0: int, k1: int, lo: Real, hi: Real, set_first: Whole, set_stop: Whole, members: Real,
+    p0: int, p1: int, edges: Whole, room: Whole, room_known: Whole,
+) -> tuple[bool, Whole]:  # fmt: skip  # pragma: no cover (compiled)
+    """Tell whether the public rows p0…p1 can each have their own of the known rows k0…k1.
+
+    ``edges``, ``room`` and ``room_known`` are room to work, kept from pair to pair.
+    """
+    edge_first, waiting, queue, mate = room[0], room[1], room[2], room[3]
+    owner, came_from, seen = room_known[0], room_known[1], room_known[2]
+    edge_first[0] = 0
+    used = 0
+    picky = 0
+    for said in range(p0, p1):
+        if used + (k1 - k0) > len(edges):
+            edges = np.concatenate((edges, np.empty(len(edges) + k1 - k0, dtype=np.int64)))
+        before = used
+        if lo[said, 0] == -np.inf and hi[said, 0] == np.inf:
+            for row in range(k0, k1):
+                if _fits(values, row, lo, hi, set_first, set_stop, members, said, 1):
+                    edges[used] = row - k0
+                    used += 1
+        else:
+            for at in range(set_first[said, 0], set_stop[said, 0]):
+                row = _lower(values, k0, k1, members[at])
+                while row < k1 and values[row, 0] == members[at]:
+                    if _fits(values, row, lo, hi, set_first, set_stop, members, said, 1):
+                        edges[used] = row - k0
+                        used += 1
+                    row += 1
+        if used == before:
+            return False, edges
+        if used - before == k1 - k0:
+            used = before
+            continue
+        picky += 1
+        edge_first[picky] = used
+    # the first free row that fits, then alternating paths for whoever found none
+    owner[: k1 - k0] = -1
+    left = 0
+    for row in range(picky):
+        taken = False
+        for at in range(edge_first[row], edge_first[row + 1]):
+            if owner[edges[at]] < 0:
+                owner[edges[at]] = row
+                mate[row] = edges[at]
+                taken = True
+                break
+        if not taken:
+            mate[row] = -1
+            waiting[left] = row
+            left += 1
+    seen[: k1 - k0] = -1
+    for turn in range(left):
+        queue[0] = waiting[turn]
+        head, tail, free = 0, 1, -1
+        while head < tail and free < 0:
+            row = queue[head]
+            head += 1
+            for at in range(edge_first[row], edge_first[row + 1]):
+                place = edges[at]
+                if seen[place] == turn:
+                    continue
+                seen[place] = turn
+                came_from[place] = row
+                if owner[place] < 0:
+                    free = place
+                    break
+                queue[tail] = owner[place]
+                tail += 1
+        if free < 0:
+            return False, edges
+        while free >= 0:
+            row = came_from[free]
+            before = mate[row]
+            owner[free] = row
+            mate[row] = free
+            free = before
+    return True, edges
+
+
+def assignable(found: Candidates) -> Candidates | None:
+    """Return the candidates that some assignment of all pseudonyms to different customers keeps; None without any.
+
+    Whoever knows that no two pseudonyms are one person can rule out more than fits row by row: where two pseudonyms
+    share the same two candidates, a third that has one of them too cannot be that one. A pair (p, c) is kept when p can
+    take c and the others move on, round a circle or to somebody nobody needs: c's pseudonym is in the same strongly
+    connected part as p, or reaches a free customer.
+
+    >>> both, third = np.array([0, 1]), np.array([1, 2])
+    >>> found = Candidates(np.array([0, 2, 4, 6]), np.concatenate((both, both, third)), 3)
+    >>> assignable(found).counts.tolist()
+    [2, 2, 1]
+    """
+    count = len(found.first) - 1
+    pairs = csr_array((np.ones(len(found.customer)), found.customer, found.first), shape=(count, found.customers))
+    if not len(found.customer):
+        return found if count == 0 else None
+    mate = np.asarray(maximum_bipartite_matching(pairs, perm_type="column"))
+    if (mate < 0).any():
+        return None
+    owner = np.full(found.customers, -1, dtype=np.int64)
+    owner[mate] = np.arange(count)
+    taker, displaced = found.pseudonym, owner[found.customer]
+    held = displaced >= 0
+    moves = csr_array((np.ones(held.sum()), (taker[held], displaced[held])), shape=(count + 1, count + 1))
+    part = connected_components(moves, directed=True, connection="strong")[1]
+    # from the node `count`, which stands for the free customers, backwards to all who may end there
+    ends = np.unique(taker[~held])
+    back = moves.T + csr_array((np.ones(len(ends)), (np.full(len(ends), count), ends)), shape=moves.shape)
+    may_leave = np.zeros(count + 1, dtype=bool)
+    may_leave[breadth_first_order(csr_array(back), count, directed=True, return_predecessors=False)] = True
+    keep = ~held | (part[taker] == part[displaced]) | may_leave[displaced]
+    first = np.concatenate(([0], np.cumsum(np.bincount(taker[keep], minlength=count)))).astype(np.int64)
+    return Candidates(first, found.customer[keep], found.customers)
+
+
+def one_to_one_counts(found: Candidates, sharing: Whole) -> Whole | None:
+    """Return how many candidates :func:`assignable` keeps, for pseudonyms counted by their public histories.
+
+    ``sharing[h]`` pseudonyms have the h-th history and so the same candidates. Any of them can trade customers with
+    another, so they are in one strongly connected part, and the history stands for them all: the work grows with the
+    pairs of histories and customers, not of pseudonyms and customers. None where there is no assignment.
+
+    >>> found = Candidates(np.array([0, 2, 4]), np.array([0, 1, 1, 2]), 3)
+    >>> one_to_one_counts(found, np.array([2, 1])).tolist()
+    [2, 1]
+    """
+    owner = _assigned(found.first, found.customer, np.asarray(sharing, dtype=np.int64), found.customers)
+    return None if owner is None else _kept(found.first, found.customer, owner)
+
+
+def _assigned(first: Whole, customer: Any, sharing: Whole, customers: int) -> Whole | None:
+    owner = np.full(customers, -1, dtype=np.int64)
+    order = np.argsort(np.diff(first), kind="stable").astype(np.int64)
+    lacking = _take_free(first, customer, sharing, order, owner)
+    while lacking.any():
+        if not _augmented(first, customer, lacking, owner):
+            return None
+    return owner
+
+
+@nb.njit(cache=True, nogil=True)
+def _take_free(
+    first: Whole, customer: Whole, sharing: Whole, order: Whole, owner: Whole
+) -> Whole:  # pragma: no cover (compiled)
+    """Give each history free customers, the one with the fewest candidates first; return how many each still lacks."""
+    lacking = sharing.copy()
+    for history in order:
+        for at in range(first[history], first[history + 1]):
+            if lacking[history] == 0:
+                break
+            if owner[customer[at]] < 0:
+                owner[customer[at]] = history
+                lacking[history] -= 1
+    return lacking
+
+
+@nb.njit(cache=True, nogil=True)
+def _augmented(first: Whole, customer: Whole, lacking: Whole, owner: Whole) -> bool:  # pragma: no cover (compiled)
+    """Make one phase of Hopcroft and Karp's algorithm: shortest ways from whoever lacks to a free customer, disjoint.
+
+    Returns whether there was one.
+    """
+    count = len(lacking)
+    level = np.full(count, -1, dtype=np.int64)
+    queue = np.empty(count, dtype=np.int64)
+    head, tail = 0, 0
+    for history in range(count):
+        if lacking[history] > 0:
+            level[history] = 0
+            queue[tail] = history
+            tail += 1
+    end = -1
+    while head < tail:
+        history = queue[head]
+        head += 1
+        if end >= 0 and level[history] >= end:
+            break
+        for at in range(first[history], first[history + 1]):
+            other = owner[customer[at]]
+            if other < 0:
+                end = level[history]
+            elif level[other] < 0:
+                level[other] = level[history] + 1
+                queue[tail] = other
+                tail += 1
+    if end < 0:
+        return False
+    at_edge = first[:-1].copy()
+    way = np.empty(count + 1, dtype=np.int64)
+    improved = False
+    for source in range(count):
+        while lacking[source] > 0 and level[source] == 0:
+            way[0] = source
+            depth = 0
+            done = False
+            while depth >= 0 and not done:
+                history = way[depth]
+                deeper = False
+                while at_edge[history] < first[history + 1]:
+                    other = owner[customer[at_edge[history]]]
+                    if other < 0:
+                        done = True
+                        break
+                    if depth < end and level[other] == level[history] + 1:
+                        depth += 1
+                        way[depth] = other
+                        deeper = True
+                        break
+                    at_edge[history] += 1
+                if done or deeper:
+                    continue
+                depth -= 1
+                if depth >= 0:
+                    at_edge[way[depth]] += 1
+            if not done:
+                break
+            # each on the way takes the customer it looked at; those behind give theirs up
+            for step in range(depth + 1):
+                owner[customer[at_edge[way[step]]]] = way[step]
+                at_edge[way[step]] += 1
+            lacking[source] -= 1
+            improved = True
+    return improved
+
+
+@nb.njit(cache=True, nogil=True)
+def _kept(first: Whole, customer: Whole, owner: Whole) -> Whole:  # pragma: no cover (compiled)
+    """Return how many candidates of each history some assignment of all keeps (Tarjan's strongly connected parts).
+
+    Parts are completed from the ends of the ways to their beginnings, so whether a part reaches a free customer is
+    known when it is.
+    """
+    count = len(first) - 1
+    number = np.full(count, -1, dtype=np.int64)
+    low = np.zeros(count, dtype=np.int64)
+    part = np.full(count, -1, dtype=np.int64)
+    leaves = np.zeros(count, dtype=np.bool_)
+    at_edge = first[:-1].copy()
+    stack = np.empty(count, dtype=np.int64)
+    way = np.empty(count, dtype=np.int64)
+    held, visited, parts = 0, 0, 0
+    for source in range(count):
+        if number[source] >= 0:
+            continue
+        depth = 0
+        way[0] = source
+        number[source] = low[source] = visited
+        visited += 1
+        stack[held] = source
+        held += 1
+        while depth >= 0:
+            history = way[depth]
+            deeper = False
+            while at_edge[history] < first[history + 1]:
+                other = owner[customer[at_edge[history]]]
+                at_edge[history] += 1
+                if other < 0 or other == history or part[other] >= 0:
+                    continue
+                if number[other] >= 0:
+                    low[history] = min(low[history], number[other])
+                    continue
+                number[other] = low[other] = visited
+                visited += 1
+                stack[held] = other
+                held += 1
+                depth += 1
+                way[depth] = other
+                deeper = True
+                break
+            if deeper:
+                continue
+            if low[history] == number[history]:
+                bottom = held - 1
+                while stack[bottom] != history:
+                    bottom -= 1
+                for at in range(bottom, held):
+                    part[stack[at]] = parts
+                for at in range(bottom, held):
+                    if leaves[parts]:
+                        break
+                    for edge in range(first[stack[at]], first[stack[at] + 1]):
+                        other = owner[customer[edge]]
+                        if other < 0 or (part[other] != parts and leaves[part[other]]):
+                            leaves[parts] = True
+                            break
+                held = bottom
+                parts += 1
+            depth -= 1
+            if depth >= 0:
+                low[way[depth]] = min(low[way[depth]], low[history])
+    kept = np.zeros(count, dtype=np.int64)
+    for history in range(count):
+        for edge in range(first[history], first[history + 1]):
+            other = owner[customer[edge]]
+            if other < 0 or part[other] == part[history] or leaves[part[other]]:
+                kept[history] += 1
+    return kept

@@ -1,0 +1,331 @@
+"""Rows that carry the same key: the last one wins, as in a dictionary that is written row by row (S3).
+
+A key is one whole number for a row's two or three cells, equal for two rows exactly where the cells are: nothing is
+hashed away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from noren.kernels.arrays import Real, Whole
+
+__all__ = [
+    "NO_ROW",
+    "Sides",
+    "days_seen",
+    "first_letters",
+    "joint_key",
+    "last_match",
+    "looked_up",
+    "numbered",
+    "settled",
+    "whole_steps",
+]
+
+NO_ROW = -1
+
+Sides = tuple[Whole, Whole]
+"""One column of two tables."""
+
+_LARGEST_KEY = 2**62
+_DENSE = 8
+"""A table may have so many places per row before a hash table takes less time."""
+
+
+# --- keys --------------------------------------------------------------------------------------------------
+
+
+def joint_key(parts: Sequence[Sides]) -> tuple[Whole, Whole]:
+    """Return one number per row of two tables that is equal for two rows exactly where all parts are.
+
+    >>> one, other = joint_key([(np.array([5, 7]), np.array([5])), (np.array([-1, 0]), np.array([-1]))])
+    >>> one.tolist(), other.tolist()
+    ([0, 5], [0])
+    """
+    keys: Sides = (np.zeros(len(parts[0][0]), np.int64), np.zeros(len(parts[0][1]), np.int64))
+    size = 1
+    for given in parts:
+        part = given
+        least, most = _span(part)
+        if size * (most - least + 1) >= _LARGEST_KEY:
+            (keys, size), (part, codes) = _ranks(keys), _ranks(part)
+            least, most = 0, codes - 1
+        for key, side in zip(keys, part, strict=True):
+            _append(key, side, least, most - least + 1)
+        size *= most - least + 1
+    return keys
+
+
+def whole_steps(sides: tuple[Real, Real], steps: int) -> Sides:
+    """Return numbers as whole numbers that are equal exactly where they are: in steps of 1/``steps`` if all are some.
+
+    >>> [side.tolist() for side in whole_steps((np.array([3.8, 0.05]), np.array([3.8])), 100)]
+    [[380, 5], [380]]
+    >>> [side.tolist() for side in whole_steps((np.array([3.8, 0.123]), np.array([3.8])), 100)]
+    [[1, 0], [1]]
+    """
+    counted = np.empty(len(sides[0]), np.int64), np.empty(len(sides[1]), np.int64)
+    if all(_all_steps(values, steps, into) for values, into in zip(sides, counted, strict=True)):
+        return counted
+    return _ranks(sides)[0]
+
+
+def first_letters(starts: Whole, text: NDArray[np.uint8], letters: int) -> Whole:
+    """Return the first one or two characters of every text as a number.
+
+    The texts stand one behind another in UTF-8, text i from ``starts[i]`` up to ``starts[i + 1]``.
+
+    >>> first_letters(np.array([0, 5, 10]), np.frombuffer(b"2242322751", np.uint8), 2).tolist()
+    [12850, 12850]
+    """
+    if not 1 <= letters <= 2:
+        raise ValueError("eight bytes hold one or two characters")
+    return _first_letters(starts, text, letters)
+
+
+def _ranks(sides: tuple[NDArray[Any], NDArray[Any]]) -> tuple[Sides, int]:
+    once, rank = np.unique(np.concatenate(sides), return_inverse=True)
+    one, other = np.split(rank.astype(np.int64), [len(sides[0])])
+    return (one, other), max(len(once), 1)
+
+
+def numbered(starts: Whole, text: NDArray[np.uint8]) -> tuple[Whole, Whole]:
+    """Return texts (UTF-8, see :func:`first_letters`) as numbers 0, 1, … and the row in which each number comes first.
+
+    Rows of one customer mostly follow one another, so a text is looked up only where it differs from the one before.
+
+    >>> [found.tolist() for found in numbered(np.array([0, 1, 3, 5, 6]), np.frombuffer(b"abcbca", np.uint8))]
+    [[0, 1, 1, 0], [0, 1]]
+    """
+    return _numbered(starts, text)
+
+
+def days_seen(days: NDArray[np.int32]) -> tuple[int, NDArray[np.bool_]]:
+    """Return the first day, and of each day from it to the last one whether it occurs.
+
+    >>> first, seen = days_seen(np.array([14, 11, 14], np.int32))
+    >>> first, seen.tolist()
+    (11, [True, False, False, True])
+    """
+    least, most = (int(end) for end in _ends(days))
+    seen = np.zeros(most - least + 1, np.bool_)
+    _mark(days, least, seen)
+    return least, seen
+
+
+@njit(cache=True, nogil=True)
+def _mark(values: NDArray[np.integer[Any]], least: int, seen: NDArray[np.bool_]) -> None:
+    for value in values:
+        seen[value - least] = True
+
+
+def looked_up(days: NDArray[np.integer[Any]], first: int, of_day: Whole) -> Whole:
+    """Return what ``of_day`` says of each day, its first entry being that of the day ``first``.
+
+    >>> looked_up(np.array([14, 11], np.int32), 11, np.array([7, -1, -1, 9])).tolist()
+    [9, 7]
+    """
+    return _looked_up(days, first, of_day)
+
+
+@njit(cache=True, nogil=True)
+def _looked_up(days: NDArray[np.integer[Any]], first: int, of_day: Whole) -> Whole:
+    found = np.empty(days.size, np.int64)
+    for row in range(days.size):
+        found[row] = of_day[days[row] - first]
+    return found
+
+
+def _span(sides: Sequence[Whole]) -> tuple[int, int]:
+    """Return the least and the largest number of all."""
+    ends = [int(end) for side in sides if len(side) for end in _ends(side)]
+    return min(ends, default=0), max(ends, default=0)
+
+
+@njit(cache=True, nogil=True)
+def _ends(values: NDArray[np.integer[Any]]) -> tuple[np.int64, np.int64]:
+    least = most = np.int64(values[0])
+    for value in values:
+        least = min(least, np.int64(value))
+        most = max(most, np.int64(value))
+    return least, most
+
+
+@njit(cache=True, nogil=True)
+def _append(key: Whole, part: NDArray[np.integer[Any]], least: int, codes: int) -> None:
+    for row in range(key.size):
+        key[row] = key[row] * codes + (part[row] - least)
+
+
+@njit(cache=True, nogil=True)
+def _all_steps(values: Real, steps: int, counted: Whole) -> bool:
+    """Count values in steps, as long as each is a whole number of them."""
+    for row in range(values.size):
+        scaled = values[row] * steps
+        if not abs(scaled) < 2.0**53:
+            return False
+        many = np.int64(scaled + 0.5) if scaled >= 0 else np.int64(scaled - 0.5)
+        # dividing gives the float that stands for so many steps; multiplying by 0.01 would not
+        if many / steps != values[row]:
+            return False
+        counted[row] = many
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _first_letters(starts: Whole, text: NDArray[np.uint8], letters: int) -> Whole:
+    packed = np.zeros(starts.size - 1, np.int64)
+    for row in range(packed.size):
+        seen = 0
+        code = np.int64(0)
+        for at in range(starts[row], starts[row + 1]):
+            if (text[at] & 0xC0) != 0x80:  # a byte that begins a character
+                seen += 1
+                if seen > letters:
+                    break
+            code = (code << 8) | np.int64(text[at])
+        packed[row] = code
+    return packed
+
+
+@njit(cache=True, nogil=True)
+def _same(starts: Whole, text: NDArray[np.uint8], one: int, other: int) -> bool:
+    length = starts[one + 1] - starts[one]
+    if starts[other + 1] - starts[other] != length:
+        return False
+    for at in range(length):  # noqa: SIM110 - compiled, a generator is slower
+        if text[starts[one] + at] != text[starts[other] + at]:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _numbered(starts: Whole, text: NDArray[np.uint8]) -> tuple[Whole, Whole]:
+    count = starts.size - 1
+    size = 1024
+    slots = np.full(size, -1, np.int64)
+    number = np.empty(count, np.int64)
+    first = np.empty(count, np.int64)
+    known = 0
+    for row in range(count):
+        if row > 0 and _same(starts, text, row, row - 1):
+            number[row] = number[row - 1]
+            continue
+        if 2 * known >= size:
+            size *= 4
+            slots = np.full(size, -1, np.int64)
+            for one in range(known):
+                slots[_text_slot(starts, text, slots, first, first[one])] = one
+        at = _text_slot(starts, text, slots, first, row)
+        if slots[at] < 0:
+            slots[at] = known
+            first[known] = row
+            known += 1
+        number[row] = slots[at]
+    return number, first[:known].copy()
+
+
+@njit(cache=True, nogil=True)
+def _text_slot(starts: Whole, text: NDArray[np.uint8], slots: Whole, first: Whole, row: int) -> np.int64:
+    """Return the slot of a row's text, or the empty one where it belongs."""
+    mixed = np.uint64(0xCBF29CE484222325)
+    for place in range(starts[row], starts[row + 1]):
+        mixed = (mixed ^ np.uint64(text[place])) * np.uint64(0x100000001B3)
+    mixed ^= mixed >> np.uint64(32)
+    at = np.int64(mixed & np.uint64(slots.size - 1))
+    while slots[at] >= 0 and not _same(starts, text, first[slots[at]], row):
+        at = (at + 1) & (slots.size - 1)
+    return at
+
+
+# --- matching ----------------------------------------------------------------------------------------------
+
+
+def last_match(table: Whole, asked: Whole) -> Whole:
+    """Return, for each asked key, the last row of ``table`` that carries it; :data:`NO_ROW` where none does.
+
+    >>> last_match(np.array([12, 34, 12]), np.array([12, 21, 34])).tolist()
+    [2, -1, 1]
+    """
+    if not len(table):
+        return np.full(len(asked), NO_ROW, np.int64)
+    least, most = _span([table])
+    if most - least < _DENSE * len(table) + 2**16:
+        return _last_by_place(table, asked, least, most - least + 1)
+    return _last_by_hash(table, asked)
+
+
+@njit(cache=True, nogil=True)
+def _last_by_place(table: Whole, asked: Whole, least: int, places: int) -> Whole:
+    last = np.full(places, -1, np.int32)
+    for row in range(table.size):
+        last[table[row] - least] = row
+    found = np.empty(asked.size, np.int64)
+    for row in range(asked.size):
+        place = asked[row] - least
+        found[row] = last[place] if 0 <= place < places else -1
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _slot(slots: Whole, key: np.int64) -> np.int64:
+    """Return the slot of a key, or the empty one where it belongs."""
+    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= mixed >> np.uint64(32)
+    at = np.int64(mixed & np.uint64(slots.shape[0] - 1))
+    while slots[at, 1] >= 0 and slots[at, 0] != key:
+        at = (at + 1) & (slots.shape[0] - 1)
+    return at
+
+
+@njit(cache=True, nogil=True)
+def _last_by_hash(table: Whole, asked: Whole) -> Whole:
+    size = 16
+    while size < 2 * table.size:
+        size *= 2
+    slots = np.full((size, 2), -1, np.int64)  # key and row side by side
+    for row in range(table.size):
+        at = _slot(slots, table[row])
+        slots[at, 0] = table[row]
+        slots[at, 1] = row
+    found = np.empty(asked.size, np.int64)
+    for row in range(asked.size):
+        found[row] = slots[_slot(slots, asked[row]), 1]
+    return found
+
+
+def settled(row: Whole, column: Whole, answer: Whole, shape: tuple[int, int]) -> tuple[Whole, Whole, Whole]:
+    """Let answers be written, in order, into the cells of a table; those without place or answer (below 0) are not.
+
+    Returns tables: the answer each cell ends with (:data:`NO_ROW` where none was written), how many of the answers for
+    the cell were that one, and how many rows, answered or not, the cell has.
+
+    >>> row, column, answer = np.array([0, 0, 0, 0, 0]), np.array([0, 0, 1, 0, 1]), np.array([7, 8, -1, 7, -1])
+    >>> [table.tolist() for table in settled(row, column, answer, (1, 2))]
+    [[[7, -1]], [[2, 0]], [[3, 2]]]
+    """
+    return _settled(row, column, answer, *shape)
+
+
+@njit(cache=True, nogil=True)
+def _settled(row: Whole, column: Whole, answer: Whole, height: int, width: int) -> tuple[Whole, Whole, Whole]:
+    last = np.full((height, width), -1, np.int64)
+    agreeing = np.zeros((height, width), np.int64)
+    rows = np.zeros((height, width), np.int64)
+    for at in range(answer.size):
+        i, j = row[at], column[at]
+        if i >= 0 and j >= 0:
+            rows[i, j] += 1
+            if answer[at] >= 0:
+                last[i, j] = answer[at]
+    for at in range(answer.size):
+        i, j = row[at], column[at]
+        if i >= 0 and j >= 0 and answer[at] >= 0 and answer[at] == last[i, j]:
+            agreeing[i, j] += 1
+    return last, agreeing, rows

@@ -1,0 +1,95 @@
+"""How much of a table of pseudonyms, one per customer and period, a guess gets right (S3).
+
+``match`` says for each customer (row) and period (column) whether the guess agrees with the truth, "has none" agreeing
+with "has none"; ``live`` says where the truth has a pseudonym.
+
+S3 counts ``(match - del) / (d·n - del)``, del being the cells where the truth has none. The number below the line is
+that of the live cells. Above it stand the live cells named rightly, less the pseudonyms given to somebody who has none:
+of the del cells, match counts those left empty. So a rate is (right - false alarms)/live, and sums over periods.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noren.kernels.arrays import Real
+
+__all__ = ["Window", "matching_curve", "matching_rate", "user_matching", "worst_windows"]
+
+Cells = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Window:
+    """Consecutive periods, from ``first`` to ``last`` (counted from 0), and the matching rate of a guess over them."""
+
+    first: int
+    last: int
+    value: float
+
+
+def user_matching(match: Cells) -> float:
+    """Return the share of customers whose every cell is right: S3's UM.
+
+    >>> user_matching(np.array([[True, True], [True, False]]))
+    0.5
+    """
+    return float(match.all(axis=1).mean()) if len(match) else 0.0
+
+
+def matching_rate(match: Cells, live: Cells) -> float:
+    """Return S3's MM over all periods; 0 where nobody is live.
+
+    Two of three live cells are right, and the one cell that is not live was left empty: (3 - 1)/(4 - 1).
+
+    >>> live = np.array([[True, True], [True, False]])
+    >>> matching_rate(np.array([[True, False], [True, True]]), live)
+    0.6666666666666666
+    """
+    curve = matching_curve(match, live)
+    return float(curve[-1]) if len(curve) else 0.0
+
+
+def matching_curve(match: Cells, live: Cells) -> Real:
+    """Return MM^(l), the rate over the first l periods, for l = 1, 2, …
+
+    >>> live = np.array([[True, True], [True, False]])
+    >>> matching_curve(np.array([[True, False], [True, True]]), live).round(3).tolist()
+    [1.0, 0.667]
+    """
+    gain, cells = _sums(match, live)
+    return _rate(gain[1:], cells[1:])
+
+
+def worst_windows(match: Cells, live: Cells) -> list[Window]:
+    """Return, for every number of consecutive periods 1, 2, …, the run of so many with the highest rate.
+
+    Of runs with equal rates the first is told. A run's rate is a mean of its periods' rates, weighted by live cells, so
+    no run is worse than its worst period, and none of length a + b is worse than the worst of length a or b.
+
+    >>> live = np.ones((2, 3), bool)
+    >>> right = np.array([[True, False, True], [False, False, True]])
+    >>> worst_windows(right, live)
+    [Window(first=2, last=2, value=1.0), Window(first=1, last=2, value=0.5), Window(first=0, last=2, value=0.5)]
+    """
+    gain, cells = _sums(match, live)
+    worst = []
+    for length in range(1, len(gain)):
+        rates = _rate(gain[length:] - gain[:-length], cells[length:] - cells[:-length])
+        first = int(np.argmax(rates))
+        worst.append(Window(first, first + length - 1, float(rates[first])))
+    return worst
+
+
+def _sums(match: Cells, live: Cells) -> tuple[Real, Real]:
+    """Return, over the first 0, 1, 2, … periods, match - del and the number of live cells."""
+    gain = match.sum(axis=0, dtype=np.float64) - (~live).sum(axis=0, dtype=np.float64)
+    cells = live.sum(axis=0, dtype=np.float64)
+    return np.concatenate([[0.0], np.cumsum(gain)]), np.concatenate([[0.0], np.cumsum(cells)])
+
+
+def _rate(gain: Real, cells: Real) -> Real:
+    return np.maximum(np.divide(gain, cells, out=np.zeros_like(gain), where=cells > 0), 0.0)

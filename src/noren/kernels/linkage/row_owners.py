@@ -1,0 +1,160 @@
+"""Whose pseudonym it is when some of its rows are another's: swapped rows.
+
+A swap puts rows of a partner k under the pseudonym of i. Of the rows under it a share t is then the owner's and the
+rest the partner's, and each row speaks by
+
+    log((1 - a) + a (t f_i + (1 - t) f_k)),
+
+f being what :mod:`noren.kernels.linkage.copied_rows` finds for a row and a person, against any row that is sold. t is
+not known; it takes a few values, whose chances are learnt. i with t beside k says the same of the rows as k with 1 - t
+beside i: where much is swapped the rows tell the two people, and something else (how many rows there are) must tell
+which is which.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from noren.kernels.arrays import Real, Whole
+from noren.kernels.linkage.copied_rows import Beside, Copies, Held, Shown, plain_arrays, row_weight
+from noren.kernels.linkage.row_layout import Backgrounds, KnownLayout, PublicLayout
+
+__all__ = ["OWN_SHARES", "Owned", "Partners", "log_sum", "partners"]
+
+
+OWN_SHARES = np.array([1.0, 0.9, 0.75, 0.6, 0.5, 0.4, 0.25, 0.1, 0.0])
+"""Which share of a pseudonym's rows may be its owner's: all of them first, none last."""
+
+
+@dataclass(frozen=True)
+class Owned:
+    """How likely each candidate is to own a pseudonym, by logarithm.
+
+    Attributes
+    ----------
+    parts
+        For each pseudonym, candidate and own share, against any rows that are sold.
+    others
+        The same for whoever is not among the candidates: all rows are then a partner's.
+    """
+
+    parts: Real
+    others: Real
+
+    @property
+    def whole(self) -> Real:
+        """For each pseudonym and candidate, all own shares together."""
+        return log_sum(self.parts)
+
+    def shares_of(self, candidate: Whole) -> Real:
+        """Return how likely each own share is if that candidate of each pseudonym owns it; 0 where there is none."""
+        units = np.flatnonzero(candidate >= 0)
+        parts = self.parts[units, candidate[units]]
+        shares = np.zeros((len(candidate), len(OWN_SHARES)))
+        shares[units] = np.exp(parts - log_sum(parts)[:, None])
+        return shares
+
+
+@dataclass(frozen=True)
+class Partners:
+    """What the rows of each pseudonym say of every pair of its candidates.
+
+    Attributes
+    ----------
+    candidates
+        A few likely people for each pseudonym; below 0 where there are fewer.
+    alone
+        For each pseudonym and candidate: all rows are theirs.
+    beside
+        For each pseudonym, candidate, partner and own share but the first and the last.
+    people
+        How many people there are, any of whom may be a partner.
+    """
+
+    candidates: Whole
+    alone: Real
+    beside: Real
+    people: int
+
+    def owned(self, chance: Real) -> Owned:
+        """Return how likely each candidate is to own each pseudonym, ``chance`` being that of each own share."""
+        weight = np.log(np.maximum(chance, 1e-12))
+        any_partner = -np.log(max(self.people, 1))
+        parts = np.full((*self.candidates.shape, len(OWN_SHARES)), -np.inf)
+        parts[:, :, 0] = weight[0] + self.alone
+        parts[:, :, 1:-1] = weight[1:-1] + any_partner + log_sum(np.moveaxis(self.beside, 2, 3))
+        others = weight[-1] + any_partner + log_sum(self.alone)
+        parts[:, :, -1] = np.where(self.candidates >= 0, others[:, None], -np.inf)
+        return Owned(parts, others)
+
+
+def partners(
+    known: KnownLayout, public: PublicLayout, beside: Backgrounds, copies: Copies, candidates: Whole
+) -> Partners:
+    """Return what the rows of each pseudonym say of every pair of its candidates; 0 is what any rows say."""
+    arrays = plain_arrays(known, public, beside, copies)
+    alone, pairs = _partners(*arrays, copies.share, candidates, OWN_SHARES[1:-1])
+    return Partners(candidates, alone, pairs, len(known.rows))
+
+
+def log_sum(values: Real) -> Real:
+    """Return the logarithm of the sum of exponentials along the last axis."""
+    most = values.max(axis=-1, initial=-np.inf)
+    safe = np.where(np.isfinite(most), most, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.exp(values - safe[..., None]).sum(axis=-1)) + safe)
+
+
+@njit(cache=True, nogil=True)
+def _partners(
+    known: Held, public: Shown, beside: Beside, share: float, candidates: Whole, own: Real
+) -> tuple[Real, Real]:
+    known_first, known_person, values, rows = known
+    unit_first, begin, end, lo, hi, item_first, item, _half = public
+    periods = rows.shape[1] - 1
+    units, many = candidates.shape
+    alone = np.full((units, many), -np.inf)
+    pairs = np.full((units, many, many, len(own)), -np.inf)
+    said = np.zeros(len(beside[2]))
+    said_by = np.full(len(beside[2]), -1, np.int64)
+    most = 0
+    for u in range(units):
+        most = max(most, unit_first[u + 1] - unit_first[u])
+    fits = np.empty((most, many))
+    for u in range(units):
+        start, count = unit_first[u], unit_first[u + 1] - unit_first[u]
+        for r in range(start, start + count):
+            for c in range(many):
+                i = candidates[u, c]
+                total = 0.0
+                held = 0.0
+                if i >= 0:
+                    held = rows[i, end[r] + 1] - rows[i, begin[r]]
+                    for p in range(begin[r], end[r] + 1):
+                        for e in range(item_first[r], item_first[r + 1]):
+                            a = known_first[item[e] * periods + p]
+                            b = known_first[item[e] * periods + p + 1]
+                            for s in range(a + np.searchsorted(known_person[a:b], i), b):
+                                if known_person[s] != i:
+                                    break
+                                total += row_weight(s, r, values, lo, hi, beside, said, said_by)
+                fits[r - start, c] = total / held if held > 0 else 0.0
+        for c in range(many):
+            if candidates[u, c] < 0:
+                continue
+            spoken = 0.0
+            for r in range(count):
+                spoken += np.log((1 - share) + share * fits[r, c])
+            alone[u, c] = spoken
+            for d in range(many):
+                if d == c or candidates[u, d] < 0:
+                    continue
+                for t in range(len(own)):
+                    spoken = 0.0
+                    for r in range(count):
+                        spoken += np.log((1 - share) + share * (own[t] * fits[r, c] + (1 - own[t]) * fits[r, d]))
+                    pairs[u, c, d, t] = spoken
+    return alone, pairs

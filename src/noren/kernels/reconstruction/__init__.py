@@ -1,0 +1,1 @@
+"""Perturbation, and what the table was before it."""

@@ -1,0 +1,200 @@
+"""What the table was before perturbation (S4): estimates from the perturbed table and its channels alone.
+
+A table is an array with an axis for each attribute; y is the perturbed one, x the estimate, both of n records. Axes
+before those of the attributes stand for several tables that are worked on at once.
+
+**Expectation-maximisation** (the paper's, iterative Bayes). Given x, a record seen in cell j came from cell i with
+probability ``x_i·A_ij / (xA)_j``; adding up, ``x ← x ∗ A(y / xA)``. Each step raises the likelihood of y. Run to the
+end it is the maximum-likelihood table, which for few records is far too rough: it explains the noise. Three remedies,
+each a *path* of estimates from smooth to rough:
+
+- **stop early**, from a smooth start: the uniform table or the product of the attributes' own distributions;
+- **some interactions only**: after each step x is fitted to given margins of the step's answer, by one sweep of
+  iterative proportional fitting, so that x stays a log-linear model without other interactions;
+- **latent classes**: x is a mixture of few products (:mod:`noren.kernels.reconstruction.latent_classes`).
+
+Which path, and how far, is a question to the perturbed records: see :mod:`noren.kernels.reconstruction.held_out`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from noren.kernels.arrays import Real
+from noren.kernels.reconstruction.retention import Channel, back, mixed
+
+__all__ = [
+    "em_path",
+    "em_step",
+    "expectation_maximisation",
+    "independent",
+    "log_linear_path",
+    "margin",
+    "maximum_likelihood",
+    "pairs",
+    "product",
+    "total",
+]
+
+
+_LEAST = 1e-300
+_FLOOR = 1e-9
+"""A cell's least start, as a share of the uniform one: a cell at 0 would stay there."""
+
+
+def total(y: Real, attributes: int) -> Real:
+    """Return the number of records of each table, in a shape that divides it."""
+    records: Real = np.maximum(y.sum(axis=tuple(range(-attributes, 0)), keepdims=True), _LEAST)
+    return records
+
+
+def em_step(x: Real, y: Real, channels: Sequence[Channel]) -> Real:
+    """Return the next estimate.
+
+    >>> em_step(np.array([2.0, 2.0]), np.array([3.0, 1.0]), [0.5]).tolist()
+    [2.5, 1.5]
+    """
+    answer: Real = x * back(y / np.maximum(mixed(x, channels), _LEAST), channels)
+    return answer
+
+
+def expectation_maximisation(
+    y: Real, channels: Sequence[Channel], epsilon: float, most: int = 100_000
+) -> tuple[Real, int]:
+    """Return the paper's estimate, from x = y until a step moves less than ``epsilon`` per record; and its steps.
+
+    (The paper prints the loop's condition reversed.)
+    """
+    x, records = y, max(float(y.sum()), 1.0)
+    for step in range(1, most + 1):
+        new = em_step(x, y, channels)
+        change = float(np.abs(new - x).sum()) / records
+        x = new
+        if change < epsilon:
+            return x, step
+    return x, most
+
+
+def maximum_likelihood(
+    y: Real, channels: Sequence[Channel], tolerance: float = 1e-9, most: int = 20_000
+) -> tuple[Real, int]:
+    """Return the table that makes y likeliest, by accelerated steps; and how many plain steps it took.
+
+    Two steps give a direction r and its change v; the jump ``x - 2αr + α²v`` with ``α = -|r|/|v|`` goes where plain
+    steps would go in many (SQUAREM, Varadhan & Roland 2008). Cells that a jump would take below 0 are held just above
+    it, and a jump that lowers the likelihood is taken back. It ends where one more step moves less than ``tolerance``
+    of a record per record; the likelihood is concave, so this is the maximum and not one of several.
+    """
+    records = max(float(y.sum()), 1.0)
+    x = _started(np.ones_like(y), y, y.ndim)
+    score, done = log_likelihood(y, x, channels), 0
+    while done < most:
+        one = em_step(x, y, channels)
+        two = em_step(one, y, channels)
+        done += 2
+        r, v = one - x, two - one - (one - x)
+        if float(np.abs(two - one).sum()) / records < tolerance:
+            return two, done
+        length = float(np.sqrt((v * v).sum()))
+        alpha = min(-1.0, -float(np.sqrt((r * r).sum())) / length) if length > 0 else -1.0
+        jumped = np.maximum(x - 2 * alpha * r + alpha * alpha * v, one * 1e-3)
+        jumped = em_step(jumped * (records / jumped.sum()), y, channels)
+        done += 1
+        reached = log_likelihood(y, jumped, channels)
+        if reached < score:
+            jumped, reached = two, log_likelihood(y, two, channels)
+        x, score = jumped, reached
+    return x, done
+
+
+def log_likelihood(y: Real, x: Real, channels: Sequence[Channel]) -> float:
+    """Return the logarithm of the chance that records of the table x are seen as y, but for a constant."""
+    expected = mixed(x / max(float(x.sum()), _LEAST), channels)
+    return float((y * np.log(np.maximum(expected, _LEAST))).sum())
+
+
+def _started(start: Real, y: Real, attributes: int) -> Real:
+    share = start / total(start, attributes)
+    lifted = np.maximum(share, _FLOOR / np.prod(start.shape[-attributes:]))
+    answer: Real = lifted * (total(y, attributes) / total(lifted, attributes))
+    return answer
+
+
+def em_path(y: Real, channels: Sequence[Channel], start: Real, marks: Sequence[int]) -> Iterator[Real]:
+    """Yield the estimates after ``marks`` steps from ``start``."""
+    x, done = _started(start, y, len(channels)), 0
+    for mark in marks:
+        for _step in range(mark - done):
+            x = em_step(x, y, channels)
+        done = mark
+        yield x
+
+
+def pairs(attributes: int) -> list[tuple[int, ...]]:
+    """Return all interactions of two attributes.
+
+    >>> pairs(3)
+    [(0, 1), (0, 2), (1, 2)]
+    """
+    return list(combinations(range(attributes), 2))
+
+
+def log_linear_path(
+    y: Real,
+    channels: Sequence[Channel],
+    start: Real,
+    marks: Sequence[int],
+    interactions: Sequence[tuple[int, ...]],
+) -> Iterator[Real]:
+    """Yield the estimates after ``marks`` steps that keep the interactions of the given sets of attributes alone."""
+    size = len(channels)
+    x, done = _started(start, y, size), 0
+    others = [tuple(a - size for a in range(size) if a not in kept) for kept in interactions]
+    for mark in marks:
+        for _step in range(mark - done):
+            wanted = em_step(x, y, channels)
+            for axes in others:
+                now = x.sum(axis=axes, keepdims=True)
+                x = x * (wanted.sum(axis=axes, keepdims=True) / np.maximum(now, _LEAST))
+        done = mark
+        yield x
+
+
+def margin(y: Real, axis: int, attributes: int) -> Real:
+    """Return the table of one attribute.
+
+    >>> margin(np.array([[1.0, 2.0], [3.0, 4.0]]), 1, 2).tolist()
+    [4.0, 6.0]
+    """
+    found: Real = y.sum(axis=tuple(a - attributes for a in range(attributes) if a != axis))
+    return found
+
+
+def product(own: Sequence[Real]) -> Real:
+    """Return the table of independent attributes, of their distributions (last axis; axes before: several tables).
+
+    >>> product([np.array([0.5, 0.5]), np.array([0.25, 0.75])]).tolist()
+    [[0.125, 0.375], [0.125, 0.375]]
+    """
+    x = own[0]
+    for at, one in enumerate(own[1:], start=1):
+        x = x[..., None] * one.reshape(*one.shape[:-1], *(1,) * at, -1)
+    return x
+
+
+def independent(y: Real, channels: Sequence[Channel], steps: int = 500) -> Real:
+    """Return the product of the attributes' own distributions, each after ``steps`` steps from the uniform one.
+
+    >>> independent(np.array([[4.0, 0.0], [0.0, 4.0]]), [1.0, 1.0]).tolist()
+    [[2.0, 2.0], [2.0, 2.0]]
+    """
+    size, own = len(channels), []
+    for a, channel in enumerate(channels):
+        seen = margin(y, a, size)
+        x = next(em_path(seen, [channel], np.ones_like(seen), [steps]))
+        own.append(x / total(x, 1))
+    answer: Real = product(own) * total(y, size)
+    return answer

@@ -1,0 +1,1 @@
+"""Customers made alike: who shares a history with whom, and what that costs."""

@@ -1,0 +1,184 @@
+"""Two histories laid on one another: what it costs to make them equal, row by row.
+
+Customers' rows are points: up to three ordered columns in units of their standard deviations, one nominal column. Two
+rows that become one cost something in each column, a row left over costs as many cells as it has. The cheapest way to
+lay a shorter history on a longer one is a linear assignment. A :class:`Tariff` says what differences cost; the one for
+pairs gives the exact error (S0) of a group of two, others give lower bounds for larger groups.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from noren.kernels.arrays import Real, Whole
+from noren.kernels.linkage.assignment import EXACT, FAR, assign
+
+__all__ = ["COLUMNS", "MISSING", "LaidRows", "Tariff", "aligned_pair", "laid_rows", "pair_costs"]
+
+COLUMNS = 3
+"""How many ordered columns a row has here; columns that a history lacks are constant and cost nothing."""
+MISSING = 1e30
+"""Stands for a missing number. The difference of two missing ones is 0, of a missing and a known one enormous."""
+_NOT_A_DISTANCE = 1e29
+
+
+class LaidRows(NamedTuple):
+    """The rows of all customers as arrays, customer after customer.
+
+    Attributes
+    ----------
+    start
+        Where each customer's rows begin; one entry more than there are customers.
+    point
+        3 × rows: date, price, quantity in standard deviations; :data:`MISSING` where there is none.
+    item
+        The code of each row's item; -1 where there is none.
+    worth
+        How many known cells each row has: what deleting it costs.
+    width
+        The grid widths of the three columns, in standard deviations.
+    """
+
+    start: Whole
+    point: Real
+    item: Whole
+    worth: Real
+    width: Real
+
+    @property
+    def counts(self) -> Whole:
+        """How many rows each customer has."""
+        return np.diff(self.start)
+
+    @property
+    def has_blanks(self) -> bool:
+        """Whether some row has no value in an ordered column."""
+        return bool((self.point > _NOT_A_DISTANCE).any())
+
+    def of(self, customers: Whole) -> LaidRows:
+        """Return the rows of some customers, in that order."""
+        counts = self.counts[customers]
+        start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        at = np.arange(start[-1]) + np.repeat(self.start[customers] - start[:-1], counts)
+        return LaidRows(start, np.ascontiguousarray(self.point[:, at]), self.item[at], self.worth[at], self.width)
+
+
+class Tariff(NamedTuple):
+    """What two rows cost that become one, and a row left over.
+
+    A known ordered column costs ``min(slope·|Δ|, ceiling)``, different items ``item``, a known cell beside a missing
+    one ``half_missing``, a row left over ``deletion`` times its worth. Rows that cost more together than apart are left
+    over both.
+    """
+
+    slope: float
+    ceiling: float
+    item: float
+    half_missing: float
+    deletion: float
+
+
+def laid_rows(start: Whole, columns: list[Real], sds: list[float], widths: list[float], item: Whole) -> LaidRows:
+    """Return rows for alignment from plain columns (NaN where missing), sorted by customer.
+
+    A constant column (``sd = 0``) keeps its unit: all its known values are equal, so nothing ever differs in it.
+
+    >>> rows = laid_rows(np.array([0, 1, 2]), [np.array([3.0, 7.0])], [2.0], [1.0], np.array([4, -1]))
+    >>> rows.point[0].tolist(), rows.worth.tolist(), rows.width.tolist()
+    ([-1.0, 1.0], [2.0, 1.0], [0.5, 1.0, 1.0])
+    """
+    point = np.zeros((COLUMNS, len(item)))
+    width = np.ones(COLUMNS)
+    worth = (item >= 0).astype(np.float64)
+    for at, (values, sd, w) in enumerate(zip(columns, sds, widths, strict=True)):
+        known = ~np.isnan(values)
+        unit = sd if sd > 0 else 1.0
+        # the middle of the data as origin keeps the sums of squares small
+        origin = np.median(values[known]) if known.any() else 0.0
+        point[at] = np.where(known, (np.where(known, values, 0.0) - origin) / unit, MISSING)
+        width[at] = w / unit
+        worth += known
+    return LaidRows(start.astype(np.int64), point, item.astype(np.int64), worth, width)
+
+
+@njit(cache=True, nogil=True, fastmath=EXACT)
+def _fill(rows: LaidRows, tariff: Tariff, few: int, many: int, cost: Real) -> float:
+    """Write what each row of ``few`` adds that takes a row of ``many``; return what ``many`` costs left over whole."""
+    a0, a1 = rows.start[few], rows.start[few + 1]
+    b0, b1 = rows.start[many], rows.start[many + 1]
+    left = 0.0
+    for j in range(b0, b1):
+        left += rows.worth[j]
+    x, y, z = rows.point[0, b0:b1], rows.point[1, b0:b1], rows.point[2, b0:b1]
+    item, worth = rows.item[b0:b1], rows.worth[b0:b1]
+    slope, ceiling, half, deletion = tariff.slope, tariff.ceiling, tariff.half_missing, tariff.deletion
+    for i in range(a0, a1):
+        xi, yi, zi, ii = rows.point[0, i], rows.point[1, i], rows.point[2, i], rows.item[i]
+        apart = rows.worth[i] * deletion
+        otherwise = tariff.item if ii >= 0 else half
+        line = cost[i - a0]
+        for j in range(b1 - b0):
+            dx, dy, dz = abs(x[j] - xi), abs(y[j] - yi), abs(z[j] - zi)
+            cx = min(slope * dx, ceiling) if dx < _NOT_A_DISTANCE else half
+            cy = min(slope * dy, ceiling) if dy < _NOT_A_DISTANCE else half
+            cz = min(slope * dz, ceiling) if dz < _NOT_A_DISTANCE else half
+            ci = 0.0 if item[j] == ii else (otherwise if item[j] >= 0 else half)
+            alone = worth[j] * deletion
+            line[j] = min(cx + cy + cz + ci, apart + alone) - alone
+    return left * deletion
+
+
+@njit(cache=True, nogil=True)
+def pair_costs(rows: LaidRows, tariff: Tariff, pairs: Whole, limits: Real, values: Real) -> None:
+    """Write to ``values`` what each pair of customers costs; beyond its limit a lower bound that exceeds the limit.
+
+    Parameters
+    ----------
+    pairs
+        Customers, two to a line.
+    limits
+        Up to which cost each pair is wanted exactly.
+    """
+    most = 0
+    longest = 0
+    for at in range(len(pairs)):
+        nu = rows.start[pairs[at, 0] + 1] - rows.start[pairs[at, 0]]
+        nv = rows.start[pairs[at, 1] + 1] - rows.start[pairs[at, 1]]
+        most = max(most, nu * nv)
+        longest = max(longest, min(nu, nv))
+    room = np.empty(most)
+    column_of = np.empty(longest, dtype=np.int64)
+    for at in range(len(pairs)):
+        few, many = pairs[at, 0], pairs[at, 1]
+        nu = rows.start[few + 1] - rows.start[few]
+        nv = rows.start[many + 1] - rows.start[many]
+        if nu > nv:
+            few, many, nu, nv = many, few, nv, nu
+        cost = room[: nu * nv].reshape(nu, nv)
+        left = _fill(rows, tariff, few, many, cost)
+        values[at] = left + assign(cost, nu, nv, limits[at] - left, column_of)
+
+
+def aligned_pair(rows: LaidRows, tariff: Tariff, u: int, v: int) -> tuple[float, Whole]:
+    """Return what a pair costs, and its matched rows: positions of ``u``'s and ``v``'s rows, two to a line.
+
+    Rows that cost as much together as apart are left over.
+
+    >>> rows = laid_rows(np.array([0, 1, 3]), [np.array([0.0, 4.0, 1.0])], [1.0], [1.0], np.array([0, 0, 0]))
+    >>> cost, matched = aligned_pair(rows, Tariff(1.0, 2.0, 1.0, 1.0, 1.0), 0, 1)
+    >>> cost, matched.tolist()
+    (3.0, [[0, 2]])
+    """
+    counts = rows.counts
+    few, many = (u, v) if counts[u] <= counts[v] else (v, u)
+    cost = np.empty((counts[few], counts[many]))
+    left = _fill(rows, tariff, few, many, cost)
+    column_of = np.empty(counts[few], dtype=np.int64)
+    total = left + assign(cost, counts[few], counts[many], FAR, column_of)
+    mine = np.arange(counts[few])
+    kept = cost[mine, column_of] < rows.worth[rows.start[few] :][mine] * tariff.deletion
+    matched = np.stack([rows.start[few] + mine, rows.start[many] + column_of], axis=1)[kept]
+    return float(total), matched if few == u else matched[:, ::-1]

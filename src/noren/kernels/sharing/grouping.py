@@ -1,0 +1,332 @@
+"""Groups of k and more, improved as long as one likes: an anytime search over exact costs.
+
+The search starts from groups that are good by pair costs. Then, round after round, every group is split in two, a few
+members out and the rest, and all parts are put together anew at once: the value of each promising combination is an
+exact alignment, and the best recombination of all parts is a linear assignment, which contains every swap and every
+chain of ejections. Recombined groups are re-aligned until nothing moves and kept, cycle by cycle, where they are
+cheaper. The cost never rises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import njit
+from scipy.optimize import linear_sum_assignment
+
+from noren.kernels.arrays import Real, Whole
+from noren.kernels.sharing.alignment import LaidRows
+from noren.kernels.sharing.joining import aligned_histories, join, join_costs, settled, without_members
+from noren.kernels.sharing.pair_bounds import Spread, in_turn, work_blocks
+
+__all__ = ["Group", "GroupSearch", "group_sizes", "groups_by_pairs"]
+
+
+_REALIGN = 8
+"""Most rounds of re-alignment of a group."""
+_ALONE = 1e15
+_MOST_REMEMBERED = 3_000_000
+
+
+@dataclass(frozen=True)
+class Group:
+    """Customers made alike: members, the table of their rows (a line for each member), and what it costs."""
+
+    members: Whole
+    table: Whole
+    cost: float
+
+
+@dataclass(frozen=True)
+class _Split:
+    """A group in two parts: the few members taken out, and the rest; ``key`` names the two for ever."""
+
+    key: tuple[int, tuple[int, ...]]
+    out: Whole
+    rest: Whole
+    out_table: Whole
+    rest_table: Whole
+
+
+@njit(cache=True, nogil=True)
+def _swapped(cost: Real, group: Whole, order: Whole, weight: Real) -> float:
+    """Swap customers between groups, in place, while the pair costs inside groups fall; return their sum.
+
+    ``weight`` says what a pair counts in each group.
+    """
+    count = len(group)
+    ties = np.zeros((count, len(weight)))
+    for u in range(count):
+        for v in range(count):
+            if v != u:
+                ties[u, group[v]] += cost[u, v]
+    moved = True
+    while moved:
+        moved = False
+        for u in order:
+            best, with_whom = -1e-7, -1
+            here = group[u]
+            mine = weight[here]
+            for v in range(count):
+                there = group[v]
+                if there != here:
+                    theirs = weight[there]
+                    change = theirs * (ties[u, there] - ties[v, there] - cost[u, v])
+                    change += mine * (ties[v, here] - ties[u, here] - cost[u, v])
+                    if change < best:
+                        best, with_whom = change, v
+            if with_whom >= 0:
+                v, there = with_whom, group[with_whom]
+                for x in range(count):
+                    leaves = cost[x, u] if x != u else 0.0
+                    comes = cost[x, v] if x != v else 0.0
+                    ties[x, here] += comes - leaves
+                    ties[x, there] += leaves - comes
+                group[u], group[v] = there, here
+                moved = True
+    total = 0.0
+    for u in range(count):
+        total += weight[group[u]] * ties[u, group[u]]
+    return total / 2
+
+
+def group_sizes(count: int, k: int, head: Sequence[int] = ()) -> Whole:
+    """Return the sizes of groups: those of the head, then k each, the leftover one each to the last.
+
+    >>> group_sizes(11, 3).tolist(), group_sizes(11, 4, (2,)).tolist()
+    ([3, 4, 4], [2, 4, 5])
+    """
+    rest = count - sum(head)
+    groups = rest // k
+    # leftover customers one each to as many groups as there are of them, never more than k - 1
+    return np.append(np.array(head, dtype=np.int64), k + (rest - k * groups + np.arange(groups)) // max(groups, 1))
+
+
+def groups_by_pairs(
+    cost: Real, counts: Whole, sizes: Whole, starts: int, generator: np.random.Generator
+) -> list[Whole]:
+    """Return groups of the given sizes whose pair costs no swap lowers; best of some starts.
+
+    Starts stand by row count, the longest in the first group, all but the first start with some noise. A pair counts
+    less in a larger group, as a member of s has s - 1 of them.
+
+    >>> apart = np.abs(np.subtract.outer([1.0, 9.0, 2.0, 8.0], [1.0, 9.0, 2.0, 8.0]))
+    >>> pairs = groups_by_pairs(apart, np.full(4, 5), np.array([2, 2]), 1, np.random.default_rng(1))
+    >>> sorted(g.tolist() for g in pairs)
+    [[0, 2], [1, 3]]
+    """
+    count, groups = len(counts), len(sizes)
+    near = np.where(np.eye(count, dtype=np.bool_), 0.0, cost)
+    best, found = np.inf, np.zeros(count, dtype=np.int64)
+    places = np.repeat(np.arange(groups), sizes)
+    usual = int(np.bincount(sizes).argmax())
+    weight = np.maximum((usual - 1) / np.maximum(sizes - 1, 1), 1.0)
+    for start in range(starts):
+        noise = generator.normal(0.0, 0.2, count) if start else np.zeros(count)
+        group = np.empty(count, dtype=np.int64)
+        group[np.argsort(-counts * np.exp(noise), kind="stable")] = places
+        total = _swapped(near, group, generator.permutation(count), weight)
+        if total < best - 1e-9:
+            best, found = total, group.copy()
+    return [np.flatnonzero(found == g) for g in range(groups)]
+
+
+class GroupSearch:
+    """Improves groups, round by round.
+
+    Parameters
+    ----------
+    rows
+        All customers' rows.
+    suppress
+        Whether a generalised cell is suppressed where that is cheaper.
+    affinity
+        How badly each two customers go together: decides which combinations are tried, and nothing else.
+    """
+
+    def __init__(
+        self,
+        rows: LaidRows,
+        groups: Sequence[Whole],
+        *,
+        suppress: bool,
+        affinity: Real,
+        generator: np.random.Generator,
+        spread: Spread = in_turn,
+    ) -> None:
+        self.rows, self.suppress, self.spread, self.generator = rows, suppress, spread, generator
+        self.affinity = np.where(np.eye(len(affinity), dtype=np.bool_), 0.0, affinity)
+        self.worth = np.add.reduceat(rows.worth, rows.start[:-1])
+        self._dice = 0
+        self._tried: dict[tuple[Any, Any], float] = {}
+        self._version = list(range(len(groups)))
+        self._versions = len(groups)
+        work = np.array([float(rows.counts[g].max()) ** 2 * len(g) for g in groups])
+        self.groups: list[Group] = self._each(self._aligned, groups, work)
+
+    @property
+    def cost(self) -> float:
+        """The cost of all groups."""
+        return float(sum(group.cost for group in self.groups))
+
+    def _aligned(self, members: Whole) -> Group:
+        return self._settled(members, aligned_histories(self.rows, self.suppress, members))
+
+    def _settled(self, members: Whole, table: Whole) -> Group:
+        value = settled(self.rows, self.suppress, members, table, _REALIGN)
+        return Group(members, table, max(float(self.worth[members].sum() + value), 0.0))
+
+    def _each(self, kernel: Callable[[Any], Any], jobs: Sequence[Any], work: Real) -> list[Any]:
+        """Apply a kernel to jobs of known work, in parallel; answers as the jobs."""
+        blocks = work_blocks(work, min(len(jobs), 120))
+        answers: list[Any] = [None] * len(jobs)
+        for block, found in zip(blocks, self.spread(lambda b: [kernel(jobs[at]) for at in b], blocks), strict=True):
+            for at, answer in zip(block, found, strict=True):
+                answers[at] = answer
+        return answers
+
+    def round(self, out: int, tries: int, lenience: float, heat: float = 0.0) -> float:
+        """Take ``out`` members out of every group and put all parts together anew; return how much the cost fell.
+
+        Parameters
+        ----------
+        tries
+            How many combinations are tried for each part, at least.
+        lenience
+            By how much, as a share, a combination may look too dear before it is given up.
+        heat
+            By how much, as a share, groups may get dearer, in the mean: a way out of a valley.
+        """
+        groups = self.groups
+        self._dice = int(self.generator.integers(1 << 62))
+        splits = self._each(self._split, [(g, out) for g in range(len(groups))], self._work(groups))
+        cost = self._combinations(splits, tries, lenience)
+        now = np.diag(cost).copy()
+        if heat:
+            size = np.maximum(now, 0.0)  # rounding may leave a group of equal histories a hair below nothing
+            cost -= heat * np.sqrt(np.outer(size, size)) * self.generator.exponential(size=cost.shape)
+            cost[np.arange(len(now)), np.arange(len(now))] = now
+        takes = linear_sum_assignment(cost)[1]
+        changed = np.flatnonzero(takes != np.arange(len(groups)))
+        if not len(changed):
+            return 0.0
+
+        def recombined(g: int) -> Group:
+            mine, theirs = splits[g], splits[takes[g]]
+            table = join(self.rows, self.suppress, mine.out_table, theirs.rest_table)[1]
+            return self._settled(np.concatenate([mine.out, theirs.rest]), table)
+
+        work = self._work([groups[g] for g in changed])
+        new = dict(zip(changed.tolist(), self._each(recombined, changed.tolist(), work), strict=True))
+        better, gain = dict(enumerate(groups)), 0.0
+        for cycle in _cycles(takes, changed):
+            fall = sum(groups[g].cost - new[g].cost for g in cycle)
+            bar = -heat * now[cycle].mean() * self.generator.exponential() if heat else 1e-9
+            if fall > bar:
+                gain += fall
+                # a recombined group stands where its larger part stood, so sizes stay in their places
+                better |= {int(takes[g]): new[g] for g in cycle}
+        changed_places = [g for g, group in better.items() if group is not groups[g]]
+        version = list(self._version)
+        for at, g in enumerate(changed_places):
+            version[g] = self._versions + at
+        self._versions += len(changed_places)
+        # both at once, so that an interruption finds the one state or the other
+        self.groups, self._version = [better[g] for g in range(len(groups))], version
+        return gain
+
+    def _work(self, groups: Sequence[Group]) -> Real:
+        return np.array([float(g.table.shape[1]) ** 2 + 1 for g in groups])
+
+    def _split(self, job: tuple[int, int]) -> _Split:
+        g, out = job
+        group = self.groups[g]
+        # drawn from a generator of its own: the same whatever the order in which threads come by
+        dice = np.random.Generator(np.random.Philox(key=self._dice + g))
+        taken = np.zeros(len(group.members), dtype=np.bool_)
+        taken[dice.permutation(len(taken))[: min(out, len(taken) - 1)]] = True
+        key = (self._version[g], tuple(np.flatnonzero(taken).tolist()))
+        parts = [without_members(self.rows, self.suppress, group.members, group.table, m) for m in (taken, ~taken)]
+        return _Split(key, group.members[taken], group.members[~taken], parts[0], parts[1])
+
+    def _combinations(self, splits: Sequence[_Split], tries: int, lenience: float) -> Real:
+        """Return the cost of every part taken out in every rest; out of reach where it was not worth trying."""
+        count = len(splits)
+        now = np.array([g.cost for g in self.groups])
+        score = self._scores(splits)
+        np.fill_diagonal(score, np.inf)
+        wanted = np.zeros((count, count), dtype=np.bool_)
+        for order, near in ((np.argsort(score, axis=1), wanted), (np.argsort(score.T, axis=1), wanted.T)):
+            np.put_along_axis(near, order[:, :tries], values=True, axis=1)
+        np.fill_diagonal(wanted, val=False)
+        taken = np.array([len(s.out) for s in splits])
+        wanted &= taken[:, None] == taken[None, :]  # so that sizes stay
+        pairs = np.argwhere(wanted)
+        i, j = pairs[:, 0], pairs[:, 1]
+        share = np.array([len(s.out) / (len(s.out) + len(s.rest)) for s in splits]) * now
+        # a chain of changes that pays has a link under p_i + q_j, for any p + q that is the cost now
+        limit = share[i] + now[j] - share[j] + lenience * (share[i] + share[j])
+        found = np.array([self._tried.get((splits[a].key, splits[b].key), np.nan) for a, b in pairs.tolist()])
+        unknown = np.flatnonzero(np.isnan(found))
+        if len(self._tried) > _MOST_REMEMBERED:
+            self._tried.clear()
+        if len(unknown):
+            found[unknown] = self._joined(splits, pairs[unknown], limit[unknown])
+            for at in unknown.tolist():
+                self._tried[splits[i[at]].key, splits[j[at]].key] = float(found[at])
+        cost = np.full((count, count), _ALONE)
+        cost[i, j] = np.where(found <= limit, found, _ALONE)
+        cost[np.arange(count), np.arange(count)] = now
+        return cost
+
+    def _scores(self, splits: Sequence[_Split]) -> Real:
+        """Return the mean affinity of every part taken out with every rest."""
+        people = len(self.affinity)
+        out, rest = np.zeros((len(splits), people)), np.zeros((len(splits), people))
+        for at, s in enumerate(splits):
+            out[at, s.out] = 1 / len(s.out)
+            rest[at, s.rest] = 1 / len(s.rest)
+        return out @ self.affinity @ rest.T
+
+    def _joined(self, splits: Sequence[_Split], pairs: Whole, limit: Real) -> Real:
+        """Return the costs of combinations, by exact alignment of their parts."""
+        tables = [s.out_table for s in splits] + [s.rest_table for s in splits]
+        sizes = np.array([t.size for t in tables])
+        pool = np.concatenate([t.ravel() for t in tables])
+        shapes = np.array([(at, *t.shape) for at, t in zip(np.cumsum(sizes) - sizes, tables, strict=True)])
+        places = pairs + np.array([0, len(splits)])
+        worth = np.array([self.worth[s.out].sum() for s in splits])[pairs[:, 0]]
+        worth = worth + np.array([self.worth[s.rest].sum() for s in splits])[pairs[:, 1]]
+        work = (shapes[places[:, 0], 2] * shapes[places[:, 1], 2] + 50.0) ** 1.2
+
+        def values(block: Whole) -> Real:
+            found = np.empty(len(block))
+            join_costs(self.rows, self.suppress, pool, shapes, places[block], (limit - worth)[block], found)
+            return found
+
+        blocks = work_blocks(work)
+        cost: Real = worth.copy()
+        for block, found in zip(blocks, self.spread(values, blocks), strict=True):
+            cost[block] += found
+        return cost
+
+
+def _cycles(takes: Whole, changed: Whole) -> list[list[int]]:
+    """Return the cycles of a permutation that move anything.
+
+    >>> _cycles(np.array([1, 0, 2, 4, 3]), np.array([0, 1, 3, 4]))
+    [[0, 1], [3, 4]]
+    """
+    cycles, seen = [], set()
+    for first in changed.tolist():
+        cycle, at = [], first
+        while at not in seen:
+            seen.add(at)
+            cycle.append(at)
+            at = int(takes[at])
+        if cycle:
+            cycles.append(cycle)
+    return cycles

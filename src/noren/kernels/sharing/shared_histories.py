@@ -1,0 +1,382 @@
+"""Who shares a history with whom, and row by row how: the whole search over one block of customers.
+
+Two customers to a group, an even number of them: the optimum, proved, customers with equal histories being paired
+beforehand. Otherwise groups from pair costs, improved round by round for as long as the budget lasts, beside a lower
+bound of what any groups would cost.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from noren.kernels.arrays import Real, Whole
+from noren.kernels.sharing.alignment import LaidRows, aligned_pair
+from noren.kernels.sharing.count_groups import groups_by_count
+from noren.kernels.sharing.grouping import Group, GroupSearch, group_sizes, groups_by_pairs
+from noren.kernels.sharing.pair_bounds import PairTable, Spread, in_turn, pair_tariff
+from noren.kernels.sharing.pairing import Factor, blossom_pairs, cheapest_factor, closed_pairs
+from noren.progress import Enough
+
+__all__ = ["Budget", "Effort", "Found", "blocks_by_count", "share_histories"]
+
+Report = Callable[[float, float], None]
+"""Told the share done (0 to 1) and the cost so far (NaN while there is none)."""
+
+_LOOSE = 1.15  # a bound by rows' nearest rows is about so much below the cost of a pair
+_COOLING = 0.8  # the share of the rounds in which groups may get dearer
+_BOUNDING = 0.3  # the share of the work that the pair costs take
+_A_VALUE = 1e29  # a point beyond it stands for a missing value
+_QUIET = 0.1  # seconds without a word while work goes on
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How hard to search.
+
+    Attributes
+    ----------
+    rounds
+        Rounds of recombination for each member of a group; without end where seconds are given.
+    starts
+        How many groupings by pair costs to choose from.
+    tries
+        How many combinations are tried for each part in a round.
+    heat
+        How much dearer, as a share of a member's cost, groups may get in the first rounds.
+    seconds
+        The time there is; None for as many rounds as said.
+    """
+
+    rounds: int
+    starts: int
+    tries: int
+    heat: float
+    seconds: float | None = None
+
+
+_GLANCE = Effort(rounds=3, starts=1, tries=6, heat=0.0)  # enough to see which of several mixtures is the cheapest
+
+
+@dataclass
+class Budget:
+    """What is left to spend: seconds, if they are limited, or nothing once somebody said stop."""
+
+    seconds: float | None = None
+    stopped: bool = False
+    begin: float = field(default_factory=time.monotonic)
+
+    def stop(self) -> None:
+        """Spend nothing more: somebody said so."""
+        self.stopped = True
+
+    def over(self) -> bool:
+        """Tell whether to come to an end."""
+        return self.stopped or (self.seconds is not None and time.monotonic() - self.begin >= self.seconds)
+
+    def spent(self) -> float:
+        """Return the share of the seconds spent; 0 where they are not limited."""
+        return 0.0 if not self.seconds else min((time.monotonic() - self.begin) / self.seconds, 1.0)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Groups, what they cost, and a lower bound of what any groups of at least k would; None where sizes are mixed."""
+
+    groups: list[Group]
+    cost: float
+    bound: float | None
+    proved: bool
+    rounds: int
+
+
+class _Told:
+    """Reports, and says the same again where work goes on for long; falls silent once the budget is stopped.
+
+    The share done never falls and the cost never rises, whichever of several searches they are of.
+    """
+
+    def __init__(self, report: Report | None, budget: Budget) -> None:
+        self.report, self.budget = report, budget
+        self.done, self.cost = 0.0, float("nan")
+        self.last = time.monotonic()
+
+    def __call__(self, done: float, cost: float) -> None:
+        self.done = max(self.done, done)
+        self.cost = float(np.fmin(self.cost, cost))
+        self.last = time.monotonic()
+        if self.report is not None and not self.budget.stopped:
+            self.report(self.done, self.cost)
+
+    def during(self, spread: Spread) -> Spread:
+        """Return a way to spread work that reports between its blocks, so that a stop is soon heard."""
+
+        def spread_and_told(kernel: Callable[[Any], Any], blocks: Iterable[Any]) -> Iterator[Any]:
+            for answer in spread(kernel, blocks):
+                if time.monotonic() - self.last > _QUIET:
+                    self(self.done, self.cost)
+                yield answer
+
+        return spread_and_told
+
+
+def blocks_by_count(rows: LaidRows, k: int, size: int) -> list[Whole]:
+    """Cut customers into blocks of about ``size``: by row count, equal counts by mean date, whole groups to a block.
+
+    >>> rows = LaidRows(np.array([0, 2, 3, 4, 5, 6]), np.array([[1, 1, 5, 3, 4, 0.0]]), np.zeros(6), np.ones(6), None)
+    >>> [b.tolist() for b in blocks_by_count(rows, 2, 2)]
+    [[4, 2], [3, 1, 0]]
+    """
+    counts = rows.counts
+    known = np.abs(rows.point[0]) < 1e29
+    days = np.add.reduceat(np.where(known, rows.point[0], 0.0), rows.start[:-1])
+    dated = np.maximum(np.add.reduceat(known.astype(np.float64), rows.start[:-1]), 1)
+    order = np.lexsort((days / dated, counts))
+    per = max(size // k, 1) * k
+    cuts = np.arange(per, len(order), per)
+    if len(cuts) and len(order) - cuts[-1] < max(k, per // 2):
+        cuts = cuts[:-1]
+    return np.split(order, cuts)
+
+
+def share_histories(
+    rows: LaidRows,
+    k: int,
+    effort: Effort,
+    *,
+    suppress: bool,
+    generator: np.random.Generator,
+    budget: Budget,
+    heads: Sequence[Sequence[int]] = ((),),
+    spread: Spread = in_turn,
+    report: Report | None = None,
+) -> Found:
+    """Return groups of at least k customers that share one history each, as cheaply as the effort finds.
+
+    Each of ``heads`` holds the sizes of groups that are not of k; of several the one that looks cheapest after a few
+    rounds is searched to the end. An interruption from the keyboard, or a report that says enough once there are
+    groups, stops the budget, and the best groups so far are returned. Enough said before that passes.
+    """
+    if k == 2 and len(rows.counts) % 2 == 0 and not any(heads):
+        twins = _twins(rows, suppress=suppress)
+        if twins:
+            return _with_twins(rows, twins, effort, suppress, generator, budget, spread, report)
+    told = _Told(report, budget)
+    spread = told.during(spread)
+    count = len(rows.counts)
+    mixed = any(heads)
+    matching = k == 2 and count % 2 == 0 and not mixed
+    # a third member's blank suppresses what two others say, and caps what they cost; pairs have no third
+    capped = suppress or (not matching and rows.has_blanks)
+    table = PairTable(rows, pair_tariff(k, suppress=capped), spread)
+    factor = _bounded(table, k, budget, told, matching=matching)
+    value = factor.value if factor else np.zeros(count)
+    estimate = np.where(table.exact, table.bound, _LOOSE * table.bound)
+    affinity = estimate - value[:, None] - value[None, :]
+    if factor is not None and matching and not factor.whole and not budget.over():
+        at_hand = np.array(_nearly_pairs(table, estimate), dtype=np.int64)
+        factor = closed_pairs(table, factor, at_hand) or factor
+    if factor is not None and factor.whole and matching:
+        return _optimal_pairs(rows, table, factor, spread)
+
+    def search_from(members: list[Whole]) -> GroupSearch:
+        return GroupSearch(rows, members, suppress=suppress, affinity=affinity, generator=generator, spread=spread)
+
+    if mixed:
+        starts = [group_sizes(count, k, head) for head in heads[: 1 if factor is None else None]]
+        searches: list[GroupSearch] = []
+        try:
+            for sizes in starts:
+                together = _by_length(rows, sizes) if factor is None else None
+                together = together or groups_by_pairs(estimate, rows.counts, sizes, effort.starts, generator)
+                searches.append(search_from(together))
+                if len(starts) > 1:
+                    _improved(searches[-1], k, _GLANCE, budget, lambda _done, cost: told(_BOUNDING, cost))
+                if budget.stopped:
+                    break
+        except Enough:
+            if not searches:
+                raise
+            budget.stop()
+        search = min(searches, key=lambda one: one.cost)
+    elif factor is None:
+        at = groups_by_count(rows.counts, k)
+        search = search_from([np.flatnonzero(at == g) for g in range(at.max() + 1)])
+    elif k == 2:
+        search = search_from(_nearly_pairs(table, estimate))
+    else:
+        search = search_from(groups_by_pairs(estimate, rows.counts, group_sizes(count, k), effort.starts, generator))
+    rounds = _improved(search, k, effort, budget, told)
+    if mixed:
+        return Found(search.groups, search.cost, None, proved=False, rounds=rounds)
+    bound = max(factor.bound if factor else 0.0, 0.0)
+    return Found(search.groups, search.cost, bound, _meets(search.cost, bound), rounds)
+
+
+def _twins(rows: LaidRows, *, suppress: bool) -> list[tuple[int, int]]:
+    """Return pairs of customers with equal histories, each customer once; they can be paired, and nothing is lost.
+
+    Pair costs are a distance, of histories as sets of points some of which are deleted: columns are distances of
+    numbers, cut off at what suppression costs, and of names; a row is no further from deletion than another and the way
+    to it. So where two equal ones u, u' went with x and y, ``c(u,x) + c(u',y) = c(x,u) + c(u,y) >= c(x,y)``, and to
+    pair u with u', which costs nothing, and x with y is no dearer. Without suppression a blank is nearer to two values
+    than they are to one another: no distance, and no twins.
+    """
+    if not suppress and bool((rows.point >= _A_VALUE).any()):
+        return []
+    order = _sorted_rows(rows)
+    lines = np.column_stack([rows.point.T, rows.item])[order]
+    waiting: dict[bytes, int] = {}
+    twins = []
+    for customer in range(len(rows.counts)):
+        key = lines[rows.start[customer] : rows.start[customer + 1]].tobytes()
+        other = waiting.pop(key, None)
+        if other is None:
+            waiting[key] = customer
+        else:
+            twins.append((other, customer))
+    return twins
+
+
+def _sorted_rows(rows: LaidRows) -> Whole:
+    who = np.repeat(np.arange(len(rows.counts)), rows.counts)
+    return np.lexsort((*rows.point[::-1], rows.item, who)).astype(np.int64)
+
+
+def _with_twins(
+    rows: LaidRows,
+    twins: list[tuple[int, int]],
+    effort: Effort,
+    suppress: bool,
+    generator: np.random.Generator,
+    budget: Budget,
+    spread: Spread,
+    report: Report | None,
+) -> Found:
+    """Return the pairs of twins, and those of all others as the search finds them."""
+    order = _sorted_rows(rows)
+    groups = []
+    for pair in twins:
+        table = np.stack([order[rows.start[u] : rows.start[u + 1]] for u in pair])
+        groups.append(Group(np.array(pair), table, 0.0))
+    others = np.setdiff1d(np.arange(len(rows.counts)), np.array(twins).ravel())
+    if not len(others):
+        return Found(groups, 0.0, 0.0, proved=True, rounds=0)
+    mine = rows.of(others)
+    found = share_histories(
+        mine, 2, effort, suppress=suppress, generator=generator, budget=budget, spread=spread, report=report
+    )
+    at = np.arange(mine.start[-1]) + np.repeat(rows.start[others] - mine.start[:-1], mine.counts)
+    groups += [Group(others[group.members], at[group.table], group.cost) for group in found.groups]
+    return Found(groups, found.cost, found.bound, found.proved, found.rounds)
+
+
+def _by_length(rows: LaidRows, sizes: Whole) -> list[Whole]:
+    """Return groups of the given sizes, the longest histories in the first."""
+    return np.split(np.argsort(-rows.counts, kind="stable"), np.cumsum(sizes)[:-1])
+
+
+def _meets(cost: float, bound: float) -> bool:
+    """Tell whether a cost is its lower bound, but for rounding."""
+    return cost - bound <= 1e-7 * max(cost, 1.0)
+
+
+def _optimal_pairs(rows: LaidRows, table: PairTable, factor: Factor, spread: Spread) -> Found:
+    """Return the pairs of a cheapest perfect matching, aligned."""
+
+    def aligned(pair: Whole) -> Group:
+        cost, matched = aligned_pair(rows, table.tariff, int(pair[0]), int(pair[1]))
+        return Group(pair, np.ascontiguousarray(matched.T), cost)
+
+    # the longest histories first, so that all cores end together
+    longest = np.argsort(-rows.counts[factor.pairs].max(axis=1), kind="stable")
+    groups = list(spread(aligned, factor.pairs[longest]))
+    cost = float(sum(group.cost for group in groups))
+    return Found(groups, cost, max(factor.bound, 0.0), _meets(cost, factor.bound), 0)
+
+
+def _bounded(table: PairTable, k: int, budget: Budget, report: Report, *, matching: bool) -> Factor | None:
+    """Return the relaxation over pairs, and look at more pairs than it needs; nothing if there is no time."""
+    first: list[int] = []
+    by_count = float("nan")  # what there is to keep: pairs by row count, which are among the first that are costed
+
+    def told(left: int, _cost: float) -> None:
+        nonlocal by_count
+        first.append(left)
+        if matching and len(first) == 1:
+            report(0.0, float("nan"))
+            order = np.argsort(table.rows.counts, kind="stable").reshape(-1, 2)
+            by_count = float(table.bound[order[:, 0], order[:, 1]].sum())
+        try:
+            report(_BOUNDING * (0.4 + 0.5 * (1 - left / max(first[0], 1))), by_count)
+        except Enough:
+            if not matching:
+                raise
+            budget.stop()
+
+    try:
+        if budget.over():
+            return None
+        factor = cheapest_factor(
+            table, k - 1, matching=matching, patience=0.0 if k == 2 else 1e-4, report=told, stop=budget.over
+        )
+        if not (matching and factor.whole):
+            limit = 1.25 * (factor.value[:, None] + factor.value[None, :])
+            more = np.argwhere(np.triu((table.bound < limit) & ~table.exact))
+            table.ask(more, np.full(len(more), -np.inf))
+    except KeyboardInterrupt:
+        budget.stop()
+        return None
+    return factor
+
+
+def _improved(search: GroupSearch, k: int, effort: Effort, budget: Budget, report: Report) -> int:
+    """Recombine groups until the budget is spent; the search holds the best found. Returns the number of rounds."""
+    # one member at a time finds most; halves, now and then, what one at a time cannot
+    sizes = [1, 1, 1, k // 2] if k > 3 else [1]
+    best, cheapest = search.groups, search.cost
+    wanted = effort.rounds * k
+    done = 0
+    try:
+        report(_BOUNDING, cheapest)
+        while len(search.groups) > 1 and not budget.over():
+            share = budget.spent() if effort.seconds is not None else done / wanted if wanted else 1.0
+            if share >= 1:
+                break
+            # a member is a k-th of a group's cost, and so is what its change may cost more
+            heat = effort.heat / k * max(0.0, 1 - share / _COOLING) ** 2
+            search.round(sizes[done % len(sizes)], effort.tries, 0.15, heat)
+            done += 1
+            if search.cost < cheapest:
+                best, cheapest = search.groups, search.cost
+            report(_BOUNDING + (1 - _BOUNDING) * share, cheapest)
+    except (Enough, KeyboardInterrupt):
+        budget.stop()
+    search.groups = best
+    return done
+
+
+def _nearly_pairs(table: PairTable, estimate: Real) -> list[Whole]:
+    """Return pairs, and one group of three if the number of customers is odd, by a cheapest matching of known pairs."""
+    count = len(estimate)
+    odd = count % 2 == 1
+    near = table.exact.copy()
+    order = np.argsort(table.rows.counts, kind="stable")
+    near[order[:-1], order[1:]] = True  # a way through all customers, so that a perfect matching exists
+    ends = np.argwhere(np.triu(near | near.T, 1))
+    costs = estimate[ends[:, 0], ends[:, 1]]
+    if odd:  # whoever is left for the group of three costs about as much more as in a pair of its own
+        own = 0.75 * np.where(np.eye(count, dtype=bool), np.inf, estimate).min(axis=1)
+        ends = np.concatenate([ends, np.stack([np.arange(count), np.full(count, count)], axis=1)])
+        costs = np.concatenate([costs, own])
+    ordered = blossom_pairs(ends, costs, count + odd)
+    together = [np.array(p) for p in ordered if count not in p]
+    for left in [p[0] for p in ordered if count in p]:
+        mean = [float(estimate[left, p].mean()) for p in together]
+        at = int(np.argmin(mean))
+        together[at] = np.append(together[at], left)
+    return together

@@ -1,0 +1,68 @@
+"""How safe everything released is: what attacks got is kept with each entry, and judged by the rule in force.
+
+The facts tell which of an attack's answers are right, so they lie in the secret part, under its seal. The verdict of
+then lies beside them and saves the reckoning while the rule and the program are the same; it is never held against
+another rule. Entries of an older Noren have no facts, and no verdict is given of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from noren.data.frames import History
+from noren.data.release import Release
+from noren.data.schema import Kind
+from noren.judgement.evidence import Facts, facts_from, smallest_class, tried_by
+from noren.judgement.judging import judge
+from noren.judgement.outcome import people_in
+from noren.judgement.rule import Rule
+from noren.judgement.verdict import Verdict
+from noren.ledger.joined import joined
+from noren.protocols import Guess
+from noren.version import __version__
+
+__all__ = ["facts_together", "kept_form", "verdict_of_kept"]
+
+
+def facts_together(
+    original: History, releases: Sequence[Release], guesses: Mapping[str, Guess], failed: Iterable[str] = ()
+) -> Facts:
+    """Return what was found of everything released, ``original`` being the rows of all periods.
+
+    What a release claims by itself it claims of one period. Whoever holds several may compare them, so nothing is
+    claimed of them together.
+    """
+    together = joined(releases)
+    claiming = releases[0] if len(releases) == 1 else together
+    tried = tuple(tried_by(name, guess, together.secret) for name, guess in sorted(guesses.items()))
+    return facts_from(
+        Kind.HISTORY,
+        people_in(original),
+        claiming.statement,
+        {},
+        tried,
+        smallest_class=smallest_class(claiming),
+        failed=tuple(sorted(failed)),
+    )
+
+
+def kept_form(verdict: Verdict) -> dict[str, Any]:
+    """Return what is kept of a verdict: its facts, and what was said of them by which rule and program."""
+    said = verdict.model_dump(mode="json", exclude={"facts"})
+    return {"facts": verdict.facts.model_dump(mode="json"), "noren": __version__, "verdict": said}
+
+
+def verdict_of_kept(kept: Mapping[str, Any], rule: Rule) -> Verdict:
+    """Return the verdict on facts that were kept, by the rule in force."""
+    facts = Facts.model_validate(kept["facts"])
+    if kept["noren"] == __version__:
+        try:
+            said = Verdict.model_validate({**kept["verdict"], "facts": facts})
+        except ValidationError:
+            return judge(facts, rule)
+        if said.rule == rule:
+            return said
+    return judge(facts, rule)

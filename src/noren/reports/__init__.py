@@ -1,0 +1,1 @@
+"""Pages about one release or one data set, and what they show as plain data."""

@@ -1,0 +1,150 @@
+"""What data are like before anybody protects them: each column's values, and how much customers buy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from noren.data.cells import is_generalised
+from noren.data.formats.render import value_text
+from noren.data.frames import History, Records
+from noren.data.samples.shape import shape
+from noren.data.schema import Column, Role, Scale
+from noren.drawing.beside import MOST_VALUES, Bars
+from noren.drawing.count_bars import count_bars
+from noren.drawing.histograms import Axis, axis_of, spread
+from noren.judgement.page_text import printable
+
+__all__ = ["profile"]
+
+_EXAMPLES = 5
+_EXAMPLE_ROWS = 200
+_DIGITS = 6
+
+
+def profile(records: Records) -> dict[str, Any]:
+    """Return facts about every column of exact data, and about the customers of a history, as plain data.
+
+    >>> from noren.data.frames import Table
+    >>> from noren.data.schema import Schema
+    >>> schema = Schema.of({"kind": "table", "columns": {"age": {"role": "quasi", "type": "integer"}}})
+    >>> about = profile(Table(pl.DataFrame({"age": [20, 21, 21, None]}), schema))["columns"][0]
+    >>> about["missing"], about["distinct"], about["bars"]["labels"], about["bars"]["weights"]
+    (1, 2, ['20', '21'], [1.0, 2.0])
+    """
+    return {
+        "rows": len(records),
+        "kind": str(records.schema.kind),
+        "schema": printable(records.schema.name),
+        "columns": [_column(records.frame[column.name], column) for column in records.schema.columns],
+        "history": _history(records) if isinstance(records, History) else None,
+    }
+
+
+def _column(values: pl.Series, column: Column) -> dict[str, Any]:
+    about: dict[str, Any] = {
+        "name": printable(column.name),
+        "role": str(column.role),
+        "type": str(column.type),
+        "scale": str(column.scale),
+        "optional": column.optional,
+        "domain": None if column.domain is None else len(column.domain),
+        "missing": values.null_count(),
+        "minimum": None,
+        "maximum": None,
+    }
+    if is_generalised(values.dtype):
+        return about | {"distinct": None, "bars": None, "examples": []}
+    if column.scale != Scale.NOMINAL:
+        ends = pl.Series("x", [values.min(), values.max()], dtype=values.dtype)
+        about["minimum"], about["maximum"] = _texts(ends, column)
+    distinct, bars = _bars(values, column)
+    about |= {"distinct": distinct, "bars": bars}
+    first = values.drop_nulls().head(_EXAMPLE_ROWS).unique(maintain_order=True).head(_EXAMPLES)
+    return about | {"examples": _texts(first, column)}
+
+
+def _texts(values: pl.Series, column: Column) -> list[str | None]:
+    texts = values.to_frame("x").select(value_text(pl.col("x"), column))["x"].to_list()
+    return [None if text is None else printable(text) for text in texts]
+
+
+def _bars(values: pl.Series, column: Column) -> tuple[int, dict[str, Any] | None]:
+    """Return how many different values there are, and the rows in each bar."""
+    if column.scale == Scale.NOMINAL:
+        return _bars_of_texts(values, column)
+    distinct = values.drop_nulls().n_unique()
+    axis = axis_of(values, column)
+    if axis is None:
+        return distinct, None
+    found = spread(values, axis, len(values))
+    facts = Bars(axis, len(axis.labels)).facts(others=False)
+    weights = [round(float(w), _DIGITS) for w in found.weights]
+    return distinct, facts | {"weights": weights, "unsaid": round(found.unsaid, _DIGITS)}
+
+
+def _bars_of_texts(values: pl.Series, column: Column) -> tuple[int, dict[str, Any] | None]:
+    # an axis lists every value there is, and an identifier has as many as rows: here the commonest are enough
+    counted = values.drop_nulls().cast(pl.String).alias("value").value_counts(name="rows")
+    if not len(counted):
+        return 0, None
+    others = len(counted) > MOST_VALUES
+    shown = MOST_VALUES - 1 if others else len(counted)
+    least = counted["rows"].top_k(shown).min()
+    kept = counted.filter(pl.col("rows") >= least).sort(["rows", "value"], descending=[True, False]).head(shown)
+    axis = Axis(column, tuple(kept["value"]), np.empty(0))
+    weights = [float(rows) for rows in kept["rows"]]
+    if others:
+        weights.append(float(len(values) - values.null_count() - sum(weights)))
+    facts = Bars(axis, len(kept)).facts(others=others) | {"values": len(counted)}
+    return len(counted), facts | {"weights": weights, "unsaid": float(values.null_count())}
+
+
+def _history(history: History) -> dict[str, Any]:
+    """Return how much customers buy; None of days and things where no column tells them."""
+    customer = history.schema.role(Role.CUSTOMER).name
+    by_customer = history.frame.select(who=pl.col(customer)).drop_nulls().group_by("who").len("rows")
+    return {
+        "customers": len(by_customer),
+        "rows_per_customer": count_bars(by_customer["rows"].cast(pl.Int64).to_numpy()),
+        **_days(history, customer),
+        **_things(history, customer),
+    }
+
+
+def _days(history: History, customer: str) -> dict[str, Any]:
+    dates = history.schema.with_role(Role.DATE)
+    if not dates:
+        return {"first": None, "last": None, "months_active": None}
+    days = history.frame[dates[0].name]
+    first, last = _texts(pl.Series("x", [days.min(), days.max()], dtype=days.dtype), dates[0])
+    month = pl.col("day").dt.year().cast(pl.Int32) * 12 + pl.col("day").dt.month()
+    rows = history.frame.select(who=pl.col(customer), day=pl.col(dates[0].name)).drop_nulls("who")
+    active = rows.group_by("who").agg(months=month.drop_nulls().n_unique())
+    return {
+        "first": first,
+        "last": last,
+        "months_active": count_bars(active["months"].cast(pl.Int64).to_numpy()),
+    }
+
+
+def _things(history: History, customer: str) -> dict[str, Any]:
+    items = history.schema.with_role(Role.ITEM)
+    if not items:
+        return {"items": None, "shape": None}
+    item = items[0].name
+    found = shape(history.frame.select(customer, item).drop_nulls(), customer, item)
+    return {
+        "items": history.frame[item].drop_nulls().n_unique(),
+        "shape": {
+            "n": found.n,
+            "m": found.m,
+            "b": found.b,
+            "mu": found.mu,
+            "h": found.h,
+            "mu_is_exact": found.mu_is_exact,
+            "mu_error": found.mu_error,
+        },
+    }

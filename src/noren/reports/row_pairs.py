@@ -1,0 +1,195 @@
+"""Original rows beside what the release says of each, as columns: for the steward's eyes, page by page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from noren.data.categories import as_released
+from noren.data.cells import kind
+from noren.data.formats.render import cell_text
+from noren.data.formats.spelling import Spelling
+from noren.data.frames import History, Records
+from noren.data.release import Release
+from noren.data.schema import Role
+from noren.drawing.beside import perturbed_by
+from noren.judgement.page_text import printable_texts
+from noren.reports.example_rows import example_columns
+
+__all__ = ["CHANGES", "STATES", "row_columns", "row_pairs"]
+
+CHANGES = pl.Enum(["same", "generalised", "suppressed", "changed", "pseudonym", "dropped"])
+STATES = pl.Enum(["kept", "deleted", "inserted"])
+_SHOWN = 100_000
+
+
+def row_columns(original: Records, release: Release) -> list[str]:
+    """Return the columns to show, who and what first; those that the release adds come last."""
+    own = example_columns(original, most=None)
+    return [*own, *(n for n in release.public.schema.names if n not in own)]
+
+
+def row_pairs(original: Records, release: Release, most: int = _SHOWN) -> pl.DataFrame:
+    """Return a row for each original row, evenly chosen where there are more than ``most``, inserted rows at the end.
+
+    ``row`` counts from 1, ``state`` tells whether the row was kept, deleted or inserted, and of each column there are
+    ``original:NAME`` and ``released:NAME`` as text and ``change:NAME``: same, generalised, suppressed, changed (to
+    another value), pseudonym, or dropped (the whole column). No rows without the secret part.
+
+    >>> from noren.data.frames import Table
+    >>> from noren.data.release import Statement
+    >>> from noren.data.schema import Schema
+    >>> schema = Schema.of({"kind": "table", "columns": {"age": {"role": "quasi", "type": "integer"}}})
+    >>> people = Table.of({"age": [20, 21, 22, 23]}, schema)
+    >>> aligned = Table(pl.DataFrame({"age": [20, None, 25, 23]}), schema)
+    >>> row_pairs(people, Release.of_aligned(people, aligned, Statement("hand"))).rows()[:3]
+    [(1, 'kept', '20', '20', 'same'), (2, 'deleted', '21', None, None), (3, 'kept', '22', '25', 'changed')]
+    """
+    names = row_columns(original, release)
+    if not release.has_secret or release.secret.original_rows != len(original):
+        return _nothing(names)
+    chosen, places = _places(release, len(original), most)
+    own = chosen.filter(chosen < len(original))
+    before, after = original.take(own), _gathered(release.public, places)
+    told, said = before.texts(""), after.texts()
+    same_told, same_said = (replace(part, spelling=Spelling()).texts("") for part in (before, after))
+    words = _in_released_words(before, release)
+    frame = pl.DataFrame({"row": chosen, "public": places}).select(
+        row=pl.when(pl.col("row") < len(original)).then(pl.col("row") + 1),
+        state=_state(len(original)),
+    )
+    columns = [frame["row"], frame["state"]]
+    for name in names:
+        cells = _Cells(
+            told=None if name not in told.columns else _padded(told[name], len(chosen)),
+            was=None if name not in told.columns else _padded(same_told[name], len(chosen)),
+            said=None if name not in said.columns else said[name],
+            now=None if name not in said.columns else same_said[name],
+            kind=None if name not in said.columns else kind(after.frame[name]),
+            words=_padded(words[name], len(chosen)) if name in words.columns else None,
+        )
+        columns += _shown(name, cells, frame["state"], _rule(name, original, release))
+    return pl.DataFrame(columns)
+
+
+def _state(rows: int) -> pl.Expr:
+    inserted, deleted = pl.col("row") >= rows, pl.col("public").is_null()
+    said = pl.when(inserted).then(pl.lit("inserted")).when(deleted).then(pl.lit("deleted")).otherwise(pl.lit("kept"))
+    return said.cast(STATES)
+
+
+def _nothing(names: list[str]) -> pl.DataFrame:
+    schema: dict[str, pl.DataType] = {"row": pl.UInt32(), "state": STATES}
+    for name in names:
+        schema |= {f"original:{name}": pl.String(), f"released:{name}": pl.String(), f"change:{name}": CHANGES}
+    return pl.DataFrame(schema=schema)
+
+
+def _places(release: Release, rows: int, most: int) -> tuple[pl.Series, pl.Series]:
+    """Return the places chosen, those from ``rows`` on being inserted rows, and the public row of each, if any."""
+    public = pl.DataFrame({"row": release.secret.origin.cast(pl.UInt32)}).with_row_index("public")
+    inserted = public.filter(pl.col("row").is_null())["public"]
+    every = rows + len(inserted)
+    picked = np.unique(np.linspace(0, max(every - 1, 0), min(most, every)).round().astype(np.int64))
+    chosen = pl.Series("row", picked, dtype=pl.UInt32)
+    known = public.drop_nulls("row").unique("row", keep="first")
+    more = pl.DataFrame({"public": inserted}).with_columns(row=pl.int_range(rows, every, dtype=pl.UInt32, eager=True))
+    both = pl.concat([known.select("row", "public"), more.select("row", "public")])
+    found = chosen.to_frame().join(both, on="row", how="left", maintain_order="left")["public"]
+    return chosen, found
+
+
+def _gathered(records: Records, places: pl.Series) -> Records:
+    """Return the rows at ``places``, rows of nulls where there is none."""
+    frame = records.frame.select(pl.col(records.schema.names).gather(places))
+    return replace(records, frame=frame, spelling=records.spelling.take(places.fill_null(len(records))))
+
+
+def _padded(texts: pl.Series, rows: int) -> pl.Series:
+    return texts.extend_constant(None, rows - len(texts))
+
+
+def _in_released_words(part: Records, release: Release) -> pl.DataFrame:
+    """Return original rows in the words of the release, where these are public: categories, and classes of numbers."""
+    made = perturbed_by(release)
+    if made is not None:
+        classed = [a for a in made.attributes if not a.numeric and a.name in part.frame.columns]
+        return pl.DataFrame([a.values(a.codes(part.frame[a.name])) for a in classed])
+    if isinstance(part, History):
+        return as_released(part, release.statement).texts("")
+    return pl.DataFrame()
+
+
+# --- what became of a cell -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """A column of chosen rows: texts as files spell them, texts to compare, what cells are, and the original's words.
+
+    What a side does not have is None.
+    """
+
+    told: pl.Series | None
+    was: pl.Series | None
+    said: pl.Series | None
+    now: pl.Series | None
+    kind: pl.Series | None
+    words: pl.Series | None
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """How to name the change of a column: all cells alike (``whole``), or each, ``values`` being no labels."""
+
+    whole: str | None = None
+    values: pl.Series | None = None
+
+
+def _rule(name: str, original: Records, release: Release) -> _Rule:
+    if name not in release.public.frame.columns:
+        return _Rule("dropped")
+    if name not in original.schema.names:
+        return _Rule("changed")
+    column = original.schema[name]
+    if column.role in (Role.CUSTOMER, Role.IDENTIFIER):
+        return _Rule("pseudonym")
+    perturbed = any(step.method == "retention" for step in release.statement.steps)
+    if perturbed or release.public.frame[name].dtype != pl.String:
+        return _Rule()
+    # a text that no original cell says is a label of a hierarchy
+    values = original.frame[name]
+    text = values.to_frame("x").select(cell_text(pl.col("x"), column, values.dtype))["x"]
+    return _Rule(values=text.drop_nulls().unique())
+
+
+def _shown(name: str, cells: _Cells, state: pl.Series, rule: _Rule) -> list[pl.Series]:
+    empty = pl.repeat(None, len(state), dtype=pl.String, eager=True)
+    given = {"told": cells.told, "was": cells.was, "said": cells.said, "now": cells.now, "words": cells.words}
+    frame = pl.DataFrame({key: empty if texts is None else texts for key, texts in given.items()}).with_columns(
+        state=state, kind=cells.kind if cells.kind is not None else empty
+    )
+    label = pl.lit(value=False) if rule.values is None else ~pl.col("now").is_in(rule.values.implode())
+    if rule.whole is None:
+        change = (
+            pl.when(pl.col("now") == pl.col("was"))
+            .then(pl.lit("same"))
+            .when(pl.col("kind") == "suppressed")
+            .then(pl.lit("suppressed"))
+            .when((pl.col("kind") != "exact") | (pl.col("now") == pl.col("words")).fill_null(value=False) | label)
+            .then(pl.lit("generalised"))
+            .otherwise(pl.lit("changed"))
+        )
+    else:
+        change = pl.lit(rule.whole)
+    frame = frame.with_columns(change=pl.when(pl.col("state") == "kept").then(change).cast(CHANGES))
+    # a cell that was empty and is: not a star, for nothing was taken from it
+    star = pl.when((pl.col("change") == "same") & (pl.col("kind") == "suppressed")).then(pl.lit(""))
+    said = pl.when(pl.col("state") != "deleted").then(star.otherwise(pl.col("said")))
+    return frame.select(
+        printable_texts(pl.col("told")).alias(f"original:{name}"),
+        printable_texts(said).alias(f"released:{name}"),
+        pl.col("change").alias(f"change:{name}"),
+    ).get_columns()

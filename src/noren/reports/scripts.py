@@ -1,0 +1,255 @@
+"""What was done, as a script that does it again: commands for a shell, or Python.
+
+A release follows from the original, the method, its parameters and the seed. The seed is a secret, who holds it and the
+original can rebuild the pseudonyms; a script asks for it in the variable ``SEED`` unless it is told to hold it.
+"""
+
+from __future__ import annotations
+
+import pprint
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import tomli_w
+
+from noren.data.frames import Records
+from noren.data.schema import PRESETS, Schema
+from noren.data.statement import Statement
+from noren.i18n import _
+from noren.judgement.outcome import Outcome
+
+__all__ = ["ScriptOrder", "as_commands", "as_python", "chain_toml", "commands", "needed_files"]
+
+_CHAIN: Final = "chain.toml"
+_SCHEMA: Final = "schema.toml"
+_GUESSES: Final = "guesses/"
+_FILES: Final = ("categories", "hierarchies")
+"""Parameters that name files of the steward's own."""
+
+
+@dataclass(frozen=True)
+class ScriptOrder:
+    """What was done.
+
+    Attributes
+    ----------
+    statement
+        What the release says of itself: the method and its parameters, or the steps of a chain.
+    schema
+        How the original was read.
+    attacks, measures
+        Those that ran, by name.
+    original, out, report
+        The original's file, the folder of the release, and the page to write about it, if any.
+    """
+
+    statement: Statement
+    schema: Schema
+    attacks: Sequence[str] = ()
+    measures: Sequence[str] = ()
+    original: str = "ORIGINAL"
+    out: str = "release/"
+    report: str | None = None
+
+    @classmethod
+    def of(cls, records: Records, outcome: Outcome, **places: Any) -> ScriptOrder:
+        """Return what made an outcome of these data; ``places`` are the original's file and so on."""
+        return cls(outcome.release.statement, records.schema, list(outcome.guesses), list(outcome.scores), **places)
+
+
+def needed_files(order: ScriptOrder) -> list[str]:
+    """Return the files that a script needs beside the original: categories, hierarchies.
+
+    >>> needed_files(ScriptOrder(Statement("hierarchy", {"k": 5, "hierarchies": "ladders"}), Schema.preset("adult")))
+    ['ladders']
+    """
+    given = [step.parameters.get(name) for step in order.statement.steps for name in _FILES]
+    return sorted({str(name) for name in given if name})
+
+
+# --- a shell ---------------------------------------------------------------------------------------------------------
+
+
+def commands(order: ScriptOrder, seed: str = "SEED") -> list[str]:
+    """Return the commands that make the release again and judge it, one line each.
+
+    >>> thinned = ScriptOrder(Statement("thin", {"share": 0.2}), Schema.preset("pwscup2018"), measures=["cell-error"])
+    >>> print(*commands(thinned), sep="\\n")
+    noren protect ORIGINAL --schema pwscup2018 --method thin --share 0.2 --seed SEED --out release/
+    noren measure ORIGINAL release/ --schema pwscup2018 --with cell-error
+    """
+    original, out = shlex.quote(order.original), shlex.quote(order.out)
+    schema = f"--schema {order.schema.name if _is_preset(order.schema) else _SCHEMA}"
+    statement = order.statement
+    method = " ".join(["--method", shlex.quote(statement.method), *_flags(statement.parameters)])
+    if _is_chain(statement):
+        method = f"--chain {_CHAIN}"
+    lines = [f"noren protect {original} {schema} {method} --seed {seed} --out {out}"]
+    if order.attacks:
+        names = shlex.quote(",".join(order.attacks))
+        lines.append(f"noren attack {original} {out} {schema} --with {names} --out {_GUESSES}")
+    if order.measures:
+        names = shlex.quote(",".join(order.measures))
+        guess = f" --guess {_GUESSES}" if order.attacks else ""
+        lines.append(f"noren measure {original} {out} {schema}{guess} --with {names}")
+    if order.report is not None:
+        lines.append(f"noren report {original} {out} {schema} --out {shlex.quote(order.report)}")
+    return lines
+
+
+def as_commands(order: ScriptOrder, *, seed: int | None = None) -> str:
+    """Return a script for bash; it holds the seed only if that is given."""
+    lines = ["#!/usr/bin/env bash", *(f"# {said}" for said in _remarks(order)), "set -euo pipefail", ""]
+    if seed is None:
+        asked = _("set SEED to the seed of the release; it is a secret").replace("}", ")")
+        lines.append(f': "${{SEED:?{_in_double_quotes(asked)}}}"')
+    else:
+        lines.append(f"SEED={seed}  # {_('a secret: it rebuilds the pseudonyms')}")
+    if not _is_preset(order.schema):
+        lines += _here_document(_SCHEMA, order.schema.to_toml())
+    if _is_chain(order.statement):
+        lines += _here_document(_CHAIN, chain_toml(order.statement))
+    return "\n".join([*lines, "", " &&\n  ".join(commands(order, '"$SEED"')), ""])
+
+
+def chain_toml(statement: Statement) -> str:
+    """Return a chain as the file that ``noren protect --chain`` reads.
+
+    >>> print(chain_toml(Statement.of_chain([Statement("thin", {"share": 0.2}), Statement("monthly-pseudonyms")])))
+    [[step]]
+    method = "thin"
+    share = 0.2
+    <BLANKLINE>
+    [[step]]
+    method = "monthly-pseudonyms"
+    <BLANKLINE>
+    """
+    return "\n".join("[[step]]\n" + tomli_w.dumps(_as_table(step)) for step in statement.steps)
+
+
+def _here_document(name: str, text: str) -> list[str]:
+    """Return the lines that write a file."""
+    end = "END"
+    while end in text.splitlines():
+        end += "_"
+    return ["", f"cat > {name} <<'{end}'", text.rstrip("\n"), end]
+
+
+def _in_double_quotes(text: str) -> str:
+    return "".join(f"\\{c}" if c in '\\"$`' else c for c in text)
+
+
+def _flags(parameters: Mapping[str, Any]) -> list[str]:
+    """Return parameters as flags.
+
+    >>> _flags({"k": 3, "suppress_cells": True, "audit": False, "starts": ["2010-12-01", "2011-01-01"], "block": None})
+    ['--k 3', '--suppress-cells', '--no-audit', '--starts 2010-12-01,2011-01-01']
+    """
+    words = []
+    for name, value in _said(parameters).items():
+        flag = f"--{name.replace('_', '-')}"
+        if isinstance(value, bool):
+            words.append(flag if value else flag.replace("--", "--no-", 1))
+            continue
+        text = ",".join(str(v) for v in value) if isinstance(value, list | tuple) else str(value)
+        # a value that looks like a flag must not stand by itself
+        words.append(f"{flag}={shlex.quote(text)}" if text.startswith("-") else f"{flag} {shlex.quote(text)}")
+    return words
+
+
+# --- Python ----------------------------------------------------------------------------------------------------------
+
+
+def as_python(order: ScriptOrder, *, seed: int | None = None) -> str:
+    """Return a script for Python; it holds the seed only if that is given.
+
+    >>> print(as_python(ScriptOrder(Statement("thin", {"share": 0.2}, noren="1"), Schema.preset("pwscup2018"))))
+    # Made by Noren 1.
+    import os
+    <BLANKLINE>
+    import noren
+    <BLANKLINE>
+    seed = int(os.environ["SEED"])  # a secret: it rebuilds the pseudonyms
+    original = noren.read('ORIGINAL', 'pwscup2018').data
+    release = noren.protect(original, 'thin', seed=seed, **{'share': 0.2})
+    release.save('release/')
+    <BLANKLINE>
+    """
+    lines = [*(f"# {said}" for said in _remarks(order)), *(["import os", ""] if seed is None else []), "import noren"]
+    if order.report is not None:
+        lines += ["from noren.judgement.outcome import examine", "from noren.reports.report import write_report"]
+    held = 'int(os.environ["SEED"])' if seed is None else str(seed)
+    lines += ["", f"seed = {held}  # {_('a secret: it rebuilds the pseudonyms')}"]
+    schema = repr(order.schema.name)
+    if not _is_preset(order.schema):
+        lines.append(f"schema = noren.Schema.from_toml({_long(order.schema.to_toml())})")
+        schema = "schema"
+    lines.append(f"original = noren.read({order.original!r}, {schema}).data")
+    lines += _protecting(order.statement)
+    lines.append(f"release.save({order.out!r})")
+    if order.attacks or order.measures:
+        lines += ["", "guesses = {}"]
+    if order.attacks:
+        lines += [
+            f"for name in {_long(list(order.attacks))}:",
+            "    guesses[name] = noren.attack(original, release, name, heard=guesses)",
+        ]
+    if order.measures:
+        lines += [
+            f"for name in {_long(list(order.measures))}:",
+            "    print(name, noren.measure(original, release, name, guesses=guesses).value)",
+        ]
+    if order.report is not None:
+        lines += ["", f"write_report(original, [examine(original, release)], {order.report!r})"]
+    return "\n".join([*lines, ""])
+
+
+def _protecting(statement: Statement) -> list[str]:
+    if _is_chain(statement):
+        steps = [_as_table(step) for step in statement.steps]
+        return [f"steps = {_long(steps)}", "release = noren.protect(original, steps, seed=seed)"]
+    said = _said(statement.parameters)
+    parameters = f", **{_long(said)}" if said else ""
+    return [f"release = noren.protect(original, {statement.method!r}, seed=seed{parameters})"]
+
+
+def _long(content: Any) -> str:
+    return pprint.pformat(content, width=100, sort_dicts=False)
+
+
+# --- both ------------------------------------------------------------------------------------------------------------
+
+
+def _remarks(order: ScriptOrder) -> list[str]:
+    """Return what whoever runs the script should know."""
+    said = [_("Made by Noren {version}.").format(version=_one_line(order.statement.noren))]
+    needed = needed_files(order)
+    if needed:
+        said.append(_("It needs these files beside it: {names}.").format(names=_one_line(", ".join(needed))))
+    if any(step.notes.get("stopped") or step.notes.get("by_the_clock") for step in order.statement.steps):
+        said.append(
+            _("The search was stopped, or ran by the clock: the seed alone does not make the same release again.")
+        )
+    return said
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _is_preset(schema: Schema) -> bool:
+    return schema.name in PRESETS and schema == Schema.preset(schema.name)
+
+
+def _is_chain(statement: Statement) -> bool:
+    return statement.steps != [statement]
+
+
+def _said(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in parameters.items() if value not in (None, [], ())}
+
+
+def _as_table(step: Statement) -> dict[str, Any]:
+    return {"method": step.method} | _said(step.parameters)

@@ -1,0 +1,265 @@
+"""The attributes of a perturbed table: their values in order, as codes that kernels work on.
+
+An attribute has a finite list of values that is known before the data are: the domain of a nominal column, the points
+of a bounded grid of numbers or days, or classes of numbers. The list is public, and says nothing about who is in the
+data.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+
+from noren.data.cells import is_generalised
+from noren.data.schema import Column, Role, Scale, ValueType
+from noren.errors import ParameterError, SchemaError, ValueInCellError
+from noren.i18n import _
+from noren.kernels.arrays import Whole
+
+__all__ = ["MISSING", "Attribute", "attribute_of", "class_ends"]
+
+
+MISSING = "(missing)"
+"""How a missing value is released where missing is a category of its own."""
+
+_LONGEST_GRID = 10_000_000
+_MOST_CLASSES = 100_000
+_NEARLY = 1e-6
+_CLASSES = re.compile(r"^(?P<name>.+)=(?P<first>-?[\d.]+)\.\.(?P<last>-?[\d.]+):(?P<step>[\d.]+)$")
+
+
+def class_ends(said: str) -> tuple[str, tuple[float, ...]]:
+    """Return the column and the upper ends of the classes that ``name=first..last:step`` means.
+
+    The first class holds everything up to ``first``.
+
+    >>> class_ends("age=20..35:5")
+    ('age', (20.0, 25.0, 30.0, 35.0))
+    """
+    found = _CLASSES.match(said)
+    try:
+        first, last, step = (float(found[part]) for part in ("first", "last", "step"))  # type: ignore[index]
+        count = (last - first) / step
+        if not (0 <= count <= _MOST_CLASSES and abs(count - round(count)) < _NEARLY):
+            raise ValueError(said)
+    except (TypeError, ValueError, ZeroDivisionError):
+        raise ParameterError(
+            _("classes {said!r} are not understood").format(said=said),
+            _("write age=20..90:5 for classes up to 20, 25, … 90; the last end must be reached"),
+        ) from None
+    return str(found["name"]), tuple(first + step * i for i in range(round(count) + 1))  # type: ignore[index]
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One attribute: what its values are, in order.
+
+    Attributes
+    ----------
+    column
+        The column as released: its domain, or its bounds and grid, list the values.
+    ends
+        The upper ends of the classes that the original's numbers were put into; empty where values stay as they are.
+    """
+
+    column: Column
+    ends: tuple[float, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The column's name."""
+        return self.column.name
+
+    @property
+    def numeric(self) -> bool:
+        """Whether values lie on a grid, so that near ones are alike."""
+        return self.column.domain is None
+
+    @property
+    def size(self) -> int:
+        """How many values there are."""
+        if self.column.domain is not None:
+            return len(self.column.domain)
+        low, high = _ends(self.column)
+        return int(np.floor((high - low) / self.column.grid + _NEARLY)) + 1
+
+    def labels(self) -> list[str]:
+        """Return the values as a person reads them."""
+        if self.column.domain is not None:
+            return list(self.column.domain)
+        return [str(v) for v in self.values(np.arange(self.size)).to_list()]
+
+    def codes(self, values: pl.Series, first_row: int = 1) -> Whole:
+        """Return the place of each original value in the list; a value outside stops, with its row."""
+        if is_generalised(values.dtype):
+            raise SchemaError(
+                _("the values are generalised already"), _("give the data as they were"), column=self.name
+            )
+        return self._classes(values, first_row) if self.ends else self.places(values, first_row)
+
+    def places(self, values: pl.Series, first_row: int = 1) -> Whole:
+        """Return the place of each released value in the list."""
+        if self.column.domain is None:
+            return self._steps(values, first_row)
+        domain = list(self.column.domain)
+        texts = values.cast(pl.String)
+        if MISSING in domain:
+            texts = texts.fill_null(MISSING)
+        known = pl.DataFrame({"value": domain, "code": pl.int_range(len(domain), eager=True)})
+        coded = pl.DataFrame({"value": texts}).join(known, on="value", how="left", maintain_order="left")["code"]
+        self._stop_at_strangers(values, coded.is_null(), first_row)
+        return coded.to_numpy()
+
+    def _steps(self, values: pl.Series, first_row: int) -> Whole:
+        low, high = _ends(self.column)
+        numbers = values.to_physical().cast(pl.Float64)
+        steps = (numbers - low) / self.column.grid
+        off = ((steps - steps.round()).abs() > 1e-3) | (numbers < low) | (numbers > high + _NEARLY)
+        self._stop_at_strangers(values, off | numbers.is_null(), first_row)
+        return steps.round().cast(pl.Int64).to_numpy()
+
+    def _classes(self, values: pl.Series, first_row: int) -> Whole:
+        numbers = values.cast(pl.Float64)
+        has_missing = self.column.domain is not None and MISSING in self.column.domain
+        known = numbers.is_not_null().to_numpy()
+        filled = numbers.fill_null(self.ends[0]).to_numpy()
+        found = np.searchsorted(np.asarray(self.ends), filled, side="left").astype(np.int64)
+        strange = pl.Series((found >= len(self.ends)) | (~known & (not has_missing)))
+        self._stop_at_strangers(values, strange, first_row)
+        return np.where(known, found, len(self.ends)) if has_missing else found
+
+    def _stop_at_strangers(self, values: pl.Series, strange: pl.Series, first_row: int) -> None:
+        if not strange.any():
+            return
+        row = int(strange.arg_true()[0])
+        if values[row] is None:
+            raise ValueInCellError(
+                _("the value is missing"),
+                _("fill it, or make it a category: optional = true in the schema and --missing category"),
+                row=first_row + row,
+                column=self.name,
+            )
+        raise ValueInCellError(
+            _("the value is not in the declared domain ({count} values)").format(count=self.size),
+            _("mend it, or widen the column's domain or bounds in the schema"),
+            row=first_row + row,
+            column=self.name,
+            value=values[row],
+        )
+
+    def values(self, codes: Whole) -> pl.Series:
+        """Return the released values of codes."""
+        if self.column.domain is not None:
+            domain = pl.Series(self.column.domain, dtype=pl.String)
+            return domain.gather(pl.Series(codes)).alias(self.name)
+        low, _high = _ends(self.column)
+        numbers = low + codes * self.column.grid
+        parts = round(1 / self.column.grid)
+        if parts > 1 and abs(parts * self.column.grid - 1) < _NEARLY:
+            # 182/100 is the number a file's 1.82 is read as; 182·0.01 need not be
+            numbers = np.round(numbers * parts) / parts
+        if self.column.type == ValueType.DECIMAL:
+            return pl.Series(self.name, numbers)
+        return pl.Series(self.name, np.rint(numbers).astype(np.int64)).cast(self.column.dtype)
+
+
+def attribute_of(
+    column: Column, *, ends: Sequence[float] = (), missing: bool = False, seen: pl.Series | None = None
+) -> Attribute:
+    """Return the attribute that a column makes.
+
+    Parameters
+    ----------
+    ends
+        Upper ends of classes, for numbers.
+    missing
+        Whether a missing value is a category of its own.
+    seen
+        The data, where a nominal column without a domain may take its domain from them.
+    """
+    if ends:
+        return Attribute(_as_text(column, _class_labels(column, ends), missing=missing), tuple(ends))
+    if column.scale == Scale.NOMINAL:
+        domain = column.domain
+        if domain is None and seen is not None:
+            domain = tuple(str(v) for v in seen.drop_nulls().unique().sort().to_list())
+        if domain is None:
+            raise SchemaError(
+                _("the column has no domain"),
+                _("list its values in the schema (domain = [...]), or take those that occur (--domains data)"),
+                column=column.name,
+            )
+        made = Attribute(_as_text(column, domain, missing=missing))
+    else:
+        made = Attribute(_bounded(column, missing=missing))
+    if made.size < 2:
+        raise SchemaError(
+            _("the domain has one value, so there is nothing to learn from it"),
+            _("leave the attribute out"),
+            column=column.name,
+        )
+    return made
+
+
+def _bounded(column: Column, *, missing: bool) -> Column:
+    if column.type not in (ValueType.INTEGER, ValueType.DECIMAL, ValueType.DATE):
+        raise SchemaError(
+            _("values of type {type} cannot be perturbed").format(type=column.type),
+            _("use a text, a number or a date"),
+            column=column.name,
+        )
+    if column.minimum is None or column.maximum is None:
+        raise SchemaError(
+            _("the numbers have no bounds, and no noise protects values without bounds"),
+            _("give the column a minimum and a maximum in the schema, or classes (--classes {name}=…)").format(
+                name=column.name
+            ),
+            column=column.name,
+        )
+    if missing and column.optional:
+        raise SchemaError(
+            _("a missing number has no place on a grid"),
+            _("put the numbers into classes (--classes {name}=…), or fill it").format(name=column.name),
+            column=column.name,
+        )
+    low, high = _ends(column)
+    if (high - low) / column.grid >= _LONGEST_GRID:
+        raise SchemaError(
+            _("the grid has over {most:,} points").format(most=_LONGEST_GRID),
+            _("declare a larger width, or classes"),
+            column=column.name,
+        )
+    return column
+
+
+def _as_text(column: Column, labels: Sequence[str], *, missing: bool) -> Column:
+    if MISSING in labels:
+        raise SchemaError(
+            _("{value} is a value of the domain").format(value=MISSING), _("rename it"), column=column.name
+        )
+    # a value in place of what is missing: the column is not optional any more
+    extra = (MISSING,) if missing and column.optional else ()
+    return Column(name=column.name, role=Role(column.role), domain=(*labels, *extra))
+
+
+def _class_labels(column: Column, ends: Sequence[float]) -> list[str]:
+    if column.scale != Scale.RATIO:
+        raise ParameterError(_("classes are for numbers"), _("leave the column out of --classes"), column=column.name)
+    first = f"≤{ends[0]:g}"
+    return [first, *(f"{a + column.grid:g}–{b:g}" for a, b in pairwise(ends))]
+
+
+def _ends(column: Column) -> tuple[float, float]:
+    low, high = column.minimum, column.maximum
+    if isinstance(low, dt.date) and isinstance(high, dt.date):
+        day_0 = dt.date(1970, 1, 1)
+        return float((low - day_0).days), float((high - day_0).days)
+    if isinstance(low, float) and isinstance(high, float):
+        return low, high
+    raise SchemaError(_("the numbers have no bounds"), _("give the column a minimum and a maximum"), column=column.name)

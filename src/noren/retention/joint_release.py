@@ -1,0 +1,218 @@
+"""What several releases of one table promise together, to whoever holds all of them.
+
+Each release was drawn on its own, so likelihoods multiply: swapping two people changes what is seen in all releases by
+at least ``Π b²`` over all attributes of all of them, and ``k = 1 + (R-1)·Π b²``. An attribute that is released twice
+counts twice. This grants the attacker that he knows which rows of the releases belong together; whoever does not learns
+of each release no more than its own k says. Proof and brute force: docs/theory/retention.md and
+tests/retention/test_joint_release.py.
+
+Statements are enough: no data are looked at.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from noren.data.statement import Statement
+from noren.errors import FileError, ParameterError
+from noren.i18n import _
+from noren.kernels.reconstruction.retention import k_of_ratios, least_ratio
+
+__all__ = ["Joint", "JointPart", "joint", "joint_k", "part_in", "part_of_statement", "planned_part"]
+
+
+@dataclass(frozen=True)
+class JointPart:
+    """One release, made or planned.
+
+    Attributes
+    ----------
+    name
+        What to call it: its folder, for a release that was made.
+    attributes
+        The attributes' names; sizes of their domains where a plan names no more.
+    rows
+        How many rows the table has.
+    odds
+        ``Π b²``: how likely any other person is, at least, beside the likeliest owner of a row.
+    rhos
+        The probability to keep a value, for each attribute; empty where a plan leaves it open.
+    digest
+        Of the original, where the secret part is at hand.
+    made
+        Whether it was made, or is only planned.
+    """
+
+    name: str
+    attributes: tuple[str, ...]
+    rows: int
+    odds: float
+    rhos: tuple[float, ...] = ()
+    digest: str | None = None
+    made: bool = True
+
+    @property
+    def k(self) -> float:
+        """The k of this release alone."""
+        return 1 + (self.rows - 1) * self.odds
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Several releases of one table.
+
+    Attributes
+    ----------
+    same_table
+        Whether their secret parts prove that they are of one table; None where that cannot be seen.
+    """
+
+    parts: tuple[JointPart, ...]
+    rows: int
+    odds: float
+    same_table: bool | None
+
+    @property
+    def k(self) -> float:
+        """The k of all of them together."""
+        return 1 + (self.rows - 1) * self.odds
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Every attribute of any of them, once."""
+        return tuple(dict.fromkeys(name for part in self.parts for name in part.attributes))
+
+    @property
+    def repeated(self) -> tuple[str, ...]:
+        """Attributes that several releases have: they are told again each time."""
+        every = [name for part in self.parts for name in part.attributes]
+        return tuple(name for name in self.attributes if every.count(name) > 1)
+
+    def room(self, k: float) -> float | None:
+        """Return the least k that one more release must have for all together to keep ``k``; None if none can.
+
+        >>> one = JointPart("a", ("sex",), 101, 0.5)
+        >>> joint([one]).room(26), joint([one]).room(52)
+        (51.0, None)
+        """
+        if k > self.k:
+            return None
+        return 1 + (k - 1) / self.odds
+
+
+def joint(parts: Sequence[JointPart]) -> Joint:
+    """Return what releases are together; stop where they are not of one table.
+
+    >>> one = JointPart("a", ("sex",), 5, 0.25)
+    >>> one.k, joint([one, one]).k
+    (2.0, 1.25)
+    """
+    if not parts:
+        raise ParameterError(_("there is no release"), _("name releases of one table, or plans (--planned)"))
+    first = parts[0]
+    for part in parts[1:]:
+        if part.rows != first.rows:
+            raise ParameterError(
+                _("{one} is of {rows:,} rows and {other} of {others:,}: they are not of one table").format(
+                    one=first.name, rows=first.rows, other=part.name, others=part.rows
+                ),
+                _("name releases of one table; of different tables there is no joint k"),
+            )
+    known = {part.digest: part.name for part in reversed(parts) if part.digest is not None}
+    if len(known) > 1:
+        one, two = sorted(known.values())[:2]
+        raise ParameterError(
+            _("{one} and {two} were made of different data, their secret parts say").format(one=one, two=two),
+            _("name releases of one table; if it is one, read in two ways, name their published folders"),
+        )
+    odds = 1.0
+    for part in parts:
+        odds *= part.odds
+    made = [part for part in parts if part.made]
+    proven = len(made) < 2 or all(part.digest is not None for part in made)
+    return Joint(tuple(parts), first.rows, odds, True if proven else None)
+
+
+def joint_k(statements: Sequence[Statement]) -> float:
+    """Return the k that several releases of one table have together, from their statements.
+
+    >>> one = Statement("retention", notes={"rows": 5, "attributes": [{"name": "a", "values": 2, "rho": 1 / 3}]})
+    >>> round(joint_k([one]), 6), round(joint_k([one, one]), 6)
+    (2.0, 1.25)
+    """
+    return joint([part_of_statement(one, str(at)) for at, one in enumerate(statements, start=1)]).k
+
+
+def planned_part(name: str, attributes: Sequence[str], rows: int, k: float, rhos: Sequence[float] = ()) -> JointPart:
+    """Return a release that is planned with a k: whatever its domains are, ``Π b²`` is ``(k-1)/(R-1)``."""
+    if not 1 < k <= rows:
+        raise ParameterError(
+            _("k={k:g} cannot hold for {rows:,} rows").format(k=k, rows=rows), _("use 1 < k <= the number of rows")
+        )
+    return JointPart(name, tuple(attributes), rows, (k - 1) / (rows - 1), tuple(rhos), made=False)
+
+
+def part_of_statement(statement: Statement, name: str, digest: str | None = None) -> JointPart:
+    """Return a release that was made, from what it says."""
+    if statement.method != "retention":
+        raise ParameterError(
+            _("{name} was made by {method}, whose k is of another kind").format(name=name, method=statement.method),
+            _("name releases that noren protect --method retention wrote"),
+        )
+    rows, said = statement.notes.get("rows"), statement.notes.get("attributes")
+    if not isinstance(rows, int) or rows < 2 or not isinstance(said, list) or not all(_is_attribute(a) for a in said):
+        raise FileError(
+            _("the statement of {name} does not say how it was perturbed").format(name=name), _("protect again")
+        )
+    ratios = [least_ratio(float(about["rho"]), int(about["values"])) for about in said]
+    odds = (k_of_ratios(ratios, rows) - 1) / (rows - 1)
+    names, rhos = (tuple(about[key] for about in said) for key in ("name", "rho"))
+    return JointPart(name, names, rows, odds, tuple(float(rho) for rho in rhos), digest)
+
+
+def part_in(path: str | Path) -> JointPart:
+    """Return the release in a folder, or of a statement alone; its data are not read."""
+    path = Path(path)
+    file = path / "statement.json" if path.is_dir() else path
+    said = _object(file)
+    known = {key: said[key] for key in ("method", "parameters", "promise", "noren", "notes") if key in said}
+    kinds = {"method": str, "parameters": dict, "promise": str, "noren": str, "notes": dict}
+    if "method" not in known or not all(isinstance(value, kinds[key]) for key, value in known.items()):
+        raise _not_a_statement(file)
+    secret = path / "secret" / "run.json"
+    digest = _object(secret).get("digest") if path.is_dir() and secret.exists() else None
+    return part_of_statement(Statement(**known), str(path), digest if isinstance(digest, str) else None)
+
+
+def _is_attribute(about: Any) -> bool:
+    """Tell whether a statement, perhaps one read from a file, says of an attribute what retention says."""
+    return (
+        isinstance(about, dict)
+        and isinstance(about.get("name"), str)
+        and isinstance(about.get("rho"), float | int)
+        and 0 <= about["rho"] <= 1
+        and isinstance(about.get("values"), int)
+        and about["values"] >= 2
+    )
+
+
+def _object(file: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        raise _not_a_statement(file) from None
+    if not isinstance(content, dict):
+        raise _not_a_statement(file)
+    return content
+
+
+def _not_a_statement(file: Path) -> FileError:
+    return FileError(
+        _("this is no statement of a release"),
+        _("name a folder that noren protect wrote, or its statement.json"),
+        file=file,
+    )

@@ -1,0 +1,184 @@
+"""How a table was perturbed: attributes and channels. Drawn up before, published with the release, read back after."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from noren.data.frames import Table
+from noren.data.schema import Schema
+from noren.data.statement import Statement
+from noren.errors import FileError, ParameterError, SchemaError
+from noren.i18n import _
+from noren.kernels.arrays import Real, Whole
+from noren.kernels.draws import uniforms
+from noren.kernels.reconstruction.retention import Channel, decay_of, k_of_ratios, laplace, least_ratio, moved, replaced
+from noren.retention.attributes import Attribute
+
+__all__ = ["LARGEST_TABLE", "Perturbation", "perturbation_of"]
+
+
+LARGEST_TABLE = 1 << 24
+"""Cells up to which a cross tabulation is held whole."""
+_LONGEST_MATRIX = 4_000
+
+
+@dataclass(frozen=True)
+class Perturbation:
+    """Attributes, and ρ of each.
+
+    A nominal attribute keeps its value with probability ρ, else draws one from its domain. A number or a day moves on
+    its grid by bounded Laplace noise that gives as much evidence at most as ρ would on as many values: the same b.
+    """
+
+    attributes: tuple[Attribute, ...]
+    rhos: tuple[float, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """The attributes' names."""
+        return [a.name for a in self.attributes]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many values each attribute has."""
+        return tuple(a.size for a in self.attributes)
+
+    @property
+    def cells(self) -> int:
+        """How many cells the cross tabulation has."""
+        cells = 1
+        for size in self.sizes:
+            cells *= size
+        return cells
+
+    @property
+    def ratios(self) -> list[float]:
+        """The least ratio b of each attribute."""
+        return [least_ratio(rho, size) for rho, size in zip(self.rhos, self.sizes, strict=True)]
+
+    def k(self, rows: int) -> float:
+        """Return the k that a table of so many rows has."""
+        return k_of_ratios(self.ratios, rows)
+
+    def decay(self, at: int) -> float:
+        """Return how much rarer each further step of the grid is, for a number."""
+        return decay_of(self.ratios[at], self.sizes[at])
+
+    @cached_property
+    def channels(self) -> list[Channel]:
+        """What kernels need to know of each attribute's perturbation."""
+        found: list[Channel] = []
+        for at, (attribute, rho) in enumerate(zip(self.attributes, self.rhos, strict=True)):
+            if not attribute.numeric:
+                found.append(rho)
+                continue
+            if attribute.size > _LONGEST_MATRIX:
+                raise ParameterError(
+                    _("the grid of {size:,} points is too long to reconstruct").format(size=attribute.size),
+                    _("protect again with classes, at most {most:,}").format(most=_LONGEST_MATRIX),
+                    column=attribute.name,
+                )
+            found.append(laplace(attribute.size, self.decay(at)))
+        return found
+
+    def only(self, places: Sequence[int]) -> Perturbation:
+        """Return what was done to some of the attributes."""
+        return Perturbation(tuple(self.attributes[a] for a in places), tuple(self.rhos[a] for a in places))
+
+    # --- rows and cells ----------------------------------------------------------------------------------------
+
+    def codes(self, original: pl.DataFrame, first_row: int = 1) -> list[Whole]:
+        """Return the attributes of original rows as codes."""
+        missing = [name for name in self.names if name not in original.columns]
+        if missing:
+            raise SchemaError(
+                _("the data have no column {name!r}").format(name=missing[0]),
+                _("name the schema that was protected with (--schema)"),
+            )
+        return [a.codes(original[a.name], first_row) for a in self.attributes]
+
+    def places(self, released: pl.DataFrame) -> list[Whole]:
+        """Return the attributes of released rows as codes."""
+        return [a.places(released[a.name]) for a in self.attributes]
+
+    def frame(self, codes: Sequence[Whole]) -> pl.DataFrame:
+        """Return rows of released values."""
+        return pl.DataFrame([a.values(c) for a, c in zip(self.attributes, codes, strict=True)])
+
+    def perturbed(self, codes: Sequence[Whole], *, seed: int, first: int = 0) -> list[Whole]:
+        """Perturb the rows that start at position ``first``: the same in blocks of any size, on any engine."""
+        draw, found = self._draw(), []
+        for at, (attribute, rho, column) in enumerate(zip(self.attributes, self.rhos, codes, strict=True)):
+            one, two = (uniforms(len(column), seed=seed, draw=draw, stream=2 * at + i, first=first) for i in range(2))
+            if attribute.numeric:
+                found.append(moved(column, attribute.size, self.decay(at), one))
+            else:
+                found.append(replaced(column, attribute.size, rho, one, two))
+        return found
+
+    def _draw(self) -> int:
+        """Return a number of this perturbation's own, so that another one under the same seed draws other noise."""
+        said = json.dumps(self.notes()["attributes"], sort_keys=True).encode()
+        return int.from_bytes(hashlib.blake2b(said, digest_size=8).digest(), "little")
+
+    def table(self, codes: Sequence[Whole]) -> Real:
+        """Return the cross tabulation of coded rows."""
+        if self.cells > LARGEST_TABLE:
+            raise ParameterError(
+                _("the cross tabulation would have {cells:,} cells").format(cells=self.cells),
+                _("choose fewer attributes, at most {most:,} cells").format(most=LARGEST_TABLE),
+            )
+        flat = np.ravel_multi_index(tuple(codes), self.sizes)
+        return np.bincount(flat, minlength=self.cells).reshape(self.sizes).astype(np.float64)
+
+    def released_schema(self, schema: Schema) -> Schema:
+        """Return the schema of the perturbed table: the attributes alone."""
+        columns = tuple(a.column for a in self.attributes)
+        return schema.model_copy(update={"name": schema.name, "columns": columns, "official": None})
+
+    # --- saying it ---------------------------------------------------------------------------------------------
+
+    def notes(self) -> dict[str, Any]:
+        """Return what a statement says: enough to reconstruct, with the schema of the public part."""
+        said = []
+        for at, (attribute, rho) in enumerate(zip(self.attributes, self.rhos, strict=True)):
+            about: dict[str, Any] = {"name": attribute.name, "values": attribute.size, "rho": rho}
+            if attribute.numeric:
+                about["decay"] = self.decay(at)
+            if attribute.ends:
+                about["ends"] = list(attribute.ends)
+            said.append(about)
+        return {"attributes": said}
+
+
+def perturbation_of(public: Table, statement: Statement) -> Perturbation:
+    """Return how a release was perturbed, from its public part alone."""
+    said = statement.notes.get("attributes")
+    if statement.method != "retention" or not isinstance(said, list) or not said:
+        raise ParameterError(
+            _("the release was not made by retention, so there is nothing to reconstruct"),
+            _("protect with --method retention"),
+        )
+    attributes, rhos = [], []
+    for about in said:
+        fits = isinstance(about, dict) and isinstance(about.get("name"), str)
+        rho = about.get("rho") if fits else None
+        ends = about.get("ends", []) if fits else None
+        if not isinstance(rho, float | int) or not 0 <= rho <= 1 or not isinstance(ends, list):
+            raise FileError(_("the statement does not say how it was perturbed"), _("protect again"))
+        attribute = Attribute(public.schema[about["name"]], tuple(float(e) for e in ends))
+        if about.get("values") != attribute.size:
+            raise SchemaError(
+                _("the statement and the table disagree about the domain"), _("protect again"), column=attribute.name
+            )
+        attributes.append(attribute)
+        rhos.append(float(rho))
+    return Perturbation(tuple(attributes), tuple(rhos))

@@ -1,0 +1,208 @@
+"""What was reconstructed: a whole table, or of one too large for that its tables of one and of two attributes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from noren.errors import ParameterError
+from noren.i18n import _
+from noren.kernels.arrays import Real, Whole
+from noren.kernels.reconstruction.rounding import whole_cells
+from noren.kernels.reconstruction.tree import Pair, tree_records
+from noren.retention.perturbation import Perturbation
+
+__all__ = ["Model", "Reconstruction", "WholeReconstruction", "WideReconstruction"]
+
+Model = Literal["none", "em", "independence", "loglinear", "ml", "auto"]
+
+
+@dataclass(frozen=True)
+class Reconstruction(ABC):
+    """An estimate of the table before perturbation.
+
+    Attributes
+    ----------
+    perturbation
+        The attributes, and how they were perturbed.
+    model, made_of
+        Which model, and for ``auto`` what its answer is a mean of.
+    own_errors
+        The standard errors of each attribute's own table, by name; empty without a bootstrap.
+    """
+
+    perturbation: Perturbation
+    model: Model
+    made_of: dict[str, float] = field(default_factory=dict, kw_only=True)
+    own_errors: dict[str, Real] = field(default_factory=dict, kw_only=True)
+
+    @property
+    @abstractmethod
+    def table(self) -> Real:
+        """Records per cell, an axis for each attribute; parts of records too."""
+
+    @property
+    @abstractmethod
+    def errors(self) -> Real | None:
+        """The standard error of each cell of the table; none without a bootstrap, or without such a table."""
+
+    @abstractmethod
+    def margin(self, names: Sequence[str]) -> Real:
+        """Return the table of some attributes, in the order of ``names``."""
+
+    @abstractmethod
+    def records(self, seed: int = 0) -> pl.DataFrame:
+        """Return whole records that add up, in an order that the seed shuffles."""
+
+    @abstractmethod
+    def cells(self) -> pl.DataFrame:
+        """Return all cells as rows: values, records, and their standard error if known."""
+
+
+@dataclass(frozen=True)
+class WholeReconstruction(Reconstruction):
+    """A table that is held whole: every cell, with its standard error after a bootstrap."""
+
+    per_cell: Real
+    cell_errors: Real | None = None
+
+    @property
+    def table(self) -> Real:
+        """Records per cell."""
+        return self.per_cell
+
+    @property
+    def errors(self) -> Real | None:
+        """The standard error of each cell."""
+        return self.cell_errors
+
+    def margin(self, names: Sequence[str]) -> Real:
+        """Return the table of some attributes, in the order of ``names``."""
+        places = _places(self.perturbation, names)
+        left = [a for a in range(self.table.ndim) if a not in places]
+        kept: Real = self.table.sum(axis=tuple(left))
+        order = sorted(places)
+        return np.transpose(kept, [order.index(p) for p in places])
+
+    def records(self, seed: int = 0) -> pl.DataFrame:
+        """Return whole records: cells rounded so that they add up."""
+        counts = whole_cells(self.table)
+        cells = np.repeat(np.arange(counts.size), counts.ravel())
+        np.random.Generator(np.random.Philox(key=seed)).shuffle(cells)
+        return self.perturbation.frame([np.asarray(c) for c in np.unravel_index(cells, self.table.shape)])
+
+    def cells(self) -> pl.DataFrame:
+        """Return the cross tabulation: a row for each cell, the attributes' values, ``records`` and ``error``."""
+        grid = np.unravel_index(np.arange(self.table.size), self.table.shape)
+        frame = self.perturbation.frame([np.asarray(c) for c in grid])
+        frame = frame.with_columns(pl.Series("records", self.table.ravel()))
+        return frame if self.errors is None else frame.with_columns(pl.Series("error", self.errors.ravel()))
+
+
+@dataclass(frozen=True)
+class WideReconstruction(Reconstruction):
+    """Tables of one and of two attributes of a table with too many cells, and a tree of pairs to draw records from.
+
+    All tables agree about every attribute. Records have the attributes' own tables and those of the linked pairs;
+    what they have of other pairs follows from the links.
+
+    Attributes
+    ----------
+    rows
+        How many records there are.
+    own, pairs
+        The distribution of each attribute, and of each pair, the earlier attribute first.
+    links
+        The pairs that make the tree.
+    as_seen
+        The perturbed records as codes, where the model is to take them as they are.
+    pair_errors
+        The standard errors of the pairs' tables.
+    """
+
+    rows: int
+    own: list[Real]
+    pairs: dict[Pair, Real]
+    links: list[Pair]
+    as_seen: list[Whole] | None = None
+    pair_errors: dict[Pair, Real] = field(default_factory=dict)
+
+    @property
+    def table(self) -> Real:
+        """There is none: it would have too many cells."""
+        raise ParameterError(
+            _("the cross tabulation would have {cells:,} cells").format(cells=self.perturbation.cells),
+            _("ask for the table of one or two attributes, or reconstruct fewer of them"),
+        )
+
+    @property
+    def errors(self) -> Real | None:
+        """There is no table, so there are none of its cells; see ``own_errors`` and ``pair_errors``."""
+        return None
+
+    def margin(self, names: Sequence[str]) -> Real:
+        """Return the table of one attribute, or of two in the order of ``names``."""
+        places = _places(self.perturbation, names)
+        if len(places) == 1:
+            return self.own[places[0]] * self.rows
+        if len(places) != 2:
+            raise ParameterError(
+                _("of a table this large there are tables of one and of two attributes"),
+                _("reconstruct these attributes alone (--attributes)"),
+            )
+        one, two = sorted(places)
+        table = self.pairs[one, two] * self.rows
+        return table if places[0] == one else table.T
+
+    def records(self, seed: int = 0) -> pl.DataFrame:
+        """Return whole records drawn from the tree; the tables of its links are rounded so that they add up."""
+        generator = np.random.Generator(np.random.Philox(key=seed))
+        if self.as_seen is not None:
+            order = generator.permutation(self.rows)
+            return self.perturbation.frame([codes[order] for codes in self.as_seen])
+        return self.perturbation.frame(self.drawn(generator))
+
+    def drawn(self, generator: np.random.Generator) -> list[Whole]:
+        """Return whole records of the tree as codes."""
+        return tree_records(self.own, {pair: self.pairs[pair] for pair in self.links}, self.rows, generator)
+
+    def cells(self) -> pl.DataFrame:
+        """Return the tables of one attribute, then of two, as rows.
+
+        A row has the names of the attributes, their values as texts (the second is empty in a table of one),
+        ``records`` and, where known, ``error``.
+        """
+        labels = [a.labels() for a in self.perturbation.attributes]
+        names = self.perturbation.names
+        parts = [
+            _as_rows((names[a], ""), (labels[a], [""]), own[:, None] * self.rows, self.own_errors.get(names[a]))
+            for a, own in enumerate(self.own)
+        ]
+        parts += [
+            _as_rows((names[a], names[b]), (labels[a], labels[b]), pair * self.rows, self.pair_errors.get((a, b)))
+            for (a, b), pair in self.pairs.items()
+        ]
+        return pl.concat(parts)
+
+
+def _as_rows(
+    names: tuple[str, str], labels: tuple[list[str], list[str]], table: Real, errors: Real | None
+) -> pl.DataFrame:
+    down, across = (np.asarray(c) for c in np.unravel_index(np.arange(table.size), table.shape))
+    said = {
+        "first": pl.Series([names[0]]).extend_constant(names[0], table.size - 1),
+        "first_value": pl.Series(labels[0]).gather(down),
+        "second": pl.Series([names[1]]).extend_constant(names[1], table.size - 1),
+        "second_value": pl.Series(labels[1]).gather(across),
+        "records": pl.Series(table.ravel()),
+    }
+    return pl.DataFrame(said | ({} if errors is None else {"error": pl.Series(errors.ravel())}))
+
+
+def _places(perturbation: Perturbation, names: Sequence[str]) -> list[int]:
+    return [perturbation.names.index(name) for name in names]

@@ -1,0 +1,186 @@
+"""What a perturbed table was before: from the public part of a release alone, so it costs no privacy (S4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from noren.data.frames import Records, Table
+from noren.data.statement import Statement
+from noren.errors import ParameterError
+from noren.i18n import _
+from noren.kernels.arrays import Real
+from noren.kernels.reconstruction.auto import TREE, automatic
+from noren.kernels.reconstruction.estimates import (
+    expectation_maximisation,
+    independent,
+    log_linear_path,
+    maximum_likelihood,
+    pairs,
+)
+from noren.kernels.reconstruction.pairs import FOLDS, margins
+from noren.kernels.reconstruction.retention import Channel, mixed
+from noren.kernels.reconstruction.tree import tree_table
+from noren.progress import Progress, silent
+from noren.retention.perturbation import LARGEST_TABLE, perturbation_of
+from noren.retention.reconstructed import Model, Reconstruction, WholeReconstruction, WideReconstruction
+from noren.retention.wide_reconstruction import reconstruct_widely
+
+__all__ = [
+    "EPSILON",
+    "MODELS",
+    "Model",
+    "Reconstruction",
+    "WholeReconstruction",
+    "WideReconstruction",
+    "estimated",
+    "reconstruct",
+    "stated_model",
+]
+
+MODELS: tuple[Model, ...] = ("none", "em", "independence", "loglinear", "ml", "auto")
+EPSILON = 2e-3
+"""Where the paper's iteration stops, as records moved per record; with it the paper's figures come out."""
+LARGEST_AUTO = 1 << 18
+"""Cells up to which ``auto`` tries models of the whole table; beyond, it works out pairs and makes a tree of them."""
+_LOG_LINEAR_STEPS = 128
+
+
+def reconstruct(
+    public: Records,
+    statement: Statement,
+    model: Model | None = None,
+    *,
+    attributes: Sequence[str] = (),
+    interactions: Sequence[Sequence[str]] = (),
+    epsilon: float = EPSILON,
+    bootstrap: int = 0,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Reconstruction:
+    """Estimate the table before perturbation.
+
+    Parameters
+    ----------
+    model
+        ``none`` (the perturbed table), ``em`` (the paper), ``independence``, ``loglinear``, ``ml`` (maximum likelihood)
+        or ``auto``; left out, the one that the statement names.
+    attributes
+        Only these attributes, in this order; all of them where left out. Of a table with too many cells, the tables
+        of one and of two attributes are estimated (:class:`~noren.retention.reconstructed.WideReconstruction`).
+    interactions
+        Sets of attributes for ``loglinear``; all pairs where left out.
+    epsilon
+        Where ``em`` stops.
+    bootstrap
+        How often to draw data from the estimate, perturb and reconstruct them, for standard errors.
+    """
+    if not isinstance(public, Table):
+        raise ParameterError(_("only tables are reconstructed"), _("name a release of a table"))
+    whole = perturbation_of(public, statement)
+    unknown = [name for name in attributes if name not in whole.names]
+    if unknown:
+        raise ParameterError(
+            _("the release has no attribute {name!r}").format(name=unknown[0]),
+            _("its attributes are {names}").format(names=", ".join(whole.names)),
+        )
+    if len(set(attributes)) < len(attributes):
+        raise ParameterError(_("an attribute is named twice"), _("name each once"))
+    chosen = stated_model(statement, model)
+    made = whole.only([whole.names.index(name) for name in attributes or whole.names])
+    if made.cells > LARGEST_TABLE:
+        codes = made.places(public.frame)
+        return reconstruct_widely(made, codes, chosen, bootstrap=bootstrap, seed=seed, progress=progress)
+    kept = [tuple(made.names.index(name) for name in some) for some in interactions] or pairs(len(made.names))
+    y = made.table(made.places(public.frame))
+
+    def estimate(seen: Real, draw: int, report: Callable[[float], None]) -> tuple[Real, dict[str, float]]:
+        generator = np.random.Generator(np.random.Philox(key=[seed, draw]))
+        return estimated(seen, made.channels, chosen, generator, interactions=kept, epsilon=epsilon, report=report)
+
+    rounds = bootstrap + 1
+    table, made_of = estimate(y, 0, lambda done: progress(done / rounds, _("reconstructing")))
+    if not bootstrap:
+        return WholeReconstruction(made, chosen, table, made_of=made_of)
+    draws = []
+    for draw in range(1, rounds):
+        generator = np.random.Generator(np.random.Philox(key=[seed, draw + (1 << 32)]))
+        again = _seen_again(table, made.channels, generator)
+        draws.append(estimate(again, draw, lambda _done: None)[0])
+        progress((draw + 1) / rounds, _("drawing again"))
+    spread = np.stack(draws)
+    own = {
+        name: spread.sum(axis=tuple(b + 1 for b in range(table.ndim) if b != a)).std(axis=0)
+        for a, name in enumerate(made.names)
+    }
+    return WholeReconstruction(made, chosen, table, spread.std(axis=0), made_of=made_of, own_errors=own)
+
+
+def stated_model(statement: Statement, model: Model | None = None) -> Model:
+    """Return the model that was asked for, else the one that a release says.
+
+    >>> stated_model(Statement("retention", {"reconstruct": "em"})), stated_model(Statement("retention"), "ml")
+    ('em', 'ml')
+    """
+    told = statement.parameters.get("reconstruct", "auto")
+    return model or (told if told in MODELS else "auto")
+
+
+def estimated(
+    y: Real,
+    channels: Sequence[Channel],
+    model: Model,
+    generator: np.random.Generator,
+    *,
+    interactions: Sequence[tuple[int, ...]] = (),
+    epsilon: float = EPSILON,
+    report: Callable[[float], None] = lambda _done: None,
+) -> tuple[Real, dict[str, float]]:
+    """Return a model's estimate of a table; and for ``auto`` what it is a mean of."""
+    match model:
+        case "none":
+            return y, {}
+        case "em":
+            return expectation_maximisation(y, channels, epsilon)[0], {}
+        case "independence":
+            return independent(y, channels), {}
+        case "ml":
+            return maximum_likelihood(y, channels)[0], {}
+        case "loglinear":
+            start = independent(y, channels)
+            kept = list(interactions) or pairs(y.ndim)
+            return next(log_linear_path(y, channels, start, [_LOG_LINEAR_STEPS], kept)) if kept else start, {}
+        case "auto":
+            if y.size > LARGEST_AUTO:
+                return _by_pairs(y, channels, generator, report)
+            chosen = automatic(y, channels, generator, report)
+            return chosen.table, chosen.weights
+
+
+def _by_pairs(
+    y: Real, channels: Sequence[Channel], generator: np.random.Generator, report: Callable[[float], None]
+) -> tuple[Real, dict[str, float]]:
+    """Return the table that a tree of pairs stands for: the models of whole tables take hours from here on."""
+    cells = np.flatnonzero(y)
+    dealt = generator.multinomial(np.rint(y.ravel()[cells]).astype(np.int64), np.full(FOLDS, 1 / FOLDS))
+    codes = np.unravel_index(cells, y.shape)
+
+    def tabulated(some: tuple[int, ...]) -> Real:
+        shape = [y.shape[a] for a in some]
+        flat = np.ravel_multi_index([codes[a] for a in some], shape)
+        counted = [np.bincount(flat, one, minlength=int(np.prod(shape))) for one in dealt.T.astype(np.float64)]
+        return np.stack(counted).reshape(FOLDS, *shape).astype(np.float64)
+
+    found = margins(tabulated, channels, y.shape, report)
+    table = tree_table([one[-1] for one in found.own], {pair: found.pairs[pair][-1] for pair in found.links})
+    return table * float(y.sum()), {TREE: 1.0}
+
+
+def _seen_again(table: Real, channels: Sequence[Channel], generator: np.random.Generator) -> Real:
+    """Return a perturbed table that the estimate could have led to."""
+    expected: Any = np.maximum(mixed(table / table.sum(), channels), 0.0)
+    drawn = generator.multinomial(round(float(table.sum())), (expected / expected.sum()).ravel())
+    again: Real = drawn.reshape(table.shape).astype(np.float64)
+    return again

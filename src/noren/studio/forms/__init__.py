@@ -1,0 +1,1 @@
+"""What a person fills in: parameters, columns, a run; and what is wrong with it."""

@@ -1,0 +1,301 @@
+"""A run as a form orders it: which methods with what typed, which attacks and measures, and what is wrong with it.
+
+Fields are named ``method.0``, ``0.k``, ``0.attributes``, … for the first step, ``method.1``, ``1.share``, … for the
+next.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from noren.attacks import attacks as every_attack
+from noren.errors import NorenError
+from noren.i18n import N_, _
+from noren.judgement.outcome import fitting
+from noren.measures import measures as every_measure
+from noren.methods import methods as every_method
+from noren.methods.retention import Retention
+from noren.protocols import Component, Method
+from noren.studio.forms.parameter_forms import (
+    DIVERSE,
+    Control,
+    FormColumn,
+    check,
+    columns_of,
+    controls,
+    fresh,
+    has_diversity,
+    typed_of,
+)
+from noren.studio.forms.planning import USUAL_K, RunPlan, early_problem, estimate_order, retention_plan
+from noren.studio.service import Studio
+from noren.studio.store import Job, Project
+from noren.studio.work.project_files import with_project_files, without_paths
+from noren.sweeps.cost import Cost
+
+__all__ = ["CheckedForm", "Draft", "Surroundings", "checked", "draft_of_form", "draft_of_job", "draft_of_methods"]
+
+_MOST_STEPS: Final = 8
+_METHOD = re.compile(r"method\.(\d{1,2})")
+_SEED = "seed"
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What forms need to know of a project."""
+
+    studio: Studio
+    project: Project
+    schema: Any
+    profile: Mapping[str, Any]
+    columns: Sequence[FormColumn]
+    methods: Sequence[type[Method]]
+    attacks: Sequence[str]
+    measures: Sequence[str]
+
+    @classmethod
+    def of(cls, studio: Studio, project: Project) -> Surroundings:
+        """Return what forms need to know of a project whose data were read."""
+        schema, profile = studio.schema(project.id), studio.profile(project.id)
+        return cls(
+            studio=studio,
+            project=project,
+            schema=schema,
+            profile=profile,
+            columns=columns_of(schema, profile),
+            methods=[every_method[name] for name in every_method if every_method[name].fits(schema)],
+            attacks=fitting(every_attack, schema),
+            measures=fitting(every_measure, schema),
+        )
+
+    @property
+    def people(self) -> int:
+        """How many people the data are about."""
+        return int(self.project.facts["people"])
+
+    def method(self, name: str) -> type[Method] | None:
+        """Return a method that can be chosen here."""
+        return next((m for m in self.methods if m.name == name and name != "chain"), None)
+
+    def missing_file(self, method: type[Component]) -> str:
+        """Return the file that a method needs and the project does not have, or nothing."""
+        there = with_project_files(method, {}, self.studio.folders.project(self.project.id))
+        needed = [n for n, about in method.model_fields.items() if about.is_required() and n in _FILES]
+        return next((name for name in needed if name not in there), "")
+
+
+_FILES: Final = {"hierarchies": N_("hierarchies"), "categories": N_("categories")}
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What was typed into the form of a run."""
+
+    steps: tuple[tuple[str, Mapping[str, Sequence[str]]], ...]
+    attacks: tuple[str, ...] | None = None
+    measures: tuple[str, ...] | None = None
+    seed: str = ""
+
+    def with_step(self, method: type[Method], columns: Sequence[FormColumn]) -> Draft:
+        """Return the draft with one more method at its end."""
+        return replace(self, steps=(*self.steps, (method.name, fresh(method, columns)))[:_MOST_STEPS])
+
+    def diverse(self, columns: Sequence[FormColumn]) -> Draft:
+        """Return the draft with several sensitive values asked of each class, where a method can."""
+        steps = tuple(
+            (name, dict(typed) | {"l": [DIVERSE], "sensitive": []})
+            if has_diversity(every_method[name], columns)
+            else (name, typed)
+            for name, typed in self.steps
+        )
+        return replace(self, steps=steps)
+
+    def without_step(self, number: int) -> Draft:
+        """Return the draft without one of its methods."""
+        return replace(self, steps=tuple(step for at, step in enumerate(self.steps) if at != number))
+
+
+def draft_of_methods(names: Sequence[str], around: Surroundings) -> Draft:
+    """Return a fresh draft of these methods; names that cannot be chosen here are left out."""
+    found = [method for name in names[:_MOST_STEPS] if (method := around.method(name)) is not None]
+    return Draft(tuple((method.name, fresh(method, around.columns)) for method in found))
+
+
+def draft_of_job(job: Job, around: Surroundings) -> Draft:
+    """Return what somebody would have typed to order a run; the seed stays a secret."""
+    steps = []
+    for step in job.order["steps"]:
+        method = around.method(step["method"])
+        if method is not None:
+            steps.append((method.name, typed_of(method, step["parameters"], around.columns)))
+    chosen = (job.order.get("attacks"), job.order.get("measures"))
+    attacks, measures = (None if names is None else tuple(names) for names in chosen)
+    return Draft(tuple(steps), attacks, measures)
+
+
+def draft_of_form(sent: Mapping[str, Sequence[str]], around: Surroundings) -> Draft:
+    """Return what was typed, out of the fields a browser sent."""
+    numbers = sorted(int(found[1]) for name in sent if (found := _METHOD.fullmatch(name)))
+    steps = []
+    for number in numbers[:_MOST_STEPS]:
+        method = around.method(sent[f"method.{number}"][0])
+        if method is not None:
+            start = f"{number}."
+            typed = {name.removeprefix(start): list(texts) for name, texts in sent.items() if name.startswith(start)}
+            steps.append((method.name, typed))
+    attacks, measures = (
+        _chosen(sent, "attack", around.attacks),
+        _chosen(sent, "measure", around.measures),
+    )
+    return Draft(tuple(steps), attacks, measures, "".join(sent.get(_SEED, ())).strip()[:30])
+
+
+def _chosen(sent: Mapping[str, Sequence[str]], name: str, every: Sequence[str]) -> tuple[str, ...] | None:
+    """Return which of those that fit were ticked; nothing where all were, or where nobody was asked."""
+    if "judges" not in sent:
+        return None
+    ticked = tuple(one for one in every if one in sent.get(name, ()))
+    return None if len(ticked) == len(every) else ticked
+
+
+# --- what is wrong, and what it means ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FormStep:
+    """One method of a checked draft, as the form shows it."""
+
+    number: int
+    method: type[Method]
+    controls: Sequence[Control]
+    error: str = ""
+    """What is wrong with the step as a whole."""
+    meaning: str = ""
+    """What k comes to, in a sentence."""
+    plan: RunPlan | None = None
+    """What retention keeps."""
+
+    @property
+    def main(self) -> list[Control]:
+        """What is shown at once."""
+        return [c for c in self.controls if c.main]
+
+    @property
+    def more(self) -> list[Control]:
+        """What lies under *More settings*."""
+        return [c for c in self.controls if not c.main]
+
+
+@dataclass(frozen=True)
+class CheckedForm:
+    """A draft with everything that can be said of it before it runs."""
+
+    draft: Draft
+    steps: Sequence[FormStep]
+    ready: Sequence[Mapping[str, Any]] | None
+    """The steps as an order takes them, where nothing is wrong."""
+    seed: int | None = None
+    seed_error: str = ""
+    error: str = ""
+    cost: Cost | None = None
+    errors: Mapping[str, str] = field(default_factory=dict)
+    """What is wrong, by the name of the form's field."""
+
+    @property
+    def is_right(self) -> bool:
+        """Whether it can run."""
+        return self.ready is not None and not self.errors and not self.error
+
+
+def checked(draft: Draft, around: Surroundings) -> CheckedForm:
+    """Judge a draft: what is wrong next to each field, what k means, what the run will take."""
+    folder = around.studio.folders.project(around.project.id)
+    errors: dict[str, str] = {}
+    steps, ready = [], []
+    for number, (name, typed) in enumerate(draft.steps):
+        method = every_method[name]
+        if missing := around.missing_file(method):
+            said = _("this method needs {file}, which this project does not have; add them on the page of the data")
+            said = said.format(file=_(_FILES[missing]))
+            steps.append(FormStep(number, method, controls(method, typed, around.columns), said))
+            errors[f"{number}."] = steps[-1].error
+            continue
+        made, wrong = check(method, typed, around.columns, with_project_files(method, {}, folder))
+        if made is not None and number == 0:  # later steps work on what the first one made
+            wrong = early_problem(made, around.schema, around.profile, around.people)
+        steps.append(
+            FormStep(
+                number,
+                method,
+                controls(method, typed, around.columns, wrong),
+                wrong.get("", ""),
+                "" if made is None or wrong else meaning_of(made, around),
+                _plan(made, around) if isinstance(made, Retention) and not wrong else None,
+            )
+        )
+        errors |= {f"{number}.{place}": said for place, said in wrong.items()}
+        if made is not None:
+            ready.append({"method": name, "parameters": without_paths(made)})
+    seed, seed_error = _seed(draft.seed)
+    if seed_error:
+        errors[_SEED] = seed_error
+    error, cost = "", None
+    if len(ready) == len(draft.steps) and ready and not errors:
+        try:
+            around.studio.checked(around.project.id, ready, attacks=draft.attacks, measures=draft.measures)
+            cost = estimate_order(
+                around.studio, around.project.id, ready, attacks=draft.attacks, measures=draft.measures
+            )
+        except NorenError as problem:
+            error = str(problem)
+    whole = ready if len(ready) == len(draft.steps) and ready else None
+    return CheckedForm(draft, steps, whole, seed, seed_error, error, cost, errors)
+
+
+def _seed(text: str) -> tuple[int | None, str]:
+    if not text:
+        return None, ""
+    if text.isascii() and text.isdigit() and int(text) < 2**63:
+        return int(text), ""
+    return None, _("write a whole number from 0 on, of up to 18 digits")
+
+
+def _plan(method: Retention, around: Surroundings) -> RunPlan:
+    return retention_plan(method, around.schema, around.profile, USUAL_K)
+
+
+def meaning_of(method: Component, around: Surroundings) -> str:
+    """Return what the chosen k comes to on these data, in a sentence."""
+    k = getattr(method, "k", None)
+    if isinstance(method, Retention):
+        plan = retention_plan(method, around.schema, around.profile)
+        found, rhos = plan.lines[0]
+        said = _(
+            "Nobody's row can be told with a probability above {chance}; each value stays as it is with a "
+            "probability of {rho}, else it is drawn anew."
+        )
+        rho = f"{rhos[0]:.3f}" if len(set(rhos)) == 1 else f"{min(rhos):.3f}–{max(rhos):.3f}"
+        return said.format(chance=_share(1 / found), rho=rho)
+    if not isinstance(k, int):
+        return ""
+    if around.project.facts["kind"] == "history":
+        groups = max(around.people // k, 1)
+        said = _(
+            "Each public history will be shared by at least {k} of {people:,} customers, in {groups:,} groups or "
+            "fewer. Whoever knows everything about a person is right one time in {k}."
+        )
+        if k == 2:
+            said = _(
+                "Each public history will be shared by at least {k} of {people:,} customers, in {groups:,} groups or "
+                "fewer. Pairs are weak: a guess is right every other time. Choose 3 or more."
+            )
+        return said.format(k=k, people=around.people, groups=groups)
+    said = _("Each row will be the same as at least {others:,} others of {rows:,} in all columns that link to people.")
+    return said.format(others=k - 1, rows=int(around.profile["rows"]))
+
+
+def _share(value: float) -> str:
+    return f"{value:.1%}" if value < 0.1 else f"{value:.0%}"

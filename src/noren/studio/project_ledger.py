@@ -1,0 +1,123 @@
+"""The ledger of a project: what was released period by period, and what the next release would add."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from noren.api import draw_seed
+from noren.data.periods import in_order, period_key, periods_of
+from noren.data.schema import Kind, Role
+from noren.errors import ParameterError
+from noren.i18n import _
+from noren.ledger import Ledger
+from noren.studio.exports import Download, file_name, packed
+from noren.studio.service import NotNowError, NotThereError, Studio
+from noren.studio.store import Job, State
+from noren.studio.work.keeping import curve_of
+from noren.studio.work.project_files import method_of
+
+__all__ = ["add", "make", "periods_to_come", "told", "usual_steps", "weigh"]
+
+
+def usual_steps() -> list[dict[str, Any]]:
+    """Return how a period is protected unless somebody says otherwise: noise, and fresh names."""
+    return [{"method": "perturb", "parameters": {}}, {"method": "monthly-pseudonyms", "parameters": {}}]
+
+
+def make(
+    studio: Studio,
+    project: str,
+    *,
+    steps: Sequence[Mapping[str, Any]],
+    period: str = "month",
+    budget: Mapping[str, float] | None = None,
+    attacks: Sequence[str] | None = None,
+    rule: str | None = None,
+) -> dict[str, Any]:
+    """Make the empty ledger of a project."""
+    found = studio.ready_project(project)
+    if found.facts["kind"] != Kind.HISTORY:
+        raise ParameterError(_("a ledger keeps purchase histories"), _("give a purchase history"))
+    if studio.folders.ledger(project).exists():
+        raise NotNowError(_("this project has a ledger already"))
+    # a step goes by the ledger's periods, whatever the run it is taken from went by
+    ways = [method_of([_without_period(step)], studio.folders.project(project)) for step in steps]
+    Ledger.create(
+        studio.folders.ledger(project),
+        schema=studio.schema(project),
+        chain=ways,
+        period=period,
+        budget=budget,
+        attacks=attacks,
+        rule=rule,
+    )
+    return told(studio, project)
+
+
+def told(studio: Studio, project: str) -> dict[str, Any]:
+    """Return the ledger of a project as plain data."""
+    book = _book(studio, project)
+    return book.as_dict() | {"curve": curve_of(book), "to_come": periods_to_come(studio, project)}
+
+
+def periods_to_come(studio: Studio, project: str) -> list[str]:
+    """Return the periods of the data that were not released yet, in order."""
+    book = _book(studio, project)
+    dates = studio.schema(project).role(Role.DATE).name
+    held = pl.scan_parquet(studio.folders.data(project)).select(pl.col(dates).unique()).collect()[dates]
+    last = max((entry.period for entry in book.entries), key=period_key, default=None)
+    found = in_order(periods_of(held.drop_nulls(), book.settings.period))
+    return [name for name in found if last is None or period_key(name) > period_key(last)]
+
+
+def weigh(studio: Studio, project: str, period: str | None = None) -> Job:
+    """See what the release of a period would add to the risk; nothing is released."""
+    return _start(studio, project, "weigh", period)
+
+
+def add(studio: Studio, project: str, period: str | None = None) -> Job:
+    """Release a period, unless the budget would be broken."""
+    return _start(studio, project, "add", period)
+
+
+def public_part(studio: Studio, project: str, number: int) -> Download:
+    """Return the public part and the statement of a release of the ledger, and nothing else."""
+    book = _book(studio, project)
+    entry = next((entry for entry in book.entries if entry.number == number), None)
+    if entry is None:
+        raise NotThereError(_("the ledger has no such release"))
+    folder = book.release_folder(entry.period)
+    files = [(name, folder / name) for name in ("public.parquet", "statement.json")]
+    name = file_name(studio.project(project).name, entry.period, ending="public.zip")
+    return Download(name, "application/zip", packed(files))
+
+
+def _start(studio: Studio, project: str, act: str, period: str | None) -> Job:
+    to_come = periods_to_come(studio, project)
+    if not to_come:
+        raise NotNowError(_("every period of the data was released"))
+    if period is not None and period not in to_come:
+        raise ParameterError(
+            _("{period} cannot be released").format(period=period),
+            _("choose one of {names}").format(names=", ".join(to_come)),
+        )
+    if studio.store.jobs(project, kind="ledger", states=(State.WAITING, State.RUNNING)):
+        raise NotNowError(_("the ledger is at work; wait until it is done"))
+    order = {"act": act, "period": period or to_come[0], "seed": draw_seed()}
+    return studio.submit(project, "ledger", period or to_come[0], order)
+
+
+def _without_period(step: Mapping[str, Any]) -> dict[str, Any]:
+    parameters = {name: value for name, value in step.get("parameters", {}).items() if name not in ("period", "starts")}
+    return {"method": step["method"], "parameters": parameters}
+
+
+def _book(studio: Studio, project: str) -> Ledger:
+    studio.ready_project(project)
+    folder = studio.folders.ledger(project)
+    if not folder.exists():
+        raise NotThereError(_("this project has no ledger yet"))
+    return Ledger.open(folder)

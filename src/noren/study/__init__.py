@@ -1,1 +1,0 @@
-"""Many runs: comparisons and reports."""

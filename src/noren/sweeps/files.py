@@ -1,0 +1,291 @@
+"""A study on disk: what may be shown, and the file that repeats it, which is secret.
+
+::
+
+    report.html      for a privacy officer, one page that loads nothing
+    frontier.svg     the map of risk and use
+    table.csv        one line for each release; runs are counted, no seed is told
+    table.json       the same with all facts
+    sweep.toml       repeats the study (noren explore --sweep); it holds the seeds, and is readable by you alone
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import tomli_w
+from pydantic import ValidationError
+
+from noren.attacks import attacks as every_attack
+from noren.data.formats.files import FolderKind, writing_folder
+from noren.data.frames import Records
+from noren.data.schema import PRESETS, Schema
+from noren.errors import FileError
+from noren.i18n import _
+from noren.judgement.rule import RULES, Rule, rule_named
+from noren.measures import measures as every_measure
+from noren.methods import methods as every_method
+from noren.methods.chain import Chain
+from noren.parameters import read_sweep_file, runs_of
+from noren.protocols import Component, Method
+from noren.registry import Registry, build
+from noren.sweeps.plan import Setting, settled
+from noren.sweeps.table import rows_of, without_seeds
+
+if TYPE_CHECKING:
+    from noren.sweeps.study import Study
+
+__all__ = ["NAMES", "STUDY", "SweepFile", "as_plain", "holds_study", "read_sweep_toml", "sweep_toml", "write_study"]
+
+NAMES = ("report.html", "frontier.svg", "table.csv", "table.json", "sweep.toml")
+
+
+def _unsigned(folder: Path) -> str | None:
+    """Return the table in a folder where it is none that a study wrote."""
+    try:
+        told = json.loads((folder / "table.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        told = None
+    return None if isinstance(told, dict) and {"noren", "settings", "points"} <= told.keys() else "table.json"
+
+
+STUDY = FolderKind(NAMES, _unsigned)
+"""A folder with a study; another may take its place if it holds nothing else."""
+
+
+def holds_study(folder: Path) -> bool:
+    """Tell whether a folder holds an earlier study and nothing else."""
+    return folder.is_dir() and any(folder.iterdir()) and STUDY.foreign(folder) is None
+
+
+def write_study(study: Study, folder: str | Path, *, replace: bool = False) -> Path:
+    """Write a study, whole or not at all; an earlier study there is replaced, nothing else ever is."""
+    from noren.sweeps.page import frontier_svg, page_html
+
+    folder = Path(folder)
+    with writing_folder(folder, replace=(replace or holds_study(folder)) and STUDY) as aside:
+        _write(aside / "report.html", page_html(study))
+        _write(aside / "frontier.svg", frontier_svg(study))
+        without_seeds(study.frame).write_csv(aside / "table.csv")
+        _write(aside / "table.json", json.dumps(as_plain(study), ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+        secret = aside / "sweep.toml"
+        secret.touch(mode=0o600)
+        _write(secret, sweep_toml(study, folder))
+    return folder
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def as_plain(study: Study) -> dict[str, Any]:
+    """Return a study as plain data that may be shown: everything but the seeds, in English."""
+    asked, settings = study.asked, study.settings
+
+    def named(at: int | None) -> str | None:
+        return None if at is None else settings[at].label
+
+    return {
+        "noren": study.version,
+        "data": {"kind": str(study.source.kind), "rows": study.source.rows, "people": study.source.people},
+        "rule": asked.rule.as_dict(),
+        "runs": len(asked.seeds),
+        "attacks": [one.name for one in asked.attacks],
+        "measures": [one.name for one in asked.measures],
+        "recommended": [named(choice.chosen) for choice in study.choices if choice.chosen is not None],
+        "choices": [
+            {
+                "use_of": choice.use_of,
+                "chosen": named(choice.chosen),
+                "more_useful": named(choice.more_useful),
+                "safer": named(choice.safer),
+                "safest": named(choice.safest),
+            }
+            for choice in study.choices
+        ],
+        "settings": [
+            one.place.model_dump(mode="json", exclude={"word"})
+            | {
+                "method": one.setting.method.name,
+                "parameters": one.setting.parameters,
+                "verdict": str(one.place.word),
+                "refused": not one.done,
+                "failed": {name: said["kind"] for name, said in one.failed.items()},
+                "on_frontier": one.on_frontier,
+                "recommended": one.recommended,
+            }
+            for one in settings
+        ],
+        "points": rows_of(study.points, settings),
+    }
+
+
+# --- the file that repeats it ----------------------------------------------------------------------------------------
+
+
+class SweepFile:
+    """What a sweep's TOML says: the data and their schema where it names them, the settings, and the rest of the order.
+
+    Files are named from the folder of the TOML.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._said = read_sweep_file(self.path)
+
+    def settings(self) -> list[Setting]:
+        """Return the settings of the ``[[run]]`` tables."""
+        runs = runs_of(self._said, every_method, file=self.path)
+        return [Setting(settled(method, self.path.parent)) for method in runs]
+
+    def file(self, key: str) -> Path | None:
+        """Return a file that is named, such as ``data`` and ``master``."""
+        name = self._get(key, str)
+        return None if name is None else Path(os.path.normpath(self.path.parent / name))
+
+    def schema(self) -> str | Schema | None:
+        """Return the schema, a preset's name or the schema in full."""
+        said = self._said.get("schema")
+        if isinstance(said, dict):
+            return Schema.of(said, file=self.path)
+        name: str | None = self._get("schema", str)
+        return name
+
+    def seeds(self) -> list[int] | None:
+        """Return the seeds."""
+        found: list[int] | None = self._get("seeds", list)
+        if found is not None and not all(isinstance(one, int) and not isinstance(one, bool) for one in found):
+            raise self._wrong("seeds")
+        return found
+
+    def components(self, key: str, registry: Registry[Any]) -> list[Any] | str | None:
+        """Return attacks or measures: names, or tables of a name and parameters; or ``all``."""
+        if self._said.get(key) == "all":
+            return "all"
+        listed = self._get(key, list)
+        if listed is None:
+            return None
+        found = []
+        for one in listed:
+            if isinstance(one, str):
+                found.append(registry.create(one))
+            elif isinstance(one, dict) and isinstance(one.get("name"), str):
+                found.append(build(registry[one["name"]], {n: v for n, v in one.items() if n != "name"}))
+            else:
+                raise self._wrong(key)
+        return found
+
+    def attacks(self) -> list[Any] | str | None:
+        """Return the attacks."""
+        return self.components("attacks", every_attack)
+
+    def measures(self) -> list[Any] | str | None:
+        """Return the measures."""
+        return self.components("measures", every_measure)
+
+    def rule(self) -> Rule | None:
+        """Return the rule: a name, a tolerance, a TOML file, or the rule in full."""
+        said = self._said.get("rule")
+        if said is None:
+            return None
+        if isinstance(said, dict):
+            try:
+                return Rule.model_validate(said)
+            except ValidationError:
+                raise self._wrong("rule") from None
+        if isinstance(said, bool) or not isinstance(said, str | int | float):
+            raise self._wrong("rule")
+        word = str(said)
+        return rule_named(str(self.path.parent / word) if word.endswith(".toml") else word)
+
+    def digest(self) -> str | None:
+        """Return the digest of the rows that it was made of."""
+        said: str | None = self._get("digest", str)
+        return said
+
+    def differs(self, original: Records) -> bool:
+        """Tell whether the data are not those that the file was written about."""
+        return self.digest() not in (None, original.digest())
+
+    def _get(self, key: str, kind: Any) -> Any:
+        value = self._said.get(key)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, kind)):
+            raise self._wrong(key)
+        return value
+
+    def _wrong(self, key: str) -> FileError:
+        return FileError(
+            _("{key} is not what a sweep says there").format(key=key),
+            _("see docs/explore.md, or take a sweep.toml that noren explore wrote"),
+            file=self.path,
+            value=str(self._said.get(key)),
+        )
+
+
+def read_sweep_toml(path: str | Path) -> SweepFile:
+    """Read the file that says what to sweep."""
+    return SweepFile(path)
+
+
+def sweep_toml(study: Study, folder: Path) -> str:
+    """Return the file that repeats a study from ``folder``; it holds the seeds."""
+    asked, source = study.asked, study.source
+    said: dict[str, Any] = {}
+    for key, file in (("data", source.file), ("master", source.master)):
+        if file is not None:
+            said[key] = _from(file, folder)
+    said["digest"] = source.digest
+    preset = source.schema.name in PRESETS and source.schema == Schema.preset(source.schema.name)
+    if preset:
+        said["schema"] = source.schema.name
+    said |= {
+        "seeds": list(asked.seeds),
+        "attacks": [_component(one) for one in asked.attacks],
+        "measures": [_component(one) for one in asked.measures],
+    }
+    named = RULES.get(asked.rule.name) == asked.rule
+    if named:
+        said["rule"] = asked.rule.name
+    parts = [tomli_w.dumps(said)]
+    parts += [
+        "[[run]]\n" + tomli_w.dumps({"method": s.method.name} | _written(s.method, folder)) for s in asked.settings
+    ]
+    if not named:
+        parts.append(tomli_w.dumps({"rule": asked.rule.as_dict() | {"tolerance": str(asked.rule.tolerance)}}))
+    if not preset:
+        parts.append(tomli_w.dumps({"schema": tomllib.loads(source.schema.to_toml())}))
+    head = [
+        _("Made by Noren {version}; it repeats this study: {command}").format(
+            version=study.version, command="noren explore --sweep sweep.toml"
+        ),
+        _("SECRET: whoever holds the original and these seeds can rebuild the pseudonyms of every release here."),
+        _("Keep this file where the original is kept. The other files of the folder tell no seed."),
+    ]
+    return "\n".join(["".join(f"# {line}\n" for line in head), *parts])
+
+
+def _from(path: Path, folder: Path) -> str:
+    return Path(os.path.relpath(path.absolute(), folder.absolute())).as_posix()
+
+
+def _component(one: Component) -> Any:
+    chosen = one.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
+    return {"name": one.name} | chosen if chosen else one.name
+
+
+def _written(method: Method, folder: Path) -> dict[str, Any]:
+    """Return the parameters of a method that are not their defaults, files named from ``folder``."""
+    if isinstance(method, Chain):
+        return {"steps": [{"method": step.name} | _written(step, folder) for step in method.steps]}
+    chosen: Mapping[str, Any] = method.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
+    files = {
+        name: _from(value, folder)
+        for name in type(method).model_fields
+        if isinstance(value := getattr(method, name), Path)
+    }
+    return dict(chosen) | files

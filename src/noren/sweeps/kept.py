@@ -1,0 +1,151 @@
+"""What the cache of sweeps has of one release: a single run takes what is there, and adds what it makes.
+
+So a sweep finds what a run did with the same seed, and the other way round. Nothing that failed is kept, no release
+whose search was stopped, and nothing that rests on what is not kept.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from noren.attacks import attacks as every_attack
+from noren.data.formats.files import writing_folder
+from noren.data.frames import Records
+from noren.data.release import Release
+from noren.errors import NorenError
+from noren.measures import measures as every_measure
+from noren.protocols import Guess, Method, Score
+from noren.sweeps.pieces import guess_folder, keep_guess, load_guess, release_folder, release_result, score_result
+from noren.sweeps.plan import Asked, Piece, Setting, chosen_components, data_key, plan, settled
+from noren.sweeps.running import sweep_folder
+from noren.work.store import PieceStore, save
+
+__all__ = ["KeptPoint"]
+
+_TELLING = ("public.parquet", "secret/pseudonyms.parquet")
+
+
+class KeptPoint:
+    """The pieces of a setting with one seed.
+
+    Parameters
+    ----------
+    cache
+        The folder that ``noren explore --cache`` names.
+    attacks, measures
+        Names; all that fit where left out.
+    """
+
+    def __init__(
+        self,
+        cache: Path,
+        original: Records,
+        method: Method,
+        seed: int,
+        attacks: Sequence[str] | None = None,
+        measures: Sequence[str] | None = None,
+    ) -> None:
+        self._folder = sweep_folder(cache)
+        self._store = PieceStore(self._folder)
+        asked = Asked(
+            (Setting(settled(method)),),
+            tuple(chosen_components(every_attack, "all" if attacks is None else attacks, original)),
+            tuple(chosen_components(every_measure, "all" if measures is None else measures, original)),
+            (seed,),
+        )
+        (self._point,) = plan(asked, original, data_key(original))
+
+    @property
+    def folders(self) -> list[Path]:
+        """Where the release and the guesses lie, or would: who deletes a run for good deletes them too."""
+        guesses = [*self._point.guesses.values(), *self._point.heard]
+        kept = [release_folder(self._folder, self._point.release.key)]
+        return kept + [guess_folder(self._folder, piece.key) for piece in guesses]
+
+    def is_of(self, folder: Path) -> bool:
+        """Tell whether the release in ``folder`` is the kept one: a search that was stopped or timed makes another."""
+        there = release_folder(self._folder, self._point.release.key)
+        return "statement" in self._found(self._point.release) and all(
+            (there / name).is_file() and filecmp.cmp(there / name, folder / name, shallow=False) for name in _TELLING
+        )
+
+    def take_release(self, target: Path) -> bool:
+        """Put the release into ``target``, whole or not at all; tell whether there is one."""
+        there = release_folder(self._folder, self._point.release.key)
+        if "statement" not in self._found(self._point.release) or not there.is_dir():
+            return False
+        try:
+            Release.load(there)
+            with writing_folder(target, replace=True) as aside:
+                shutil.copytree(there, aside, copy_function=_linked, dirs_exist_ok=True)
+        except (NorenError, OSError):  # damaged, or somebody is about to replace it: it is made again
+            return False
+        return True
+
+    def add_release(self, folder: Path, seconds: float) -> None:
+        """Keep the release that lies in ``folder``, audited where it claims something."""
+        release = Release.load(folder)
+        if any("stopped" in step.notes for step in release.statement.steps):
+            return  # another run with this seed would come to another release
+        with writing_folder(release_folder(self._folder, self._point.release.key), replace=True) as aside:
+            shutil.copytree(folder, aside, copy_function=_linked, dirs_exist_ok=True)
+        self._keep(self._point.release, release_result(release), seconds)
+
+    def guess(self, attack: str) -> Guess | None:
+        """Return what an attack guessed."""
+        piece = self._point.guesses.get(attack)
+        if piece is None or "tried" not in self._found(piece):
+            return None
+        try:
+            return load_guess(attack, str(guess_folder(self._folder, piece.key)))
+        except NorenError:
+            return None
+
+    def add_guess(self, guess: Guess, release: Release, seconds: float) -> None:
+        """Keep what an attack guessed."""
+        piece = self._point.guesses.get(guess.attack)
+        if piece is not None and self._rests_on_kept(piece):
+            self._keep(piece, keep_guess(self._folder, piece.key, guess, release), seconds)
+
+    def score(self, measure: str) -> Score | None:
+        """Return what a measure said."""
+        piece = self._point.scores.get(measure)
+        said = None if piece is None else self._found(piece).get("score")
+        if said is None or said["value"] is None:
+            return None
+        return Score(said["value"], said["parts"], said["notes"])
+
+    def add_score(self, measure: str, score: Score, seconds: float) -> None:
+        """Keep what a measure said."""
+        piece = self._point.scores.get(measure)
+        if piece is not None and self._rests_on_kept(piece):
+            self._keep(piece, score_result(score), seconds)
+
+    def _found(self, piece: Piece) -> dict[str, Any]:
+        try:
+            found: dict[str, Any] = self._store.load(piece.unit)
+        except KeyError:
+            return {}
+        return found
+
+    def _rests_on_kept(self, piece: Piece) -> bool:
+        """Tell whether all that a piece hears and looks at is kept, so that its address says what it was made of."""
+        by_unit = {one.unit: one for one in self._point.pieces}
+        return all(self._found(by_unit[unit]) for unit in piece.unit.needs)
+
+    def _keep(self, piece: Piece, result: dict[str, Any], seconds: float) -> None:
+        save(self._store.path(piece.unit), piece.unit, result | {"seconds": round(seconds, 3)})
+
+
+def _linked(source: str, target: str) -> str:
+    """Let two folders share a file, which nobody ever changes in place; copy it where that cannot be."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+    return target

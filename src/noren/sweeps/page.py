@@ -1,0 +1,297 @@
+"""A study as one page for a privacy officer, its map as a picture, and the short form that a notebook shows.
+
+The page is one HTML file. It loads nothing and runs nothing, prints well and follows the reader's light or dark theme.
+It tells numbers alone: no seed, no person, no row of the original.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup, escape
+
+from noren.attacks import attacks
+from noren.data.formats.files import writing_file
+from noren.data.schema import Kind
+from noren.drawing.templating import house_styles, template
+from noren.i18n import _, active_language, ngettext
+from noren.judgement.numbers import count, decimal, percent
+from noren.judgement.page_text import printable
+from noren.judgement.place import Place
+from noren.judgement.sentences import cautions, frontier_sentence, rule_sentence, word_text
+from noren.judgement.verdict import Word
+from noren.measures import measures
+from noren.protocols import Measure
+from noren.reports.scripts import ScriptOrder, commands
+from noren.sweeps.page_words import caveats, glossary, words
+from noren.sweeps.plan import shared_words
+from noren.sweeps.results import SettingResult, in_language
+from noren.sweeps.words import failure_words, headline, rule_words, setting_sentence
+from noren.work.sources import code_digest
+
+if TYPE_CHECKING:
+    from noren.sweeps.study import Study
+
+__all__ = ["frontier_svg", "page_html", "short_html"]
+
+_LONGEST_LABEL = 120
+_WIDE, _NARROW = (640, 380), (270, 280)
+_PAPER = "#fbfaf7"
+
+
+def page_html(study: Study) -> str:
+    """Return the page as text, in the language now spoken; the same study gives the same bytes."""
+    _headline, *rest = study.answer
+    shown = [one for one in study.settings if one.recommended] or _safest(study)
+    return template("noren.sweeps", "sweep.html.jinja").render(
+        language=active_language(),
+        headline=headline(study.settings, study.choices),
+        about=_about(study),
+        words=words(),
+        glossary=glossary(study),
+        asked=_asked(study),
+        rule=rule_words(study.asked.rule, study.choices),
+        answer=rest,
+        map=_map(study),
+        history=study.source.kind == Kind.HISTORY,
+        survival=any("survival" in one.scores for one in study.settings),
+        settings=[_line(one) for one in study.settings],
+        parts=[_part(one) for one in shown],
+        caveats=caveats(study),
+        repeat=_repeat(study, shown),
+        count=count,
+        decimal=decimal,
+        percent=percent,
+        version=study.version,
+        css=house_styles("noren.sweeps", "sweep.css"),
+    )
+
+
+def short_html(study: Study) -> str:
+    """Return the answer and a table of the settings, for a notebook."""
+    rows = "".join(
+        f"<tr><td>{escape(one.label)}</td><td>{escape(one.verdict_words)}</td>"
+        f"<td>{_cell(one.place.use, decimal)}</td><td>{_cell(one.place.risk, percent)}</td></tr>"
+        for one in study.settings
+    )
+    heads = "".join(f"<th>{escape(text)}</th>" for text in (_("setting"), _("verdict"), _("use kept"), _("risk")))
+    said = "".join(f"<p>{escape(line)}</p>" for line in [*study.answer, rule_sentence(study.asked.rule)])
+    return f"<div>{said}<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
+
+
+def _cell(value: float | None, written: Any) -> str:
+    return "–" if value is None else str(escape(written(value)))
+
+
+def _safest(study: Study) -> list[SettingResult]:
+    return [study.settings[choice.safest] for choice in study.choices if choice.safest is not None]
+
+
+# --- the map ---------------------------------------------------------------------------------------------------------
+
+
+def frontier_svg(study: Study) -> str:
+    """Return the map as a picture that stands alone, on paper of its own."""
+    head, _end, rest = _drawn(study, _WIDE).partition(">")
+    return f'{head}><rect width="100%" height="100%" fill="{_PAPER}"/>{rest}'
+
+
+@dataclass(frozen=True)
+class _Map:
+    finding: str
+    wide: Markup
+    narrow: Markup
+    words: Sequence[str]
+    """The marks of the verdicts that occur, in words."""
+
+
+def _map(study: Study) -> _Map | None:
+    placed = _placed(study)
+    if not placed:
+        return None
+    return _Map(
+        frontier_sentence([one.place for one in placed]),
+        Markup(_drawn(study, _WIDE)),  # noqa: S704 - the drawer escapes texts
+        Markup(_drawn(study, _NARROW)),  # noqa: S704 - see above
+        [word_text(word) for word in Word if any(one.place.word == word for one in placed)],
+    )
+
+
+def _placed(study: Study) -> list[SettingResult]:
+    """Return the settings that have a place, those that want a label most first."""
+    known = [one for one in study.settings if one.place.is_placed]
+    return sorted(known, key=lambda one: (not one.recommended, not one.on_frontier))
+
+
+def _drawn(study: Study, size: tuple[int, int]) -> str:
+    """Return the map as SVG; a drawing is kept as other pieces are, for it takes longer than all other reading."""
+    placed = _placed(study)
+    if not placed:
+        return '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"></svg>\n'
+    labels = _short_labels(placed)
+    places = [one.place.model_copy(update={"label": text}) for one, text in zip(placed, labels, strict=True)]
+    taken = [i for i, one in enumerate(placed) if one.recommended]
+    if study.cache is None:
+        return _draw(places, taken, size)
+    said = [[place.model_dump(mode="json") for place in places], taken, size, active_language()]
+    key = hashlib.sha256(json.dumps([*said, code_digest("noren.drawing.charts")]).encode()).hexdigest()
+    path = study.cache / "charts" / f"{key}.svg"
+    if not path.exists():
+        with writing_file(path) as aside:
+            aside.write_text(_draw(places, taken, size), encoding="utf-8", newline="\n")
+    return path.read_text(encoding="utf-8")
+
+
+def _draw(places: Sequence[Place], taken: Sequence[int], size: tuple[int, int]) -> str:
+    from noren.drawing.charts import risk_utility_map
+
+    return risk_utility_map(places, taken=taken, width=size[0], height=size[1], near=True)
+
+
+def _short_labels(settings: Sequence[SettingResult]) -> list[str]:
+    """Return what stands beside points: of one method alone, what tells its settings apart."""
+    names = {one.setting.method.name for one in settings}
+    labels = [printable(one.label, _LONGEST_LABEL) for one in settings]
+    if len(names) > 1:
+        return labels
+    rests = [label.removeprefix(next(iter(names))).strip(", ").split(", ") for label in labels]
+    shared = set.intersection(*map(set, rests)) if len(rests) > 1 else set()
+    return [
+        ", ".join(word for word in rest if word not in shared) or label
+        for rest, label in zip(rests, labels, strict=True)
+    ]
+
+
+# --- parts of the page -----------------------------------------------------------------------------------------------
+
+
+def _about(study: Study) -> str:
+    words = ngettext(
+        "{settings} setting on {rows} rows about {people} people, {runs} for each",
+        "{settings} settings on {rows} rows about {people} people, {runs} for each",
+        len(study.settings),
+    )
+    runs = ngettext("{count} run", "{count} runs", len(study.asked.seeds)).format(count=count(len(study.asked.seeds)))
+    return words.format(
+        settings=count(len(study.settings)), rows=count(study.source.rows), people=count(study.source.people), runs=runs
+    )
+
+
+def _asked(study: Study) -> list[tuple[str, str]]:
+    """Return what was asked, as pairs of words and an answer."""
+    asked, history = study.asked, study.source.kind == Kind.HISTORY
+    settings: dict[str, int] = {}
+    for one in asked.settings:
+        settings[one.method.name] = settings.get(one.method.name, 0) + 1
+    shared = shared_words(asked.settings)
+    facts = [
+        (_("data"), _("a purchase history") if history else _("a table of people")),
+        (
+            _("methods"),
+            "; ".join(f"{name} ({', '.join([str(n), *shared.get(name, [])])})" for name, n in settings.items()),
+        ),
+    ]
+    if history:
+        facts.append((_("attacks tried"), ", ".join(one.name for one in asked.attacks) or _("none")))
+    facts.append((_("measures"), ", ".join(one.name for one in asked.measures) or _("those of the map alone")))
+    return [(name, printable(text, 400)) for name, text in facts]
+
+
+def _line(one: SettingResult) -> dict[str, Any]:
+    place = one.place
+    return {
+        "label": printable(one.label, _LONGEST_LABEL),
+        "verdict": str(place.word) if one.done else "refused",
+        "verdict_words": one.verdict_words,
+        "use": place.use,
+        "risk": place.risk,
+        "survival": one.scores.get("survival"),
+        "on_frontier": one.on_frontier,
+        "recommended": one.recommended,
+        "why": printable(setting_sentence(one), 400),
+    }
+
+
+def _part(one: SettingResult) -> dict[str, Any]:
+    """Return what the page tells of the setting to take, or of the safest where none may be handed out."""
+    worst, label = one.worst, printable(one.label, _LONGEST_LABEL)
+    evidence = () if one.verdict is None else one.verdict.evidence
+    return {
+        "verdict": str(one.place.word),
+        "title": (
+            _("{label}: what leaks, and what stays useful")
+            if one.recommended
+            else _("{label}, the safest: what leaks, and what stays useful")
+        ).format(label=label),
+        "attacks": [(exhibit, _summary(exhibit.attack)) for exhibit in evidence if exhibit.right],
+        "in_vain": [exhibit.attack for exhibit in evidence if not exhibit.right],
+        "classes": _classes(one),
+        "cautions": [] if one.verdict is None else cautions(one.verdict),
+        "scores": _scores(one),
+        "left_out": [] if worst is None else [f"{name}: {in_language(said)}" for name, said in worst.left_out.items()],
+        "failed": [failure_words(name, said) for name, said in one.failed.items()],
+    }
+
+
+def _summary(attack: str) -> str:
+    return _(attacks[attack].summary) if attack in attacks else ""
+
+
+def _classes(one: SettingResult) -> list[tuple[str, str]]:
+    """Return what the classes of a table come to, and what is proved."""
+    verdict = one.verdict
+    if verdict is None or verdict.facts.table is None:
+        return []
+    table, guarantee = verdict.facts.table, verdict.guarantee
+    facts: list[tuple[str, Any]] = [
+        (_("chance to find a person, proven, at most"), None if guarantee is None else guarantee.bound),
+        (_("chance to find the most exposed person"), None if verdict.risk_of == "guarantee" else table.prosecutor),
+        (_("chance to find a person, in the mean"), table.marketer),
+        (_("share of rows in classes that are too small"), table.below),
+    ]
+    told = [(name, percent(value)) for name, value in facts if value is not None]
+    return told if table.least is None else [(_("rows in the smallest class"), count(table.least)), *told]
+
+
+def _scores(one: SettingResult) -> list[dict[str, Any]]:
+    told = []
+    for name, value in one.scores.items():
+        known = measures[name] if name in measures else None  # noqa: SIM401 - a register has no get
+        if value is None or (known is not None and known.side == "safety"):
+            continue
+        if known is not None and _only_places(known) and one.setting.method.perturbs:
+            continue  # it was measured to place the point, and says nothing of perturbed values
+        told.append(
+            {
+                "name": name,
+                "summary": _(known.summary) if known else "",
+                "better": "" if known is None else _better(known.goal),
+                "value": value,
+                "text": count(int(value)) if float(value).is_integer() and abs(value) >= 2 else decimal(value),
+            }
+        )
+    return told
+
+
+def _only_places(measure: type[Measure]) -> bool:
+    """Tell whether a measure that says nothing of perturbed values is taken also where nobody asks for it."""
+    return measure.places is not None and measure.places.always and not measure.of_perturbed
+
+
+def _better(goal: str) -> str:
+    return _("lower is better") if goal == "lower" else _("higher is better")
+
+
+def _repeat(study: Study, shown: Sequence[SettingResult]) -> list[tuple[str, str]]:
+    """Return commands, each with what it does."""
+    told = [(_("This study again, from its folder, with the same numbers:"), "noren explore --sweep sweep.toml")]
+    for one in shown:
+        if one.recommended:
+            command = commands(ScriptOrder(one.setting.statement, study.source.schema))[0].replace(" --seed SEED", "")
+            said = _("A release by {label}, with a seed of its own:").format(label=one.label)
+            told.append((printable(said, 200), command))
+    return told

@@ -1,0 +1,258 @@
+"""What a sweep does in each process: make a release, attack it, measure it; each piece once, kept in the cache.
+
+A release is a folder with its secret part, a guess a file of pairs; both stay in the cache, which its owner alone can
+read. What comes back is small and plain: numbers, and why something could not be done.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import polars as pl
+from pydantic import BaseModel, ConfigDict
+
+from noren import api
+from noren.data.formats.files import writing_folder
+from noren.data.frames import Records
+from noren.data.release import Release
+from noren.errors import AuditUnfinishedError, CheckFailedError, InputError, NorenError, reason_of
+from noren.i18n import LANGUAGES, _, active_language, speaking
+from noren.judgement.evidence import smallest_class, tried_by
+from noren.judgement.page_text import plain
+from noren.measures.evidence import at_hand
+from noren.protocols import Component, Guess, Score
+from noren.registry import build
+
+__all__ = [
+    "PieceOrder",
+    "guess_folder",
+    "hold",
+    "keep_guess",
+    "load_guess",
+    "make_guess",
+    "make_release",
+    "make_score",
+    "place_of",
+    "release_folder",
+    "release_result",
+    "score_result",
+]
+
+Answer = TypeVar("Answer")
+_held: dict[str, tuple[Records, Path]] = {}
+
+
+def hold(data: str, original: Records, folder: Path) -> None:
+    """Take hold of the original under its digest, and of the folder where pieces are kept."""
+    _held.clear()
+    _held[data] = original, folder
+    _release.cache_clear()
+    load_guess.cache_clear()
+
+
+def place_of(component: Component) -> str:
+    """Return where the class of a component is found, in any process: ``noren.methods.thin:Thin``."""
+    return f"{type(component).__module__}:{type(component).__qualname__}"
+
+
+def release_folder(folder: Path, key: str) -> Path:
+    """Return where a release is kept."""
+    return folder / "releases" / key[:2] / key
+
+
+def guess_folder(folder: Path, key: str) -> Path:
+    """Return where a guess is kept."""
+    return folder / "guesses" / key[:2] / key
+
+
+# --- the three pieces ------------------------------------------------------------------------------------------------
+
+
+class PieceOrder(BaseModel):
+    """What a piece is told, the same in any process: it travels as text, and is a part of the piece's address.
+
+    Attributes
+    ----------
+    data
+        The digest of the original, under which it is held.
+    place, parameters
+        Where the class of the component is found, and its parameters as JSON.
+    key
+        Where a release or a guess is kept.
+    seed
+        What a method starts from.
+    release
+        Where the release lies that is attacked or measured.
+    heard
+        The guesses that an attack or a measure hears, each with where it lies; their results follow in this order.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    data: str
+    place: str
+    parameters: str
+    key: str
+    seed: int = 0
+    release: str = ""
+    heard: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def component(self) -> Any:
+        """The method, attack or measure."""
+        module, _colon, name = self.place.partition(":")
+        found: Any = importlib.import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+        return build(found, json.loads(self.parameters))
+
+
+def make_release(text: str) -> dict[str, Any]:
+    """Protect the original and keep the release; return what it says of itself, or why it was refused or failed."""
+    order, begin = PieceOrder.model_validate_json(text), time.perf_counter()
+    original, folder = _held[order.data]
+    made, trouble = _tried(lambda: api.protect(original, order.component, seed=order.seed))
+    if made is None:
+        return trouble | {"seconds": _since(begin)}
+    with writing_folder(release_folder(folder, order.key), replace=True) as aside:  # a damaged one in the cache as well
+        made.write_into(aside)
+    return release_result(made) | {"seconds": _since(begin)}
+
+
+def make_guess(text: str, made: Mapping[str, Any], *heard: Mapping[str, Any]) -> dict[str, Any]:
+    """Attack a release and keep the guess; return what it got."""
+    if "refused" in made or "failed" in made:
+        return {"skipped": True, "seconds": 0.0}
+    order, begin = PieceOrder.model_validate_json(text), time.perf_counter()
+    original, folder = _held[order.data]
+    release = _release(str(release_folder(folder, order.release)))
+    guesses = _guesses(folder, order, heard)
+    guess, trouble = _tried(lambda: api.attack(original, release, order.component, heard=guesses))
+    if guess is None:
+        return trouble | {"seconds": _since(begin)}
+    return keep_guess(folder, order.key, guess, release) | {"seconds": _since(begin)}
+
+
+def make_score(text: str, made: Mapping[str, Any], *heard: Mapping[str, Any]) -> dict[str, Any]:
+    """Measure a release; return the score, or that the measure does not judge such a release."""
+    if "refused" in made or "failed" in made:
+        return {"skipped": True, "seconds": 0.0}
+    order, begin = PieceOrder.model_validate_json(text), time.perf_counter()
+    original, folder = _held[order.data]
+    release, measure = _release(str(release_folder(folder, order.release))), order.component
+    guesses = _guesses(folder, order, heard)
+    if not measure.needs <= at_hand(release, guesses):
+        return {"skipped": True, "seconds": 0.0}
+    score, trouble = _tried(lambda: api.measure(original, release, measure, guesses=guesses))
+    if score is None:
+        return trouble | {"seconds": _since(begin)}
+    return score_result(score) | {"seconds": _since(begin)}
+
+
+# --- their results ---------------------------------------------------------------------------------------------------
+
+
+def release_result(made: Release) -> dict[str, Any]:
+    """Return what a release says of itself."""
+    return {
+        "statement": json.loads(json.dumps(made.statement.as_dict(), default=str)),
+        "smallest_class": smallest_class(made),
+        "public": len(made.public),
+        "deleted": made.deleted_rows,
+        "added": made.inserted_rows,
+    }
+
+
+def keep_guess(folder: Path, key: str, guess: Guess, release: Release) -> dict[str, Any]:
+    """Keep a guess about a release and return what it got."""
+    with writing_folder(guess_folder(folder, key), replace=True) as aside:
+        guess.pairs.write_parquet(aside / "pairs.parquet")
+        (aside / "notes.json").write_text(json.dumps(guess.notes, default=str), encoding="utf-8")
+    return {"tried": tried_by(guess.attack, guess, release.secret).model_dump(mode="json")}
+
+
+def score_result(score: Score) -> dict[str, Any]:
+    """Return a score as plain data."""
+    parts = {str(name): _finite(value) for name, value in score.parts.items()}
+    return {"score": {"value": _finite(score.value), "parts": parts, "notes": plain(score.notes)}}
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _since(begin: float) -> float:
+    return round(time.perf_counter() - begin, 3)
+
+
+# --- what they share -------------------------------------------------------------------------------------------------
+
+
+def _tried(work: Callable[[], Answer]) -> tuple[Answer | None, dict[str, Any]]:
+    """Do the work; where it is refused, return why in each language, since what is kept is read in any.
+
+    What fails (a bug, no memory, an audit that broke down) is no answer about a method: it says ``failed``, so it is
+    not kept, and is tried again when the sweep goes on. ``kind`` is what may be shown of it: the words of an error that
+    nobody foresaw may hold a value of the data.
+    """
+    try:
+        return work(), {}
+    except (InputError, CheckFailedError) as error:
+        if isinstance(error, AuditUnfinishedError):
+            return None, _failed(error.__cause__ or error)
+        said = {active_language(): str(error)}
+    except Exception as error:
+        return None, _failed(error)
+    for language in LANGUAGES:
+        if language in said:
+            continue
+        try:
+            with speaking(language):
+                work()
+        except (InputError, CheckFailedError) as error:
+            said[language] = str(error)
+        except FileNotFoundError:  # the catalogue of that language is not compiled
+            pass
+    return None, {"refused": said}
+
+
+def _failed(error: BaseException) -> dict[str, Any]:
+    return {"failed": dict.fromkeys(LANGUAGES, reason_of(error)) | {"kind": type(error).__name__}}
+
+
+def _guesses(folder: Path, order: PieceOrder, results: Sequence[Mapping[str, Any]]) -> dict[str, Guess]:
+    """Return the guesses that an order hears, less those that came to nothing."""
+    return {
+        name: load_guess(name, str(guess_folder(folder, key)))
+        for (name, key), result in zip(order.heard, results, strict=True)
+        if "tried" in result
+    }
+
+
+@lru_cache(maxsize=4)
+def _release(folder: str) -> Release:
+    try:
+        return Release.load(folder)
+    except InputError:
+        raise _damaged(folder) from None
+
+
+@lru_cache(maxsize=64)
+def load_guess(name: str, folder: str) -> Guess:
+    """Return a guess that is kept."""
+    try:
+        pairs = pl.read_parquet(Path(folder) / "pairs.parquet")
+        return Guess(name, pairs, json.loads((Path(folder) / "notes.json").read_text(encoding="utf-8")))
+    except (OSError, ValueError, pl.exceptions.PolarsError):
+        raise _damaged(folder) from None
+
+
+def _damaged(folder: str) -> NorenError:
+    return NorenError(_("{folder} in the cache is damaged; run again with --fresh").format(folder=folder))

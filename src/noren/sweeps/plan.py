@@ -1,0 +1,456 @@
+"""What a sweep will do: settings of methods, a point for each seed, and the pieces of work that a point is made of.
+
+Every piece has an address made of what it depends on. A release depends on the data, their schema, the method with its
+parameters, the seed and the method's code; a guess on its release and the attack; a score on its release, the measure
+and, where it judges attacks, their guesses. So a sweep with one more attack runs that attack and judges it, and
+nothing else again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from noren.attacks import attacks as every_attack
+from noren.attacks.ensemble import Ensemble
+from noren.data.frames import History, Records
+from noren.data.schema import Kind, Schema
+from noren.data.statement import Statement
+from noren.errors import ParameterError
+from noren.i18n import _
+from noren.judgement.outcome import fitting, label_of, people_in, telling
+from noren.judgement.rule import DEFAULT, Rule
+from noren.measures import measures as every_measure
+from noren.measures.places import placing
+from noren.methods import methods as every_method
+from noren.methods.chain import Chain
+from noren.naming import suggestion
+from noren.parameters import expand, flags
+from noren.protocols import Attack, Component, Measure, Method
+from noren.registry import Registry
+from noren.sweeps.pieces import PieceOrder, make_guess, make_release, make_score, place_of
+from noren.work.piece import Unit
+from noren.work.sources import code_digest
+
+__all__ = [
+    "Asked",
+    "Piece",
+    "Point",
+    "Setting",
+    "chosen_components",
+    "data_key",
+    "expanded",
+    "plan",
+    "settings_for",
+    "settled",
+]
+
+_GLUE = (
+    "noren.api",
+    "noren.sweeps.pieces",
+    "noren.judgement.evidence",
+    "noren.measures.safety.hits",
+    "noren.data.fits",
+)
+"""What pieces do besides their component: a change of it makes all of them anew. Judging is no part of it."""
+_AUDIT = ("noren.measures.safety.classes",)
+_MOST_POINTS = 10_000
+PieceKind = Literal["release", "guess", "score"]
+_WORK: Mapping[PieceKind, Callable[..., Any]] = {"release": make_release, "guess": make_guess, "score": make_score}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A method with its parameters; among others of its method it has a ``short`` name."""
+
+    method: Method
+    short: str = ""
+
+    @property
+    def label(self) -> str:
+        """What it is called."""
+        return self.short or self.full
+
+    @cached_property
+    def full(self) -> str:
+        """The method and the parameters that differ from their defaults; of a file its name alone."""
+        return label_of(_statement(self.method))
+
+    @cached_property
+    def statement(self) -> Statement:
+        """What is done, with the parameters that differ from their defaults; of a file its name alone."""
+        steps = [Statement(step.method, telling(step)) for step in _statement(self.method).steps]
+        return Statement.of_chain(steps) if isinstance(self.method, Chain) else steps[0]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """These parameters as plain data."""
+        if isinstance(self.method, Chain):
+            return {"steps": [{"method": step.method} | dict(step.parameters) for step in self.statement.steps]}
+        return dict(self.statement.parameters)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What to run, and the rule that verdicts are given by.
+
+    Attributes
+    ----------
+    settings, attacks, measures
+        The methods, attacks and measures, each with its parameters.
+    seeds
+        What the methods start from; every setting runs once with each. They are secret: attackers never learn them.
+    rule
+        What the recipient may be able to do. No piece of work depends on it.
+    """
+
+    settings: tuple[Setting, ...]
+    attacks: tuple[Attack, ...]
+    measures: tuple[Measure, ...]
+    seeds: tuple[int, ...]
+    rule: Rule = DEFAULT
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "settings", tuple(_named(self.settings)))
+        if not self.settings:
+            raise ParameterError(_("there is no method to run"), _("name one or more, or all"))
+        if not self.seeds:
+            raise ParameterError(_("there is no seed"), _("give one or more, such as 1..3"))
+        if min(self.seeds) < 0:
+            raise ParameterError(_("seed = {seed} is below 0").format(seed=min(self.seeds)), _("choose another seed"))
+        if len(set(self.seeds)) < len(self.seeds):
+            raise ParameterError(_("a seed is given twice"), _("give each once"))
+        if len(self.settings) * len(self.seeds) > _MOST_POINTS:
+            raise ParameterError(
+                _("these are {count:,} points").format(count=len(self.settings) * len(self.seeds)),
+                _("a sweep has {most:,} at most").format(most=_MOST_POINTS),
+            )
+
+
+def shared_words(settings: Sequence[Setting]) -> dict[str, list[str]]:
+    """Return for each method the parameters that all its settings share and that no label needs, as labels say them.
+
+    >>> both = [Setting(every_method.create("generalize-by-count", k=k, suppress_cells=True)) for k in (2, 3)]
+    >>> shared_words(both), [one.label for one in _named(both)]
+    ({'generalize-by-count': ['suppress-cells']}, ['generalize-by-count, k = 2', 'generalize-by-count, k = 3'])
+    """
+    words: dict[str, list[list[str]]] = {}
+    for one in settings:
+        words.setdefault(one.method.name, []).append(one.full.removeprefix(one.method.name).strip(", ").split(", "))
+    shared = {}
+    strong = {one.method.name: _strong(type(one.method)) for one in settings}
+    for name, every in words.items():
+        alike = [word for word in every[0] if all(word in own for own in every)] if len(every) > 1 else []
+        # how strong the protection is, is always said
+        shared[name] = [word for word in alike if word and word.split(" = ")[0] not in strong[name] and "→" not in word]
+    return {name: alike for name, alike in shared.items() if alike}
+
+
+def _strong(kind: type[Method]) -> set[str]:
+    """Return the parameters that tell how strong the protection is, as labels write them."""
+    if kind.strength is None:
+        return set()
+    named = (kind.strength.parameter, *kind.strength.instead, *kind.strength.beside)
+    return {parameter.replace("_", "-") for parameter in named}
+
+
+def _named(settings: Sequence[Setting]) -> list[Setting]:
+    """Return the settings under names without what all of a method share."""
+    shared = shared_words(settings)
+    found = []
+    for one in settings:
+        dropped = shared.get(one.method.name, [])
+        short = ", ".join(word for word in one.full.split(", ") if word not in dropped)
+        found.append(replace(one, short=short))
+    return found
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A unit of work and what it runs."""
+
+    unit: Unit
+    component: Component
+    kind: PieceKind
+    key: str
+    """Where a release or a guess lies in the cache."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A setting with one seed: a release, what attackers make of it, and how it is judged."""
+
+    setting: Setting
+    seed: int
+    run: int
+    release: Piece
+    guesses: Mapping[str, Piece]
+    scores: Mapping[str, Piece]
+    heard: Sequence[Piece] = ()
+    """Guesses that nobody asked for, but an attack that listens to others makes use of."""
+
+    @property
+    def pieces(self) -> list[Piece]:
+        """All pieces, in an order in which they can be done."""
+        return [self.release, *self.heard, *self.guesses.values(), *self.scores.values()]
+
+
+# --- choosing --------------------------------------------------------------------------------------------------------
+
+
+def settings_for(
+    methods: str | Method | Iterable[str | Method], parameters: Mapping[str, Any], original: Records
+) -> tuple[list[Setting], list[str]]:
+    """Return the settings that names and values mean, and the methods that ``all`` leaves out, with the reason.
+
+    A value goes to every named method that has the parameter; a list, a range or ``"2..6"`` are values to try. A method
+    whose strength nobody says goes through the usual values.
+
+    >>> from noren.api import sample
+    >>> history = sample(customers=20, rows=300, items=50, seed=1)
+    >>> [one.label for one in settings_for("generalize-by-count,thin", {"k": "2..3", "share": 0.2}, history)[0]]
+    ['generalize-by-count, k = 2', 'generalize-by-count, k = 3', 'thin, share = 0.2']
+    """
+    named = _names(methods)
+    every = named == ["all"]
+    if every:
+        named = [name for name in every_method if name != "chain" and every_method[name].fits(original.schema)]
+    kinds = [every_method[name] for name in named if isinstance(name, str)]
+    _stop_at_unknown(kinds, parameters)
+    people = people_in(original)
+    found: list[Setting] = []
+    left_out = []
+    for one in named:
+        if isinstance(one, Method):
+            found.append(Setting(settled(one)))
+            continue
+        try:
+            found += [Setting(settled(made)) for made in expanded(every_method[one], parameters, people)]
+        except ParameterError as error:
+            if not every:
+                raise
+            left_out.append(f"{one}: {error}")
+    unlike: dict[tuple[str, str], Setting] = {}
+    for setting in found:
+        unlike.setdefault((place_of(setting.method), _as_text(setting.method)), setting)
+    return list(unlike.values()), left_out
+
+
+def _names(methods: str | Method | Iterable[str | Method]) -> list[str | Method]:
+    if isinstance(methods, str):
+        return [name.strip() for name in methods.split(",") if name.strip()]
+    return [methods] if isinstance(methods, Method) else list(methods)
+
+
+def expanded(kind: type[Method], given: Mapping[str, Any], people: int) -> list[Method]:
+    """Return a method with every combination of the values given, and the usual ones of its strength if none is."""
+    own: dict[str, Any] = {}
+    for flag in flags(kind):
+        if flag.field not in given:
+            continue
+        value = given[flag.field]
+        several = isinstance(value, Iterable) and not isinstance(value, str | Mapping)
+        own[flag.field] = list(value) if several else value
+        if own[flag.field] == [] and not flag.is_list:
+            raise ParameterError(
+                _("no value is given for {name}").format(name=flag.field), _("write values such as 2..6 or 2, 3, 5")
+            )
+    strength = kind.strength
+    if strength is not None and not own.keys() & {strength.parameter, *strength.instead}:
+        own[strength.parameter] = kind.usual_values(people).split(", ")
+    return expand(kind, own)
+
+
+def _stop_at_unknown(kinds: Sequence[type[Method]], given: Mapping[str, Any]) -> None:
+    known = sorted({name for kind in kinds for name in kind.model_fields})
+    for name in given:
+        if name not in known:
+            raise ParameterError(
+                _("{component} has no parameter {flag}{hint}").format(
+                    component=", ".join(kind.name for kind in kinds) or _("a ready method"),
+                    flag=name,
+                    hint=suggestion(name, known),
+                ),
+                _("its parameters are {names}").format(names=", ".join(known) or _("none")),
+            )
+
+
+def settled(method: Method, folder: Path | None = None) -> Method:
+    """Return a method whose files are named from the root, so that it means the same wherever it runs.
+
+    They are looked for from ``folder``; from where we are, if that is left out.
+    """
+    if isinstance(method, Chain):
+        return method.model_copy(update={"steps": tuple(settled(step, folder) for step in method.steps)})
+    named = {name: getattr(method, name) for name in type(method).model_fields}
+    files = {
+        name: Path(os.path.normpath(Path.cwd() / (folder or "") / value))
+        for name, value in named.items()
+        if isinstance(value, Path)
+    }
+    return method.model_copy(update=files) if files else method
+
+
+def chosen_components(registry: Registry[Any], names: Any, original: Records) -> list[Any]:
+    """Return attacks or measures: ``all`` that fit the data and need no parameter, names, or ready ones."""
+    if isinstance(names, str):
+        if names == "all":
+            return [registry.create(name) for name in fitting(registry, original.schema)]
+        names = [name.strip() for name in names.split(",") if name.strip() and name.strip() != "none"]
+    return [one if isinstance(one, Component) else registry.create(one) for one in names]
+
+
+# --- pieces ----------------------------------------------------------------------------------------------------------
+
+
+def data_key(original: Records) -> str:
+    """Return the SHA-256 of everything that methods, attacks and measures see of an original."""
+    said = f"{type(original).__name__}\0{original.schema.to_toml()}\0{original.digest()}\0"
+    digest = hashlib.sha256(said.encode())
+    for name, odd in sorted(original.spelling.exceptions.items()):
+        digest.update(f"{name}\0{odd.write_csv()}\0".encode())
+    if isinstance(original, History) and original.master is not None:
+        digest.update(original.master.write_csv().encode())
+    return digest.hexdigest()
+
+
+def _always(schema: Schema) -> list[str]:
+    """Return the measures that place a point on the map; they run whether they are asked for or not."""
+    told = [one for one in placing(schema.kind) if one.places is not None and one.places.always]
+    return [*(["classes"] if schema.kind == Kind.TABLE else []), *(one.name for one in told if one.fits(schema))]
+
+
+def plan(asked: Asked, original: Records, data: str) -> list[Point]:
+    """Return the points of a sweep over an original whose :func:`data_key` is ``data``, setting by setting."""
+    judges: dict[str, Measure] = {one.name: one for one in asked.measures if one.fits(original.schema)}
+    for name in _always(original.schema):
+        judges.setdefault(name, every_measure.create(name))
+    # who listens goes last; in whatever order attacks are named, what is kept is the same
+    attackers = sorted(
+        (one for one in asked.attacks if one.fits(original.schema)), key=lambda one: (one.listens, one.name)
+    )
+    return [
+        _point(setting, seed, run, attackers, judges, original, data)
+        for setting in asked.settings
+        for run, seed in enumerate(asked.seeds, start=1)
+    ]
+
+
+def _point(
+    setting: Setting,
+    seed: int,
+    run: int,
+    attackers: Sequence[Attack],
+    judges: Mapping[str, Measure],
+    original: Records,
+    data: str,
+) -> Point:
+    release = _piece("release", setting.method, data, seed=seed)
+    guesses: dict[str, Piece] = {}
+    heard: dict[str, Piece] = {}
+    for attack in attackers:
+        listened: dict[str, Piece] = {}
+        if isinstance(attack, Ensemble):
+            names = attack.members or [name for name in fitting(every_attack, original.schema) if name != attack.name]
+            for name in names:
+                member = every_attack.create(name)
+                if name not in guesses or guesses[name].component != member:
+                    heard.setdefault(name, _piece("guess", member, data, release=release))
+                listened[name] = heard.get(name) or guesses[name]
+        elif attack.listens:
+            listened = dict(guesses)
+        guesses[attack.name] = _piece("guess", attack, data, release=release, heard=listened)
+    scores = {}
+    for name, measure in judges.items():
+        judged = guesses if "guess" in measure.needs else {}
+        scores[name] = _piece("score", measure, data, release=release, heard=judged)
+    return Point(setting, seed, run, release, guesses, scores, list(heard.values()))
+
+
+def _piece(
+    kind: PieceKind,
+    component: Component,
+    data: str,
+    *,
+    seed: int = 0,
+    release: Piece | None = None,
+    heard: Mapping[str, Piece] | None = None,
+) -> Piece:
+    """Return a piece of work: what it runs, what it needs, and the address made of both."""
+    order = PieceOrder(
+        data=data,
+        place=place_of(component),
+        parameters=_as_text(component),
+        key="",
+        seed=seed,
+        release="" if release is None else release.key,
+        heard=tuple((name, piece.key) for name, piece in (heard or {}).items()),
+    )
+    audit = kind == "release" and isinstance(component, Method) and _claims(component)
+    code = _digest(_code(component, *(_AUDIT if audit else ())), _contents(component))
+    key = _digest(kind, order.model_dump(), code)
+    needs = () if release is None else (release, *(heard or {}).values())
+    told = order.model_copy(update={"key": key}).model_dump_json()
+    return Piece(
+        Unit(_WORK[kind], (told,), needs=tuple(piece.unit for piece in needs), code=code), component, kind, key
+    )
+
+
+def _digest(*parts: Any) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _code(component: Component, *more: str) -> str:
+    module = type(component).__module__
+    if module == "__main__":
+        raise ParameterError(
+            _("{name} is defined in a script or notebook").format(name=type(component).__name__),
+            _("put it into a module, so that every process can find it"),
+        )
+    return _digest(*(code_digest(one, *_GLUE) for one in (module, *more)))
+
+
+def _claims(method: Method) -> bool:
+    """Tell whether a method claims k, which is then audited."""
+    last = method.steps[-1] if isinstance(method, Chain) else method
+    return bool({"k", "min_class"} & set(type(last).model_fields))
+
+
+def _contents(component: Component) -> tuple[str, ...]:
+    """Return digests of the files that parameters name: what is in them counts, and not their names alone."""
+    steps: Sequence[Component] = component.steps if isinstance(component, Chain) else (component,)
+    found = []
+    for step in steps:
+        for name in type(step).model_fields:
+            value = getattr(step, name)
+            if isinstance(value, Path) and value.exists():
+                found.append(_file_digest(value))
+    return tuple(found)
+
+
+def _file_digest(path: Path) -> str:
+    digest = hashlib.sha256()
+    for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+        if file.is_file():
+            digest.update(f"{file.name}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def _as_text(component: Component) -> str:
+    return json.dumps(component.parameters(), sort_keys=True, ensure_ascii=False)
+
+
+def _statement(method: Method) -> Statement:
+    """Return what a release will say was done, of files their names alone."""
+    if isinstance(method, Chain):
+        return Statement.of_chain(_statement(step) for step in method.steps)
+    fields = type(method).model_fields
+    files = {name: value.name for name in fields if isinstance(value := getattr(method, name), Path)}
+    # a method of somebody's own is in no register, so that its class alone knows its defaults
+    return Statement(method.name, method.model_dump(mode="json", exclude_defaults=True) | files)

@@ -1,0 +1,1 @@
+"""What any server of Noren shares: whom it lets in, what a request may send, the charts' script, the house's look."""

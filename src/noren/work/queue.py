@@ -1,0 +1,325 @@
+"""A job queue in a database table, for one process or for many on several machines.
+
+A job belongs to whoever claimed it, for the length of a lease that the holder renews (heartbeat). A holder that is
+killed, cut off or asleep stops renewing, and then anybody takes the job up; each claim counts as an attempt, and a job
+that was given up too often is *interrupted*. So every job is done at least once, by one holder at a time; what a
+holder writes counts only while the job is its own.
+
+The row of a job is the only place that says how far it is. Whoever uses the queue adds columns of its own beside
+:func:`queue_columns`, so that a result and the state it belongs to are written in one transaction. Leases are told by
+the database's clock: those of the machines may differ.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+import threading
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.exc import OperationalError
+
+from noren.i18n import _
+
+__all__ = ["Claim", "Queue", "State", "now", "open_database", "queue_columns"]
+
+LEASE: Final = 15.0
+"""Seconds after which a job whose holder is not heard of is anybody's."""
+MOST_ATTEMPTS: Final = 3
+
+
+class State(StrEnum):
+    """How far a job is."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    INTERRUPTED = "interrupted"
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will happen."""
+        return self not in (State.WAITING, State.RUNNING)
+
+    @property
+    def words(self) -> str:
+        """The state in the language now spoken."""
+        return {
+            State.WAITING: _("waiting"),
+            State.RUNNING: _("running"),
+            State.DONE: _("done"),
+            State.FAILED: _("failed"),
+            State.CANCELLED: _("cancelled"),
+            State.INTERRUPTED: _("interrupted"),
+        }[self]
+
+
+_ACTIVE = (str(State.WAITING), str(State.RUNNING))
+_NOBODYS: Final = {"claimed_by": None, "lease_until": 0.0}
+
+
+def queue_columns() -> list[sa.Column[Any]]:
+    """Return the columns by which a table is a queue; a job in the queue ``""`` waits for nobody yet."""
+    return [
+        sa.Column("id", sa.String(32), primary_key=True),
+        sa.Column("queue", sa.String(16), nullable=False, server_default=""),
+        sa.Column("kind", sa.String(16), nullable=False),
+        sa.Column("state", sa.String(16), nullable=False, index=True),
+        sa.Column("attempts", sa.Integer, nullable=False),
+        sa.Column("most_attempts", sa.Integer, nullable=False, server_default=str(MOST_ATTEMPTS)),
+        sa.Column("claimed_by", sa.String(80)),
+        sa.Column("lease_until", sa.Double, nullable=False, server_default="0"),
+        sa.Column("enqueued", sa.Double, nullable=False, server_default="0"),
+        sa.Column("started", sa.String(32)),
+        sa.Column("ended", sa.String(32)),
+    ]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A job that is the holder's to do. When ``gone`` is set it is so no longer: stop, and keep nothing."""
+
+    id: str
+    queue: str
+    kind: str
+    attempt: int
+    gone: threading.Event = field(default_factory=threading.Event, compare=False, repr=False)
+
+
+class Queue:
+    """The jobs of one table.
+
+    Examples
+    --------
+    >>> jobs = sa.Table("jobs", sa.MetaData(), *queue_columns())
+    >>> queue = Queue(open_database("sqlite://"), jobs)
+    >>> jobs.create(queue.engine)
+    >>> queue.add("tea", "brew", queue="kitchen")
+    >>> claim = queue.claim(["kitchen"], "ann")
+    >>> claim.id, claim.attempt, queue.claim(["kitchen"], "bob")
+    ('tea', 1, None)
+    >>> queue.end("tea", State.DONE, holder="bob"), queue.end("tea", State.DONE, holder="ann")
+    (False, True)
+    """
+
+    def __init__(self, engine: sa.Engine, table: sa.Table, *, lease: float = LEASE) -> None:
+        self.engine, self.table, self.lease = engine, table, lease
+        self.is_shared = engine.dialect.name == "postgresql"
+        """Whether a holder may be cut off from the database while others are not."""
+        self._writing = threading.RLock()
+        self._unwritten: dict[str, dict[str, Any]] = {}
+
+    # --- putting in ------------------------------------------------------------------------------------------
+
+    def add(self, job: str, kind: str, *, queue: str = "", most_attempts: int = MOST_ATTEMPTS, **values: Any) -> None:
+        """Add a job, to a queue where one is named; ``values`` are for the table's other columns."""
+        given = {"id": job, "kind": kind, "queue": queue, "state": str(State.WAITING), "attempts": 0}
+        given |= {"most_attempts": most_attempts, "enqueued": self._enqueued()} | values
+        with self.engine.begin() as database:
+            database.execute(self.table.insert().values(**given))
+
+    def enqueue(self, job: str, queue: str, **values: Any) -> bool:
+        """Let a job wait for its turn: one that is in no queue yet, or one that is over and is to be done again."""
+        at = self.table.c
+        self._write_all_down()
+        asked = self.table.update().where(at.id == job, sa.or_(at.queue == "", at.state.not_in(_ACTIVE)))
+        fresh = {"queue": queue, "state": str(State.WAITING), "attempts": 0, "enqueued": self._enqueued()}
+        return self._changed(asked.values(**fresh, **_NOBODYS, started=None, ended=None, **values))
+
+    def unqueued(self) -> list[str]:
+        """Return the jobs that wait in no queue: whoever added them did not come to it."""
+        at = self.table.c
+        asked = sa.select(at.id).where(at.queue == "", at.state == State.WAITING).order_by(at.enqueued, at.id)
+        with self.engine.connect() as database:
+            return list(database.execute(asked).scalars())
+
+    # --- holding ---------------------------------------------------------------------------------------------
+
+    def has_open(self, queues: Collection[str], besides: Collection[str] = ()) -> bool:
+        """Tell whether there is something to claim; asking is cheap and disturbs nobody."""
+        asked = sa.select(self.table.c.id).where(self._open(self.table, queues, besides)).limit(1)
+        with self.engine.connect() as database:
+            return database.execute(asked).first() is not None
+
+    def claim(self, queues: Collection[str], holder: str, besides: Collection[str] = ()) -> Claim | None:
+        """Take the job that waits longest in any of some queues; what was tried too often ends as interrupted.
+
+        One statement finds and marks the job. PostgreSQL passes over rows that another is just claiming; SQLite lets
+        one writer in at a time, from the start of the statement.
+        """
+        at, other = self.table.c, self.table.alias()
+        first = (
+            sa.select(other.c.id)
+            .where(self._open(other, queues, besides))
+            .order_by(other.c.enqueued, other.c.id)
+            .limit(1)
+            .with_for_update(skip_locked=True)
+            .scalar_subquery()
+        )
+        spent = at.attempts >= at.most_attempts
+        asked = self.table.update().where(at.id == first).returning(at.id, at.queue, at.kind, at.attempts, at.state)
+        asked = asked.values(
+            state=sa.case((spent, str(State.INTERRUPTED)), else_=str(State.RUNNING)),
+            attempts=at.attempts + sa.case((spent, 0), else_=1),
+            claimed_by=sa.case((spent, sa.null()), else_=holder),
+            lease_until=sa.case((spent, 0.0), else_=self._clock() + self.lease),
+            started=sa.case((spent, at.started), else_=now()),
+            ended=sa.case((spent, now()), else_=sa.null()),
+        )
+        while True:
+            with self.engine.begin() as database:
+                row = database.execute(asked).first()
+            if row is None:
+                return None
+            if row.state == State.RUNNING:
+                return Claim(row.id, row.queue, row.kind, row.attempts)
+
+    def renew(self, holder: str, jobs: Collection[str]) -> set[str]:
+        """Lengthen the leases of jobs; return those that are still the holder's (heartbeat)."""
+        at = self.table.c
+        asked = self.table.update().where(at.id.in_(jobs), self._held(holder)).returning(at.id)
+        with self.engine.begin() as database:
+            renewed = database.execute(asked.values(lease_until=self._clock() + self.lease))
+            return set(renewed.scalars())
+
+    def holds(self, holder: str, job: str) -> bool:
+        """Tell whether a job is under way and the holder's."""
+        return job not in self._unwritten and self._is_so(self.table.c.id == job, self._held(holder))
+
+    def is_held(self, job: str | None = None) -> bool:
+        """Tell whether somebody is at work on a job, be it cancelled; without a name, on any."""
+        at = self.table.c
+        named = [] if job is None else [at.id == job]
+        return self._is_so(at.claimed_by.is_not(None), at.lease_until > self._clock(), *named)
+
+    def end_leases(self) -> None:
+        """Let all that is held be taken up at once, for whoever knows that nobody else is at work."""
+        with self.engine.begin() as database:
+            database.execute(self.table.update().where(self.table.c.claimed_by.is_not(None)).values(_NOBODYS))
+
+    # --- ending ----------------------------------------------------------------------------------------------
+
+    def end(self, job: str, state: State, *, holder: str | None = None, **values: Any) -> bool:
+        """Write that a job is over, with what came of it; tell whether it was so.
+
+        A holder ends what is still its own, and lets go of it. Without one (cancelling) any job ends that is not over;
+        its holder learns of it with the next heartbeat. That it is over is known in this process from then on even if
+        nothing can be written, as on a full disk; :meth:`write_down` writes it when there is room again.
+        """
+        at = self.table.c
+        given = values | {"state": str(state), "ended": now()} | (_NOBODYS if holder else {})
+        bound = at.state.in_(_ACTIVE) if holder is None else self._held(holder)
+        with self._writing:
+            try:
+                self._write_all_down()
+                return self._write(job, given, bound)
+            except OperationalError:
+                if job in self._unwritten or not self._is_so(at.id == job, bound):
+                    return False
+                self._unwritten[job] = given
+                return True
+
+    def hand_back(self, job: str, holder: str, **values: Any) -> bool:
+        """Let a job wait again where it stood; the attempt is not counted."""
+        given = {"state": str(State.WAITING), "attempts": self.table.c.attempts - 1, "started": None} | values
+        return self._write(job, given | _NOBODYS, self._held(holder))
+
+    def let_go(self, job: str, holder: str) -> None:
+        """Say that nobody is at work any more on a job that was cancelled."""
+        self._write(job, _NOBODYS, self.table.c.claimed_by == holder)
+
+    def unwritten(self, job: str) -> Mapping[str, Any]:
+        """Return what is known of a job but not written."""
+        return self._unwritten.get(job, {})
+
+    @property
+    def is_written(self) -> bool:
+        """Whether all that is known is written."""
+        return not self._unwritten
+
+    def write_down(self) -> bool:
+        """Write what is known but not written; tell whether all is written."""
+        try:
+            self._write_all_down()
+        except OperationalError:
+            return False
+        return True
+
+    def _write_all_down(self) -> None:
+        with self._writing:
+            for job in list(self._unwritten):
+                self._write(job, self._unwritten[job], sa.true())
+                del self._unwritten[job]
+
+    def _write(self, job: str, values: Mapping[str, Any], bound: sa.ColumnElement[bool]) -> bool:
+        return self._changed(self.table.update().where(self.table.c.id == job, bound).values(**values))
+
+    def _changed(self, asked: sa.Update) -> bool:
+        with self.engine.begin() as database:
+            return database.execute(asked).rowcount == 1
+
+    # --- conditions ------------------------------------------------------------------------------------------
+
+    def _open(self, table: sa.FromClause, queues: Collection[str], besides: Collection[str]) -> sa.ColumnElement[bool]:
+        at = table.c
+        given_up = sa.and_(at.state == State.RUNNING, at.lease_until < self._clock())
+        known = {*besides, *self._unwritten}
+        return sa.and_(at.queue.in_(queues), sa.or_(at.state == State.WAITING, given_up), at.id.not_in(known))
+
+    def _held(self, holder: str) -> sa.ColumnElement[bool]:
+        return sa.and_(self.table.c.claimed_by == holder, self.table.c.state == State.RUNNING)
+
+    def _is_so(self, *conditions: sa.ColumnElement[bool]) -> bool:
+        with self.engine.connect() as database:
+            return database.execute(sa.select(self.table.c.id).where(*conditions).limit(1)).first() is not None
+
+    def _clock(self) -> sa.ColumnElement[float]:
+        """Return the database's time in seconds, as of when a statement has its locks."""
+        if self.is_shared:
+            return sa.cast(sa.extract("epoch", sa.func.clock_timestamp()), sa.Double)
+        return sa.literal_column("((julianday('now') - 2440587.5) * 86400.0)", sa.Double)
+
+    def _enqueued(self) -> Any:
+        # SQLite tells milliseconds, which several may share; it is on this machine, whose clock is finer
+        return self._clock() if self.is_shared else time.time()
+
+
+def now() -> str:
+    """Return the time for people to read; nothing is decided by it."""
+    return dt.datetime.now(dt.UTC).isoformat(timespec="microseconds")
+
+
+def open_database(url: str) -> sa.Engine:
+    """Return the engine of a database where what was acknowledged is on the disk and nobody waits for ever."""
+    if url.startswith("sqlite"):
+        _make_private(url)
+        engine = sa.create_engine(url, connect_args={"timeout": 30})
+        sa.event.listen(engine, "connect", _careful_sqlite)
+        return engine
+    # a connection that hangs would keep a holder from learning that its lease is over
+    waits = {"connect_timeout": 10, "tcp_user_timeout": 10_000}
+    spoken = re.sub(r"^postgres(ql)?:", "postgresql+psycopg:", url)
+    return sa.create_engine(spoken, connect_args=waits, pool_pre_ping=True)
+
+
+def _careful_sqlite(connection: Any, _record: Any) -> None:
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA synchronous=FULL")  # an acknowledged change is on the disk
+    cursor.execute("PRAGMA foreign_keys=ON")
+    cursor.close()
+
+
+def _make_private(url: str) -> None:
+    """Make the file of a new database, for its owner alone; what SQLite puts beside it is then as private."""
+    file = sa.make_url(url).database
+    if file and file != ":memory:":
+        Path(file).touch(mode=0o600)

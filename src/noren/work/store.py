@@ -1,0 +1,198 @@
+"""Where finished units of work are kept: one small JSON file each, written whole or not at all.
+
+A file's name is the address of the unit: the SHA-256 of the function, its arguments, the code it uses, the data it
+reads and the units it needs. So a result can never be taken for another, nothing has to be thrown away by hand when
+code or data change, and a run that was killed goes on where it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from noren.data.catalog import cache_folder, find, verify
+from noren.data.formats.files import writing_file, writing_folder
+from noren.errors import OutputError
+from noren.work.piece import Scalar, Unit
+from noren.work.sources import code_digest
+
+__all__ = [
+    "PieceStore",
+    "address",
+    "data_digest",
+    "default_folder",
+    "kept",
+    "not_kept",
+    "passing",
+    "plain_result",
+    "save",
+    "use",
+]
+
+_folder: Path | None = None
+
+
+def default_folder(name: str = "reproduce") -> Path:
+    """Return the folder in the user's cache where results are kept: of the papers, or of whatever has that name."""
+    return cache_folder() / name
+
+
+@dataclass(frozen=True)
+class PieceStore:
+    """The results under one folder; made for one run, in which neither code nor data change."""
+
+    folder: Path
+    _addresses: dict[Unit, str] = field(default_factory=dict, repr=False, compare=False)
+
+    def path(self, unit: Unit) -> Path:
+        """Return the file of a unit's result, whether it is there or not."""
+        key = address(unit, self._addresses)
+        return self.folder / key[:2] / f"{key}.json"
+
+    def load(self, unit: Unit) -> Any:
+        """Return a unit's result; raises ``KeyError`` where it is not kept, or its file is damaged."""
+        try:
+            content = json.loads(self.path(unit).read_text(encoding="utf-8"))
+            return content["result"]
+        except (OSError, ValueError, TypeError, KeyError):
+            raise KeyError(unit.name) from None
+
+
+def passing(result: Any) -> bool:
+    """Tell whether a result is no answer: what it says failed, or rests on what failed.
+
+    >>> passing({"failed": {"en": "no memory"}}), passing({"passing": True}), passing({"value": 1}), passing(3)
+    (True, True, False, False)
+    """
+    return isinstance(result, dict) and bool(result.get("failed") or result.get("passing"))
+
+
+def save(path: Path, unit: Unit, result: Any) -> Any:
+    """Keep a unit's result, with a few words for whoever opens the file, and return it as it will be read again."""
+    text = _written(unit, result)
+    with writing_file(path) as aside:
+        aside.write_text(text + "\n", encoding="utf-8", newline="\n")
+    return json.loads(text)["result"]
+
+
+def plain_result(unit: Unit, result: Any) -> Any:
+    """Return a result as it would be read again, without keeping it."""
+    return json.loads(_written(unit, result))["result"]
+
+
+def _written(unit: Unit, result: Any) -> str:
+    content = {"unit": unit.name, "data": list(unit.all_data()), "result": result}
+    return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def address(unit: Unit, known: dict[Unit, str] | None = None) -> str:
+    """Return what a unit's result is kept under; ``known`` holds addresses that were asked for before."""
+    known = {} if known is None else known
+    if unit not in known:
+        known[unit] = _address(unit, known)
+    return known[unit]
+
+
+def _address(unit: Unit, known: dict[Unit, str]) -> str:
+    work = unit.work
+    said = {
+        "work": f"{work.__module__}:{work.__qualname__}",
+        "arguments": unit.arguments,
+        "code": unit.code or code_digest(work.__module__),
+        "data": {name: data_digest(name) for name in unit.data},
+        "needs": [address(other, known) for other in unit.needs],
+    }
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+
+
+def not_kept(
+    units: Sequence[Unit],
+    store: PieceStore,
+    done: dict[Unit, Any],
+    *,
+    fresh: bool = False,
+    whole: Callable[[Unit, Any], bool] = lambda unit, found: True,
+) -> list[Unit]:
+    """Put what is kept into ``done`` and return the rest, with what it needs, each unit once.
+
+    Parameters
+    ----------
+    fresh
+        Whether nothing is taken from the store.
+    whole
+        Of a unit and its kept result, whether what it left beside the result is there as well.
+    """
+    left: dict[Unit, None] = {}
+
+    def look(unit: Unit) -> None:
+        if unit in done or unit in left:
+            return
+        if not fresh:
+            try:
+                found = store.load(unit)
+            except KeyError:
+                pass
+            else:
+                if whole(unit, found):
+                    done[unit] = found
+                    return
+        for other in unit.needs:
+            look(other)
+        left[unit] = None
+
+    for unit in units:
+        look(unit)
+    return list(left)
+
+
+def data_digest(name: str) -> str:
+    """Return the SHA-256 of the files of a data set on this machine, which must be the ones the catalog knows."""
+    files = [
+        (role, file)
+        for role, path in sorted(find(name).paths.items())
+        for file in (sorted(path.rglob("*")) if path.is_dir() else [path])
+        if file.is_file()
+    ]
+    return _digest(name, tuple((role, file, file.stat().st_size, file.stat().st_mtime_ns) for role, file in files))
+
+
+@cache
+def _digest(name: str, files: tuple[tuple[str, Path, int, int], ...]) -> str:
+    """Read files once; what tells them apart from others is their size and when they were changed."""
+    verify(find(name))
+    digest = hashlib.sha256()
+    for role, file, _size, _changed in files:
+        digest.update(f"{role}/{file.name}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+# --- folders that units share ----------------------------------------------------------------------------------------
+
+
+def use(folder: Path) -> None:
+    """Keep folders of :func:`kept` under ``folder`` from now on; every process that runs units is told."""
+    global _folder
+    _folder = folder
+
+
+def kept(make: Callable[..., None], *arguments: Scalar, data: tuple[str, ...] = ()) -> Path:
+    """Return a folder that ``make(folder, *arguments)`` filled, now or before: a release that several units look at.
+
+    It is kept as results are, by the function, its arguments, its code and its data. Two processes that ask at the same
+    time may both fill one; the first to be ready stays. To have it filled once, let a unit do it that the others need.
+    """
+    key = address(Unit(make, arguments, data))
+    target = (_folder or default_folder()) / "folders" / key[:2] / key
+    if not target.is_dir():
+        try:
+            with writing_folder(target) as aside:
+                make(aside, *arguments)
+        except OutputError:
+            if not target.is_dir():
+                raise
+    return target

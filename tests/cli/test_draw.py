@@ -1,0 +1,31 @@
+"""Data sets drawn from a release."""
+
+import polars as pl
+
+SCHEMA = ("--schema", "pwscup2018")
+
+
+def test_draw(noren, small_csv, releases, tmp_path) -> None:
+    out = tmp_path / "draws.parquet"
+    answer = noren("draw", small_csv, releases[0], *SCHEMA, "--draws", 4, "--seed", 1, "--out", out, "--json")
+    assert answer.code == 0, answer.err
+    frame = pl.read_parquet(out)
+    assert answer.json == {"out": str(out), "draws": 4, "rows": len(frame), "seed": 1}
+    assert frame["draw"].unique().to_list() == [0, 1, 2, 3]
+    # a published copy gives the same draws, and fewer draws are the first of more
+    noren("publish", releases[0], "--out", tmp_path / "public")
+    shown = noren("draw", small_csv, tmp_path / "public", *SCHEMA, "--draws", 2, "--out", tmp_path / "two.parquet")
+    assert "2 data sets of" in shown.out
+    assert pl.read_parquet(tmp_path / "two.parquet").equals(frame.filter(pl.col("draw") < 2))
+    official = noren(
+        "draw", small_csv, releases[0] / "secret/A.csv", *SCHEMA, "--draws", 1, "--out", tmp_path / "A.parquet"
+    )
+    assert official.code == 0, official.err
+    assert len(pl.read_parquet(tmp_path / "A.parquet")) == len(frame) / 4
+
+
+def test_draw_refuses_another_ending_and_leaves_nothing(noren, small_csv, releases, tmp_path) -> None:
+    answer = noren("draw", small_csv, releases[0], *SCHEMA, "--out", tmp_path / "draws.csv")
+    assert (answer.code, answer.out) == (2, "")
+    assert "let the name end in .parquet" in answer.err
+    assert not (tmp_path / "draws.csv").exists()

@@ -1,0 +1,111 @@
+"""One release, one verdict, and an exit code that a pipeline can go by."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from noren.judgement.verdict import Word
+
+SCHEMA = ("--schema", "pwscup2018")
+EVIDENCE = {"attack", "named", "right", "rate", "low", "high", "chance"}
+
+
+def test_broken_is_1(noren, small_csv, release) -> None:
+    answer = noren("judge", small_csv, release, *SCHEMA, "--rule", "partner", "--with", "all", "--json")
+    said = answer.json
+    assert (answer.code, said["verdict"], said["rule"]["name"]) == (1, "broken", "partner")
+    assert said["guarantee"]["k"] == 3
+    assert said["sentence"].startswith("Broken: ")
+    assert set(said["evidence"][0]) >= EVIDENCE
+    worst = said["evidence"][0]
+    assert worst["rate"] == pytest.approx(worst["right"] / worst["named"])
+    assert 0 <= worst["low"] <= worst["rate"] <= worst["high"] <= 1
+    shown = noren("judge", small_csv, release, *SCHEMA)
+    assert (shown.code, shown.out.splitlines()[0], shown.out.splitlines()[1]) == (1, "▲ broken", said["sentence"])
+    assert max(map(len, shown.out.splitlines()[2:])) <= 80
+
+
+def test_proved_is_0_and_needs_no_attack(noren, small_csv, release) -> None:
+    for rule in ("inside", "pwscup2018", "0.4"):
+        answer = noren("judge", small_csv, release, *SCHEMA, "--rule", rule, "--with", "none", "--json")
+        assert (answer.code, answer.json["verdict"], answer.json["evidence"]) == (0, "proved", [])
+
+
+def test_untried_is_3(noren, small_csv, release, tmp_path) -> None:
+    answer = noren("judge", small_csv, release, *SCHEMA, "--rule", "public", "--with", "none", "--json")
+    assert (answer.code, answer.json["verdict"], answer.json["guarantee"]["k"]) == (3, "untried", 3)
+    noren("protect", small_csv, *SCHEMA, "--method", "pseudonymize", "--seed", 1, "--out", tmp_path / "p", "--official")
+    noren("publish", tmp_path / "p", "--out", tmp_path / "public")
+    published = noren("judge", small_csv, tmp_path / "public", *SCHEMA, "--with", "unique-rows", "--json")
+    assert (published.code, published.json["verdict"], published.json["reason"]) == (3, "untried", "not-tried")
+    # a published file of as many rows as the original says nothing about whose row is whose
+    file = noren("judge", small_csv, tmp_path / "p/public.csv", *SCHEMA, "--with", "unique-rows", "--json")
+    assert (file.code, file.json["verdict"]) == (3, "untried")
+
+
+def test_withstands_is_0(noren, small_csv, tmp_path) -> None:
+    out = tmp_path / "t"
+    noren("protect", small_csv, *SCHEMA, "--method", "generalize-by-count", "--k", 3, "--seed", 1, "--out", out)
+    answer = noren("judge", small_csv, out, *SCHEMA, "--with", "unique-rows", "--json")
+    assert (answer.code, answer.json["verdict"], answer.json["reason"]) == (0, "withstands", "nobody-named")
+    assert "only 33.3% is proved" in answer.json["sentence"]
+
+
+def test_less_knowledge_names_fewer(noren, small_csv, tmp_path) -> None:
+    noren("protect", small_csv, *SCHEMA, "--method", "pseudonymize", "--seed", 1, "--out", tmp_path / "p")
+    named = []
+    for share in (1.0, 0.05):
+        words = ("--with", "unique-rows", "--knowledge", share, "--json")
+        named.append(noren("judge", small_csv, tmp_path / "p", *SCHEMA, *words).json["evidence"][0]["right"])
+    assert named[0] > named[1]
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    frame = pl.DataFrame({"age": [20, 20, 20, 20, 20, 31, 31, 31, 31, 31], "ill": list("abcabbcabc")})
+    frame.write_csv(tmp_path / "people.csv")
+    (tmp_path / "people.toml").write_text(
+        'kind = "table"\n[columns]\nage = { role = "quasi", type = "integer", minimum = 0.0, maximum = 99.0 }\n'
+        'ill = { role = "sensitive", domain = ["a", "b", "c"] }\n'
+    )
+    return tmp_path
+
+
+def test_tables_have_the_same_four_words(noren, people: Path) -> None:
+    table = (people / "people.csv", "--schema", people / "people.toml")
+    assert noren("protect", *table, "--method", "mondrian", "--k", 5, "--seed", 1, "--out", people / "r").code == 0
+    judged = {
+        rule: noren("judge", people / "people.csv", people / "r", *table[1:], "--rule", rule, "--json")
+        for rule in ("public", "partner", "inside")
+    }
+    assert {rule: (a.code, a.json["verdict"]) for rule, a in judged.items()} == {
+        "public": (1, "broken"),
+        "partner": (0, "proved"),
+        "inside": (0, "proved"),
+    }
+    assert judged["public"].json["reason"] == "class-too-small"
+    assert set(Word) == {"proved", "withstands", "broken", "untried"}
+
+
+def test_bad_words_are_said_before_any_work(noren, small_csv, release, tmp_path) -> None:
+    odd = noren("judge", small_csv, release, *SCHEMA, "--rule", "partnr")
+    assert (odd.code, odd.out) == (2, "")
+    assert "did you mean partner" in odd.err
+    (tmp_path / "rule.toml").write_text("tolerance = 7\n")
+    odd = noren("judge", small_csv, release, *SCHEMA, "--rule", tmp_path / "rule.toml")
+    assert odd.code == 2
+    assert "rule.toml" in odd.err
+    assert "between 0 and 1" in odd.err
+
+
+def test_a_rule_of_ones_own_is_in_the_answer(noren, small_csv, release, tmp_path) -> None:
+    (tmp_path / "ours.toml").write_text('[rule]\ntolerance = "1/3"\nattackers = 5\n')
+    answer = noren(
+        "judge", small_csv, release, *SCHEMA, "--rule", tmp_path / "ours.toml", "--with", "none", "--json"
+    ).json
+    assert answer["rule"] | {"tolerance": 0} == {
+        "name": "ours", "tolerance": 0, "alpha": 0.01, "attackers": 5, "bound": "sharp", "answers": "best",
+    }  # fmt: skip
+    assert json.dumps(answer)

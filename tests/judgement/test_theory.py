@@ -1,0 +1,161 @@
+"""What docs/theory/judgement.md claims, under brute force and simulation."""
+
+from fractions import Fraction
+from itertools import combinations, permutations
+from math import factorial
+
+import numpy as np
+import pytest
+
+from noren.judgement.evidence import Facts, Tried
+from noren.judgement.judging import interval, judge
+from noren.judgement.rule import RULES, Rule
+from noren.judgement.verdict import Reason, Word
+from noren.kernels.judging.threshold import threshold
+
+
+def tried(right: list[bool], attack: str = "hand") -> Tried:
+    """What an attack got whose answers are right or wrong in this order; each names another customer."""
+    places = tuple(i for i, hit in enumerate(right, start=1) if hit)
+    return Tried(attack=attack, named=len(right), right=len(places), customers=len(places), right_at=places)
+
+
+def history(*attacks: Tried, people: int = 1000, k: int | None = None, smallest: int | None = None) -> Facts:
+    claimed = {} if k is None else {"k": k}
+    return Facts(kind="history", people=people, claimed=claimed, smallest_class=smallest, tried=attacks)
+
+
+# --- a guarantee ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 5, 6])
+def test_classes_of_k_satisfy_h0_with_the_root_of_k_factorial(k: int) -> None:
+    everyone = list(permutations(range(k)))
+    for m in range(1, k + 1):
+        for some in combinations(range(k), m):
+            all_right = sum(all(one[i] == i for i in some) for one in everyone)
+            assert Fraction(all_right, factorial(k)) <= factorial(k) ** (-m / k) + 1e-12
+
+
+@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("k", [2, 3, 4, 5, 10, 11, 12])
+def test_a_guarantee_is_proved_exactly_where_one_in_k_is_allowed(name: str, k: int) -> None:
+    verdict = judge(history(k=k, smallest=k), name)
+    proved = Fraction(1, k) <= RULES[name].tolerance
+    assert verdict.word == (Word.PROVED if proved else Word.UNTRIED)
+    assert verdict.guarantee is not None
+    assert verdict.guarantee.k == k
+
+
+def test_luck_within_classes_is_no_refutation_and_a_leak_is() -> None:
+    lucky = tried([True] * 26 + [False] * 74)
+    verdict = judge(history(lucky, people=100, k=5, smallest=5), "partner")
+    assert (verdict.word, verdict.risk, verdict.evidence[0].exceeds) == (Word.PROVED, 0.2, False)
+    assert "26.0%" in verdict.sentence
+    leaking = tried([True] * 80 + [False] * 20)
+    verdict = judge(history(leaking, people=100, k=5, smallest=5), "partner")
+    assert (verdict.word, verdict.reason) == (Word.BROKEN, Reason.CLAIM_REFUTED)
+
+
+def test_honest_classes_are_all_but_never_called_refuted() -> None:
+    generator = np.random.default_rng(7)
+    for k in (2, 3, 5):
+        for _trial in range(200):
+            hits = np.concatenate([generator.permutation(k) == np.arange(k) for _class in range(100 // k)])
+            verdict = judge(history(tried(hits.tolist()), people=len(hits), k=k, smallest=k), str(Fraction(1, k)))
+            assert verdict.word == Word.PROVED
+
+
+def test_a_claim_that_is_not_counted_is_none() -> None:
+    assert judge(history(k=5, smallest=4), "partner").reason == Reason.CLAIM_NOT_KEPT
+    assert judge(history(smallest=9), "partner").word == Word.UNTRIED  # equal histories, but nobody claims them
+    unaudited = history(k=5, smallest=5).model_copy(update={"audited": False})
+    assert judge(unaudited, "partner").reason == Reason.NOT_AUDITED
+
+
+# --- attacks ----------------------------------------------------------------------------------------------------------
+
+
+def test_more_than_the_tolerance_named_is_never_called_safe() -> None:
+    for name, rule in RULES.items():
+        for people in (1, 2, 10, 97):
+            for right in range(people + 1):
+                verdict = judge(history(tried([False] * (people - right) + [True] * right), people=people), name)
+                if Fraction(right, people) > rule.tolerance:
+                    assert verdict.word == Word.BROKEN, (name, people, right)
+                assert not (verdict.word.is_safe and (verdict.risk or 0) > float(rule.tolerance) + 1e-9)
+
+
+def test_exactly_the_tolerance_is_allowed() -> None:
+    assert judge(history(tried([False] * 40 + [True] * 10), people=50), "partner").word == Word.WITHSTANDS
+    assert judge(history(tried([False] * 39 + [True] * 11), people=50), "partner").word == Word.BROKEN
+
+
+def test_few_who_are_named_for_sure_break_a_release() -> None:
+    verdict = judge(history(tried([True] * 12)), "partner")
+    assert (verdict.word, verdict.reason) == (Word.BROKEN, Reason.BEYOND_CHANCE)
+    assert verdict.evidence[0].customers < 0.02
+    assert judge(history(tried([True] * 3)), "partner").word == Word.WITHSTANDS
+
+
+def test_the_surest_answers_count_though_the_rest_is_wrong() -> None:
+    surest_first = tried([True] * 15 + [False] * 185)
+    assert judge(history(surest_first), "partner").word == Word.BROKEN
+    assert judge(history(surest_first), Rule(tolerance="1/5", answers="all")).word == Word.WITHSTANDS
+
+
+def test_the_sharp_bound_refutes_what_the_papers_lets_pass() -> None:
+    """Of 99 named, 60 are right: the sharp bound needs fewer, the paper's more; the worst attack comes first."""
+    half, none, sure = tried([i % 5 < 3 for i in range(99)], "half"), tried([False] * 99, "none"), tried([True] * 9)
+    found = {
+        bound: judge(history(half, none, sure, people=100_000), Rule(tolerance=Fraction(1, 3), bound=bound))
+        for bound in ("sharp", "paper")
+    }
+    beyond = {bound: {one.attack: one.beyond_chance for one in verdict.evidence} for bound, verdict in found.items()}
+    assert beyond["sharp"] == {"half": True, "none": False, "hand": True}
+    assert beyond["paper"] == {"half": False, "none": False, "hand": True}
+    assert found["paper"].evidence[0].attack == "hand"
+    assert (found["sharp"].evidence[-1].attack, found["sharp"].evidence[-1].best_right) == ("none", 0)
+
+
+def test_a_lucky_beginning_refutes_nothing() -> None:
+    """24 of the first 35 would be enough had 35 been said beforehand; among 200 answers that is luck."""
+    lucky = tried([i % 3 != 2 for i in range(35)] + [False] * 165)
+    assert threshold(35, "sharp") <= lucky.right == 24
+    assert judge(history(lucky, people=100_000), "inside").word == Word.WITHSTANDS
+
+
+@pytest.mark.parametrize("p", [Fraction(1, 11), Fraction(1, 5), Fraction(1, 3)])
+def test_releases_within_the_tolerance_are_called_broken_in_alpha_of_all_cases_at_most(p: Fraction) -> None:
+    rule = Rule(tolerance=p, alpha=Fraction(1, 10), attackers=1)
+    generator = np.random.default_rng(11)
+    alarms = 0
+    for _trial in range(400):  # independent answers satisfy H0; the share of customers is far below the tolerance
+        right = (generator.random(120) < float(p)).tolist()
+        alarms += judge(history(tried(right), people=100_000), rule).word == Word.BROKEN
+    assert alarms / 400 <= 0.1 + 3 * (0.1 * 0.9 / 400) ** 0.5
+
+
+def test_nobody_named_and_nothing_tried() -> None:
+    verdict = judge(history(tried([])), "partner")
+    assert (verdict.word, verdict.reason) == (Word.WITHSTANDS, Reason.NOBODY_NAMED)
+    assert judge(history(), "partner").reason == Reason.NOT_TRIED
+
+
+def test_the_interval_holds_what_it_says() -> None:
+    """Clopper and Pearson: by brute force over all outcomes of ten answers, the chance is covered in 95 % or more."""
+    from math import comb
+
+    for chance in (0.05, 0.2, 0.5, 0.9):
+        covered = sum(
+            comb(10, right) * chance**right * (1 - chance) ** (10 - right)
+            for right in range(11)
+            if interval(right, 10)[0] <= chance <= interval(right, 10)[1]
+        )
+        assert covered >= 0.95
+
+
+def test_facts_come_back_from_the_disk_as_they_were() -> None:
+    facts = history(tried([True, False, True]), people=50, k=3, smallest=3)
+    assert Facts.model_validate_json(facts.model_dump_json()) == facts
+    assert judge(Facts.model_validate(facts.model_dump(mode="json")), "inside") == judge(facts, "inside")

@@ -1,0 +1,122 @@
+"""Evidence and learning against plain loops; what is usual against counting."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.kernels.linkage.copied_examples import PEOPLE, REACH, case, fit
+
+from noren.kernels.linkage.copied_rows import Copies, evidence, falling, learn
+from noren.kernels.linkage.row_layout import KnownLayout, PublicLayout, background
+
+seeds = st.integers(0, 10_000)
+
+
+@given(seeds, st.booleans())
+def test_evidence_is_the_formula(seed: int, others: bool) -> None:
+    sides = case(seed)
+    found = evidence(sides.known, sides.public, sides.beside, sides.copies, limit=99, other_periods=others)
+    odds = sides.copies.share / (1 - sides.copies.share)
+    listed = {(u, i): halves for u, i, halves in zip(found.pseudonym, found.person, found.halves, strict=True)}
+    for u in range(len(sides.public.first) - 1):
+        for i in range(PEOPLE):
+            halves = [0.0, 0.0]
+            for r in range(sides.public.first[u], sides.public.first[u + 1]):
+                halves[sides.public.half[r]] += math.log1p(odds * fit(sides, r, i, others=others))
+            assert listed.get((u, i), np.zeros(2)) == pytest.approx(halves)
+
+
+@given(seeds)
+def test_a_shortlist_keeps_the_likeliest(seed: int) -> None:
+    sides = case(seed)
+    every = evidence(sides.known, sides.public, sides.beside, sides.copies, limit=99)
+    few = evidence(sides.known, sides.public, sides.beside, sides.copies, limit=2)
+    for u in range(len(every.first) - 1):
+        whole = every.halves[every.first[u] : every.first[u + 1]].sum(axis=1)
+        kept = few.halves[few.first[u] : few.first[u + 1]].sum(axis=1)
+        assert sorted(kept) == pytest.approx(sorted(whole)[-2:])
+
+
+@given(seeds, st.booleans())
+def test_learning_counts_the_levels_of_copies(seed: int, others: bool) -> None:
+    sides = case(seed)
+    draw = np.random.Generator(np.random.PCG64(seed))
+    units = len(sides.public.first) - 1
+    person, trust = draw.integers(-1, PEOPLE, units), draw.uniform(0, 1, units)
+    odds = sides.copies.share / (1 - sides.copies.share)
+    copied = rows = 0.0
+    for u in range(units):
+        for r in range(sides.public.first[u], sides.public.first[u + 1]):
+            periods = [p for p in range(2) if (sides.public.begin[r] <= p <= sides.public.end[r]) != others]
+            mine = (sides.known.person == person[u]) & np.isin(sides.period, periods)
+            if mine.any():
+                rows += trust[u]
+                chance = odds * fit(sides, r, int(person[u]), others=others)
+                copied += trust[u] * chance / (1 + chance)
+    learnt = learn(sides.known, sides.public, sides.beside, sides.copies, person, trust, other_periods=others)
+    expected = (copied + sides.copies.share) / (rows + 1)
+    assert learnt.share == pytest.approx(min(max(expected, 0.001), 0.999))
+    assert learnt.chance.sum(axis=1) == pytest.approx([1.0, 1.0])
+
+
+@pytest.mark.parametrize("moved", [0.0, 1.0, 2.0])
+def test_how_far_copies_move_is_learnt(moved: float) -> None:
+    draw = np.random.Generator(np.random.PCG64(1))
+    rows, people = 400, 20
+    item, person = draw.integers(0, 50, rows), np.sort(np.arange(rows) % people)
+    values = draw.integers(0, 30, (rows, 1)).astype(float)
+    known, order = KnownLayout.of(item, np.zeros(rows, np.int64), person, values, np.ones(rows), (50, 1, people))
+    when, first = np.zeros(rows, np.int64), np.arange(people + 1) * (rows // people)
+    shown = values + moved * draw.choice([-1, 1], (rows, 1))
+    public = PublicLayout(first, when, when, shown, shown, np.arange(rows + 1), item, when)
+    reach = np.array([[0.5, 1.5, 2.5, np.inf]])
+    share = np.bincount(item, minlength=50)[item[order]] / rows
+    beside = background(known, share, public, [(when, when)], reach)
+    copies = Copies(0.5, np.full((1, 4), 0.25))
+    for _round in range(4):
+        copies = learn(known, public, beside, copies, np.arange(people), np.ones(people))
+    assert copies.share > 0.9
+    # a level is never less likely, against the usual, than one farther away: some of it goes to the nearer ones
+    assert copies.chance[0, : int(moved) + 1].sum() > 0.85
+    if moved:
+        assert copies.chance[0, int(moved)] > 0.4
+
+
+@given(seeds)
+def test_usual_shares_are_counted(seed: int) -> None:
+    sides = case(seed)
+    for c in range(2):
+        shares = sides.beside.share[sides.beside.place[:, c]]
+        assert shares.sum(axis=1) == pytest.approx(np.ones(len(shares)))
+        assert (shares[:, np.isfinite(REACH[c]) | (np.arange(3) == np.isfinite(REACH[c]).sum())] > 0).all()
+    # of the second column the group is the period: shares are the counts, drawn three rows towards the mean of all
+    known, public = sides.known, sides.public
+    for s in range(len(known.person)):
+        x = known.values[s, 1]
+        rows = np.flatnonzero(public.begin == sides.period[s])
+        if not math.isnan(x) and len(rows):
+            near = sum(abs(public.lo[r, 1] - x) <= 0.5 for r in rows)
+            share = sides.beside.share[sides.beside.place[s, 1], 0]
+            assert near / (len(rows) + 3) <= share <= (near + 3) / (len(rows) + 3)
+
+
+@given(st.lists(st.floats(0, 9), min_size=2, max_size=6), st.data())
+def test_ratios_fall(chance: list[float], data: st.DataObject) -> None:
+    usual = np.array(data.draw(st.lists(st.floats(0.01, 1), min_size=len(chance), max_size=len(chance))))
+    ratio = falling(np.array(chance), usual) / usual
+    assert (np.diff(ratio) <= 1e-9 * max(ratio[0], 1)).all()
+    if sum(chance) > 1e-3:
+        assert (ratio * usual).sum() == pytest.approx(1)
+        already = np.array(sorted(chance, reverse=True)) * usual
+        assert falling(already, usual) == pytest.approx(already / already.sum())
+
+
+def test_nothing_to_compare() -> None:
+    sides = case(1, known_rows=0)
+    found = evidence(sides.known, sides.public, sides.beside, sides.copies, limit=5)
+    assert found.first.tolist() == [0] * len(sides.public.first)
+    units = len(sides.public.first) - 1
+    learnt = learn(sides.known, sides.public, sides.beside, sides.copies, np.zeros(units, np.int64), np.ones(units))
+    assert learnt.share == pytest.approx(sides.copies.share)

@@ -1,0 +1,54 @@
+"""Chances and assignments when nobody has two pseudonyms."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from noren.kernels.linkage.one_to_one import best_pairs, fair_shares, greedy_pairs
+
+
+def tables(rows: st.SearchStrategy[int], columns: st.SearchStrategy[int]) -> st.SearchStrategy[np.ndarray]:
+    return st.tuples(rows, columns, st.integers(0, 9999)).map(
+        lambda about: np.random.Generator(np.random.PCG64(about[2])).normal(0, 2, about[:2])
+    )
+
+
+@given(tables(st.integers(1, 4), st.integers(4, 6)))
+def test_rows_sum_to_one_and_columns_to_one_at_most(score: np.ndarray) -> None:
+    share = fair_shares(score)
+    assert share.sum(axis=1) == pytest.approx(np.ones(len(score)))
+    assert (share.sum(axis=0) < 1.02).all()
+
+
+def test_a_pair_that_cannot_be_has_no_chance() -> None:
+    share = fair_shares(np.array([[0.0, -np.inf], [0.0, 0.0]]))
+    assert share == pytest.approx(np.array([[1.0, 0.0], [0.0, 1.0]]), abs=0.03)
+    assert fair_shares(np.full((1, 2), -np.inf)).tolist() == [[0.0, 0.0]]
+    assert fair_shares(np.zeros((0, 3))).shape == (0, 3)
+
+
+@given(tables(st.integers(1, 4), st.integers(1, 4)))
+def test_the_best_pairs_are_the_best(gain: np.ndarray) -> None:
+    row, column = best_pairs(gain)
+    assert (gain[row, column] > 0).all()
+    small, large = sorted(gain.shape)
+    wide = gain if gain.shape[0] == small else gain.T
+    best = max(sum(max(wide[r, c], 0) for r, c in enumerate(chosen)) for chosen in permutations(range(large), small))
+    assert gain[row, column].sum() == pytest.approx(best)
+    assert len(set(row)) == len(set(column)) == len(row)
+
+
+@given(tables(st.integers(1, 5), st.integers(1, 5)))
+def test_greedy_takes_the_largest_that_is_left(gain: np.ndarray) -> None:
+    row, column = np.indices(gain.shape).reshape(2, -1)
+    expected = []
+    left = gain.copy()
+    while left.max(initial=0.0) > 0:
+        r, c = np.unravel_index(left.argmax(), left.shape)
+        expected.append((int(r), int(c)))
+        left[r], left[:, c] = -np.inf, -np.inf
+    rows, columns = greedy_pairs(row, column, gain.ravel(), gain.shape)
+    assert list(zip(rows.tolist(), columns.tolist(), strict=True)) == sorted(expected)
