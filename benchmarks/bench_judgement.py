@@ -51,7 +51,7 @@ def main() -> None:
                 method,
                 str(k),
                 f"{fmean(error for error, _outcome in outcomes):.4f}",
-                f"{fmean(shares):.3f} ({min(shares):.3f}–{max(shares):.3f})",
+                f"{fmean(shares):.3f}" + (f" ({min(shares):.3f}–{max(shares):.3f})" if len(shares) > 1 else ""),
                 *(" or ".join(found[name]) for name in RULES),
             ]
             print(*row, sep="  ", flush=True)
