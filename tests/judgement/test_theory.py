@@ -1,5 +1,6 @@
 """What docs/theory/judgement.md claims, under brute force and simulation."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, permutations
 from math import factorial
@@ -7,11 +8,16 @@ from math import factorial
 import numpy as np
 import pytest
 
+from noren import api
+from noren.data.fits import class_sizes
+from noren.data.release import Secret
 from noren.judgement.evidence import Facts, Tried
 from noren.judgement.judging import interval, judge
+from noren.judgement.outcome import Outcome
 from noren.judgement.rule import RULES, Rule
 from noren.judgement.verdict import Reason, Word
 from noren.kernels.judging.threshold import threshold
+from noren.methods import methods
 
 
 def tried(right: list[bool], attack: str = "hand") -> Tried:
@@ -71,6 +77,20 @@ def test_a_claim_that_is_not_counted_is_none() -> None:
     assert judge(history(smallest=9), "partner").word == Word.UNTRIED  # equal histories, but nobody claims them
     unaudited = history(k=5, smallest=5).model_copy(update={"audited": False})
     assert judge(unaudited, "partner").reason == Reason.NOT_AUDITED
+
+
+def test_alike_pseudonyms_of_one_person_prove_nothing() -> None:
+    """Of months under names of their own, five that are alike may be five months of one customer."""
+    shop = api.sample(customers=6, rows=1200, items=15, seed=2, schema="pwscup2018")
+    steps = (methods.create("monthly-pseudonyms"), methods.create("generalize-by-count", k=5))
+    release = api.protect(shop, methods.create("chain", steps=steps), seed=1, audit=False)
+    assert min(class_sizes(release.public)) >= 5  # type: ignore[arg-type]
+    published = replace(release, secret=Secret.nobodys())
+    for one in (release, published):
+        verdict = judge(Outcome("months", one, people=6), "partner")
+        assert (verdict.word, verdict.guarantee) == (Word.UNTRIED, None)
+    whole = api.protect(shop, "generalize-by-count", k=5, seed=1)
+    assert judge(Outcome("whole", whole, people=6), "partner").word == Word.PROVED
 
 
 # --- attacks ----------------------------------------------------------------------------------------------------------

@@ -207,10 +207,23 @@ def people_of(outcome: Outcome) -> int:
 
 
 def smallest_class(release: Release) -> int | None:
-    """Return the fewest pseudonyms that share one public history, of a history that claims k; None of any other."""
+    """Return the fewest pseudonyms that share one public history, of a history that claims k; None of any other.
+
+    Nor is there one where a customer has several pseudonyms: five that are alike may all be one person's.
+    """
     if not isinstance(release.public, History) or "k" not in claimed_by(release.statement):
         return None
+    if _has_several_pseudonyms(release):
+        return None
     return min(class_sizes(release.public), default=None)
+
+
+def _has_several_pseudonyms(release: Release) -> bool:
+    """Tell whether a customer may have several pseudonyms: by the secret part, or without it by what was done."""
+    if release.has_secret:
+        pairs = release.secret.pseudonyms.select("pseudonym", "customer").unique()
+        return bool(pairs["customer"].is_duplicated().any())
+    return any(step.method == "monthly-pseudonyms" for step in release.statement.steps)
 
 
 def tried_by(name: str, guess: Guess, secret: Secret) -> Tried:
