@@ -159,7 +159,7 @@ def ways(original: Records, folder: Path) -> Iterator[tuple[str, dict[str, Any]]
     for name in methods:
         if methods[name].cost is None or original.schema.kind not in methods[name].accepts:
             continue
-        if name == "generalize":
+        if name in ("generalize", "microaggregate"):
             yield from (
                 (name, {"k": k, "effort": e}) for k, e in ((2, "quick"), (3, "quick"), (5, "quick"), (3, "normal"))
             )

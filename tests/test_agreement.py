@@ -63,8 +63,8 @@ class Case:
 
     @property
     def tried(self) -> list[str]:
-        """The attacks; none names rows of a table."""
-        return [] if self.table else list(self.attacks)
+        """The attacks; one names rows of a table."""
+        return ["row-linkage"] if self.table and self.attacks else [] if self.table else list(self.attacks)
 
     @property
     def method(self) -> Any:
@@ -94,6 +94,8 @@ CASES = (
     Case("elevens by count", one("generalize-by-count", k=11), "proved"),
     Case("threes by search", one("generalize", k=3, effort="quick"), "broken"),
     Case("fives by search", one("generalize", k=5, effort="quick"), "proved"),
+    Case("medians of threes", one("microaggregate", k=3, effort="quick"), "broken"),
+    Case("medians of fives", one("microaggregate", k=5, effort="quick"), "proved"),
     Case("mixed classes", one("generalize", survival=0.9, min_class=5, effort="quick"), "proved"),
     Case("rows left out", one("thin", share=0.4), "broken"),
     Case("dates moved", one("perturb", days=3), "broken"),
@@ -109,7 +111,8 @@ CASES = (
     Case("rows in fives, illness told", one("mondrian", k=5), "broken", table=True),
     Case("columns in fives", one("hierarchy", k=5, quasi=["age"], suppression=0.5), "proved", table=True),
     Case("noise of fives", one("retention", k=5, **QUASI), "proved", table=True),
-    Case("noise of twos", one("retention", k=2, **QUASI), "untried", table=True),
+    Case("noise of twos", one("retention", k=2, **QUASI), "withstands", table=True),
+    Case("noise of twos, nobody attacks", one("retention", k=2, **QUASI), "untried", attacks=(), table=True),
 )
 
 

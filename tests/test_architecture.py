@@ -25,6 +25,8 @@ ORDER = (
     ("attacks",),
     ("measures",),
     ("api",),
+    ("singling_out",),
+    ("inference",),
     ("judgement",),
     ("ledger",),
     ("work",),

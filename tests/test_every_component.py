@@ -29,6 +29,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "chain": {"steps": ["thin", "swap"]},
     "generalize": {"k": 2, "effort": "quick"},
     "generalize-by-count": {"k": 2},
+    "microaggregate": {"k": 2, "effort": "quick"},
     "pseudo-records": {"clusters": 2, "effort": "quick"},
     "thin": {"share": 0.3, "rarest": True},
 }

@@ -15,8 +15,8 @@ def test_exported_names() -> None:
     assert noren.__all__ == sorted(noren.__all__)
     assert set(noren.__all__) == {
         "Attack", "Guess", "History", "Measure", "Method", "NorenError", "Release", "Rule", "Schema", "Score",
-        "Table", "__version__", "attack", "check", "explore", "measure", "protect", "read", "reconstruct", "sample",
-        "verdict",
+        "Table", "__version__", "attack", "check", "explore", "identifiers", "infer", "measure", "population",
+        "protect", "read", "reconstruct", "sample", "unicity", "verdict",
     }  # fmt: skip
     assert dir(noren) == noren.__all__
 

@@ -13,13 +13,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from noren.api import attack, check, measure, protect, reconstruct, sample
     from noren.data.frames import History, Table
+    from noren.data.identifiers import identifiers
+    from noren.data.population import population
     from noren.data.reading import read
     from noren.data.release import Release
     from noren.data.schema import Schema
     from noren.errors import NorenError
+    from noren.inference.study import infer
     from noren.judgement.judging import verdict
     from noren.judgement.rule import Rule
     from noren.protocols import Attack, Guess, Measure, Method, Score
+    from noren.singling_out.unicity import unicity
     from noren.sweeps.sweep import explore
     from noren.version import __version__
 
@@ -39,11 +43,15 @@ __all__ = [
     "attack",
     "check",
     "explore",
+    "identifiers",
+    "infer",
     "measure",
+    "population",
     "protect",
     "read",
     "reconstruct",
     "sample",
+    "unicity",
     "verdict",
 ]
 
@@ -63,11 +71,15 @@ _PLACES = {
     "attack": "noren.api",
     "check": "noren.api",
     "explore": "noren.sweeps.sweep",
+    "identifiers": "noren.data.identifiers",
+    "infer": "noren.inference.study",
     "measure": "noren.api",
+    "population": "noren.data.population",
     "protect": "noren.api",
     "read": "noren.data.reading",
     "reconstruct": "noren.api",
     "sample": "noren.api",
+    "unicity": "noren.singling_out.unicity",
     "verdict": "noren.judgement.judging",
 }
 

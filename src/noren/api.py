@@ -19,13 +19,14 @@ import polars as pl
 
 from noren.attacks import attacks
 from noren.data.categories import as_released
-from noren.data.frames import History, Records
+from noren.data.frames import History, Records, Table
 from noren.data.given import as_public, as_records, as_release, checked_seed, opened
 from noren.data.guessing.people_count import stop_at_repeated_people
 from noren.data.interchange import frame_of, index_names, missing_column
-from noren.data.knowledge import partial
-from noren.data.release import Release, Statement
+from noren.data.knowledge import partial, partial_table
+from noren.data.release import Release
 from noren.data.schema import Schema
+from noren.data.statement import Statement
 from noren.engines import waiting
 from noren.errors import AuditUnfinishedError, CheckFailedError, ParameterError
 from noren.i18n import _
@@ -184,7 +185,7 @@ def attack(
     chosen = attacks.create(attack, **parameters) if isinstance(attack, str) else attack
     _must_accept(chosen, data)
     if isinstance(release, Release):
-        chosen = _told_periods(chosen, release.statement)
+        chosen = _told_periods(chosen, release.statement).told(release.statement)
     ready = chosen.after(heard or {})
     return waiting.heard(ready.attack, data, public, seed=seed, progress=progress)
 
@@ -203,7 +204,9 @@ def attackers_knowledge(
     if statement is not None and isinstance(data, History):
         data = as_released(data, statement)  # what categories mean is public
     if isinstance(data, History) and (known is not None or knowledge != 1 or item_prefix is not None):
-        data = partial(data, knowledge, seed, item_prefix=item_prefix)
+        return partial(data, knowledge, seed, item_prefix=item_prefix)
+    if isinstance(data, Table) and (knowledge != 1 or item_prefix is not None):
+        return partial_table(data, knowledge, seed, item_prefix=item_prefix)
     return data
 
 
@@ -219,6 +222,11 @@ def _knowledge_of(original: Records, known: Records) -> Records:
                 ).format(count=len(strangers), customer=strangers[0]),
                 _("give knowledge of this original"),
             )
+    elif len(known) != len(original):
+        raise ParameterError(
+            _("the knowledge has {known:,} rows, the original {rows:,}").format(known=len(known), rows=len(original)),
+            _("give one row for each person of the original, in its order; of whom nothing is known, an empty one"),
+        )
     return known
 
 

@@ -22,6 +22,7 @@ from noren.data.frames import Records
 from noren.data.interchange import pandas_frame
 from noren.data.release import Release
 from noren.data.schema import Kind, Role, Schema
+from noren.data.statement import Statement
 from noren.descriptions import OWN, Headline, KeptShare, Placing, PromiseKind, Strength
 from noren.i18n import _, learn
 from noren.progress import Progress, silent
@@ -116,6 +117,8 @@ class Guess:
     ``pairs`` holds ``pseudonym``, ``customer``, ``score`` (higher is surer) and, where pseudonyms change with time,
     ``period``. Ranked, so an attacker may name as few or as many people as pays. An attack that gives several
     candidates for a pseudonym tells which is which by ``rank``, from 1; the first is its answer.
+
+    Of a table ``row`` is a public row and ``person`` the original row it is thought to stand for, both counted from 1.
     """
 
     attack: str
@@ -163,6 +166,10 @@ class Attack(Component):
 
     def after(self, guesses: Mapping[str, Guess]) -> Attack:
         """Return the attack, told what others found on the same release; one that does not listen stays as it is."""
+        return self
+
+    def told(self, statement: Statement) -> Attack:
+        """Return the attack, told what the release says of itself in public; most have no use for it."""
         return self
 
     @abstractmethod

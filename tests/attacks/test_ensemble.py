@@ -1,19 +1,26 @@
 """Ensemble: who votes, what a vote weighs, and what is elected."""
 
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
 import pytest
-from tests.attacks.period_releases import best_simple, history, noisy, nothing, score, shop
+from tests.attacks.period_releases import best_simple, history, noisy, nothing, score, shop, swapped
 
 from noren.api import attack, protect
 from noren.attacks import attacks
+from noren.attacks.ballot import AGREEMENT, Ballot, Rehearsed
 from noren.attacks.ensemble import Ensemble
+from noren.attacks.rehearsal import rehearsal
 from noren.data.frames import History
+from noren.data.knowledge import partial
+from noren.data.release import Secret, Statement
 from noren.errors import ParameterError, UnknownNameError
 from noren.methods.generalize_by_count import GeneralizeByCount
+from noren.protocols import Guess
 
 MEMBERS = ("linkage", "profile", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8")
+NOBODY = pl.DataFrame(schema={"pseudonym": pl.String, "customer": pl.String})
 
 
 def test_the_skilled_are_found_without_the_truth() -> None:
@@ -30,7 +37,7 @@ def test_the_skilled_are_found_without_the_truth() -> None:
 
 def test_no_customer_and_no_pseudonym_is_named_twice() -> None:
     data, release = shop(), noisy()
-    guess = attack(data, release, "ensemble", members=["s1", "s4", "s6", "s7", "s8", "jaccard"])
+    guess = attack(data, release, "ensemble", members=["s1", "s4", "s6", "s7", "s8", "jaccard"], rehearse=False)
     assert guess.pairs["score"].is_between(0.2, 1).all()
     assert guess.pairs["score"].is_sorted(descending=True)
     assert guess.pairs.select("customer", "period").is_duplicated().sum() == 0
@@ -116,10 +123,105 @@ def test_the_same_answer_every_time_and_progress() -> None:
 def test_what_others_found_is_heard_and_not_found_again(small: History, monkeypatch: pytest.MonkeyPatch) -> None:
     release = protect(small, "monthly-pseudonyms", seed=1)
     members = ("s1", "s6", "s8")
-    alone = attack(small, release, "ensemble", members=members)
+    alone = attack(small, release, "ensemble", members=members, rehearse=False)
     heard = {name: attack(small, release, name) for name in members}
     for name in members:
         monkeypatch.setattr(attacks[name], "attack", None)
-    told = attack(small, release, "ensemble", members=members, heard=heard)
+    told = attack(small, release, "ensemble", members=members, heard=heard, rehearse=False)
     assert told.pairs.equals(alone.pairs)
     assert told.notes == alone.notes
+
+
+# --- rehearsals --------------------------------------------------------------------------------------------
+
+
+def test_whoever_sees_through_swapped_rows_is_followed_and_not_outvoted() -> None:
+    data, release = shop(), swapped()
+    members = ["linkage", "profile", "jaccard", "s1", "s6"]
+    guess = attack(data, release, "ensemble", members=members)
+    voted = attack(data, release, "ensemble", members=members, rehearse=False)
+    linkage = score(data, release, attack(data, release, "linkage"), "mm")
+    assert score(data, release, guess, "mm") > linkage - 0.02
+    assert score(data, release, voted, "mm") < linkage - 0.3
+    assert voted.notes["follows"] == AGREEMENT
+    # known is all there is to know, so the rehearsal is as good as the release
+    assert guess.notes["rehearsed"]["linkage"] == pytest.approx(linkage, abs=0.1)
+
+
+def test_the_truth_is_not_looked_at() -> None:
+    data, release = shop(), swapped()
+    hidden = replace(release, secret=Secret.nobodys())
+    one, other = (attack(data, shown, "ensemble", members=["s6", "s8"], seed=4) for shown in (release, hidden))
+    assert one.pairs.equals(other.pairs)
+    assert one.notes == other.notes
+
+
+def test_a_sole_voice_that_knows_is_heard_among_noise() -> None:
+    truth = pl.DataFrame({"pseudonym": [f"p{n}" for n in range(40)], "customer": [f"c{n:02}" for n in range(40)]})
+    shown = truth.select("pseudonym", period=pl.lit("2010/12"))
+    whole = truth.with_columns(score=1.0, period=pl.lit("2010/12"))
+    said = {"s1": whole[:20]}
+    said |= {name: whole.with_columns(pl.col("pseudonym").shuffle(at)) for at, name in enumerate(("s7", "jaccard"))}
+    ballot = Ballot.of({name: Guess(name, pairs) for name, pairs in said.items()}, shown)
+    rehearsed = Rehearsed.of(ballot, truth)
+    assert rehearsed.found["s1"] == 0.5
+    assert rehearsed.found[rehearsed.best] >= 0.5
+    pairs, skill, _divided = rehearsed.followed(ballot, ballot.agreed())
+    assert skill.argmax() == 0
+    assert pairs.join(truth, on=["pseudonym", "customer"]).height >= 20
+
+
+def test_one_member_has_nothing_to_rehearse() -> None:
+    guess = attack(shop(), noisy(), "ensemble", members=["s6"])
+    assert guess.notes["rehearsed"] == {}
+    assert guess.notes["follows"] == AGREEMENT
+
+
+@pytest.mark.parametrize("people", [["ann"], ["ann", "bob"]])
+def test_rehearsals_of_one_and_of_two_customers(people: list[str]) -> None:
+    data = history(*(f"{who} 2010/12/{day} i{day} 1 1" for who in people for day in (1, 2, 3)))
+    release = protect(data, "monthly-pseudonyms", seed=1)
+    guess = attack(data, release, "ensemble", members=["s1", "s8", "linkage"])
+    assert set(guess.pairs["customer"]) <= set(people)
+    assert guess.notes["rehearsed"]
+
+
+def test_nothing_is_rehearsed_where_nothing_is_known() -> None:
+    data = history("ann 2010/12/1 tea 1 1")
+    release = protect(data, "monthly-pseudonyms", seed=1)
+    guess = attack(data, release, "ensemble", members=["s1", "linkage"], known=nothing())
+    assert len(guess) == 0
+    assert guess.notes["rehearsed"] == {}
+    assert rehearsal(nothing(), data, release.statement, NOBODY, seed=1) is None
+
+
+@pytest.mark.parametrize("method", ["magic", "generalize"])
+def test_what_cannot_be_run_again_or_searches_for_long_is_not_rehearsed(method: str) -> None:
+    assert rehearsal(shop(), shop(), Statement(method), NOBODY, seed=1) is None
+
+
+def test_a_rehearsal_is_as_the_release_is() -> None:
+    data, release = shop(), swapped()
+    assert isinstance(release.public, History)
+    quarter = partial(data, 0.25, seed=2)
+    tried = rehearsal(quarter, release.public, release.statement, NOBODY, seed=1)
+    assert tried is not None
+    # as many rows as were released, a quarter of them known, under other names
+    assert len(tried.public) == len(release.public)
+    assert len(tried.known) == pytest.approx(len(quarter), abs=1)
+    assert set(tried.truth["pseudonym"]) == set(tried.public["customer"])
+    again = rehearsal(quarter, release.public, release.statement, NOBODY, seed=1)
+    assert again is not None
+    assert again.public.frame.equals(tried.public.frame)
+    other = rehearsal(quarter, release.public, release.statement, NOBODY, seed=2)
+    assert other is not None
+    assert not other.public.frame.equals(tried.public.frame)
+
+
+def test_the_first_characters_of_items_are_known_in_a_rehearsal_where_no_more_is() -> None:
+    release = noisy()
+    assert isinstance(release.public, History)
+    known = partial(shop(), 0.3, seed=2, item_prefix=2)
+    tried = rehearsal(known, release.public, release.statement, NOBODY, seed=1)
+    assert tried is not None
+    assert tried.known["item"].str.len_chars().max() == 2

@@ -15,7 +15,7 @@ COMMANDS = [
     "protect", "attack", "measure", "report", "check", "publish", "sample", "convert", "threshold", "methods",
     "attacks", "measures", "demo", "draw", "correlate", "categorize", "schema guess", "schema show", "schema list",
     "datasets", "datasets fetch", "ledger init", "ledger add", "ledger show", "ledger check", "ledger chart",
-    "plan", "plan joint", "reconstruct", "reproduce", "chart histogram", "chart crosstab",
+    "plan", "plan joint", "identifiers", "population", "reconstruct", "reproduce", "chart histogram", "chart crosstab",
 ]  # fmt: skip
 
 

@@ -100,6 +100,7 @@ def words_of(command: str, name: str, data: Path, out: Path) -> list[str]:
         "ledger add": [data / "ledger", history, "--dry-run", "--chart", out],
         "ledger chart": [data / "ledger", "--out", out],
         "schema guess": [history, "--out", out],
+        "unicity": [history, *HISTORY, "--known", "1-2", "--chart", out],
     }  # fmt: skip
     words = [str(word) for word in known[command]]
     if f"--{name}" in words:

@@ -28,7 +28,7 @@ def test_from_table_to_chart(files: Path, capsys: pytest.CaptureFixture[str]) ->
         "--cells", str(files / "cells.csv"),
     )  # fmt: skip
     assert rebuilt["records"] == 500
-    assert len(rebuilt["errors"]["town"]) == 3  # type: ignore[index]
+    assert len(rebuilt["intervals"]["town"]) == 3  # type: ignore[index]
     assert len(pl.read_csv(files / "x.csv")) == 500
     assert pl.read_csv(files / "cells.csv")["records"].sum() == pytest.approx(500)
     assert run(["reconstruct", out, "--out", str(files / "y.csv"), "--model", "independence"]) == 0
@@ -53,7 +53,7 @@ def test_a_stream_writes_what_may_be_published(files: Path, capsys: pytest.Captu
     assert "retention" in capsys.readouterr().out
 
 
-def test_a_table_is_not_attacked_and_that_is_said(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rows_of_a_table_are_named_and_the_guess_is_judged(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table, release = str(files / "t.csv"), str(files / "r")
     said(
         capsys,
@@ -68,12 +68,12 @@ def test_a_table_is_not_attacked_and_that_is_said(files: Path, capsys: pytest.Ca
         "--out",
         release,
     )
-    assert run(["attack", table, release, "--schema", str(files / "t.toml"), "--json"]) == 2
-    answer = capsys.readouterr()
-    assert answer.out == ""
-    assert answer.err.endswith(
-        "noren: no attack works on a table; noren measure tells how far its rows can be linked\n"
-    )
+    schema, guesses = ("--schema", str(files / "t.toml")), files / "g"
+    told = said(capsys, "attack", table, release, *schema, "--out", str(guesses))
+    about = told["results"]["row-linkage"]  # type: ignore[index]
+    assert about["named"] == len((guesses / "row-linkage.csv").read_text().splitlines())
+    assert 0 <= about["right"] < about["named"]
+    assert told["verdict"]["evidence"][0]["attack"] == "row-linkage"  # type: ignore[index]
 
 
 def test_a_file_that_is_called_like_a_preset_is_not_read_by_it(

@@ -13,7 +13,8 @@ from tests.ledger.books import history, ledger
 
 from noren import i18n
 from noren.drawing.ground import COLOURS
-from noren.drawing.ledger_chart import ENDINGS, Curves, _broken_up, write_ledger_chart
+from noren.drawing.label_places import heading_lines
+from noren.drawing.ledger_chart import ENDINGS, Curves, write_ledger_chart
 from noren.drawing.risk_lines import _spread
 from noren.errors import ParameterError
 
@@ -140,7 +141,7 @@ def test_a_ledger_is_drawn(tmp_path: Path) -> None:
     book = ledger(tmp_path / "l")
     with pytest.raises(ParameterError, match="nothing was released yet"):
         Curves.of(book)
-    book.add(history(), seed=1)
+    book.add(history(), seed=2)  # s1 names one of two who are alike, and is right
     assert Curves.of(book).found == {"s1": [0.5]}
     assert Curves.of(book).verdict == book.verdicts()["2010/12"]
     page = write_ledger_chart(Curves.of(book), tmp_path / "c.html").read_text(encoding="utf-8")
@@ -149,6 +150,16 @@ def test_a_ledger_is_drawn(tmp_path: Path) -> None:
     weighed = Curves.of(book, book.weigh(history(), seed=1))
     assert (weighed.periods, weighed.found, weighed.proposed) == (["2010/12", "2011/1"], {"s1": [0.5, 0.75]}, True)
     drawn(Curves.of(book), tmp_path / "c.svg")
+
+
+def test_what_is_certified_is_drawn_and_held_against_the_budget(tmp_path: Path) -> None:
+    sure = Curves(["2010/12", "2011/1"], {"s1": [0.1, 0.35]}, {"mm": 0.3}, certified=[None, 0.25])
+    assert sure.beyond() == []  # luck of an attack breaks nothing that is certified
+    assert sure.finding().endswith("; nobody can be expected to find more than 25.0%; the budget is 30.0%")
+    assert "certified 0.250" in texts(drawn(sure, tmp_path / "c.svg"))
+    page = write_ledger_chart(sure, tmp_path / "c.html").read_text(encoding="utf-8")
+    assert "certified" in page
+    assert Curves(["1"], {"s1": [0.1]}, {"mm": 0.3}, certified=[0.4]).beyond() == [(0, 0.4)]
 
 
 def test_many_releases_are_not_all_named(tmp_path: Path) -> None:
@@ -176,12 +187,12 @@ def test_headings_break_between_words_and_before_no_closing_sign() -> None:
     english = (
         "After 12 releases the best attack, s7, finds 21.1% of the pseudonyms; the budget of 20.0% is broken by now"
     )
-    assert " ".join(_broken_up(english)) == english
-    assert len(_broken_up(english)) == 2
+    assert " ".join(heading_lines(english)) == english
+    assert len(heading_lines(english)) == 2
     japanese = (
         "十二か月分を公開したのち、最も強い攻撃 s7 は仮名の 26.7% を言い当てます。予算の 26.5% を超えています。" * 2
     )
-    lines = _broken_up(japanese)
+    lines = heading_lines(japanese)
     assert len(lines) > 2
     assert "".join(lines).replace(" ", "") == japanese.replace(" ", "")
     assert [line for line in lines if line[0] in "、。）.%" or line.endswith(("26", "26."))] == []

@@ -118,6 +118,26 @@ def test_what_is_said_of_a_history(facts: Facts, word: str, said: str) -> None:
         ),
         (table(proven_k=3.0, claimed=3), "untried", "(k = 3) where 20.0% is allowed"),
         (table(proven_k=2.0, claimed=3), "broken", "is 2, below the 3"),
+        (
+            table(proven_k=3.0, claimed=3, tried=(tried("row-linkage", 4_000, 400, first=3_000),)),
+            "withstands",
+            "Withstands the attack tried, though only 33.3% is proved: row-linkage names 4,000 rows, 400 rightly, "
+            "which is 10.0% of the people; 20.0% is allowed.",
+        ),
+        (
+            table(proven_k=3.0, claimed=3, tried=(tried("row-linkage", 4_000, 801),)),
+            "broken",
+            "Broken: row-linkage names 20.0% of the 4,000 people rightly; 20.0% is allowed.",
+        ),
+        (table(proven_k=3.0, claimed=3, tried=(tried("row-linkage", 60, 60),)), "broken", "more than luck explains"),
+        (table(tried=(tried("row-linkage", 4_000, 860, first=2_000),)), "proved", "alike to at least 4 others"),
+        (table(claimed=None, tried=(tried("row-linkage", 4_000, 860),)), "withstands", "promises nothing"),
+        (
+            table(tried=(tried("row-linkage", 4_000, 3_000),)),
+            "broken",
+            "Broken: every row is alike to at least 4 others, but row-linkage names 4,000 rows, 3,000 rightly, which "
+            "luck does not explain.",
+        ),
     ],
 )
 def test_what_is_said_of_a_table(facts: Facts, word: str, said: str) -> None:

@@ -13,16 +13,20 @@ from noren.judgement.sentences import rule_sentence
 def test_presets_are_the_thresholds_of_health_data_and_the_contest() -> None:
     tolerances = {name: (rule.tolerance, rule.least_k) for name, rule in RULES.items()}
     assert tolerances == {
+        "sensitive": (Fraction(1, 11), 11),
         "public": (Fraction(1, 11), 11),
         "partner": (Fraction(1, 5), 5),
         "inside": (Fraction(1, 3), 3),
         "pwscup2018": (Fraction(1, 3), 3),
     }
-    assert [round(float(rule.tolerance), 2) for rule in RULES.values()] == [0.09, 0.2, 0.33, 0.33]
+    assert [round(float(rule.tolerance), 2) for rule in RULES.values()] == [0.09, 0.09, 0.2, 0.33, 0.33]
     contest = RULES["pwscup2018"]
     assert (contest.level(1), contest.bound, contest.answers) == (Fraction(1, 2000), "paper", "all")
     assert DEFAULT is RULES["partner"]
     assert set(RECIPIENTS) == set(RULES)
+    limited = {name for name, rule in RULES.items() if rule.membership is not None or rule.attributes is not None}
+    assert limited == {"sensitive"}
+    assert (RULES["sensitive"].membership, RULES["sensitive"].attributes) == (Fraction(1, 10), Fraction(1, 10))
 
 
 def test_more_attacks_than_attackers_share_the_same_chance() -> None:

@@ -19,6 +19,10 @@ from noren.data.reading import read
 from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.errors import ParameterError, SchemaError
+from noren.judgement.evidence import smallest_class
+from noren.judgement.judging import judge
+from noren.judgement.outcome import run_outcome
+from noren.judgement.rule import rule_named
 from noren.measures.safety.classes import audit
 from noren.measures.safety.survival import Survival
 from noren.measures.utility.cell_error import CellError
@@ -234,6 +238,35 @@ def test_many_customers_are_cut_into_blocks_by_themselves(monkeypatch: pytest.Mo
 def test_pairs_of_an_odd_number_of_customers_are_the_same_every_time() -> None:
     original = some_history(45, 8)
     assert len({Generalize(k=2).protect(original, seed=3).public.digest() for _ in range(5)}) == 1
+
+
+# --- customers deleted whole ------------------------------------------------------------------------------------------
+
+
+def test_a_customer_deleted_whole_is_named_by_nothing(tmp_path: Path) -> None:
+    """Two with ten equal rows and one with one row: a pair, and four cells of 84 are lost."""
+    original = of_rows([(who, "2011/1/1", "x", 1.0, 2) for who in "a" * 10 + "b" * 10 + "c"])
+    release = Generalize(k=2).protect(original, seed=1)
+    notes = release.statement.notes
+    assert value(original, release) == pytest.approx(4 / 84, abs=1e-12)
+    assert notes["U"] == pytest.approx(4 / 84, abs=1e-12)
+    assert notes["lower_bound"] <= notes["U"] + 1e-12
+    assert notes["deleted_customers"] == 1
+    assert release.deleted_rows == 1
+    # nothing public, nor the truth of a guess, speaks of c: the class of the deleted is no class
+    assert sorted(release.secret.pseudonyms["customer"].to_list()) == ["a", "b"]
+    assert smallest_class(release) == 2
+    audit(original, release)
+    outcome = run_outcome(original, "generalize", k=2, seed=1, attacks=["jaccard", "consistency"], measures=[])
+    assert not outcome.failed
+    assert outcome.guesses
+    assert all(guess.pairs["pseudonym"].n_unique() <= 2 for guess in outcome.guesses.values())
+    assert judge(outcome, rule_named("inside")).facts.smallest_class == 2
+    write_rows(original, tmp_path / "T.csv")
+    aligned = release.aligned()
+    assert isinstance(aligned, History)
+    write_rows(aligned, tmp_path / "A.csv")
+    assert check_release("pwscup2018", tmp_path / "T.csv", tmp_path / "A.csv").valid
 
 
 # --- effort ----------------------------------------------------------------------------------------------------------

@@ -258,17 +258,19 @@ def test_reconstruction_uses_the_published_part_alone(tmp_path: Path) -> None:
     assert (found.margin(["town", "sex"]) == found.table.T).all()
 
 
-def test_error_bars_cover_the_truth() -> None:
+def test_intervals_cover_the_truth() -> None:
     original = people(3000)
     release = protect(original, "retention", attributes=["sex", "town"], rho=0.5, seed=1)
     found = reconstruct(release, "ml", bootstrap=40, seed=1)
     made = found.perturbation
     truth = made.table(made.codes(original.frame))
-    assert found.errors is not None
-    assert found.cells()["error"].to_numpy() == pytest.approx(found.errors.ravel())
-    assert (np.abs(truth - found.table) <= 4 * found.errors + 20).all()
+    within = found.intervals
+    assert within is not None
+    assert found.cells()["low"].to_numpy() == pytest.approx(within.low.ravel())
+    assert ((within.low <= found.table) & (found.table <= within.high)).all()
+    assert ((within.low <= truth) & (truth <= within.high)).mean() >= 0.75
     # kept by 1/2: an attribute's own count has an error of about sqrt(n·p(1-p))/rho, here up to 60
-    assert 5 < found.own_errors["town"].mean() < 80
+    assert 5 < (found.own_intervals["town"].high - found.own_intervals["town"].low).mean() / 4 < 80
 
 
 def test_a_table_too_large_is_reconstructed_by_its_margins() -> None:

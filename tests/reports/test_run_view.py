@@ -265,7 +265,8 @@ def test_retention_is_judged_by_its_proof_and_shows_what_was_reconstructed() -> 
     )
     shown = run_view(table, outcome)
     assert (shown.facts.claimed["k"], shown.facts.proven_k) == (2.5, pytest.approx(2.5))  # type: ignore[comparison-overlap]
-    assert judge(shown.facts).reason == Reason.PROOF_TOO_WEAK
+    assert judge(shown.facts).reason == Reason.ATTACKS_FAILED
+    assert judge(shown.facts.model_copy(update={"tried": ()})).reason == Reason.PROOF_TOO_WEAK
     verdict = judge(shown.facts, "0.4")
     assert (verdict.word, verdict.guarantee.by) == (Word.PROVED, "noise")  # type: ignore[union-attr]
     place = shown.place(verdict)

@@ -84,29 +84,54 @@ def test_what_auto_gains() -> None:
     assert reconstruction.gains(Findings(QUICK, {})).says == []
 
 
-def book(*emm: float) -> dict[str, Any]:
-    return {"months": [f"2011/{i}" for i in range(1, 13)], "um": [0.0] * 12, "mm": [0.0] * 12, "emm": list(emm)}
+def book(*emm: float, certified: float | None = None) -> dict[str, Any]:
+    return {
+        "months": [f"2011/{i}" for i in range(1, 13)],
+        "mm": [0.1] * 12,
+        "emm": list(emm),
+        "interval": [(0.05, 0.15)] * 12,
+        "certified": [certified] * 12,
+    }
 
 
 def test_a_year_of_a_ledger() -> None:
     units = releases.year_units(FULL)
     low, high = book(*[0.2] * 12), book(*[0.2] * 4, *[0.3] * 8)
-    results = {unit: high if unit.arguments[0] == releases.STORY else low for unit in units}
+    by_name = {
+        "pseudonyms alone": low,
+        releases.STORY: high,
+        "groups of 3": book(certified=1 / 3),
+        "groups of 5": book(certified=0.2),
+    }
+    results = {unit: by_name[str(unit.arguments[0])] for unit in units}
     compared = releases.year(Findings(FULL, results))
-    assert len(compared.says) == 8
-    assert compared.says[1:4] == [
+    assert compared.says[2:6] == [
         "pseudonyms alone, by linkage: a budget of 0.265 is enough for the whole year.",
+        "pseudonyms alone, by linkage: MM after the year is 0.100, from 0.050 to 0.150 with 95 per cent over draws.",
         "thin 10 %, light noise, by S1–S8: with a budget of 0.265 the ledger says no in 2011/5.",
-        "thin 10 %, light noise, by linkage: with a budget of 0.265 the ledger says no in 2011/5.",
+        "thin 10 %, light noise, by S1–S8: MM after the year is 0.100, from 0.050 to 0.150 with 95 per cent over "
+        "draws.",
+    ]
+    assert compared.says[-2:] == [
+        "groups of 3, certified: with a budget of 0.265 the ledger says no in 2011/1.",
+        "groups of 5, cells suppressed, certified: a budget of 0.265 is enough for the whole year.",
     ]
     cells = by_place(compared)
-    assert cells["thin 10 %, light noise, by linkage", "after a month"] == 0.2
-    assert cells["thin 10 %, light noise, by S1–S8", "after 12 months"] == 0.3
+    assert cells["groups of 3, by linkage", "after 4 months"] == 0.1
+    assert cells["groups of 3, certified", "after a month"] == pytest.approx(1 / 3)
     assert "<svg" in compared.charts[0].draw()
     [unit] = releases.year_units(QUICK)
     shown = releases.year(Findings(QUICK, {unit: high}))
     assert sum(cell.ours is not None for cell in shown.cells) == len(releases.SHOWN)
     assert "<svg" in shown.charts[0].draw()
+
+
+def test_which_way_to_publish() -> None:
+    results = {unit: {"U": int(unit.arguments[3]) / 10, "deleted": 7} for unit in releases.monthly_units(FULL)}
+    cells = by_place(releases.monthly(Findings(FULL, results)))
+    assert cells["groups anew each month, fresh names", "U"] == pytest.approx(0.2)
+    assert cells["groups of the whole year, one name", "rows deleted"] == 7
+    assert [unit.arguments[0] for unit in releases.monthly_units(QUICK)] == ["months"]
 
 
 def test_the_work_on_small_data(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,6 +150,11 @@ def test_the_work_on_small_data(monkeypatch: pytest.MonkeyPatch) -> None:
         best, counted = work.grouped(2, "quick"), work.by_count(2, True)
         assert best["lower_bound"] <= best["U"] + 1e-9 <= counted["U"] + 2e-9
         assert work.by_count(2, False)["U"] >= counted["U"]
+        ways = {way: work.published(way, 2, "quick", 1) for way in ("months", "year", "cut")}
+        assert ways["cut"]["U"] > max(
+            ways["months"]["U"], ways["year"]["U"]
+        )  # who bought nothing takes the others along
+        assert ways["cut"]["deleted"] > ways["year"]["deleted"]
         kept = work.kept_books("pseudonyms alone", "s1-s8")
         assert kept["months"][0] == "2010/12"
         assert kept["emm"] == sorted(kept["emm"])
@@ -135,4 +165,12 @@ def test_the_work_on_small_data(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_document() -> None:
-    assert [part.key for part in DOCUMENT.parts] == ["bound", "classes", "frontier", "reconstruction", "ledger"]
+    assert [part.key for part in DOCUMENT.parts] == [
+        "bound",
+        "classes",
+        "frontier",
+        "reconstruction",
+        "ledger",
+        "inference",
+        "monthly",
+    ]

@@ -47,6 +47,8 @@ def test_errata_are_named_once_and_those_that_cells_name_are_there(name: str) ->
         if not part.units(FULL):
             cells += part.compare(Findings(FULL, {})).cells
     assert {cell.erratum for cell in cells if cell.erratum} <= set(errata)
+    assert all(cell.unexplained is errata[cell.erratum].unexplained for cell in cells if cell.erratum)
+    assert not any(cell.unexplained for cell in cells if not cell.erratum)
     assert [cell for cell in cells if cell.fails] == []
 
 

@@ -52,20 +52,24 @@ def test_who_is_left_over_stays_alone() -> None:
 
 def of_table(u: dict[int, float], ks: tuple[int, ...] = ()) -> Findings:
     results = {table.unit(k, "items"): value for k, value in u.items()}
+    results |= {table.deleted_unit(k): value for k, value in u.items() if 1000 % k}
     return Findings(QUICK, results | {table.unit(k, "categories"): u[k] - 0.02 for k in ks})
 
 
 def test_the_table_beside_the_paper() -> None:
     compared = table.table(of_table({k: said[0] + 0.0004 for k, said in TABLE.items()}, (2, 20)))
     cells = {(c.row, c.column): c for c in compared.cells}
-    assert len(cells) == 5 * 11 + 1
+    # five columns, one more for each k that leaves customers over, and the best k
+    assert len(cells) == 5 * 11 + 5 + 1
     assert [c for c in compared.cells if c.fails] == []
     assert cells["k = 20", "items, sum"].ok is False
     assert cells["k = 20", "items, sum"].erratum == "sum"
     assert (cells["best k", "items, sum"].ours, cells["best k", "items, sum"].ok) == (6, True)
     assert cells["k = 3", "U of categories"].ours is None
     assert cells["k = 2", "U of categories"].ours == pytest.approx(0.3284)
-    assert cells["k = 15", "U of items"].note == "customers left as they are: 10"
+    assert cells["k = 15", "U of items"].note == "customers left over: 10"
+    assert cells["k = 15", "U of items, rest deleted"].ok is True
+    assert ("k = 20", "U of items, rest deleted") not in cells
     # a U that is off by one in the third decimal is an error
     off = table.table(of_table({k: said[0] + 0.001 * (k == 7) for k, said in TABLE.items()}))
     assert [c.row for c in off.cells if c.fails and c.column == "U of items"] == ["k = 7"]
@@ -112,7 +116,10 @@ def test_the_command(noren: Command, tmp_path: Path) -> None:
 
 
 def test_u_where_the_rest_decides(shared: Path) -> None:
-    """Eleven U are the paper's; those of k = 12 and 15 are so only where the rest stays as it is."""
+    """Eleven U are the paper's; those of k = 12 and 15 are so where the rest stays as it is, or is deleted."""
+    deleted = [work.deleting_the_rest(k) for k in (6, 7, 12, 15)]
+    assert deleted == pytest.approx([0.6151, 0.6417, 0.7484, 0.7803], abs=5e-5)
+    assert [round(u, 3) for u in deleted] == [TABLE[k][0] for k in (6, 7, 12, 15)]
     assert work.leaving_the_rest(12, "items") == pytest.approx(0.74839, abs=1e-5)
     assert work.leaving_the_rest(15, "items") == pytest.approx(0.78014, abs=1e-5)
     assert work.by_count(15, False) == pytest.approx(0.78159, abs=1e-5)
@@ -121,5 +128,5 @@ def test_u_where_the_rest_decides(shared: Path) -> None:
 
 def test_choices_of_parts() -> None:
     assert [part.key for part in DocumentChoice(tables=("1",)).of(DOCUMENT)] == ["table-1"]
-    assert len(table.table_units(QUICK)) == 11 + 1 + 3
+    assert len(table.table_units(QUICK)) == 11 + 5 + 1 + 3
     assert len(table.beyond_units(Extent())) == 2 * 11 + 5

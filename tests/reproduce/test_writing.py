@@ -10,10 +10,10 @@ import pytest
 from tests.reproduce import toy
 
 from noren.errors import OutputError
-from noren.reproduce.frame import Comparison, Datum, Document, Extent, Section, no_units
+from noren.reproduce.frame import Comparison, Datum, Document, Erratum, Extent, Section, no_units
 from noren.reproduce.layout import grid, headline, long_grid, markdown_table
 from noren.reproduce.run import Reproduction, reproduce
-from noren.reproduce.writing import overview, page, write
+from noren.reproduce.writing import markdown, overview, page, write
 
 
 @pytest.fixture
@@ -123,13 +123,13 @@ def test_the_headline(report: Reproduction, tmp_path: Path) -> None:
         return headline(reproduce([Document("S9", "", "", (part,))], folder=tmp_path / "kept"))
 
     assert (
-        headline(report)
-        == "2 of 3 exact numbers are the paper's, errata explain the rest; 1 of 1 claims about random numbers hold"
+        headline(report) == "2 of 3 exact numbers are the paper's, errata derive 1, 0 are unexplained; "
+        "1 of 1 claims about random numbers hold"
     )
     assert of(CELLS[0]) == "All 1 exact numbers are the paper's"
     assert of(CELLS[1]) == "0 of 1 claims about random numbers hold"
     assert of(Datum("a", paper=1.0, ours=2.0)) == "Nothing was compared"
-    assert of(replace(CELLS[2], erratum="")).startswith("1 exact numbers differ from the paper, and no erratum says")
+    assert of(replace(CELLS[2], erratum="")).startswith("1 exact numbers differ from the paper, and no erratum tells")
 
 
 def test_the_overview_counts_and_names_what_differs(report: Reproduction) -> None:
@@ -138,6 +138,8 @@ def test_the_overview_counts_and_names_what_differs(report: Reproduction) -> Non
             [
                 Datum("a", "em", 1.0, 1.0, exact=True, tolerance=0),
                 Datum("b", "em", 2.0, 3.0, exact=True, tolerance=0, erratum="sign"),
+                Datum("b", "auto", 2.0, 3.0, exact=True, tolerance=0, erratum="sign"),
+                Datum("f", "em", 2.0, 4.0, exact=True, tolerance=0, erratum="lost", unexplained=True),
                 Datum("c", "em", 4.0, 9.0, tolerance=1, note="by chance"),
                 Datum("d", "em", 4.0, 4.5, tolerance=1),
                 Datum("e", "em", 4.0),
@@ -146,10 +148,25 @@ def test_the_overview_counts_and_names_what_differs(report: Reproduction) -> Non
 
     made = reproduce([Document("S8", "Title", "Someone.", (Section("table", "1", "A table", no_units, one),))])
     text = overview(made, "2026-01-01")
-    assert "| [S8](S8.md) | 2 | 1 | 1 | 2 | 1 | 1 |" in text
+    assert "| [S8](S8.md) | 4 | 1 | 2 | 1 | 2 | 1 | 1 |" in text
+    assert "### An erratum derives what it must be\n\n2 numbers, of 1 erratum." in text
+    assert "### Nobody has explained it\n\n1 number, of 1 erratum." in text
+    assert "| S8, table-1: f, em | 2.000 | 4.000 | +2.000 ‡ | erratum lost |" in text
+    assert "errata derive 2, 1 are unexplained" in text
     assert "| S8, table-1: b, em | 2.000 | 3.000 | +1.000 † | erratum sign |" in text
     assert "| S8, table-1: c, em | 4.000 | 9.000 | +5.000 ✗ | by chance |" in text
     assert "Run on 2026-01-01." in text
     assert made.counts == made.documents[0].counts
     assert made.counts["exact_equal"] == 1
     assert "There is none." in overview(replace(made, documents=()), "2026-01-01")
+
+
+def test_an_erratum_that_derives_nothing_says_so(tmp_path: Path) -> None:
+    lost = Erratum("lost", "page 2", "7", "", "We get 8.", [])
+    part = Section("check", "all", "All", no_units, lambda _found: Comparison())
+    document = Document("S9", "Toy", "Nobody.", (part,), lambda: [lost])
+    made = reproduce([document], folder=tmp_path / "kept")
+    assert "### page 2 (lost)\n\n- printed: 7\n- unexplained\n\nWe get 8." in markdown(made.documents[0], "")
+    told = page(made, "")
+    assert "<dt>unexplained</dt>" in told
+    assert "<dt>it must be</dt>" not in told

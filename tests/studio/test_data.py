@@ -15,6 +15,7 @@ from noren.data.schema import Schema
 from noren.reports.profile import profile
 from noren.studio import data_words
 from noren.studio.forms.columns import problems_of, schema_of
+from noren.studio.pages.unicity import unicity_context
 
 # --- what is told ----------------------------------------------------------------------------------------------------
 
@@ -48,6 +49,28 @@ def test_the_profile_is_the_librarys(quiet: Quiet) -> None:
     for name, records in made.items():
         project = quiet.studio.new_project(name, sample=name).id
         assert quiet.client.get(f"/api/v1/projects/{project}/profile").json() == profile(records)
+
+
+def test_how_many_known_purchases_single_a_customer_out(quiet: Quiet) -> None:
+    """Tea on one day three times, a mug by one of them: nobody is told apart by tea, and by two things the one is."""
+    rows = "customer,date,item,price,quantity\n" + "".join(f"{who},2010/12/1,tea,1,1\n" for who in "abc")
+    project = quiet.upload(rows + "c,2010/12/1,mug,1,1\n", "shop.csv")
+    text = html.unescape(quiet.page(project))
+    assert "2 known purchases single out 100% of the customers who have as many (2.5% – 100%); 33.3% have" in text
+    assert "Known of a purchase: date (exact), item (exact). 3 of 3 customers were asked about" in text
+    curve = quiet.client.get(f"/api/v1/projects/{project}/profile").json()["history"]["unicity"]["curve"]
+    assert [(step["known"], step["tried"]) for step in curve] == [(1, 3), (2, 1)]
+
+
+def test_of_one_customer_and_of_people_there_is_no_unicity(quiet: Quiet) -> None:
+    alone = "customer,date,item,price,quantity\na,2010/12/1,tea,1,1\na,2010/12/2,tea,1,1\n"
+    for content in (alone, PEOPLE):
+        assert "unicity-title" not in quiet.page(quiet.upload(content))
+
+
+def test_a_profile_made_before_has_no_unicity() -> None:
+    assert unicity_context({"customers": 3}) is None
+    assert unicity_context(None) is None
 
 
 def test_bars_say_what_they_stand_for() -> None:

@@ -78,6 +78,25 @@ def test_a_broken_budget_releases_nothing(client: Program, tmp_path: Path) -> No
     assert "the budget would be broken" in page
 
 
+def test_what_is_certified_is_shown_with_the_budget(client: Program, tmp_path: Path) -> None:
+    steps = [{"method": "generalize-by-count", "parameters": {"k": 2}}]
+    project = begun(client, tmp_path, steps=steps, budget={"emm": 0.6})
+    month = {"period": "2011/10"}  # eight people bought something
+    weighed = wait_for(client, client.post(f"/api/v1/projects/{project}/ledger/weigh", json=month).json()["id"])
+    assert weighed["state"] == "done", weighed
+    certificate = weighed["summary"]["certificate"]
+    assert certificate["rate"]["mm"] == pytest.approx(certificate["classes"] / certificate["live"])
+    assert certificate["rate"]["mm"] <= 1 / 2
+    said = "Certified, whatever an attacker knows and does"
+    assert said in client.get(f"/projects/{project}/ledger").text
+    wait_for(client, client.post(f"/api/v1/projects/{project}/ledger/releases", json=month).json()["id"])
+    told = client.get(f"/api/v1/projects/{project}/ledger").json()
+    assert told["certificate"] == told["entries"][0]["certificate"] == certificate
+    page = client.get(f"/projects/{project}/ledger").text
+    assert said in page
+    assert "Budget for EMM: 60.0%; left: " in page
+
+
 @pytest.mark.parametrize(
     ("asked", "status", "said"),
     [

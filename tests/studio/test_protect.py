@@ -11,6 +11,7 @@ import pytest
 from tests.studio.conftest import Program, Running, laid_project, ready_project, wait_for
 
 from noren.attacks import attacks as every_attack
+from noren.data.schema import Kind
 from noren.kernels.reconstruction.retention import keep_probabilities
 from noren.measures import measures as every_measure
 
@@ -43,7 +44,11 @@ def form_of(page: str) -> dict[str, list[str]]:
 
 def test_only_what_fits_is_offered(client: httpx.Client, history: str, people: str) -> None:
     for project, names in (
-        (history, "generalize generalize-by-count perturb swap thin pseudo-records monthly-pseudonyms pseudonymize"),
+        (
+            history,
+            "generalize generalize-by-count microaggregate perturb swap thin pseudo-records monthly-pseudonyms "
+            "pseudonymize",
+        ),
         (people, "mondrian hierarchy retention"),
     ):
         page = client.get(f"/projects/{project}/protect")
@@ -56,7 +61,7 @@ def test_a_form_without_scripts_runs(client: httpx.Client, history: str) -> None
     page = client.get(f"/projects/{history}/protect", params={"method": "thin"}).text
     sent = form_of(page)
     assert sent["method.0"] == ["thin"]
-    assert sent["attack"] == [name for name in every_attack if every_attack[name].accepts]
+    assert sent["attack"] == [name for name in every_attack if Kind.HISTORY in every_attack[name].accepts]
     sent |= {"0.share": ["0.25"], "attack": ["unique-rows"], "measure": ["cell-error", "e6"], "seed": ["9"]}
     answer = client.post(f"/projects/{history}/protect", data=sent | {"act": "run"})
     assert answer.status_code == 303
@@ -153,7 +158,7 @@ def test_the_interface_says_the_same(client: httpx.Client, history: str, people:
     assert plan["attributes"] == [{"name": "sex", "values": 2}, {"name": "region", "values": 12}]
     assert [line["rho"] for line in plan["plans"]] == [keep_probabilities(k, [2, 12], 4000) for k in (2, 5)]
     fitting = client.get(f"/api/v1/projects/{people}/attacks/fitting").json()
-    assert fitting == []
+    assert fitting == ["row-linkage"]
     asked = {"steps": [{"method": "thin"}], "attacks": ["jaccard"], "measures": ["cell-error"]}
     cost = client.post(f"/api/v1/projects/{history}/estimate", json=asked).json()
     assert list(cost["parts"]) == ["protect: thin", "attack: jaccard", "measure: cell-error"]

@@ -89,7 +89,7 @@ class TestByHand:
         assert {m["name"] for m in result["measures"]} == {"cell-error", "classes"}
         assert [a["attack"] for a in result["facts"]["tried"]] == ["unique-rows"]
         verdict = result["verdict"]
-        assert set(verdict) == {"verdict", "reason", "sentence", "rule", "evidence", "guarantee"}
+        assert set(verdict) == {"verdict", "reason", "sentence", "rule", "evidence", "guarantee", "inferred"}
         assert verdict["rule"]["name"] == client.get(f"/api/v1/projects/{project}").json()["rule"] == "partner"
         on_map = client.get(f"/api/v1/projects/{project}/map").json()
         assert [point["run"] for point in on_map["points"]] == [job["id"]]

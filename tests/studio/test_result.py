@@ -151,6 +151,10 @@ def test_a_table_shows_the_numbers_of_the_command_line(
             expected |= {f"risk.told.{column}": told["told_rows"], f"risk.told.{column}.likely": told["likely_rows"]}
     else:
         expected |= {"risk.k": 2.0, "risk.bound": 0.5}
+    got = said(noren("attack", original, release, *schema, "--json"))["results"]["row-linkage"]
+    numbers = ("named", "right", "rate", "chance", "best_right", "best_named", "needed")
+    expected |= {f"attacks.row-linkage.{what}": got[what] for what in numbers}
+    expected["attacks.row-linkage.share"] = got["customers"]
 
     page = client.get(runs.page(name)).text
     shown = _Numbers(page).found
@@ -159,7 +163,7 @@ def test_a_table_shows_the_numbers_of_the_command_line(
     others = f"{expected['risk.k'] - 1:.0f}"
     begins = {
         "hierarchy": f"Proved: every row is alike to at least {others} others",
-        "retention": "Untried: only 50.0% is proved (k = 2) where 20.0% is allowed",
+        "retention": "Withstands the attack tried, though only 50.0% is proved: row-linkage names",
     }
     assert f"<h1>{begins[name]}" in page
     assert ("L1 precision of each marginal" in page) == (name == "retention")
@@ -257,7 +261,7 @@ def test_another_rule_judges_the_runs_at_once(client: httpx.Client, runs: Finish
     address, run = f"/api/v1/projects/{runs.people}", runs.runs["retention"]
     assert client.get(address).json()["rule"] == "partner"
     before = client.get(f"/api/v1/runs/{run}/result").json()
-    assert before["verdict"]["verdict"] == "untried"
+    assert before["verdict"]["verdict"] == "withstands"
     page = client.get(runs.page("retention")).text
     assert "Rule partner (a partner who is bound by a contract)" in page
     csrf = client.headers["X-CSRF-Token"]

@@ -45,6 +45,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "generalize": {"k": 3},
     "generalize-by-count": {"k": 3},
     "hierarchy": {"k": 3, "hierarchies": Path("ladders")},
+    "microaggregate": {"k": 3},
     "mondrian": {"k": 3},
     "pseudo-records": {"clusters": 10},
     "retention": {"k": 3.0},
@@ -302,6 +303,17 @@ def test_a_run_of_what_is_asked_for(history: History) -> None:
     vote = Ensemble(members=("jaccard", "s6"))  # runs those that nobody asked for
     whole = estimate_run(Thin(), shape, history.schema, attacks=["jaccard", vote], measures=[], machine=HERE)
     assert list(whole.parts) == ["protect: thin", "attack: jaccard", "attack: ensemble", "attack: s6"]
+    # a rehearsal protects once more and runs the members once more
+    plain = estimate_run(
+        *(Thin(), shape, history.schema),
+        attacks=["jaccard", vote.model_copy(update={"rehearse": False})],
+        measures=[],
+        machine=HERE,
+    )
+    again = [plain.parts[name].low for name in plain.parts]
+    assert whole.parts["attack: ensemble"].low == pytest.approx(sum(again))
+    searched = estimate_run(Generalize(k=3), shape, history.schema, attacks=[vote], measures=[], machine=HERE)
+    assert not searched.parts["attack: ensemble"].parts
     alone = estimate_run(Thin(), shape, history.schema, attacks=["ensemble"], measures=[], machine=HERE)
     assert len(alone.parts) == 1 + len(fitting(attacks, history.schema))
     exact = estimate_run(Thin(), shape, history.schema, attacks=[], machine=HERE)

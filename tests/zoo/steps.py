@@ -28,6 +28,7 @@ METHODS: dict[str, tuple[str, ...]] = {
     "pseudonymize": (),
     "generalize-by-count": ("--k", "2"),
     "generalize": ("--k", "2", "--effort", "quick"),
+    "microaggregate": ("--k", "2", "--effort", "quick"),
     "monthly-pseudonyms": (),
     "perturb": (),
     "pseudo-records": ("--clusters", "2", "--effort", "quick"),

@@ -16,6 +16,7 @@ attacks: Registry[Attack] = Registry(
         "linkage": "noren.attacks.linkage:Linkage",
         "nearest": "noren.attacks.nearest:Nearest",
         "profile": "noren.attacks.profile:Profile",
+        "row-linkage": "noren.attacks.row_linkage:RowLinkage",
         "s1": "noren.attacks.signatures:S1",
         "s2": "noren.attacks.signatures:S2",
         "s3": "noren.attacks.signatures:S3",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
@@ -83,6 +84,12 @@ class Nearest(Attack):
 
     def distances(self, original: History, sides: Sides, progress: Progress = silent) -> NDArray[np.float64]:
         """Return how far each customer is from each public history."""
+        return np.concatenate([np.zeros((0, len(sides.customers))), *self.distance_blocks(original, sides, progress)])
+
+    def distance_blocks(
+        self, original: History, sides: Sides, progress: Progress = silent
+    ) -> Iterator[NDArray[np.float64]]:
+        """Yield how far each customer is from some public histories after another."""
         nominal = np.array([column.scale == Scale.NOMINAL for column in sides.columns])
         sd = np.array(
             [
@@ -91,11 +98,9 @@ class Nearest(Attack):
             ]
         )
         width = np.array([1.0 if column.scale == Scale.NOMINAL else column.grid for column in sides.columns])
-        blocks = [np.zeros((0, len(sides.customers)))]
         for done, block in distance_blocks(sides.known, sides.public, sd, width, nominal, shortlist=self.shortlist):
             progress(0.1 + 0.8 * done, _("comparing rows"))
-            blocks.append(block)
-        return np.concatenate(blocks)
+            yield block
 
     def assign(self, sides: Sides, distances: NDArray[np.float64], *, seed: int) -> Guess:
         """Turn distances that were found before into an answer; a second seed costs next to nothing."""

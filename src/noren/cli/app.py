@@ -14,13 +14,17 @@ from noren.cli import correlate as correlate_command
 from noren.cli import demo as demo_command
 from noren.cli import draw as draw_command
 from noren.cli import explore as explore_command
+from noren.cli import identifiers as identifiers_command
+from noren.cli import infer as infer_command
 from noren.cli import judge as judge_command
 from noren.cli import ledger as ledger_command
 from noren.cli import plan as plan_command
+from noren.cli import population as population_command
 from noren.cli import reconstruct as reconstruct_command
 from noren.cli import report as report_command
 from noren.cli import reproduce as reproduce_command
 from noren.cli import studio as studio_command
+from noren.cli import unicity as unicity_command
 from noren.cli.parts.help_pages import App, speak
 from noren.i18n import _
 
@@ -67,11 +71,15 @@ app.command("measure", help=measure.HELP, epilog=measure.EXAMPLE, context_settin
 app.command("judge", help=judge_command.HELP, epilog=judge_command.EXAMPLE, context_settings=PARAMETERS)(
     judge_command.judge
 )
+app.command("infer", help=infer_command.HELP, epilog=infer_command.EXAMPLE, context_settings=PARAMETERS)(
+    infer_command.infer
+)
 app.command("explore", help=explore_command.HELP, epilog=explore_command.EXAMPLE, context_settings=PARAMETERS)(
     explore_command.explore
 )
 app.command("report", help=report_command.HELP, epilog=report_command.EXAMPLE)(report_command.report)
 app.command("correlate", help=correlate_command.HELP, epilog=correlate_command.EXAMPLE)(correlate_command.correlate)
+app.command("unicity", help=unicity_command.HELP, epilog=unicity_command.EXAMPLE)(unicity_command.unicity)
 app.command("draw", help=draw_command.HELP, epilog=draw_command.EXAMPLE)(draw_command.draw)
 app.command("categorize", help=categorize_command.HELP, epilog=categorize_command.EXAMPLE)(
     categorize_command.categorize
@@ -81,6 +89,12 @@ app.command("publish", help=publish.HELP, epilog=publish.EXAMPLE)(publish.publis
 app.command("sample", help=sample.HELP, epilog=sample.EXAMPLE)(sample.sample)
 app.command("convert", help=convert.HELP, epilog=convert.EXAMPLE)(convert.convert)
 app.add_typer(plan_command.app, name="plan", help=plan_command.HELP)
+app.command("identifiers", help=identifiers_command.HELP, epilog=identifiers_command.EXAMPLE)(
+    identifiers_command.identifiers
+)
+app.command("population", help=population_command.HELP, epilog=population_command.EXAMPLE)(
+    population_command.population
+)
 app.command("reconstruct", help=reconstruct_command.HELP, epilog=reconstruct_command.EXAMPLE)(
     reconstruct_command.reconstruct
 )

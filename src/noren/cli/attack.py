@@ -61,12 +61,13 @@ def attack(
 ) -> None:
     """Attack a release."""
     from noren.api import attack as run
+    from noren.api import measure as count
     from noren.attacks import attacks
     from noren.data.formats.files import making_folder
     from noren.data.formats.guess_files import write_candidates, write_guess
     from noren.data.reading import read_any_release, read_public
     from noren.data.release import Release
-    from noren.judgement.judging import judge
+    from noren.judgement.judging import deciding_measures, judge
     from noren.judgement.outcome import Outcome, people_in
     from noren.judgement.rule import rule_named
     from noren.parameters import share_flags
@@ -103,7 +104,8 @@ def attack(
                 guesses[one.name], results[one.name] = guess, about
     verdict = None
     if whole.has_secret:
-        outcome = Outcome(release.name, whole, guesses, failed=failures.reasons, people=people_in(data))
+        scores = {name: count(data, whole, name) for name in deciding_measures(data)}
+        outcome = Outcome(release.name, whole, guesses, scores, failures.reasons, people_in(data))
         verdict = judge(outcome, by)
         for tried in verdict.facts.tried:
             results[tried.attack] |= {"right": tried.right, "hits": tried.hits[1:]}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from noren.cli.parts.inputs import (
+    Control,
     CustomerColumn,
     ItemPrefix,
     Json,
@@ -46,6 +48,7 @@ def judge(
     known: Known = None,
     knowledge: KnowledgeShare = 1.0,
     item_prefix: ItemPrefix = None,
+    control: Control = None,
     schema: SchemaName = None,
     rows_are: Rows = None,
     customer: CustomerColumn = None,
@@ -55,7 +58,8 @@ def judge(
 ) -> None:
     """Judge a release."""
     from noren.attacks import attacks
-    from noren.data.reading import read_any_release
+    from noren.data.reading import read, read_any_release
+    from noren.inference.study import inferred_from
     from noren.judgement.judging import deciding_measures
     from noren.judgement.judging import judge as judged
     from noren.judgement.outcome import examine
@@ -79,6 +83,12 @@ def judge(
             progress=progress,
             **limits,
         )
+        if control is not None:
+            others = read(control, data.schema).data
+            study = inferred_from(data, others, there.public, there.statement, seed=seed, progress=progress)
+            outcome = replace(outcome, inferred=study.inferred)
+            for name, reason in study.not_tried.items():
+                say(_("{name} was not tried: {reason}").format(name=name, reason=reason))
     for name, reason in outcome.failed.items():
         say(_("{name} failed: {reason}").format(name=name, reason=reason))
     verdict = judged(outcome, by)
@@ -107,7 +117,8 @@ def show_verdict(verdict: Verdict) -> None:
             print(line)
     named = [one for one in verdict.evidence if one.named]
     if named:
-        headings = (_("attack"), _("named"), _("right"), _("rate"), "95 %", _("customers"), _("best try"), "")
+        whose = _("people") if verdict.facts.kind == "table" else _("customers")
+        headings = (_("attack"), _("named"), _("right"), _("rate"), "95 %", whose, _("best try"), "")
         show_table("", headings, [evidence_row(one) for one in named])
     silent = [one.attack for one in verdict.evidence if not one.named]
     if silent:

@@ -17,7 +17,7 @@ from noren.i18n import _, ngettext
 if TYPE_CHECKING:
     from noren.data.frames import Records
     from noren.judgement.verdict import Verdict
-    from noren.ledger import Entry, Ledger, Proposal, Risk
+    from noren.ledger import Certificate, Entry, Ledger, Proposal, Risk
 
 HELP = _("Remember what was released period by period, and see what the next release adds to the risk.")
 
@@ -53,7 +53,9 @@ def init(
     budget: Annotated[
         list[str] | None,
         typer.Option(
-            "--budget", metavar="NAME=SHARE", help=_("The most that um, mm or emm may come to; may be given again.")
+            "--budget",
+            metavar="NAME=SHARE",
+            help=_("The most that um, mm or emm may come to, by the certificate; may be given again."),
         ),
     ] = None,
     attacks: Annotated[
@@ -109,8 +111,8 @@ def _budget(given: list[str]) -> dict[str, float]:
 @app.command(
     "add",
     help=_(
-        "Protect the next period, attack it together with everything released before, and keep it if it is within the "
-        "budget."
+        "Protect the next period, certify and attack it together with everything released before, and keep it if it is "
+        "within the budget."
     ),
     epilog=_("Example: noren ledger add ledger/ T.csv --period-name 2011/1 --dry-run"),
 )
@@ -209,6 +211,8 @@ def _told(book: Ledger, proposal: Proposal, entry: Entry | None) -> dict[str, An
         "public_rows": len(proposal.release.public),
         "before": None if proposal.before is None else proposal.before.model_dump(mode="json"),
         "after": proposal.after.model_dump(mode="json"),
+        "certificate": None if proposal.certificate is None else proposal.certificate.model_dump(mode="json"),
+        "uncertified": proposal.uncertified or None,
         "verdict": proposal.verdict.as_dict(),
         "budget": dict(proposal.budget),
         "broken": proposal.broken,
@@ -219,22 +223,27 @@ def _told(book: Ledger, proposal: Proposal, entry: Entry | None) -> dict[str, An
 
 def _show_addition(book: Ledger, proposal: Proposal, entry: Entry | None, *, explain: bool) -> None:
     from noren.ledger.risk import MEASURES
+    from noren.ledger.words import attacks_sentence, certificate_sentence
 
-    after, before, budget = proposal.after, proposal.before, proposal.budget
+    after, before, budget, certificate = proposal.after, proposal.before, proposal.budget, proposal.certificate
     rows = [
         (
             name.upper(),
+            *(() if certificate is None else (_share(certificate.rate[name]), _share(certificate.tail[name]))),
+            _share(budget[name]) if name in budget else "",
             "" if before is None else _share(before.value(name)),
             _share(after.value(name)),
-            _share(budget[name]) if name in budget else "",
             after.best(name),
             _share(after.chance[name]),
         )
         for name in MEASURES
     ]
-    headings = (_("measure"), _("before"), _("after"), _("budget"), _("best attack"), _("by chance"))
+    sure = () if certificate is None else (_("certified"), _("at most"))
+    found = (_("before"), _("attacks"), _("best attack"), _("by chance"))
     print(_("The risk of everything released, with {period}").format(period=proposal.period))
-    show_table("", headings, rows)
+    show_table("", (_("measure"), *sure, _("budget"), *found), rows)
+    print(certificate_sentence(certificate, proposal.uncertified))
+    print(attacks_sentence(after))
     if budget and not proposal.broken:
         print(_("within the budget"))
     print(
@@ -292,6 +301,7 @@ def _share(value: float) -> str:
 def show(ledger: Folder, as_json: Json = False) -> None:
     """Show a ledger."""
     from noren.ledger import Ledger
+    from noren.ledger.words import attacks_sentence, certificate_sentence
 
     book = Ledger.open(ledger)
     entries = book.entries
@@ -302,20 +312,25 @@ def show(ledger: Folder, as_json: Json = False) -> None:
         say(_("nothing was released yet; next: {command}").format(command=f"noren ledger add {ledger} T.csv --dry-run"))
         return
     verdicts = book.verdicts()
+    shown = list(book.settings.budget) or ["mm"]
     rows = [
         (
             e.period,
             number(e.original_rows),
             number(e.public_rows),
+            *_certified_cells(e.certificate, shown),
             *_risk_cells(e.risk),
             _word(verdicts[e.period]),
             e.added[:10],
         )
         for e in entries
     ]
-    headings = (_("period"), _("original rows"), _("released rows"), "UM", "MM", "EMM", _("verdict"), _("added"))
-    show_table("", headings, rows)
+    certified = [_("{measure} certified").format(measure=name.upper()) for name in shown]
+    headings = (_("period"), _("original rows"), _("released rows"), *certified, "UM", "MM", "EMM", _("verdict"))
+    show_table("", (*headings, _("added")), rows)
     last = entries[-1].period
+    print(certificate_sentence(book.certificate()))
+    print(attacks_sentence(entries[-1].risk))
     print(_("Everything released, with {period}: {sentence}").format(period=last, sentence=_sentence(verdicts[last])))
     _show_rule(book)
     _show_curves(book)
@@ -326,6 +341,10 @@ def show(ledger: Folder, as_json: Json = False) -> None:
                 measure=name.upper(), limit=limit, left=max(left[name], 0.0)
             )
         )
+
+
+def _certified_cells(certificate: Certificate | None, shown: list[str]) -> tuple[str, ...]:
+    return tuple("–" if certificate is None else _share(certificate.rate[name]) for name in shown)
 
 
 def _risk_cells(risk: Risk) -> tuple[str, str, str]:

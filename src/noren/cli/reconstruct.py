@@ -37,15 +37,18 @@ def reconstruct(
         typer.Option("--interactions", help=_("For loglinear: race+sex,race+age …; all pairs where left out.")),
     ] = "",
     bootstrap: Annotated[
-        int, typer.Option("--bootstrap", min=0, help=_("How often to draw again, for standard errors."))
+        int,
+        typer.Option(
+            "--bootstrap", min=0, help=_("How often to draw again, for an interval of each cell; 0: no intervals.")
+        ),
     ] = 0,
     cells: Annotated[
         Path | None,
         typer.Option(
             "--cells",
             help=_(
-                "Also write the cross tabulation, with errors if there are any; of a table too large for that, those "
-                "of one and of two attributes."
+                "Also write the cross tabulation, with intervals if there are any; of a table too large for that, "
+                "those of one and of two attributes."
             ),
         ),
     ] = None,
@@ -76,16 +79,19 @@ def reconstruct(
     write(Table(records, found.perturbation.released_schema(loaded.public.schema)), out)
     if cells is not None:
         _write_cells(found, cells)
-    wide = isinstance(found, WideReconstruction)
+    by_pairs = isinstance(found, WideReconstruction)
     facts: dict[str, Any] = {
         "records": len(records),
         "cells": found.perturbation.cells,
         "model": found.model,
         "made_of": found.made_of,
-        "tables": "pairs" if wide else "whole",
+        "tables": "pairs" if by_pairs else "whole",
     }
-    if found.own_errors:
-        facts["errors"] = {name: [float(e) for e in errors] for name, errors in found.own_errors.items()}
+    if found.own_intervals:
+        facts["intervals"] = {
+            name: [[float(low), float(high)] for low, high in zip(one.low, one.high, strict=True)]
+            for name, one in found.own_intervals.items()
+        }
     if as_json:
         show_json({"out": str(out)} | facts)
         return
@@ -96,10 +102,11 @@ def reconstruct(
         *((f"  {name}", f"{share:.2f}") for name, share in list(found.made_of.items())[:5]),
         (_("written to"), str(out)),
     ]
-    if wide:
+    if by_pairs:
         rows.insert(2, (_("too many for one table"), _("reconstructed: all tables of one and of two attributes")))
-    if found.errors is not None:
-        rows.insert(2, (_("standard error of a cell, mean"), number(float(found.errors.mean()))))
+    if found.intervals is not None:
+        wide = float((found.intervals.high - found.intervals.low).mean())
+        rows.insert(2, (_("interval of a cell (95%), mean width"), number(wide)))
     show_table("", (_("what"), ""), rows)
 
 
@@ -116,7 +123,9 @@ def _write_cells(found: Reconstruction, path: Path) -> None:
     from noren.retention.reconstruction import WideReconstruction
 
     frame = found.cells()
-    counted = [Column(name=n, type=ValueType.DECIMAL, width=1e-9) for n in ("records", "error") if n in frame.columns]
+    counted = [
+        Column(name=n, type=ValueType.DECIMAL, width=1e-9) for n in ("records", "low", "high") if n in frame.columns
+    ]
     if isinstance(found, WideReconstruction):
         texts = [Column(name=n, optional=True) for n in frame.columns if frame[n].dtype == pl.String]
         columns = (*texts, *counted)

@@ -102,7 +102,11 @@ def _show(report: Reproduction) -> None:
         if result.errata:
             print(_("Errata"))
         for erratum in result.errata:
-            words = _("{key} ({where}): printed: {printed}; it must be: {derived}. {derivation}")
+            words = (
+                _("{key} ({where}): printed: {printed}; unexplained. {derivation}")
+                if erratum.unexplained
+                else _("{key} ({where}): printed: {printed}; it must be: {derived}. {derivation}")
+            )
             print(textwrap.fill(words.format(**erratum.as_dict()), Console().width, subsequent_indent="  "))
         print()
     print(headline(report) + ".")

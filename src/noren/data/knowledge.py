@@ -12,12 +12,13 @@ import numpy as np
 import polars as pl
 
 from noren.data.arrays import exact_values
-from noren.data.frames import History
+from noren.data.formats.spelling import Spelling
+from noren.data.frames import History, Table
 from noren.data.schema import Role
 from noren.errors import ParameterError
 from noren.i18n import _
 
-__all__ = ["known_rows", "partial"]
+__all__ = ["known_rows", "partial", "partial_table"]
 
 
 def partial(original: History, share: float = 1.0, seed: int = 0, *, item_prefix: int | None = None) -> History:
@@ -35,20 +36,14 @@ def partial(original: History, share: float = 1.0, seed: int = 0, *, item_prefix
     >>> len(known), sorted(set(known["item"]) - {"22", "85", "7"})
     (2, [])
     """
-    if not 0 < share <= 1:
-        raise ParameterError(
-            _("knowledge = {share} is no share of the rows").format(share=share),
-            _("use a number above 0 and up to 1, such as 0.5"),
-        )
+    _stop_at_no_share(share)
     if item_prefix is not None and item_prefix < 1:
         raise ParameterError(
             _("items cut to {count} characters tell nothing").format(count=item_prefix), _("keep one or more")
         )
     known = known_rows(original)
     if share < 1:
-        # the raw stream is what numpy promises to keep
-        order = np.argsort(np.random.Philox(key=seed).random_raw(len(known)), kind="stable")
-        known = known.take(pl.Series(np.sort(order[: round(share * len(known))])))
+        known = known.take(_drawn(len(known), share, seed))
     if item_prefix is None:
         return known
     column = original.schema.role(Role.ITEM)
@@ -56,6 +51,39 @@ def partial(original: History, share: float = 1.0, seed: int = 0, *, item_prefix
     odd = {name: texts for name, texts in known.spelling.exceptions.items() if name != column.name}
     spelling = replace(known.spelling, exceptions=odd)
     return replace(known, frame=known.frame.with_columns(cut.alias(column.name)), spelling=spelling)
+
+
+def partial_table(original: Table, share: float = 1.0, seed: int = 0, *, item_prefix: int | None = None) -> Table:
+    """Return a table of which a random ``share`` of the people is known: the rows of the others are empty.
+
+    A person is the place of a row, so rows that are not known stay where they are.
+
+    >>> from noren.data.schema import Schema
+    >>> schema = Schema.of({"kind": "table", "columns": {"age": {"role": "quasi", "type": "integer"}}})
+    >>> partial_table(Table.of({"age": [20, 30, 40, 50]}, schema), 0.5, seed=1).frame["age"].null_count()
+    2
+    """
+    _stop_at_no_share(share)
+    if item_prefix is not None:
+        raise ParameterError(_("a table has no items to cut"), _("leave --item-prefix out"))
+    unknown = np.ones(len(original), dtype=np.bool_)
+    unknown[_drawn(len(original), share, seed).to_numpy()] = False
+    kept = pl.when(~pl.Series(unknown)).then(pl.all()).name.keep()
+    return replace(original, frame=original.frame.select(kept), spelling=Spelling())
+
+
+def _drawn(rows: int, share: float, seed: int) -> pl.Series:
+    # the raw stream is what numpy promises to keep
+    order = np.argsort(np.random.Philox(key=seed).random_raw(rows), kind="stable")
+    return pl.Series(np.sort(order[: round(share * rows)]))
+
+
+def _stop_at_no_share(share: float) -> None:
+    if not 0 < share <= 1:
+        raise ParameterError(
+            _("knowledge = {share} is no share of the rows").format(share=share),
+            _("use a number above 0 and up to 1, such as 0.5"),
+        )
 
 
 def known_rows(knowledge: History) -> History:

@@ -52,6 +52,11 @@ class Statement:
         )
 
     @property
+    def is_truthful(self) -> bool:
+        """Whether the last step does not say that its cells may be untrue of those behind them."""
+        return self.steps[-1].notes.get("truthful") is not False
+
+    @property
     def steps(self) -> list[Statement]:
         """What each step of a chain says; of a single method, what it says itself."""
         done, said = self.parameters.get("steps"), self.notes.get("steps")

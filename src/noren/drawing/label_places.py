@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-__all__ = ["LETTER", "Label", "Spot", "place_labels", "text_width"]
+__all__ = ["LETTER", "Label", "Spot", "heading_lines", "place_labels", "text_width"]
 
 Spot = tuple[float, float]
 """A place in pixels from the top left corner of the plot, as a screen counts."""
@@ -17,6 +18,11 @@ LETTER = (6.8, 15.0)
 _BROAD = frozenset("mw@%…—")
 _POINT = 7.0
 _GAP = 4.0
+_WIDE = 640
+_HEADING = 14
+"""The size of the heading's letters; widths are known for those of 12."""
+_PIECES = re.compile(r"\s*(?:[!-~]+|[^!-~\s])[、。）」；：]?")
+"""A word, or a Japanese character with what may not begin a line."""
 
 
 @dataclass(frozen=True)
@@ -102,3 +108,13 @@ def _line_boxes(steps: Sequence[Spot]) -> list[Box]:
     for (x0, y0), (x1, y1) in pairwise(steps):
         pieces += [(x0 - 2, min(y0, y1), x0 + 2, max(y0, y1)), (min(x0, x1), y1 - 2, max(x0, x1), y1 + 2)]
     return pieces
+
+
+def heading_lines(text: str) -> list[str]:
+    """Return a heading in lines that fit the chart: cut between words, and between Japanese characters."""
+    lines = [""]
+    for piece in _PIECES.findall(text):
+        if lines[-1] and text_width((lines[-1] + piece).rstrip()) * _HEADING / 12 > _WIDE:
+            lines.append("")
+        lines[-1] += piece if lines[-1] else piece.lstrip()
+    return [line.rstrip() for line in lines]

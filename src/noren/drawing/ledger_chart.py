@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from noren.drawing.ground import ENDINGS, Spec, chart_ending, picture, write_picture
-from noren.drawing.label_places import text_width
+from noren.drawing.label_places import heading_lines
 from noren.drawing.risk_lines import risk_lines
 from noren.drawing.templating import house_styles, template
 from noren.errors import ParameterError
@@ -24,12 +23,7 @@ from noren.version import __version__
 
 __all__ = ["ENDINGS", "Curves", "about_measure", "chart_ending", "write_ledger_chart"]
 
-_WIDE = 640
 _LONGEST_NAME = 24
-_HEADING = 14
-"""The size of the heading's letters; widths are known for those of 12."""
-_PIECES = re.compile(r"\s*(?:[!-~]+|[^!-~\s])[、。）」；：]?")
-"""A word, or a Japanese character with what may not begin a line."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +38,8 @@ class Curves:
         Whether the last period is not released yet.
     verdict
         How safe everything released is, with what is proposed; None where nobody judged it.
+    certified
+        The most that anybody can be expected to find after each release; None where nothing is certified.
     """
 
     periods: Sequence[str]
@@ -52,6 +48,7 @@ class Curves:
     proposed: bool = False
     measure: str = "mm"
     verdict: Verdict | None = None
+    certified: Sequence[float | None] = ()
 
     @classmethod
     def of(cls, ledger: Ledger, proposal: Proposal | None = None) -> Curves:
@@ -63,7 +60,8 @@ class Curves:
                 _("nothing was released yet, so there is nothing to draw"), _("release a period: noren ledger add")
             )
         verdict = ledger.verdicts()[periods[-1]] if proposal is None else proposal.verdict
-        return cls(periods, found, ledger.settings.budget, proposal is not None, measure, verdict)
+        certified = ledger.certified_curve(proposal, measure)
+        return cls(periods, found, ledger.settings.budget, proposal is not None, measure, verdict, certified)
 
     @property
     def limits(self) -> dict[str, float]:
@@ -82,6 +80,10 @@ class Curves:
         told = said.format(
             count=len(self.periods), attack=printable(self.worst, _LONGEST_NAME), share=share, period=self.periods[-1]
         )
+        if self.certified and self.certified[-1] is not None:
+            told = _("{told}; nobody can be expected to find more than {share}").format(
+                told=told, share=percent(self.certified[-1])
+            )
         if not self.limits:
             return told
         limit = min(self.limits.values())
@@ -125,17 +127,25 @@ class Curves:
         )
 
     def beyond(self) -> list[tuple[int, float]]:
-        """Return the releases at which the best attack is above the budget, each with what it finds."""
+        """Return the releases above the budget, by the certificate or else by the best attack, each with how much."""
         limit = min(self.limits.values(), default=1.0)
         tops = [max((c[at] or 0.0 for c in self.found.values()), default=0.0) for at in range(len(self.periods))]
-        return [(at, top) for at, top in enumerate(tops) if top > limit]
+        sure = [*self.certified, *[None] * (len(tops) - len(self.certified))]
+        held = [top if certified is None else certified for top, certified in zip(tops, sure, strict=True)]
+        return [(at, value) for at, value in enumerate(held) if value > limit + 1e-12]
 
     def chart(self, *, titled: bool = True) -> Spec:
         """Return the chart, under its heading where it stands alone."""
-        heading = _broken_up(self.finding()) if titled else ()
+        heading = heading_lines(self.finding()) if titled else ()
         limits = dict(self.limits)
         return risk_lines(
-            self.periods, self.found, limits, measure=self.measure, proposed=self.proposed, heading=heading
+            self.periods,
+            self.found,
+            limits,
+            measure=self.measure,
+            proposed=self.proposed,
+            heading=heading,
+            certified=self.certified,
         )
 
 
@@ -164,16 +174,6 @@ def write_ledger_chart(curves: Curves, path: str | Path) -> Path:
     return write_picture(curves.chart(), path, page)
 
 
-def _broken_up(text: str) -> list[str]:
-    """Return a heading in lines that fit the chart: cut between words, and between Japanese characters."""
-    lines = [""]
-    for piece in _PIECES.findall(text):
-        if lines[-1] and text_width((lines[-1] + piece).rstrip()) * _HEADING / 12 > _WIDE:
-            lines.append("")
-        lines[-1] += piece if lines[-1] else piece.lstrip()
-    return [line.rstrip() for line in lines]
-
-
 def _last(curve: Sequence[float | None]) -> float:
     return next((value for value in reversed(curve) if value is not None), 0.0)
 
@@ -185,7 +185,7 @@ def _page(curves: Curves) -> str:
     """Return one HTML page that loads and runs nothing: the chart, and its numbers as a table."""
     rows = [
         (printable(name, _LONGEST_NAME), ["–" if value is None else f"{value:.3f}" for value in curve])
-        for name, curve in sorted(curves.found.items())
+        for name, curve in [*sorted(curves.found.items()), *_certified(curves)]
     ]
     limits = [
         _("budget for {measure}: {limit:g}").format(measure=name.upper(), limit=limit)
@@ -207,6 +207,11 @@ def _page(curves: Curves) -> str:
         version=__version__,
         css=house_styles(),
     )
+
+
+def _certified(curves: Curves) -> list[tuple[str, Sequence[float | None]]]:
+    there = any(value is not None for value in curves.certified)
+    return [(_("certified"), curves.certified)] if there else []
 
 
 def _judged(verdict: Verdict | None) -> list[str]:

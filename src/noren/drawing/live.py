@@ -10,6 +10,7 @@ from noren.drawing import bars as _bars
 from noren.drawing import risk_lines as _risk_lines
 from noren.drawing import risk_map as _risk_map
 from noren.drawing import shaded as _shaded
+from noren.drawing import unicity_lines as _unicity_lines
 from noren.drawing.ground import MOST_MARKS, Spec, live, mark_count
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "paired_histogram",
     "risk_lines",
     "risk_map_chart",
+    "unicity_lines",
 ]
 
 Given = ParamSpec("Given")
@@ -44,3 +46,4 @@ crosstab_panels = _alive(_shaded.crosstab_panels)
 paired_histogram = _alive(_bars.paired_histogram)
 risk_lines = _alive(_risk_lines.risk_lines)
 risk_map_chart = _alive(_risk_map.risk_map_chart)
+unicity_lines = _alive(_unicity_lines.unicity_lines)

@@ -1,7 +1,7 @@
 """Risk over releases: what each attack finds of everything that was out at the time (S3, figures 2 to 4).
 
-One line per attack, the budget as a level line: both of one measure. The line of the attack that finds most now is
-persimmon, all others indigo; every line bears its name, so the chart reads in grey as well.
+One line per attack, the budget as a level line, what is certified in teal: all of one measure. The line of the attack
+that finds most now is persimmon, all others indigo; every line bears its name, so the chart reads in grey as well.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ def risk_lines(
     measure: str = "mm",
     proposed: bool = False,
     heading: Sequence[str] = (),
+    certified: Sequence[float | None] = (),
 ) -> Spec:
     """Return the risk over releases: one line per attack with its name, the budget as a level line.
 
@@ -44,6 +45,8 @@ def risk_lines(
         Whether the last release is not out yet: it is drawn hollow.
     heading
         The lines of the chart's own heading, where it stands alone.
+    certified
+        The most that anybody can be expected to find after each release; None where nothing is certified.
     """
     limit = budget.get(measure) if isinstance(budget, Mapping) else budget
     title, short_title = {
@@ -61,7 +64,8 @@ def risk_lines(
     ]
     lasts: dict[str, Spec] = {row["attack"]: row for row in rows}
     worst = max(lasts, key=lambda name: lasts[name]["share"], default="")
-    top = min(1.0, 1.15 * max([*(row["share"] for row in rows), limit or 0.0, 0.05]))
+    sure = [{"period": shown[at], "share": short(v)} for at, v in enumerate(certified) if v is not None]
+    top = min(1.0, 1.15 * max([*(row["share"] for row in [*rows, *sure]), limit or 0.0, 0.05]))
     axis: Spec = {
         "title": _("everything released up to"),
         "values": few(shown, _SIZE[0]),
@@ -109,10 +113,16 @@ def risk_lines(
         ),
     ]
     ends = [row | {"said": f"{name} {row['share']:.3f}"} for name, row in lasts.items()]
+    if sure:
+        mark = {"type": "line", "color": "$teal", "strokeWidth": 2, "point": {"color": "$teal", "filled": True}}
+        where = {name: place[name] for name in ("x", "y")}
+        layers.append({"data": {"values": sure}, "mark": mark, "encoding": where})
+        last = sure[-1]["share"]
+        ends.append({"share": last, "said": _("certified {share}").format(share=f"{last:.3f}"), "sure": True})
     if limit is not None:
         rule = {"type": "rule", "color": "$ochre", "strokeWidth": 2, "strokeDash": [3, 3]}
         layers.append({"data": {"values": [{"share": limit}]}, "mark": rule, "encoding": {"y": place["y"]}})
-        layers += _beyond(rows, limit, place)
+        layers += _beyond(sure or rows, limit, place)
         ends.append({"share": limit, "said": _("budget {name}").format(name=f"{measure.upper()} {percent(limit)}")})
     layers += _names_beside(ends, top, place)
     spec: Spec = {"data": {"values": rows}, "layer": layers, "width": _SIZE[0], "height": _SIZE[1]}
@@ -125,7 +135,9 @@ def _names_beside(ends: Sequence[Spec], top: float, place: Spec) -> list[Spec]:
     ordered = sorted(ends, key=lambda end: (-end["share"], end["said"]))
     places = _spread([(1 - end["share"] / top) * height for end in ordered], _LINE, height)
     placed = [end | {"level": short((1 - at / height) * top)} for end, at in zip(ordered, places, strict=True)]
-    attacks, budget = ([end for end in placed if ("attack" in end) == is_attack] for is_attack in (True, False))
+    attacks = [end for end in placed if "attack" in end]
+    budget = [end for end in placed if "attack" not in end and "sure" not in end]
+    sure = [end for end in placed if "sure" in end]
     beyond: Spec = {"value": "width"}
     lead = {"x": place["x"], "y": place["y"], "x2": beyond, "y2": {"field": "level"}}
     mark = {"type": "text", "align": "left", "baseline": "middle", "dx": 8, "fontSize": 12, "tooltip": None}
@@ -138,6 +150,7 @@ def _names_beside(ends: Sequence[Spec], top: float, place: Spec) -> list[Spec]:
         },
         {"data": {"values": attacks}, "mark": mark | {"color": "$ink"}, "encoding": words},
         *([{"data": {"values": budget}, "mark": mark | {"color": "$ochre-text"}, "encoding": words}] if budget else []),
+        *([{"data": {"values": sure}, "mark": mark | {"color": "$teal"}, "encoding": words}] if sure else []),
     ]
 
 

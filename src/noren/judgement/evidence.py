@@ -17,6 +17,7 @@ from noren.data.frames import History, Table
 from noren.data.release import Release, Secret
 from noren.data.schema import Kind
 from noren.data.statement import Statement
+from noren.inference.findings import Inferred
 from noren.judgement.outcome import Outcome
 from noren.judgement.page_text import printable
 from noren.measures.safety.hits import hits, hits_by_rank
@@ -133,12 +134,17 @@ class Facts(_Found):
         Whether the method adds noise to values, so that no cell is sure.
     smallest_class
         Of a history that claims k, the fewest pseudonyms that share one public history, counted from the release.
+    periods, once
+        Of how many periods it is, each under pseudonyms of its own; and, of several in classes, the share of customers
+        whom the best attacker names rightly in one of them at least, in the mean.
     proven_k
         Of a release by retention, the k that follows from its noise.
     table
         What the classes of a table come to; None where nobody counted them.
     tried, failed
         What attacks got; and the attacks, or the count of classes, that broke down, of which nothing is known.
+    inferred
+        What was inferred of people in the data and of people who are not, where there was a control group.
     """
 
     kind: Kind
@@ -147,10 +153,13 @@ class Facts(_Found):
     audited: bool = True
     perturbed: bool = False
     smallest_class: int | None = None
+    periods: int = 1
+    once: float | None = None
     proven_k: float | None = None
     table: TableFacts | None = None
     tried: tuple[Tried, ...] = ()
     failed: tuple[str, ...] = ()
+    inferred: tuple[Inferred, ...] = ()
 
 
 def facts_of(outcome: Outcome) -> Facts:
@@ -165,6 +174,7 @@ def facts_of(outcome: Outcome) -> Facts:
         tuple(tried) if release.has_secret else (),
         smallest_class=smallest_class(release),
         failed=tuple(sorted(name for name in outcome.failed if name in attacks or name == "classes")),
+        inferred=outcome.inferred,
     )
 
 
@@ -177,6 +187,7 @@ def facts_from(
     *,
     smallest_class: int | None,
     failed: tuple[str, ...] = (),
+    inferred: tuple[Inferred, ...] = (),
 ) -> Facts:
     """Return what was found of a release whose parts were looked at one by one, perhaps long ago."""
     claimed = claimed_by(statement)
@@ -192,6 +203,7 @@ def facts_from(
         table=None if kind != Kind.TABLE else table_facts(scores.get("classes"), claimed.get("k")),
         tried=tried,
         failed=failed,
+        inferred=inferred,
     )
 
 

@@ -121,6 +121,25 @@ def _about_releases() -> list[GlossaryEntry]:
 def _about_verdicts() -> list[GlossaryEntry]:
     return [
         GlossaryEntry(
+            "membership-inference",
+            _("membership inference"),
+            _(
+                "Telling that somebody is in the data, without telling which record is theirs. It is judged beside "
+                "people who are not in the data: how many people in them are found where one in ten of others is "
+                "taken for one."
+            ),
+            _("lower is safer"),
+        ),
+        GlossaryEntry(
+            "attribute-inference",
+            _("attribute inference"),
+            _(
+                "Guessing what was not known of somebody, such as an illness or an unseen purchase. Only what is "
+                "guessed rightly of people in the data beyond people outside is the release’s doing."
+            ),
+            _("lower is safer"),
+        ),
+        GlossaryEntry(
             "verdict",
             _("verdict"),
             _(

@@ -9,8 +9,9 @@ customers rightly. Or by inference: so many of its answers are right that a rele
 with a chance of at most alpha. The surest n answers are chosen with the truth at hand, so half of the chance goes to
 all answers and half to the choice (:mod:`noren.kernels.judging.prefix_threshold`), and all attackers share alpha.
 
-**Tables** are looked up, not attacked: a person is found among the rows of a class with the chance 1/size, and a class
-that has one sensitive value tells it.
+**Tables** are looked up: a person is found among the rows of a class with the chance 1/size, and a class that has one
+sensitive value tells it. Where classes are large enough, only hits that they make all but impossible count against
+them; where noise protects rows and its proof is too weak, attacks decide as they do of histories.
 """
 
 from __future__ import annotations
@@ -22,24 +23,23 @@ from math import factorial
 from pathlib import Path
 from typing import Any
 
-from scipy.special import betaincinv
-
 from noren.data.frames import Records
 from noren.data.given import as_records
 from noren.data.release import Release
 from noren.data.schema import Kind, Role, Schema
+from noren.inference.findings import THREATS, Inferred, Threat
 from noren.judgement.evidence import Facts, Tried, facts_of
 from noren.judgement.outcome import Outcome, examine
 from noren.judgement.rule import Rule, rule_named
 from noren.judgement.verdict import Exhibit, Guarantee, Reason, Verdict, Word
 from noren.kernels.judging.prefix_threshold import prefix_thresholds
+from noren.kernels.judging.shares import share_interval
 from noren.kernels.judging.threshold import Bound, threshold
 from noren.progress import Progress, silent
 from noren.protocols import Attack
 
-__all__ = ["deciding_measures", "interval", "judge", "verdict"]
+__all__ = ["beyond", "deciding_measures", "judge", "not_inferred", "verdict"]
 
-_SURE = 0.95
 _ROUNDING = 1e-6
 _FINE = 10**6
 
@@ -60,8 +60,9 @@ def judge(outcome: Outcome | Facts, rule: Rule | str | None = None) -> Verdict:
     guarantee = _guarantee(facts)
     decide = _judge_table if facts.kind == Kind.TABLE else _judge_history
     word, reason = decide(facts, by, exhibits, guarantee)
-    if word == Word.PROVED:  # what luck let an attack hit breaks nothing
+    if word == Word.PROVED or reason == Reason.CLASSES_LARGE_ENOUGH:  # what luck let an attack hit breaks nothing
         exhibits = [one.model_copy(update={"exceeds": False}) for one in exhibits]
+    word, reason = _with_inferences(facts, by, word, reason)
     return Verdict(word=word, reason=reason, rule=by, evidence=tuple(exhibits), guarantee=guarantee, facts=facts)
 
 
@@ -84,8 +85,8 @@ def verdict(
     release
         A release or its folder.
     rule
-        A name (public, partner, inside, pwscup2018), a tolerance such as 0.2, a TOML file or a :class:`Rule`; partner
-        where left out.
+        A name (sensitive, public, partner, inside, pwscup2018), a tolerance such as 0.2, a TOML file or a
+        :class:`Rule`; partner where left out.
     attacks
         Ready ones or names; left out, every one that fits the data and needs no parameter.
     knowledge
@@ -123,7 +124,7 @@ def _exhibit(tried: Tried, people: int, rule: Rule, level: Fraction) -> Exhibit:
     named, right = tried.named, tried.right
     best = _best(tried, rule, level)
     share = tried.customers / max(people, 1)
-    low, high = interval(right, named)
+    low, high = share_interval(right, named)
     return Exhibit(
         attack=tried.attack,
         named=named,
@@ -159,18 +160,6 @@ def _line(named: int, bound: Bound, p: Fraction, level: Fraction) -> tuple[int, 
     return tuple(prefix_thresholds(named, bound, p, level))
 
 
-def interval(right: int, named: int) -> tuple[float, float]:
-    """Return the interval of Clopper and Pearson about a share of right answers, of 95 %.
-
-    >>> [round(end, 4) for end in interval(2, 10)], interval(0, 0)
-    ([0.0252, 0.5561], (0.0, 1.0))
-    """
-    tail = (1 - _SURE) / 2
-    low = float(betaincinv(right, named - right + 1, tail)) if right else 0.0
-    high = float(betaincinv(right + 1, named - right, 1 - tail)) if right < named else 1.0
-    return low, high
-
-
 # --- histories -------------------------------------------------------------------------------------------------------
 
 
@@ -194,14 +183,24 @@ def _judge_history(
         return Word.BROKEN, Reason.CLAIM_REFUTED
     if guarantee is not None and guarantee.k >= rule.least_k:
         return Word.PROVED, Reason.GUARANTEE
-    if any(Fraction(one.customers, max(facts.people, 1)) > rule.tolerance for one in facts.tried):
-        return Word.BROKEN, Reason.TOO_MANY_NAMED
-    if any(one.exceeds for one in exhibits):
-        return Word.BROKEN, Reason.BEYOND_CHANCE
+    broken = _broken_by_attacks(facts, rule, exhibits)
+    if broken is not None:
+        return Word.BROKEN, broken
     if not facts.audited:
         return Word.UNTRIED, Reason.NOT_AUDITED
     if not exhibits:
         return Word.UNTRIED, Reason.NOT_TRIED
+    return _withstood(exhibits)
+
+
+def _broken_by_attacks(facts: Facts, rule: Rule, exhibits: list[Exhibit]) -> Reason | None:
+    """Return how an attack breaks the release, as a fact or by inference; None where none does."""
+    if any(Fraction(one.customers, max(facts.people, 1)) > rule.tolerance for one in facts.tried):
+        return Reason.TOO_MANY_NAMED
+    return Reason.BEYOND_CHANCE if any(one.exceeds for one in exhibits) else None
+
+
+def _withstood(exhibits: list[Exhibit]) -> tuple[Word, Reason]:
     return Word.WITHSTANDS, Reason.ATTACKS_FAILED if any(one.right for one in exhibits) else Reason.NOBODY_NAMED
 
 
@@ -215,18 +214,61 @@ def _refutes(one: Exhibit, k: int, rule: Rule, tried: int) -> bool:
     return k > 1 and one.right >= threshold(one.named, "sharp", p, rule.level(tried))
 
 
+# --- inferences ------------------------------------------------------------------------------------------------------
+
+
+def beyond(facts: Facts, rule: Rule, *, surely: bool = True) -> list[Inferred]:
+    """Return the inferences that tell more than the rule allows, surely or as it seems, the worst first."""
+    error = float(rule.level(len(facts.tried) + len(facts.inferred)))
+    found = [
+        one
+        for one in facts.inferred
+        if (limit := rule.limit(one.threat)) and (one.surely(error) if surely else one.excess) > limit
+    ]
+    return sorted(found, key=lambda one: -one.excess)
+
+
+def not_inferred(facts: Facts, rule: Rule) -> list[Threat]:
+    """Return the threats that the rule limits and nobody tried."""
+    tried = {one.threat for one in facts.inferred}
+    return [threat for threat in THREATS if rule.limit(threat) is not None and threat not in tried]
+
+
+def _with_inferences(facts: Facts, rule: Rule, word: Word, reason: Reason) -> tuple[Word, Reason]:
+    """Return the verdict where the rule limits inferences, too; whatever is broken without them stays so.
+
+    No guarantee of ours limits what is inferred: where they only failed, nothing is proved.
+    """
+    if word == Word.BROKEN:
+        return word, reason
+    if beyond(facts, rule):
+        return Word.BROKEN, Reason.TOO_MUCH_INFERRED
+    if word == Word.UNTRIED:
+        return word, reason
+    if not_inferred(facts, rule):
+        return Word.UNTRIED, Reason.NOT_INFERRED
+    if beyond(facts, rule, surely=False):  # no safe word beside a number that is not
+        return Word.UNTRIED, Reason.INFERENCE_UNSURE
+    limited = any(rule.limit(threat) is not None for threat in THREATS)
+    return (Word.WITHSTANDS, Reason.NOT_INFERRED_BEYOND) if word == Word.PROVED and limited else (word, reason)
+
+
 # --- tables ----------------------------------------------------------------------------------------------------------
 
 
 def _judge_table(facts: Facts, rule: Rule, exhibits: list[Exhibit], guarantee: Guarantee | None) -> tuple[Word, Reason]:
     claimed, table = facts.claimed.get("k"), facts.table
+    broken = _broken_by_attacks(facts, rule, exhibits)
     if facts.proven_k is not None:
         if claimed is not None and facts.proven_k < claimed * (1 - _ROUNDING):
             return Word.BROKEN, Reason.CLAIM_NOT_KEPT
-        enough = facts.proven_k >= (1 - _ROUNDING) / rule.tolerance
-        return (Word.PROVED, Reason.GUARANTEE) if enough else (Word.UNTRIED, Reason.PROOF_TOO_WEAK)
+        if facts.proven_k >= (1 - _ROUNDING) / rule.tolerance:
+            return Word.PROVED, Reason.GUARANTEE
+        if broken is not None:
+            return Word.BROKEN, broken
+        return _withstood(exhibits) if exhibits else (Word.UNTRIED, Reason.PROOF_TOO_WEAK)
     if table is None:
-        return Word.UNTRIED, Reason.NOT_COUNTED
+        return (Word.UNTRIED, Reason.NOT_COUNTED) if broken is None else (Word.BROKEN, broken)
     if table.holds is False:
         return Word.BROKEN, Reason.CLAIM_NOT_KEPT
     if any(one.certain != 0 for one in table.told):
@@ -235,6 +277,8 @@ def _judge_table(facts: Facts, rule: Rule, exhibits: list[Exhibit], guarantee: G
         return (Word.PROVED if claimed is not None and facts.audited else Word.WITHSTANDS), Reason.NOTHING_SAID
     if table.least < rule.least_k:
         return Word.BROKEN, Reason.CLASS_TOO_SMALL
+    if any(_refutes(one, table.least, rule, len(exhibits)) for one in exhibits):
+        return Word.BROKEN, Reason.CLAIM_REFUTED
     if guarantee is not None:
         return Word.PROVED, Reason.GUARANTEE
     return (Word.WITHSTANDS, Reason.CLASSES_LARGE_ENOUGH) if facts.audited else (Word.UNTRIED, Reason.NOT_AUDITED)

@@ -14,6 +14,7 @@ from noren.data.frames import History, Records
 from noren.data.release import Release, Statement
 from noren.data.schema import Schema
 from noren.errors import InputError, reason_of
+from noren.inference.findings import Inferred
 from noren.measures import measures as every_measure
 from noren.measures.evidence import at_hand
 from noren.methods import methods as every_method
@@ -30,6 +31,7 @@ class Outcome:
 
     ``failed`` names attacks and measures that broke down, with the reason: nothing is known from them, for or against
     the release. ``people`` says how many people the original is about; left out, those of the secret part are counted.
+    ``inferred`` is what was inferred against a control group, where there was one.
     """
 
     label: str
@@ -38,6 +40,7 @@ class Outcome:
     scores: Mapping[str, Score] = field(default_factory=dict)
     failed: Mapping[str, str] = field(default_factory=dict)
     people: int | None = None
+    inferred: tuple[Inferred, ...] = ()
 
 
 def people_in(original: Records) -> int:
@@ -193,7 +196,7 @@ def fitting(registry: Registry[Kind], schema: Schema) -> list[str]:
     """Return the components that work on data of this schema and need no parameter.
 
     >>> "jaccard" in fitting(every_attack, Schema.preset("pwscup2018")), fitting(every_attack, Schema.preset("adult"))
-    (True, [])
+    (True, ['row-linkage'])
     """
     return [name for name in registry if _runs_alone(registry[name], schema)]
 

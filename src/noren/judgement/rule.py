@@ -16,6 +16,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSeriali
 
 from noren.errors import FileError, ParameterError
 from noren.i18n import N_, _
+from noren.inference.findings import Threat
 from noren.kernels.judging.threshold import Bound
 from noren.naming import suggestion
 
@@ -63,6 +64,10 @@ class Rule(BaseModel):
     """How rare hits are reckoned: as rare as they are (sharp), or by the sum of the 2018 contest (paper)."""
     answers: Literal["best", "all"] = "best"
     """Whether an attack is judged by its surest answers too, as many as serve it best, or by all it hands in."""
+    membership: Chance | None = None
+    """The share of people, beyond a tenth of others taken for one, who may be told to be in the data; None: any."""
+    attributes: Chance | None = None
+    """How much of a secret may be told of people beyond what is told of somebody outside; None: any."""
 
     @property
     def least_k(self) -> int:
@@ -73,12 +78,19 @@ class Rule(BaseModel):
         """Return the chance of a false alarm that each of so many attacks may have."""
         return self.alpha / max(self.attackers, tried, 1)
 
+    def limit(self, threat: Threat) -> Fraction | None:
+        """Return how much of a threat the rule allows; None where it sets no limit."""
+        return self.membership if threat == "membership" else self.attributes
+
     def as_dict(self) -> dict[str, Any]:
-        """Return the rule as plain data, from which :class:`Rule` makes it again."""
-        return self.model_dump(mode="json")
+        """Return the rule as plain data, from which :class:`Rule` makes it again; no limits that it does not set."""
+        return self.model_dump(mode="json", exclude_none=True)
 
 
 RULES: Final[Mapping[str, Rule]] = {
+    "sensitive": Rule(
+        name="sensitive", tolerance=Fraction(1, 11), membership=Fraction(1, 10), attributes=Fraction(1, 10)
+    ),
     "public": Rule(name="public", tolerance=Fraction(1, 11)),
     "partner": Rule(name="partner", tolerance=Fraction(1, 5)),
     "inside": Rule(name="inside", tolerance=Fraction(1, 3)),
@@ -86,6 +98,7 @@ RULES: Final[Mapping[str, Rule]] = {
 }
 """The rules that have a name, the strictest first."""
 RECIPIENTS: Final[Mapping[str, str]] = {
+    "sensitive": N_("anybody, of data in which it is a secret who is in them"),
     "public": N_("anybody, as on a public web page"),
     "partner": N_("a partner who is bound by a contract"),
     "inside": N_("people of your own house"),

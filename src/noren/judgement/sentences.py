@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from noren.data.schema import Kind
 from noren.i18n import _, ngettext
+from noren.inference.findings import JUDGED_FPR, Inferred
 from noren.judgement.evidence import TableFacts
+from noren.judgement.judging import beyond, not_inferred
 from noren.judgement.numbers import count, number, percent
 from noren.judgement.place import Place, frontier
 from noren.judgement.rule import RECIPIENTS, Rule
@@ -21,6 +23,7 @@ __all__ = [
     "finding",
     "frontier_sentence",
     "guessed_sentences",
+    "inferred_sentences",
     "rule_sentence",
     "told_sentences",
     "verdict_sentence",
@@ -69,7 +72,7 @@ def rule_sentence(rule: Rule) -> str:
         if rule.answers == "best"
         else _("each attack is judged by all of its answers, under the {bound} bound")
     ).format(bound=rule.bound)
-    return _(
+    said = _(
         "Rule {name} ({whom}): nobody may be named rightly with a chance above {allowed} (k = {k}); {test}, with a "
         "chance of a false alarm of {alpha} shared by {attackers} attackers."
     ).format(
@@ -80,6 +83,16 @@ def rule_sentence(rule: Rule) -> str:
         test=test,
         alpha=percent(float(rule.alpha)),
         attackers=count(rule.attackers),
+    )
+    if rule.membership is None and rule.attributes is None:
+        return said
+    return _(
+        "{sentence} Beyond what is told of people outside, at most {membership} of being in the data may be told, and "
+        "{attributes} of a secret."
+    ).format(
+        sentence=said,
+        membership=percent(float(1 if rule.membership is None else rule.membership)),
+        attributes=percent(float(1 if rule.attributes is None else rule.attributes)),
     )
 
 
@@ -115,6 +128,13 @@ def _guarantee(verdict: Verdict) -> str:
             "Proved: every row is alike to at least {others} others, so whoever looks a person up is right with a "
             "chance of {bound} at most; {allowed} is allowed."
         ).format(others=number(guarantee.k - 1), **words)
+    if facts.periods > 1:
+        return _(
+            "Proved: at least {k} customers share each history in each of the {periods} periods, so no pseudonym is "
+            "named rightly with a chance above {bound}, whoever holds them all; {allowed} is allowed. Each period is "
+            "another try: whoever guesses in all of them names up to {once} of the customers rightly at least once, "
+            "and cannot tell which."
+        ).format(periods=count(facts.periods), once=percent(facts.once or 0.0), **words)
     said = _(
         "Proved: at least {k} customers share each released history, so nobody is named rightly with a chance above "
         "{bound}, whatever an attacker does; {allowed} is allowed."
@@ -144,6 +164,11 @@ def _weak(verdict: Verdict) -> str:
 
 def _attacks_failed(verdict: Verdict) -> str:
     best = verdict.evidence[0]
+    if verdict.facts.kind == Kind.TABLE:
+        return _(
+            "Withstands the attack tried, though {weak}: {attack} names {named} rows, {right} rightly, which is "
+            "{customers} of the people; {allowed} is allowed."
+        ).format(weak=_weak(verdict), allowed=allowed(verdict.rule), **_shown(best))
     return ngettext(
         "Withstands the attack tried, though {weak}: {attack} names {named} people, {right} rightly, which is "
         "{customers} of the customers; {allowed} is allowed.",
@@ -171,6 +196,10 @@ def _classes_large_enough(verdict: Verdict) -> str:
 
 def _too_many_named(verdict: Verdict) -> str:
     worst = max(verdict.evidence, key=lambda one: one.customers)
+    if verdict.facts.kind == Kind.TABLE:
+        return _("Broken: {attack} names {customers} of the {people} people rightly; {allowed} is allowed.").format(
+            people=count(verdict.facts.people), allowed=allowed(verdict.rule), **_shown(worst)
+        )
     return _("Broken: {attack} names {customers} of the {people} customers rightly; {allowed} is allowed.").format(
         people=count(verdict.facts.people), allowed=allowed(verdict.rule), **_shown(worst)
     )
@@ -186,6 +215,11 @@ def _beyond_chance(verdict: Verdict) -> str:
 
 def _claim_refuted(verdict: Verdict) -> str:
     worst = max(verdict.evidence, key=lambda one: one.rate)
+    if verdict.facts.kind == Kind.TABLE:
+        return _(
+            "Broken: every row is alike to at least {others} others, but {attack} names {named} rows, {right} rightly, "
+            "which luck does not explain."
+        ).format(others=count((_table(verdict).least or 1) - 1), **_shown(worst))
     return _(
         "Broken: at least {k} customers are said to share each history, but {attack} names {named} people, {right} "
         "rightly, which luck does not explain."
@@ -253,7 +287,45 @@ def _proof_too_weak(verdict: Verdict) -> str:
     )
 
 
+def _too_much_inferred(verdict: Verdict) -> str:
+    worst = beyond(verdict.facts, verdict.rule)[0]
+    return _("Broken: {sentence}").format(sentence=_inferred(worst, verdict.rule))
+
+
+def _not_inferred(verdict: Verdict) -> str:
+    threats = listing([_THREATS[threat]() for threat in not_inferred(verdict.facts, verdict.rule)])
+    return _(
+        "Untried: this rule limits {threats}, and nobody tried to infer it; a control group of people who are not in "
+        "the data is needed."
+    ).format(threats=threats)
+
+
+def _inference_unsure(verdict: Verdict) -> str:
+    worst = beyond(verdict.facts, verdict.rule, surely=False)[0]
+    return _("Untried: too few people were asked about to be sure. {sentence}").format(
+        sentence=_inferred(worst, verdict.rule)
+    )
+
+
+def _not_inferred_beyond(verdict: Verdict) -> str:
+    bound = 0.0 if verdict.guarantee is None else verdict.guarantee.bound
+    return _(
+        "Withstands what was inferred, beyond which nothing is proved but that nobody is named rightly with a chance "
+        "above {bound}; {allowed} is allowed."
+    ).format(bound=percent(bound), allowed=allowed(verdict.rule))
+
+
+_THREATS = {
+    "membership": lambda: _("telling who is in the data"),
+    "attribute": lambda: _("telling what is secret of people"),
+}
+
+
 _SAID = {
+    Reason.TOO_MUCH_INFERRED: _too_much_inferred,
+    Reason.NOT_INFERRED: _not_inferred,
+    Reason.INFERENCE_UNSURE: _inference_unsure,
+    Reason.NOT_INFERRED_BEYOND: _not_inferred_beyond,
     Reason.GUARANTEE: _guarantee,
     Reason.NOTHING_SAID: _nothing_said,
     Reason.ATTACKS_FAILED: _attacks_failed,
@@ -298,16 +370,79 @@ def _rows(rows: int) -> str:
 
 
 def cautions(verdict: Verdict) -> list[str]:
-    """Return what a released table tells or lets guess of sensitive values, and the cure; nothing of a history."""
+    """Return what was inferred; and what a released table tells or lets guess of sensitive values, and the cure."""
+    inferred = inferred_sentences(verdict.facts.inferred, verdict.rule)
     table = verdict.facts.table
     if table is None:
-        return []
+        return inferred
     told = told_sentences(table)
     cure = _(
         "Protect again and ask that each group has at least 2 sensitive values (ℓ = 2), or leave the sensitive column "
         "out."
     )
-    return [*told, *guessed_sentences(table), *([cure] if told else [])]
+    return [*inferred, *told, *guessed_sentences(table), *([cure] if told else [])]
+
+
+def inferred_sentences(inferred: Iterable[Inferred], rule: Rule) -> list[str]:
+    """Return what was inferred of people, one sentence for each threat and secret: the way that tells most."""
+    worst: dict[tuple[str, str], Inferred] = {}
+    for one in inferred:
+        key = one.threat, one.about
+        if key not in worst or one.excess > worst[key].excess:
+            worst[key] = one
+    return [_inferred(one, rule) for one in worst.values()]
+
+
+def _inferred(one: Inferred, rule: Rule) -> str:
+    limit = rule.limit(one.threat)
+    by_rule = (
+        _("this rule does not limit it")
+        if limit is None
+        else _("this rule allows {limit} beyond that").format(limit=percent(float(limit)))
+    )
+    if one.threat == "membership":
+        rate, area = one.numbers[f"tpr at {JUDGED_FPR}"], one.numbers["auc"]
+        words = (
+            _(
+                "That somebody is in the data can be told: {rate} of the people in them are found ({low} to {high}) "
+                "where {chance} of others are taken for one, by {by} (AUC {area}); {by_rule}."
+            )
+            if rate.low > JUDGED_FPR
+            else _(
+                "It was not told surely who is in the data: {rate} of the people in them are found ({low} to {high}) "
+                "where {chance} of others are taken for one, by {by} (AUC {area}); {by_rule}."
+            )
+        )
+        return words.format(
+            rate=percent(rate.value),
+            low=percent(rate.low),
+            high=percent(rate.high),
+            chance=percent(JUDGED_FPR),
+            by=one.by,
+            area=f"{area.value:.2f}",
+            by_rule=by_rule,
+        )
+    success, control, risk = (one.numbers[name] for name in ("success", "control", "risk"))
+    words = (
+        _(
+            "More is told of people in the data than of others: {column} is guessed rightly of {success} of them and "
+            "of {control} of others, {risk} of what is open ({low} to {high}); {by_rule}."
+        )
+        if risk.low > 0
+        else _(
+            "No more is surely told of people in the data than of others: {column} is guessed rightly of {success} of "
+            "them and of {control} of others, {risk} of what is open ({low} to {high}); {by_rule}."
+        )
+    )
+    return words.format(
+        column=one.about,
+        success=percent(success.value),
+        control=percent(control.value),
+        risk=percent(risk.value),
+        low=percent(risk.low),
+        high=percent(risk.high),
+        by_rule=by_rule,
+    )
 
 
 def told_sentences(table: TableFacts) -> list[str]:

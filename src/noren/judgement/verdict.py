@@ -55,6 +55,26 @@ class Reason(StrEnum):
     NOT_COUNTED = "not-counted"
     NOT_AUDITED = "not-audited"
     PROOF_TOO_WEAK = "proof-too-weak"
+    TOO_MUCH_INFERRED = "too-much-inferred"
+    NOT_INFERRED = "not-inferred"
+    INFERENCE_UNSURE = "inference-unsure"
+    NOT_INFERRED_BEYOND = "not-inferred-beyond"
+
+
+_BY_ATTACKS = (
+    Reason.TOO_MANY_NAMED,
+    Reason.BEYOND_CHANCE,
+    Reason.CLAIM_REFUTED,
+    Reason.ATTACKS_FAILED,
+    Reason.NOBODY_NAMED,
+)
+"""The reasons that attacks give."""
+_OF_INFERENCES = (
+    Reason.TOO_MUCH_INFERRED,
+    Reason.NOT_INFERRED,
+    Reason.INFERENCE_UNSURE,
+    Reason.NOT_INFERRED_BEYOND,
+)
 
 
 class _Frozen(BaseModel):
@@ -163,7 +183,15 @@ class Verdict(_Frozen):
     @property
     def risk_of(self) -> Literal["guarantee", "classes", "attacks"] | None:
         """What tells the risk."""
-        if self.guarantee is not None and (self.word == Word.PROVED or self.guarantee.by == "noise"):
+        if self.evidence and self.reason in _BY_ATTACKS:
+            return "attacks"
+        # what is inferred beside it leaves a guarantee as it is
+        beside = self.reason in _OF_INFERENCES
+        if self.guarantee is not None and (
+            self.word == Word.PROVED
+            or self.guarantee.by == "noise"
+            or (beside and self.guarantee.k >= self.rule.least_k)
+        ):
             return "guarantee"
         if self.facts.table is not None:
             return "classes"
@@ -182,4 +210,5 @@ class Verdict(_Frozen):
             "rule": self.rule.as_dict(),
             "evidence": [one.model_dump() for one in self.evidence],
             "guarantee": guarantee,
+            "inferred": [one.model_dump(mode="json") | {"excess": one.excess} for one in self.facts.inferred],
         }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -26,6 +26,7 @@ from noren.judgement.judging import judge
 from noren.judgement.rule import Rule
 from noren.judgement.verdict import Verdict
 from noren.ledger.calendar import folder_name
+from noren.ledger.certificate import Certificate, certified, least_possible, smallest_enough, why_uncertified
 from noren.ledger.entries import (
     Entry,
     Written,
@@ -42,7 +43,16 @@ from noren.ledger.entries import (
 from noren.ledger.incoming import incoming, periods_to_come
 from noren.ledger.joined import joined, joined_rows, of_period, pseudonyms_of
 from noren.ledger.lock import Tell, alone, nobody
-from noren.ledger.risk import Risk, assess, attack_all, exposed_customers
+from noren.ledger.redraws import REDRAWS, redrawn
+from noren.ledger.risk import (
+    MEASURES,
+    Risk,
+    assess,
+    attack_all,
+    exposed_customers,
+    found_exactly,
+    found_in_draw,
+)
 from noren.ledger.settings import ChainLike, LedgerSettings, chain_of
 from noren.ledger.verdicts import facts_together, kept_form, verdict_of_kept
 from noren.progress import Progress, part_of, silent
@@ -60,11 +70,19 @@ class Proposal:
     period, rows, release
         The period, its original rows and their release.
     before, after
-        The risk of everything released so far, without and with this release; no ``before`` at the first one.
+        What attacks find of everything released so far, without and with this release, in the mean over draws of the
+        pseudonyms; no ``before`` at the first one.
+    certificate, uncertified
+        The most that anybody can be expected to find of everything released with it; or why nothing is certified.
+    certified_before
+        The certificate of everything released so far, where there is one.
+    least
+        The least that could be certified whatever is done with this period; nothing without a certificate.
     verdict
         How safe everything released would be with it, by the rule of the ledger.
     budget, broken
-        The limits, and the measures that would be above theirs, with their values.
+        The limits, and the measures that would be above theirs, with their values: by the certificate, or by the
+        attacks' means where there is none.
     exposed
         The customers whom some attack finds, most exposed first; for the steward alone.
     failed
@@ -80,11 +98,25 @@ class Proposal:
     budget: Mapping[str, float]
     exposed: pl.DataFrame = field(repr=False)
     failed: Mapping[str, str] = field(default_factory=dict)
+    certificate: Certificate | None = None
+    uncertified: str = ""
+    certified_before: Certificate | None = None
+    least: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def broken(self) -> dict[str, float]:
-        """The measures that would be above their budget, with their values."""
-        return self.after.beyond(self.budget)
+        """The measures that would be above their budget, with their values; none of it depends on this draw."""
+        return (self.certificate or self.after).beyond(self.budget)
+
+    @property
+    def enough(self) -> int | None:
+        """The size of this period's classes that would keep MM and EMM within the budget; None where none is known."""
+        now, then = self.certificate, self.certified_before
+        limits = [limit for name, limit in self.budget.items() if name in ("mm", "emm")]
+        if now is None or not limits or any(self.least[name] > limit + 1e-12 for name, limit in self.budget.items()):
+            return None
+        live, classes = (now.live - then.live, now.classes - then.classes) if then else (now.live, now.classes)
+        return smallest_enough(now, live, classes, min(limits))
 
 
 class BudgetError(CheckFailedError):
@@ -99,10 +131,23 @@ class BudgetError(CheckFailedError):
             for name, value in proposal.broken.items()
         )
         super().__init__(
-            _(
-                "{period} was not released: {over}; protect it more strongly with --chain, or leave it unreleased"
-            ).format(period=proposal.period, over=over)
+            _("{period} was not released: {over}; {cure}").format(
+                period=proposal.period, over=over, cure=_cure(proposal)
+            )
         )
+
+
+def _cure(proposal: Proposal) -> str:
+    """Return what can be done about a broken budget; where nothing can, the least that any release would certify."""
+    for name, least in proposal.least.items():
+        if name in proposal.broken and least > proposal.budget[name] + 1e-12:
+            return _(
+                "no release of this period can be certified for less than {least:.4f}, which is one class of all its "
+                "customers; raise the budget, or leave it unreleased"
+            ).format(least=least)
+    if proposal.enough is not None and set(proposal.broken) <= {"mm", "emm"}:
+        return _("protect it in classes of {k} or more with --chain, or leave it unreleased").format(k=proposal.enough)
+    return _("protect it more strongly with --chain, or leave it unreleased")
 
 
 class UnweighedError(CheckFailedError):
@@ -132,12 +177,21 @@ def period_seed(seed: int, period: str) -> int:
     return int(np.random.SeedSequence([seed, *period_key(period)]).generate_state(1, np.uint64)[0]) >> 1
 
 
+def _why_uncertified(written: Sequence[Written]) -> str:
+    """Return why nothing can be certified beside what was released; nothing where it can."""
+    for one in written:
+        if one.entry.certificate is None:
+            return _("{period} was released without a certificate").format(period=one.entry.period)
+    return ""
+
+
 class Ledger:
     """A folder that remembers what was released, period by period, to judge the next release before it is made.
 
     A period that looks safe alone may not be safe on top of those that are out: whoever kept them all may link them.
-    So each new release is attacked together with every earlier one, by an attacker who knows all original rows; if UM,
-    MM or EMM would go beyond the budget, nothing is released.
+    Where every period is in classes of equal histories, what anybody can find of all of them is certified before the
+    pseudonyms are drawn. Where it is not, everything is attacked together, by an attacker who knows all original rows,
+    in draws that are not the one released. If UM, MM or EMM would go beyond the budget, nothing is released.
 
     References
     ----------
@@ -226,6 +280,7 @@ class Ledger:
             "rule": settings.rule.as_dict(),
             "budget": dict(settings.budget),
             "left": self.left(),
+            "certificate": None if (now := self.certificate()) is None else now.model_dump(mode="json"),
             "entries": [
                 entry.model_dump(mode="json", exclude=hidden)
                 | {"verdict": None if (verdict := verdicts[entry.period]) is None else verdict.as_dict()}
@@ -238,16 +293,32 @@ class Ledger:
         entries = self.entries
         return entries[-1].risk if entries else None
 
-    def left(self) -> dict[str, float]:
-        """Return what is left of the budget; below 0 where the budget was cut after a release."""
-        risk = self.risk()
-        return {name: limit - (risk.value(name) if risk else 0.0) for name, limit in self.settings.budget.items()}
+    def certificate(self) -> Certificate | None:
+        """Return what is certified of everything released so far; None where nothing is."""
+        entries = self.entries
+        return entries[-1].certificate if entries else None
+
+    def left(self, proposal: Proposal | None = None) -> dict[str, float]:
+        """Return what is left of the budget; below 0 where the budget was cut after a release.
+
+        The certificate is held against it, or the attacks' means where there is none. With a proposal it is what would
+        be left.
+        """
+        risk, certificate = self.risk(), self.certificate()
+        if proposal is not None:
+            risk, certificate = proposal.after, proposal.certificate
+        used = certificate.rate if certificate is not None else {n: risk.value(n) for n in MEASURES} if risk else {}
+        return {name: limit - used.get(name, 0.0) for name, limit in self.settings.budget.items()}
 
     def tightest(self, proposal: Proposal | None = None) -> str:
         """Return the measure whose budget has least left, ``mm`` where there is no budget: the one to look at."""
-        risk = self.risk() if proposal is None else proposal.after
-        left = {name: limit - (risk.value(name) if risk else 0.0) for name, limit in self.settings.budget.items()}
+        left = self.left(proposal)
         return min(left, key=left.__getitem__, default="mm")
+
+    def certified_curve(self, proposal: Proposal | None = None, measure: str = "mm") -> list[float | None]:
+        """Return what was certified after each release; None where nothing was."""
+        kept = [entry.certificate for entry in self.entries] + ([proposal.certificate] if proposal else [])
+        return [None if one is None else one.rate[measure] for one in kept]
 
     def curves(
         self, proposal: Proposal | None = None, measure: str = "mm"
@@ -333,28 +404,47 @@ class Ledger:
         seed = draw_seed() if seed is None else checked_seed(seed)
         own = period_seed(seed, new.period)
         way = settings.chain if chain is None else chain_of(chain, settings.period)
-        made = protect(new.rows, way, seed=own, progress=part_of(progress, 0.0, 0.4))
+        made = protect(new.rows, way, seed=own, progress=part_of(progress, 0.0, 0.3))
         earlier = [load_release(one) for one in written]
+        bought = replace(original, master=None)  # who has bought nothing yet cannot be found, and counts for nothing
+        why = _why_uncertified(written) or why_uncertified(made, new.period)
+        certificate = None if why else certified([*earlier, made], bought.customers)
         taken = {name for release in earlier for name in pseudonyms_of(release)}
         release = of_period(made, new.period, taken, own)
         release = replace(release, secret=replace(release.secret, seed=seed))
         releases = [*earlier, release]
         failed: dict[str, str] = {}
-        attacking = part_of(progress, 0.4, 0.95)
-        guesses = attack_all(originals, releases, settings.ready_attacks(), failed=failed, progress=attacking)
+        attacks = settings.ready_attacks()
+        share = 0.65 / (1 if certificate else 1 + REDRAWS)
+        attacking = part_of(progress, 0.3, 0.3 + share)
+        guesses = attack_all(originals, releases, attacks, failed=failed, progress=attacking)
+        if certificate:
+            draws = [found_exactly(bought, releases, guesses)]
+        else:
+            draws = []
+            periods = [*(one.entry.period for one in written), new.period]
+            for number in range(REDRAWS):
+                done = 0.3 + share * (1 + number)
+                others = redrawn(originals, releases, periods, settings.period, number)
+                attacking = part_of(progress, done, done + share)
+                answers = attack_all(originals, others, attacks, failed=failed, progress=attacking)
+                draws.append(found_in_draw(bought, others, answers))
         together = joined(releases)
-        bought = replace(original, master=None)  # who has bought nothing yet cannot be found, and counts for nothing
         before = written[-1].entry.risk if written else None
         return Proposal(
             new.period,
             new.rows,
             release,
             before,
-            assess(bought, together, guesses, before),
-            judge(facts_together(bought, releases, guesses, failed), settings.rule),
+            assess(bought, together, draws, before, exact=certificate is not None),
+            judge(facts_together(bought, releases, guesses, failed, certificate), settings.rule),
             settings.budget,
             exposed_customers(bought, together, guesses),
             failed,
+            certificate,
+            why,
+            written[-1].entry.certificate if written else None,
+            least_possible([*earlier, made], bought.customers) if certificate else {},
         )
 
     def add(self, history: Any, *, tell: Tell = nobody, progress: Progress = silent, **how: Any) -> Entry:
@@ -394,6 +484,7 @@ class Ledger:
             added_rows=release.inserted_rows,
             pseudonyms=release.secret.pseudonyms["pseudonym"].n_unique(),
             risk=proposal.after,
+            certificate=proposal.certificate,
             budget=dict(proposal.budget),
             previous=written[-1].digest if written else None,
         )

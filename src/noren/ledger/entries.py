@@ -39,6 +39,7 @@ from noren.data.schema import Schema
 from noren.errors import FileError
 from noren.i18n import _
 from noren.ledger.calendar import folder_name
+from noren.ledger.certificate import Certificate
 from noren.ledger.incoming import Past, content_digest
 from noren.ledger.risk import Risk
 
@@ -80,6 +81,8 @@ class Entry(BaseModel):
     pseudonyms: int
     risk: Risk
     """Of everything released until then."""
+    certificate: Certificate | None = None
+    """The most that anybody can be expected to find of it; None where nothing is certified, or by an older Noren."""
     budget: dict[str, float]
     previous: str | None = None
     """The SHA-256 of the entry before."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from noren.data.categories import category_of_item, release_categories
@@ -21,6 +22,7 @@ from noren.kernels.pseudonyms import pseudonyms
 
 __all__ = ["joined", "joined_rows", "of_period", "pseudonyms_of"]
 
+_OWN_STREAM = tuple(b"the names of a ledger")
 _LONGEST_PSEUDONYM = 10**9
 """Pseudonyms of the contests' formats have nine digits at most."""
 
@@ -30,7 +32,8 @@ def of_period(release: Release, period: str, taken: Iterable[str], seed: int) ->
 
     Methods count pseudonyms from the same number on every time, so the 1023 of two releases would be taken for one
     person. Here all pseudonyms are drawn anew, from the numbers above every one ``taken``; those of a release are
-    equally long, and their order says nothing.
+    equally long, and their order says nothing. They are drawn uniformly and apart from all that the method drew with
+    the same seed, names among it: a permutation applied to its own places would not be uniform.
 
     >>> from noren.data.schema import Schema
     >>> from noren.methods.pseudonymize import Pseudonymize
@@ -46,7 +49,7 @@ def of_period(release: Release, period: str, taken: Iterable[str], seed: int) ->
     known = release.secret.pseudonyms.with_columns(pl.col("pseudonym").cast(pl.String))
     shown = public.frame[column].cast(pl.String)
     old = pl.concat([shown, known["pseudonym"]]).drop_nulls().unique().sort()
-    fresh = _fresh(len(old), taken, seed)
+    fresh = _fresh(len(old), taken, _apart(seed))
     frame = public.frame.with_columns(shown.replace_strict(old, fresh, return_dtype=pl.String).alias(column))
     renamed = replace(public, frame=frame, spelling=Spelling())
     order = renamed.lines().arg_sort()  # rows stand in the order of their own text, which has changed
@@ -100,6 +103,12 @@ def _history(release: Release) -> History:
     if not isinstance(release.public, History):
         raise SchemaError(_("a ledger keeps purchase histories"), _("use a schema of kind history"))
     return release.public
+
+
+def _apart(seed: int) -> int:
+    """Return a seed for the names of a ledger, of which no method draws."""
+    high, low = np.random.SeedSequence([seed, *_OWN_STREAM]).generate_state(2, np.uint64)
+    return (int(high) << 64) | int(low)
 
 
 def _fresh(count: int, taken: Iterable[str], seed: int) -> pl.Series:

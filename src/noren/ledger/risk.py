@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from statistics import fmean, stdev
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
+from scipy.special import stdtrit
 
 from noren.api import attack as run_attack
-from noren.api import measure as run_measure
+from noren.data.fits import history_classes
 from noren.data.frames import History
 from noren.data.release import Release
 from noren.errors import NorenError, reason_of
 from noren.i18n import _
+from noren.kernels.linkage.period_matching import matching_curve, user_matching
 from noren.ledger.joined import joined, joined_rows
 from noren.measures.safety.matching import matched
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Evidence, Guess
 
-__all__ = ["MEASURES", "Risk", "assess", "attack_all", "exposed_customers"]
+__all__ = ["MEASURES", "Found", "Risk", "assess", "attack_all", "exposed_customers", "found_exactly", "found_in_draw"]
+
+Found = Mapping[str, Mapping[str, float]]
+"""UM, MM and EMM of each guess."""
 
 MEASURES = ("um", "mm", "emm")
 """What a ledger watches, and what a budget may limit."""
@@ -29,7 +35,10 @@ _ALONE = " alone"
 
 
 class Risk(BaseModel):
-    """The risk after a release, of the best attack and of each.
+    """The risk after a release, of the best attack and of each: means over draws of the pseudonyms.
+
+    What this one draw gave away is a secret, and who refuses a release by it tells some of it. So the figures are means
+    over draws that are not the one released.
 
     ``emm`` remembers: what was found once stays found, so it never falls. It is the highest MM over the first releases,
     for any number of them, that an attack reached at the time or reaches now that it sees more.
@@ -44,6 +53,11 @@ class Risk(BaseModel):
     """UM, MM and EMM of each attack."""
     chance: Mapping[str, float]
     """What one would find who draws pseudonyms at random."""
+    redraws: int | None = None
+    """How many other draws the means are taken of; 0 where they are exact; None where this one draw was counted, as an
+    older Noren did."""
+    interval: Mapping[str, tuple[float, float]] = {}
+    """Of the best attack's UM, MM and EMM the interval of 95 % about the mean, where it is not exact."""
 
     def value(self, measure: str) -> float:
         """Return UM, MM or EMM by name."""
@@ -100,24 +114,73 @@ def attack_all(
     return guesses
 
 
-def assess(original: History, release: Release, guesses: Mapping[str, Guess], before: Risk | None) -> Risk:
-    """Return the risk of a release that holds all periods so far, ``before`` being that of those before the last."""
-    scores = {name: run_measure(original, release, name, guesses=guesses) for name in MEASURES}
-    found: dict[str, dict[str, float]] = {}
-    for guess in guesses:
-        so_far = found.setdefault(_attack_of(guess), dict.fromkeys(MEASURES, 0.0))
-        for name, score in scores.items():
-            so_far[name] = max(so_far[name], score.parts[guess])
-    if before is not None:
-        for attack in found.keys() & before.attacks.keys():
-            found[attack]["emm"] = max(found[attack]["emm"], before.attacks[attack]["emm"])
-    return Risk(
-        um=scores["um"].value,
-        mm=scores["mm"].value,
-        emm=max(scores["emm"].value, before.emm if before is not None else 0.0),
-        attacks=found,
-        chance={name: float(score.notes["chance"]) for name, score in scores.items()},
+def found_exactly(original: History, releases: Sequence[Release], guesses: Mapping[str, Guess]) -> Found:
+    """Return UM, MM and EMM of each guess in the mean over all draws of the pseudonyms, each period being in classes.
+
+    Members of a class are exchangeable, so a pseudonym of a class of c customers is each of them with the chance 1/c.
+    """
+    tables = matched(Evidence(original, joined(releases), guesses))
+    found = [history_classes(release.public) for release in releases if isinstance(release.public, History)]
+    tops = np.cumsum([0, *(one["class"].n_unique() for one in found)])
+    classes = pl.concat(
+        one.select(pl.col("pseudonym").cast(pl.String), pl.col("class").cast(pl.Int64) + int(top))
+        for one, top in zip(found, tops[:-1], strict=True)
     )
+    of = pl.DataFrame({"pseudonym": tables.names}).join(classes, on="pseudonym", how="left", maintain_order="left")
+    chances = tables.redealt(of["class"].to_numpy())
+    return {guess: _rates(match, tables.live) for guess, match in chances.items()}
+
+
+def found_in_draw(original: History, releases: Sequence[Release], guesses: Mapping[str, Guess]) -> Found:
+    """Return UM, MM and EMM of each guess on this draw of the pseudonyms."""
+    tables = matched(Evidence(original, joined(releases), guesses))
+    return {guess: _rates(match, tables.live) for guess, match in tables.match.items()}
+
+
+def assess(
+    original: History, release: Release, draws: Sequence[Found], before: Risk | None, *, exact: bool = False
+) -> Risk:
+    """Return the risk of a release that holds all periods so far, ``before`` being that of those before the last.
+
+    ``draws`` has what guesses found in each of some draws that were not released; or, ``exact``, their mean over all.
+    """
+    attacks: dict[str, dict[str, float]] = {}
+    interval: dict[str, tuple[float, float]] = {}
+    best = dict.fromkeys(MEASURES, -1.0)
+    for guess in draws[0]:
+        so_far = attacks.setdefault(_attack_of(guess), dict.fromkeys(MEASURES, 0.0))
+        for name in MEASURES:
+            values = [draw[guess][name] for draw in draws if guess in draw]
+            mean = fmean(values)
+            so_far[name] = max(so_far[name], mean)
+            if mean > best[name]:
+                best[name], interval[name] = mean, _interval(values)
+    if before is not None and before.redraws is not None:  # an older Noren counted hits of the draw itself
+        for attack in attacks.keys() & before.attacks.keys():
+            attacks[attack]["emm"] = max(attacks[attack]["emm"], before.attacks[attack]["emm"])
+        best["emm"] = max(best["emm"], before.emm)
+    tables = matched(Evidence(original, release, {"": Guess("", release.secret.pseudonyms[:0])}))
+    curve = tables.chance_curve() or [0.0]
+    return Risk(
+        **{name: max(value, 0.0) for name, value in best.items()},
+        attacks=attacks,
+        chance={"um": tables.chance_of_users(), "mm": curve[-1], "emm": max(curve)},
+        redraws=0 if exact else len(draws),
+        interval={} if exact or len(draws) < 2 else interval,
+    )
+
+
+def _rates(match: NDArray[np.bool_] | NDArray[np.float64], live: NDArray[np.bool_]) -> dict[str, float]:
+    curve = matching_curve(match, live).tolist()
+    return {"um": user_matching(match), "mm": curve[-1] if curve else 0.0, "emm": max(curve, default=0.0)}
+
+
+def _interval(values: Sequence[float]) -> tuple[float, float]:
+    """Return the interval of 95 % about a mean by Student's distribution, inside 0 and 1."""
+    if len(values) < 2:
+        return values[0], values[0]
+    half = float(stdtrit(len(values) - 1, 0.975)) * stdev(values) / len(values) ** 0.5
+    return max(fmean(values) - half, 0.0), min(fmean(values) + half, 1.0)
 
 
 def exposed_customers(original: History, release: Release, guesses: Mapping[str, Guess]) -> pl.DataFrame:

@@ -20,6 +20,7 @@ from noren.judgement.judging import judge
 from noren.judgement.outcome import people_in
 from noren.judgement.rule import Rule
 from noren.judgement.verdict import Verdict
+from noren.ledger.certificate import Certificate
 from noren.ledger.joined import joined
 from noren.protocols import Guess
 from noren.version import __version__
@@ -28,17 +29,21 @@ __all__ = ["facts_together", "kept_form", "verdict_of_kept"]
 
 
 def facts_together(
-    original: History, releases: Sequence[Release], guesses: Mapping[str, Guess], failed: Iterable[str] = ()
+    original: History,
+    releases: Sequence[Release],
+    guesses: Mapping[str, Guess],
+    failed: Iterable[str] = (),
+    certificate: Certificate | None = None,
 ) -> Facts:
     """Return what was found of everything released, ``original`` being the rows of all periods.
 
-    What a release claims by itself it claims of one period. Whoever holds several may compare them, so nothing is
-    claimed of them together.
+    What a release claims by itself it claims of one period. Of several together classes are claimed where a certificate
+    says so: by the composition theorem the smallest of all periods bounds the chance of naming a pseudonym rightly.
     """
     together = joined(releases)
     claiming = releases[0] if len(releases) == 1 else together
     tried = tuple(tried_by(name, guess, together.secret) for name, guess in sorted(guesses.items()))
-    return facts_from(
+    facts = facts_from(
         Kind.HISTORY,
         people_in(original),
         claiming.statement,
@@ -46,6 +51,16 @@ def facts_together(
         tried,
         smallest_class=smallest_class(claiming),
         failed=tuple(sorted(failed)),
+    )
+    if certificate is None or len(releases) == 1:
+        return facts
+    return facts.model_copy(
+        update={
+            "claimed": {"k": certificate.claimed},
+            "smallest_class": certificate.k,
+            "periods": certificate.periods,
+            "once": certificate.once,
+        }
     )
 
 

@@ -13,6 +13,7 @@ methods: Registry[Method] = Registry(
         "generalize": "noren.methods.generalize:Generalize",
         "generalize-by-count": "noren.methods.generalize_by_count:GeneralizeByCount",
         "hierarchy": "noren.methods.hierarchy:HierarchyMethod",
+        "microaggregate": "noren.methods.microaggregate:Microaggregate",
         "mondrian": "noren.methods.mondrian:Mondrian",
         "monthly-pseudonyms": "noren.methods.monthly_pseudonyms:MonthlyPseudonyms",
         "perturb": "noren.methods.perturb:Perturb",

@@ -19,6 +19,7 @@ from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.judging.cell_error import interval_error, population_sd
 from noren.kernels.sharing.count_groups import DELETED
+from noren.methods.middle_values import middle_values
 
 __all__ = [
     "EFFORT",
@@ -94,7 +95,13 @@ def in_words(original: History, categories: Path | None) -> tuple[dict[str, pl.S
 
 
 def alike(
-    original: History, words: dict[str, pl.Series], row: Whole, names: pl.Series, *, suppress_cells: bool
+    original: History,
+    words: dict[str, pl.Series],
+    row: Whole,
+    names: pl.Series,
+    *,
+    suppress_cells: bool,
+    medians: bool = False,
 ) -> tuple[History, dict[str, Any]]:
     """Return the history in which rows of one number say the same, and what a statement notes.
 
@@ -108,12 +115,15 @@ def alike(
         The pseudonym of every row's customer.
     suppress_cells
         Whether a cell that costs its rows more than a suppressed one is suppressed.
+    medians
+        Whether cells say the median and the mode, not an interval and a set.
 
     Columns that are not measured would tell the members of a group apart and are suppressed.
     """
     columns = {names.name: names.set(pl.Series(row == DELETED), None)}
+    said = middle_values if medians else _generalised
     for column in original.measured():
-        columns[column.name] = _generalised(words[column.name], column, row, suppress_cells=suppress_cells)
+        columns[column.name] = said(words[column.name], column, row, suppress_cells=suppress_cells)
     suppressed = [c for c in original.schema.columns if c.name not in columns]
     columns |= {c.name: pl.Series(c.name, [None], dtype=c.dtype).new_from_index(0, len(row)) for c in suppressed}
     notes = {"suppressed_columns": [c.name for c in suppressed]} if suppressed else {}

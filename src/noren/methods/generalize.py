@@ -1,4 +1,4 @@
-"""Histories made alike at the least loss there is."""
+"""Histories made alike at the least loss that is found, and for pairs at the least there is."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ __all__ = ["Generalize"]
 Whole = NDArray[np.int64]
 
 EFFORTS = {
-    "quick": Effort(rounds=6, starts=4, tries=6, heat=0.03),
-    "normal": Effort(rounds=30, starts=8, tries=8, heat=0.08),
-    "thorough": Effort(rounds=100, starts=16, tries=12, heat=0.12),
+    "quick": Effort(rounds=6, starts=4, tries=6, heat=0.03, steps=0),
+    "normal": Effort(rounds=30, starts=8, tries=8, heat=0.08, steps=8),
+    "thorough": Effort(rounds=100, starts=16, tries=12, heat=0.12, steps=24),
 }
 _WHOLE_UP_TO = 4000
 """Customers searched in one block where the user does not say; beyond, blocks of a quarter of that."""
@@ -126,10 +126,13 @@ class Generalize(Method):
     deleted, names become pseudonyms. Who goes with whom, and which row with which, is chosen so that U, the mean error
     of a cell, is least. With ``suppress_cells`` an interval that costs more than a suppressed cell is suppressed.
 
-    For k = 2 and an even number of customers the result is the optimum, and proved to be: no release by pairs has a
-    lower U. For larger k the problem is NP-hard; the search goes on for as long as ``effort`` says, Ctrl-C or
-    :class:`~noren.progress.Enough` ends it with the best so far, and a lower bound beside U says how much better any
-    other could be at most.
+    A customer is deleted whole where that loses less than company: fewer than k are, nothing public comes from them,
+    and U counts all their cells.
+
+    For k = 2 the result is the optimum of all pairs, one of an odd number of customers deleted, and proved to be; or
+    better, where a group of three is. For larger k the problem is NP-hard; the search goes on for as long as ``effort``
+    says, Ctrl-C or :class:`~noren.progress.Enough` ends it with the best so far, and a lower bound beside U says how
+    much better any truthful release could be at most.
 
     With ``survival`` in place of k, class sizes are chosen: as small as they may be for a number of the best attackers
     to fail with that probability (see the measure of that name). The longest histories, which lose most, go into the
@@ -178,6 +181,8 @@ class Generalize(Method):
     wrong_for: ClassVar[str] = N_("You need it at once and have many thousands of customers, or rows must stay exact.")
     best_so_far: ClassVar[str] = N_("best U so far, the mean error of a cell (lower is more useful)")
     generalises: ClassVar[bool] = True
+    medians: ClassVar[bool] = False
+    """Whether shared rows say the median and the mode, not an interval and a set."""
 
     k: Sharing | None = Field(
         default=None,
@@ -219,7 +224,7 @@ class Generalize(Method):
         default=13,
         ge=1,
         title=N_("Attackers, with that chance"),
-        description=N_("with survival: how many attackers try"),
+        description=N_("with survival: how many attackers try, independently of each other"),
     )
     bound: Bound = Field(
         default="sharp",
@@ -276,18 +281,22 @@ class Generalize(Method):
                     table = table[:, worth_keeping(laid.rows, self.suppress_cells, table)]
                 row[laid.place[table]] = first + np.arange(table.shape[1])
                 first += table.shape[1]
-        aligned, left_out = alike(original, words, row, names, suppress_cells=self.suppress_cells)
+        aligned, left_out = alike(original, words, row, names, suppress_cells=self.suppress_cells, medians=self.medians)
         notes |= self._notes(laid, search) | left_out
-        shared = N_("each public history is shared by at least k customers")
-        mixed = N_("each public history is shared by at least min_class customers, enough to outlive the attackers")
         statement = Statement(
             method=self.name,
             parameters=self.parameters() | public_name(self.categories),
-            promise=mixed if self.k is None else shared,
+            promise=self._promise(),
             notes=notes,
         )
         progress(0.98, _("putting the rows in an order that tells nothing"))
         return Release.of_aligned(original, aligned, statement, seed=seed)
+
+    def _promise(self) -> str:
+        """Return what the statement promises."""
+        if self.k is None:
+            return N_("each public history is shared by at least min_class customers, enough to outlive the attackers")
+        return N_("each public history is shared by at least k customers")
 
     # --- the search ------------------------------------------------------------------------------------------------
 
@@ -298,7 +307,9 @@ class Generalize(Method):
         nominal = [c for c in measured if c.scale == Scale.NOMINAL]
         if len(nominal) > 1 or len(ordered) > COLUMNS:
             raise SchemaError(
-                _("generalize works on one column of names, the item, and up to three of dates and numbers"),
+                _("{method} works on one column of names, the item, and up to three of dates and numbers").format(
+                    method=self.name
+                ),
                 _("give date, price and quantity types that can be ordered"),
             )
         place = np.argsort(codes, kind="stable")
@@ -314,7 +325,7 @@ class Generalize(Method):
             [population_sd(v) for v in values],
             [c.grid for c in ordered],
             item[place],
-        )
+        )._replace(medians=self.medians)
         longest = np.sort(rows.counts)[-2:]
         if np.prod(longest.astype(np.float64)) > _MOST_CELLS:
             raise ParameterError(
@@ -399,7 +410,7 @@ class Generalize(Method):
         """Return class sizes that outlive the attackers: a few mixtures of one common size, the likeliest first."""
         progress(0.01, _("looking for class sizes that survive"))
         allowed = 1 - float(self.survival or 0) ** (1 / self.attackers)
-        worth = np.add.reduceat(rows.worth, rows.start[:-1])
+        worth = rows.losses
 
         def chance(sizes: tuple[int, ...]) -> float:
             return best_plan(sizes, self.bound).chance
@@ -418,12 +429,17 @@ class Generalize(Method):
         """Return what the statement says of the search: U, a lower bound of U for any groups, and how far they are."""
         found = [groups for groups, _of in search.found]
         u = float(sum(f.cost for f in found) + laid.nobody) / laid.cells
-        notes: dict[str, Any] = {"U": u, "proved_optimal": False}
+        notes: dict[str, Any] = {"U": u, "proved_optimal": False} | ({"truthful": False} if self.medians else {})
         if len(found) > 1:
             notes["blocks"] = len(found)
         elif found[0].bound is not None:
             bound = float(found[0].bound + laid.nobody) / laid.cells
             notes |= {"lower_bound": bound, "gap": max(u - bound, 0.0), "proved_optimal": found[0].proved}
+            if found[0].anything is not None and found[0].anything < found[0].bound:
+                notes["lower_bound_any"] = float(found[0].anything + laid.nobody) / laid.cells
+        inside = sum(len(group.members) for one in found for group in one.groups)
+        if inside < len(laid.rows.counts):
+            notes["deleted_customers"] = len(laid.rows.counts) - inside
         if self.survival is not None:
             sizes = [len(group.members) for one in found for group in one.groups]
             alive = (1 - best_plan(sizes, self.bound).chance) ** self.attackers

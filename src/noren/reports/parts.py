@@ -28,6 +28,7 @@ from noren.methods import methods
 from noren.protocols import Measure
 from noren.reports.example_rows import RowPair, example_rows
 from noren.reports.scripts import ScriptOrder, commands
+from noren.reports.unicity_part import UnicityPart, unicity_part
 
 __all__ = ["Map", "OtherScore", "Pair", "ReleasePart", "map_of", "map_titles", "pairs_of", "part_of", "reproduction"]
 
@@ -92,6 +93,7 @@ class ReleasePart:
     others: Sequence[OtherScore]
     pairs: Sequence[Pair]
     rows: Sequence[RowPair]
+    unicity: UnicityPart | None
     statement: Sequence[tuple[str, str]]
     commands: Sequence[str]
 
@@ -129,6 +131,7 @@ def part_of(
         others=_others(outcome),
         pairs=pairs,
         rows=example_rows(original, outcome.release, pseudonyms=pseudonyms),
+        unicity=unicity_part(original, outcome.release),
         statement=_statement(outcome.release.statement),
         commands=reproduction(original, outcome),
     )

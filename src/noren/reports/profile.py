@@ -16,6 +16,7 @@ from noren.drawing.beside import MOST_VALUES, Bars
 from noren.drawing.count_bars import count_bars
 from noren.drawing.histograms import Axis, axis_of, spread
 from noren.judgement.page_text import printable
+from noren.reports.unicity_part import unicity_facts
 
 __all__ = ["profile"]
 
@@ -111,6 +112,7 @@ def _history(history: History) -> dict[str, Any]:
         "rows_per_customer": count_bars(by_customer["rows"].cast(pl.Int64).to_numpy()),
         **_days(history, customer),
         **_things(history, customer),
+        "unicity": unicity_facts(history),
     }
 
 

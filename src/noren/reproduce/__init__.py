@@ -21,7 +21,8 @@
   the reader sees it. ``Cell.over(row, column, values, …)`` makes one of the values of several seeds.
 - A cell is *exact* (a difference beyond ``tolerance`` fails the run, exit code 1, unless it names an ``erratum``) or
   *statistical* (it is told, never fatal). Without a tolerance nothing is claimed.
-- ``errata`` returns what the document gets wrong, with the derivation and the numbers recomputed by code.
+- ``errata`` returns what the document gets wrong, with the derivation and the numbers recomputed by code. One that
+  derives nothing is *unexplained*, and so are the cells that name it. What a document may have meant is no erratum.
 - Charts: ``Chart(title, draw)`` where ``draw()`` returns SVG text; see :mod:`noren.reproduce.charts`.
 - Titles in constants are marked with ``N_``, and what ``compare`` says with ``_``.
 """

@@ -78,7 +78,9 @@ class Datum:
     aim
         ``equal``: ours should be the paper's. ``at-least``, ``at-most``: ours should not be worse.
     erratum
-        The key of the erratum that explains a difference.
+        The key of the erratum that tells of a difference.
+    unexplained
+        Whether that erratum derives nothing: the difference is known, its cause is not.
     digits
         Decimals to show.
     """
@@ -94,6 +96,7 @@ class Datum:
     aim: Literal["equal", "at-least", "at-most"] = "equal"
     note: str = ""
     erratum: str = ""
+    unexplained: bool = False
     digits: int = 3
 
     @classmethod
@@ -132,7 +135,7 @@ class Datum:
 
     @property
     def fails(self) -> bool:
-        """Whether the reproduction fails by this cell: an exact number that differs, and no erratum says why."""
+        """Whether the reproduction fails by this cell: an exact number that differs, and no erratum tells of it."""
         return self.exact and self.ok is False and not self.erratum
 
     def as_dict(self) -> dict[str, Any]:
@@ -150,6 +153,7 @@ class Datum:
             "aim": self.aim,
             "ok": self.ok,
             "erratum": self.erratum or None,
+            "unexplained": self.unexplained,
             "note": self.note,
         }
 
@@ -206,7 +210,10 @@ class Section:
 
 @dataclass(frozen=True)
 class Erratum:
-    """What a document gets wrong, what it must be, and why; with the numbers that code recomputes."""
+    """What a document gets wrong, what it must be, and why; with the numbers that code recomputes.
+
+    ``derived`` is empty where that is not known: a number that we do not get, and cannot say why.
+    """
 
     key: str
     where: str
@@ -215,13 +222,19 @@ class Erratum:
     derivation: str
     cells: Sequence[Datum] = field(default_factory=tuple)
 
+    @property
+    def unexplained(self) -> bool:
+        """Whether nothing is derived."""
+        return not self.derived
+
     def as_dict(self) -> dict[str, Any]:
         """Return the erratum as plain data."""
         return {
             "key": self.key,
             "where": self.where,
             "printed": self.printed,
-            "derived": self.derived,
+            "derived": self.derived or None,
+            "unexplained": self.unexplained,
             "derivation": self.derivation,
             "cells": [cell.as_dict() for cell in self.cells],
         }

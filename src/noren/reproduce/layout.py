@@ -11,7 +11,7 @@ from noren.reproduce.run import PartResult, Reproduction
 
 __all__ = ["PageGrid", "before_table", "grid", "headline", "long_grid", "markdown_table", "value"]
 
-EQUAL, DIFFERS, EXPLAINED, UNRUN = "✓", "✗", "†", "–"
+EQUAL, DIFFERS, DERIVED, UNEXPLAINED, UNRUN = "✓", "✗", "†", "‡", "–"
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,8 @@ def _texts(cell: Datum | None, fields: Sequence[str]) -> list[str]:
 def _difference(cell: Datum) -> str:
     if cell.ours is None or cell.paper is None:
         return ""
-    mark = {None: "", True: EQUAL, False: EXPLAINED if cell.erratum else DIFFERS}[cell.ok]
+    told = (UNEXPLAINED if cell.unexplained else DERIVED) if cell.erratum else DIFFERS
+    mark = {None: "", True: EQUAL, False: told}[cell.ok]
     if cell.difference is None:
         return mark
     away = f"{cell.difference:+,.{cell.digits}f}"
@@ -123,13 +124,14 @@ def headline(report: Reproduction) -> str:
     held, claims = counts["claims_held"] - equal, counts["claims"] - exact
     said = []
     if report.failed:
-        words = _("{count} exact numbers differ from the paper, and no erratum says why")
+        words = _("{count} exact numbers differ from the paper, and no erratum tells of it")
         said.append(words.format(count=len(report.failed)))
     elif exact and equal == exact:
         said.append(_("all {exact} exact numbers are the paper's").format(exact=exact))
     elif exact:
-        words = _("{equal} of {exact} exact numbers are the paper's, errata explain the rest")
-        said.append(words.format(equal=equal, exact=exact))
+        open_ = counts["exact_unexplained"]
+        words = _("{equal} of {exact} exact numbers are the paper's, errata derive {derived}, {open} are unexplained")
+        said.append(words.format(equal=equal, exact=exact, derived=exact - equal - open_, open=open_))
     if claims:
         said.append(_("{held} of {claims} claims about random numbers hold").format(held=held, claims=claims))
     sentence = "; ".join(said) or _("nothing was compared")

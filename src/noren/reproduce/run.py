@@ -124,6 +124,7 @@ class DocumentResult:
             "exact": sum(cell.exact for cell in cells),
             "exact_run": sum(cell.exact and cell.ok is not None for cell in cells),
             "exact_equal": sum(cell.exact and cell.ok is True for cell in cells),
+            "exact_unexplained": sum(cell.exact and cell.ok is False and cell.unexplained for cell in cells),
             "claims": sum(cell.ok is not None for cell in cells),
             "claims_held": sum(cell.ok is True for cell in cells),
             "not_run": sum(len(part.left_out) for part in self.parts),
@@ -135,6 +136,11 @@ class DocumentResult:
         told = [(p.part.key, cell) for p in self.parts for cell in p.comparison.cells]
         told += [(erratum.key, cell) for erratum in self.errata for cell in erratum.cells]
         return [(key, cell) for key, cell in told if cell.ok is False]
+
+    @property
+    def told(self) -> set[tuple[str, bool]]:
+        """The errata that cells which differ name, each once, and whether it is unexplained."""
+        return {(cell.erratum, cell.unexplained) for _key, cell in self.differing if cell.erratum}
 
     @property
     def failed(self) -> list[tuple[str, Datum]]:

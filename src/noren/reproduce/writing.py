@@ -12,8 +12,8 @@ from markupsafe import Markup
 
 from noren.data.formats.files import FolderKind, writing_folder
 from noren.drawing.templating import house_styles, template
-from noren.i18n import _, active_language
-from noren.reproduce.frame import Erratum
+from noren.i18n import _, active_language, ngettext
+from noren.reproduce.frame import Datum, Erratum
 from noren.reproduce.layout import PageGrid, before_table, grid, headline, long_grid, markdown_table
 from noren.reproduce.machine import facts
 from noren.reproduce.run import DocumentResult, PartResult, Reproduction
@@ -111,7 +111,8 @@ def overview(report: Reproduction, measured: str) -> str:
         _("document"),
         _("exact numbers"),
         _("the paper's"),
-        _("explained by an erratum"),
+        _("derived by an erratum"),
+        _("unexplained"),
         _("random claims"),
         _("that hold"),
         _("not run"),
@@ -120,9 +121,10 @@ def overview(report: Reproduction, measured: str) -> str:
     for result in report.documents:
         counts, key = result.counts, result.document.key
         exact, equal = counts["exact_run"], counts["exact_equal"]
-        explained = sum(bool(cell.erratum) for _part, cell in result.differing if cell.exact)
+        open_ = counts["exact_unexplained"]
+        derived = sum(bool(cell.erratum) for _part, cell in result.differing if cell.exact) - open_
         claims, held = counts["claims"] - exact, counts["claims_held"] - equal
-        numbers = (f"[{key}]({key}.md)", exact, equal, explained, claims, held, counts["not_run"])
+        numbers = (f"[{key}]({key}.md)", exact, equal, derived, open_, claims, held, counts["not_run"])
         lines.append("| " + " | ".join(map(str, numbers)) + " |")
         differing += [(key, part, cell) for part, cell in result.differing]
     blocks = [
@@ -132,22 +134,43 @@ def overview(report: Reproduction, measured: str) -> str:
         _legend(),
         f"## {_('Every number that is not the paper’s')}",
     ]
-    for explained, title in (
-        (True, _("An erratum says why")),
-        (False, _("A claim about a random number does not hold")),
-    ):
-        found = [one for one in differing if bool(one[2].erratum) is explained]
-        if found:
-            cells = [replace(cell, row=f"{key}, {part}: {cell.row}") for key, part, cell in found]
-            blocks += [f"### {title}", markdown_table(long_grid(cells))]
+    words = {"derived": _("An erratum derives what it must be"), "unexplained": _("Nobody has explained it")}
+    words["random"] = _("A claim about a random number does not hold")
+    told = [(erratum, result) for result in report.documents for erratum in result.told]
+    for kind, title in words.items():
+        found = [one for one in differing if _kind(one[2]) == kind]
+        if not found:
+            continue
+        cells = [replace(cell, row=f"{key}, {part}: {cell.row}") for key, part, cell in found]
+        blocks.append(f"### {title}")
+        if kind != "random":
+            count = sum(unexplained is (kind == "unexplained") for (_key, unexplained), _result in told)
+            blocks.append(_many(count, len(cells)))
+        blocks.append(markdown_table(long_grid(cells)))
     if not differing:
         blocks.append(_("There is none."))
     blocks.append(_("Run on {measured}.").format(measured=measured))
     return "\n\n".join(blocks) + "\n"
 
 
+def _kind(cell: Datum) -> str:
+    """Return which list of numbers that are not the paper's a cell stands in."""
+    if not cell.erratum:
+        return "random"
+    return "unexplained" if cell.unexplained else "derived"
+
+
+def _many(errata: int, numbers: int) -> str:
+    """Return how many errata the lines of a list come from: one may show in several numbers."""
+    lines = ngettext("{count} number", "{count} numbers", numbers).format(count=numbers)
+    return ngettext("{lines}, of {count} erratum.", "{lines}, of {count} errata.", errata).format(
+        lines=lines, count=errata
+    )
+
+
 def _erratum_lines(erratum: Erratum) -> list[str]:
-    return [f"- {_('printed')}: {erratum.printed}\n- {_('it must be')}: {erratum.derived}"]
+    known = _("unexplained") if erratum.unexplained else f"{_('it must be')}: {erratum.derived}"
+    return [f"- {_('printed')}: {erratum.printed}\n- {known}"]
 
 
 def part_title(part: PartResult) -> str:
@@ -161,7 +184,8 @@ def part_title(part: PartResult) -> str:
 
 def _legend() -> str:
     return _(
-        "✓ within what is claimed, ✗ not, † differs and an erratum says why, – not run. "
+        "✓ within what is claimed, ✗ not, † differs and an erratum derives what it must be, "
+        "‡ differs and nobody has explained it, – not run. "
         "A random number is a mean ± standard deviation over seeds."
     )
 
@@ -182,6 +206,7 @@ def page(report: Reproduction, measured: str, pictures: Pictures | None = None) 
             "errata": _("Errata"),
             "printed": _("printed"),
             "derived": _("it must be"),
+            "unexplained": _("unexplained"),
             "quick": _("This was a quick run: fewer seeds, and some numbers left out.") if report.asked.quick else "",
             "measured": _("Run on {measured}.").format(measured=measured),
         },

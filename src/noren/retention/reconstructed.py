@@ -13,6 +13,7 @@ import polars as pl
 from noren.errors import ParameterError
 from noren.i18n import _
 from noren.kernels.arrays import Real, Whole
+from noren.kernels.reconstruction.intervals import CellIntervals
 from noren.kernels.reconstruction.rounding import whole_cells
 from noren.kernels.reconstruction.tree import Pair, tree_records
 from noren.retention.perturbation import Perturbation
@@ -32,14 +33,14 @@ class Reconstruction(ABC):
         The attributes, and how they were perturbed.
     model, made_of
         Which model, and for ``auto`` what its answer is a mean of.
-    own_errors
-        The standard errors of each attribute's own table, by name; empty without a bootstrap.
+    own_intervals
+        Between which numbers the cells of each attribute's own table lie, by name; empty without a bootstrap.
     """
 
     perturbation: Perturbation
     model: Model
     made_of: dict[str, float] = field(default_factory=dict, kw_only=True)
-    own_errors: dict[str, Real] = field(default_factory=dict, kw_only=True)
+    own_intervals: dict[str, CellIntervals] = field(default_factory=dict, kw_only=True)
 
     @property
     @abstractmethod
@@ -48,8 +49,8 @@ class Reconstruction(ABC):
 
     @property
     @abstractmethod
-    def errors(self) -> Real | None:
-        """The standard error of each cell of the table; none without a bootstrap, or without such a table."""
+    def intervals(self) -> CellIntervals | None:
+        """Between which numbers each cell of the table lies; none without a bootstrap, or without such a table."""
 
     @abstractmethod
     def margin(self, names: Sequence[str]) -> Real:
@@ -61,15 +62,15 @@ class Reconstruction(ABC):
 
     @abstractmethod
     def cells(self) -> pl.DataFrame:
-        """Return all cells as rows: values, records, and their standard error if known."""
+        """Return all cells as rows: values, records, and the ends of their intervals if known."""
 
 
 @dataclass(frozen=True)
 class WholeReconstruction(Reconstruction):
-    """A table that is held whole: every cell, with its standard error after a bootstrap."""
+    """A table that is held whole: every cell, with its interval after a bootstrap."""
 
     per_cell: Real
-    cell_errors: Real | None = None
+    per_cell_intervals: CellIntervals | None = None
 
     @property
     def table(self) -> Real:
@@ -77,9 +78,9 @@ class WholeReconstruction(Reconstruction):
         return self.per_cell
 
     @property
-    def errors(self) -> Real | None:
-        """The standard error of each cell."""
-        return self.cell_errors
+    def intervals(self) -> CellIntervals | None:
+        """Between which numbers each cell lies."""
+        return self.per_cell_intervals
 
     def margin(self, names: Sequence[str]) -> Real:
         """Return the table of some attributes, in the order of ``names``."""
@@ -97,11 +98,10 @@ class WholeReconstruction(Reconstruction):
         return self.perturbation.frame([np.asarray(c) for c in np.unravel_index(cells, self.table.shape)])
 
     def cells(self) -> pl.DataFrame:
-        """Return the cross tabulation: a row for each cell, the attributes' values, ``records`` and ``error``."""
+        """Return the cross tabulation: a row for each cell, its values, ``records``, and if known ``low``, ``high``."""
         grid = np.unravel_index(np.arange(self.table.size), self.table.shape)
         frame = self.perturbation.frame([np.asarray(c) for c in grid])
-        frame = frame.with_columns(pl.Series("records", self.table.ravel()))
-        return frame if self.errors is None else frame.with_columns(pl.Series("error", self.errors.ravel()))
+        return frame.with_columns(pl.Series("records", self.table.ravel()), *_ends(self.intervals))
 
 
 @dataclass(frozen=True)
@@ -121,8 +121,8 @@ class WideReconstruction(Reconstruction):
         The pairs that make the tree.
     as_seen
         The perturbed records as codes, where the model is to take them as they are.
-    pair_errors
-        The standard errors of the pairs' tables.
+    pair_intervals
+        Between which numbers the cells of the pairs' tables lie.
     """
 
     rows: int
@@ -130,7 +130,7 @@ class WideReconstruction(Reconstruction):
     pairs: dict[Pair, Real]
     links: list[Pair]
     as_seen: list[Whole] | None = None
-    pair_errors: dict[Pair, Real] = field(default_factory=dict)
+    pair_intervals: dict[Pair, CellIntervals] = field(default_factory=dict)
 
     @property
     def table(self) -> Real:
@@ -141,8 +141,8 @@ class WideReconstruction(Reconstruction):
         )
 
     @property
-    def errors(self) -> Real | None:
-        """There is no table, so there are none of its cells; see ``own_errors`` and ``pair_errors``."""
+    def intervals(self) -> CellIntervals | None:
+        """There is no table, so there are none of its cells; see ``own_intervals`` and ``pair_intervals``."""
         return None
 
     def margin(self, names: Sequence[str]) -> Real:
@@ -175,23 +175,23 @@ class WideReconstruction(Reconstruction):
         """Return the tables of one attribute, then of two, as rows.
 
         A row has the names of the attributes, their values as texts (the second is empty in a table of one),
-        ``records`` and, where known, ``error``.
+        ``records`` and, where known, ``low`` and ``high``.
         """
         labels = [a.labels() for a in self.perturbation.attributes]
         names = self.perturbation.names
         parts = [
-            _as_rows((names[a], ""), (labels[a], [""]), own[:, None] * self.rows, self.own_errors.get(names[a]))
+            _as_rows((names[a], ""), (labels[a], [""]), own[:, None] * self.rows, self.own_intervals.get(names[a]))
             for a, own in enumerate(self.own)
         ]
         parts += [
-            _as_rows((names[a], names[b]), (labels[a], labels[b]), pair * self.rows, self.pair_errors.get((a, b)))
+            _as_rows((names[a], names[b]), (labels[a], labels[b]), pair * self.rows, self.pair_intervals.get((a, b)))
             for (a, b), pair in self.pairs.items()
         ]
         return pl.concat(parts)
 
 
 def _as_rows(
-    names: tuple[str, str], labels: tuple[list[str], list[str]], table: Real, errors: Real | None
+    names: tuple[str, str], labels: tuple[list[str], list[str]], table: Real, within: CellIntervals | None
 ) -> pl.DataFrame:
     down, across = (np.asarray(c) for c in np.unravel_index(np.arange(table.size), table.shape))
     said = {
@@ -201,7 +201,13 @@ def _as_rows(
         "second_value": pl.Series(labels[1]).gather(across),
         "records": pl.Series(table.ravel()),
     }
-    return pl.DataFrame(said | ({} if errors is None else {"error": pl.Series(errors.ravel())}))
+    return pl.DataFrame(said).with_columns(_ends(within))
+
+
+def _ends(within: CellIntervals | None) -> list[pl.Series]:
+    if within is None:
+        return []
+    return [pl.Series("low", within.low.ravel()), pl.Series("high", within.high.ravel())]
 
 
 def _places(perturbation: Perturbation, names: Sequence[str]) -> list[int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -17,11 +16,13 @@ from noren.kernels.reconstruction.estimates import (
     expectation_maximisation,
     independent,
     log_linear_path,
+    margin,
     maximum_likelihood,
     pairs,
 )
+from noren.kernels.reconstruction.intervals import cell_intervals
 from noren.kernels.reconstruction.pairs import FOLDS, margins
-from noren.kernels.reconstruction.retention import Channel, mixed
+from noren.kernels.reconstruction.retention import Channel
 from noren.kernels.reconstruction.tree import tree_table
 from noren.progress import Progress, silent
 from noren.retention.perturbation import LARGEST_TABLE, perturbation_of
@@ -75,7 +76,8 @@ def reconstruct(
     epsilon
         Where ``em`` stops.
     bootstrap
-        How often to draw data from the estimate, perturb and reconstruct them, for standard errors.
+        How often to draw perturbed tables anew, for the interval of each cell
+        (:mod:`noren.kernels.reconstruction.intervals`).
     """
     if not isinstance(public, Table):
         raise ParameterError(_("only tables are reconstructed"), _("name a release of a table"))
@@ -95,27 +97,28 @@ def reconstruct(
         return reconstruct_widely(made, codes, chosen, bootstrap=bootstrap, seed=seed, progress=progress)
     kept = [tuple(made.names.index(name) for name in some) for some in interactions] or pairs(len(made.names))
     y = made.table(made.places(public.frame))
-
-    def estimate(seen: Real, draw: int, report: Callable[[float], None]) -> tuple[Real, dict[str, float]]:
-        generator = np.random.Generator(np.random.Philox(key=[seed, draw]))
-        return estimated(seen, made.channels, chosen, generator, interactions=kept, epsilon=epsilon, report=report)
-
-    rounds = bootstrap + 1
-    table, made_of = estimate(y, 0, lambda done: progress(done / rounds, _("reconstructing")))
+    share = 1 / 2 if bootstrap else 1.0
+    generator = np.random.Generator(np.random.Philox(key=[seed, 0]))
+    table, made_of = estimated(
+        y,
+        made.channels,
+        chosen,
+        generator,
+        interactions=kept,
+        epsilon=epsilon,
+        report=lambda done: progress(done * share, _("reconstructing")),
+    )
     if not bootstrap:
         return WholeReconstruction(made, chosen, table, made_of=made_of)
-    draws = []
-    for draw in range(1, rounds):
-        generator = np.random.Generator(np.random.Philox(key=[seed, draw + (1 << 32)]))
-        again = _seen_again(table, made.channels, generator)
-        draws.append(estimate(again, draw, lambda _done: None)[0])
-        progress((draw + 1) / rounds, _("drawing again"))
-    spread = np.stack(draws)
-    own = {
-        name: spread.sum(axis=tuple(b + 1 for b in range(table.ndim) if b != a)).std(axis=0)
-        for a, name in enumerate(made.names)
-    }
-    return WholeReconstruction(made, chosen, table, spread.std(axis=0), made_of=made_of, own_errors=own)
+    draws = np.random.Generator(np.random.Philox(key=[seed, 1 << 32]))
+    own = {}
+    for a, (name, channel) in enumerate(zip(made.names, made.channels, strict=True)):
+        seen, found = margin(y, a, y.ndim), margin(table, a, y.ndim)
+        own[name] = cell_intervals(seen, [channel], found, draws, bootstrap)
+    within = cell_intervals(
+        y, made.channels, table, draws, bootstrap, lambda done: progress((1 + done) / 2, _("drawing again"))
+    )
+    return WholeReconstruction(made, chosen, table, within, made_of=made_of, own_intervals=own)
 
 
 def stated_model(statement: Statement, model: Model | None = None) -> Model:
@@ -176,11 +179,3 @@ def _by_pairs(
     found = margins(tabulated, channels, y.shape, report)
     table = tree_table([one[-1] for one in found.own], {pair: found.pairs[pair][-1] for pair in found.links})
     return table * float(y.sum()), {TREE: 1.0}
-
-
-def _seen_again(table: Real, channels: Sequence[Channel], generator: np.random.Generator) -> Real:
-    """Return a perturbed table that the estimate could have led to."""
-    expected: Any = np.maximum(mixed(table / table.sum(), channels), 0.0)
-    drawn = generator.multinomial(round(float(table.sum())), (expected / expected.sum()).ravel())
-    again: Real = drawn.reshape(table.shape).astype(np.float64)
-    return again

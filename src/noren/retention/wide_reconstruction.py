@@ -16,6 +16,7 @@ from noren.errors import ParameterError
 from noren.i18n import _
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.reconstruction.estimates import independent, product
+from noren.kernels.reconstruction.intervals import CellIntervals, cell_intervals
 from noren.kernels.reconstruction.pairs import FOLDS, margins
 from noren.progress import Progress, silent
 from noren.retention.perturbation import Perturbation
@@ -48,35 +49,23 @@ def reconstruct_widely(
             ),
             _("use --model auto or independence, or name some of the attributes (--attributes)"),
         )
-    rounds = bootstrap + 1
-    found = _estimate(
-        made, codes, model, _generator(seed, 0), lambda done: progress(done / rounds, _("reconstructing"))
-    )
+    share = 1 / 2 if bootstrap else 1.0
+    found = _estimate(made, codes, model, _generator(seed, 0), lambda done: progress(done * share, _("reconstructing")))
     if not bootstrap:
         return found
-    own: list[list[Real]] = []
-    pairs: list[dict[tuple[int, int], Real]] = []
-    for draw in range(1, rounds):
-        again = _seen_again(found, _generator(seed, draw + (1 << 32)))
-        one = _estimate(made, again, model, _generator(seed, draw), lambda _done: None)
-        own.append([shares * found.rows for shares in one.own])
-        pairs.append({pair: shares * found.rows for pair, shares in one.pairs.items()})
-        progress((draw + 1) / rounds, _("drawing again"))
-    own_errors = {name: np.std([one[a] for one in own], axis=0) for a, name in enumerate(made.names)}
-    pair_errors = {pair: np.std([one[pair] for one in pairs], axis=0) for pair in found.pairs}
-    return replace(found, own_errors=own_errors, pair_errors=pair_errors)
+    generator, seen = _generator(seed, 1 << 32), _counted(codes, made.sizes)
+    within: dict[tuple[int, ...], CellIntervals] = {}
+    tables = {(a,): own for a, own in enumerate(found.own)} | dict(found.pairs)
+    for at, (some, shares) in enumerate(tables.items(), start=1):
+        channels = [made.channels[a] for a in some]
+        within[some] = cell_intervals(seen(some), channels, shares * found.rows, generator, bootstrap)
+        progress((1 + at / len(tables)) / 2, _("drawing again"))
+    own = {name: within[a,] for a, name in enumerate(made.names)}
+    return replace(found, own_intervals=own, pair_intervals={pair: within[pair] for pair in found.pairs})
 
 
 def _generator(seed: int, draw: int) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(key=[seed, draw]))
-
-
-def _seen_again(found: WideReconstruction, generator: np.random.Generator) -> Sequence[Whole]:
-    """Return perturbed records that the estimate could have led to."""
-    if found.as_seen is not None:
-        chosen = generator.integers(0, found.rows, found.rows)
-        return [column[chosen] for column in found.as_seen]
-    return found.perturbation.perturbed(found.drawn(generator), seed=int(generator.integers(1 << 62)))
 
 
 def _estimate(
@@ -94,11 +83,10 @@ def _estimate(
         made_of = {" × ".join(made.names[a] for a in pair): -share for share, pair in clear}
         own, pairs = [one[-1] for one in found.own], {pair: table[-1] for pair, table in found.pairs.items()}
         return WideReconstruction(made, model, rows, own, pairs, found.links, made_of=made_of)
-    none = np.zeros(rows, dtype=np.int64)
+    counted = _counted(codes, sizes)
 
     def seen(some: tuple[int, ...]) -> Real:
-        counts: Real = _tables(codes, sizes, some, none, 1)[0]
-        return counts / max(rows, 1)
+        return counted(some) / max(rows, 1)
 
     every = list(combinations(range(len(sizes)), 2))
     if model == "none":
@@ -107,6 +95,17 @@ def _estimate(
     own = [independent(seen((a,)), [channel]) for a, channel in enumerate(made.channels)]
     apart = {(a, b): product([own[a], own[b]]) for a, b in every}
     return WideReconstruction(made, model, rows, own, apart, [(a, a + 1) for a in range(len(sizes) - 1)])
+
+
+def _counted(codes: Sequence[Whole], sizes: Sequence[int]) -> Callable[[tuple[int, ...]], Real]:
+    """Return what counts the table of some attributes."""
+    none = np.zeros(len(codes[0]), dtype=np.int64)
+
+    def counted(some: tuple[int, ...]) -> Real:
+        counts: Real = _tables(codes, sizes, some, none, 1)[0]
+        return counts
+
+    return counted
 
 
 def _tables(codes: Sequence[Whole], sizes: Sequence[int], some: tuple[int, ...], fold: Whole, folds: int) -> Real:

@@ -45,7 +45,7 @@ def summary_of(view: Mapping[str, Any], rule: str | None) -> dict[str, Any]:
     """Return what lists of runs need of a kept result, with a copy of where it stands by a rule."""
     result, by = Result.model_validate(view), rule_named(rule)
     place = result.place(judge(result.facts, by))
-    told = {"rows": result.rows, "judged": {"rule": by, "place": place}} | result.told
+    told = {"rows": result.rows, "judged": {"rule": by.as_dict(), "place": place}} | result.told
     return {name: _plain(value) for name, value in told.items()}
 
 

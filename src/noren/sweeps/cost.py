@@ -22,6 +22,7 @@ import numpy as np
 
 from noren.attacks import attacks as every_attack
 from noren.attacks.ensemble import Ensemble
+from noren.attacks.rehearsal import runs_again
 from noren.cost_law import CostLaw, Shape
 from noren.data.schema import Schema
 from noren.engines.blocks import cores
@@ -199,7 +200,8 @@ def estimate_run(
     """Return what it will take to protect, attack and measure, as :func:`~noren.judgement.outcome.run_outcome` does.
 
     Left out, attacks and measures are those that would run. An ensemble runs members that nobody asked
-    for; measures that will turn out not to fit are counted, too.
+    for, and rehearses: it protects and runs its members once more. Measures that will turn out not to fit are counted,
+    too.
     """
     known = known or constants()
     generalised = makes_generalised(method)
@@ -224,6 +226,12 @@ def estimate_run(
         said = _("attack: {name}") if isinstance(one, Attack) else _("measure: {name}")
         cost = estimate(one, shape, generalised=generalised, known=known, machine=machine)
         parts[said.format(name=one.name)] = cost
+    if all(runs_again(step) for step in (method.steps if isinstance(method, Chain) else (method,))):
+        for vote in (one for one in votes if one.rehearse):
+            again = [_("protect: {name}").format(name=method.name)]
+            again += [_("attack: {name}").format(name=name) for name in vote.members or sorted({*heard} - {vote.name})]
+            own = _("attack: {name}").format(name=vote.name)
+            parts[own] = _all({name: parts[name] for name in (own, *again)})
     return _all(parts)
 
 

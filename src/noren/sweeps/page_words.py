@@ -74,7 +74,7 @@ def glossary(study: Study) -> dict[str, GlossaryEntry]:
         told["survival"] = GlossaryEntry(
             "survival",
             _("chance to survive"),
-            _("How likely no attacker of many, each doing the best one can, is effective; the rule does not ask."),
+            _("How likely none of many independent attackers, all at their best, is effective; the rule does not ask."),
             _("higher is safer"),
         )
     return told | terms("risk", *attacks, *Word, "frontier")

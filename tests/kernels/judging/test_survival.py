@@ -141,6 +141,71 @@ def best_of_all(sizes: list[int], bound: Bound, p: Fraction, alpha: Fraction) ->
     return best
 
 
+# --- smaller classes, and several attackers --------------------------------------------------------------------------
+
+
+def best_tails(sizes: list[int]) -> dict[int, np.ndarray]:
+    """The best Pr(X >= s) of all strategies, for each number named and each s."""
+    ways = [[(j, hits_of(k, fibres)) for j in range(k + 1) for fibres in splits(j, j)] for k in sizes]
+    best: dict[int, np.ndarray] = {}
+    for way in itertools.product(*ways):
+        chances = np.ones(1)
+        for _named, hits in way:
+            chances = np.convolve(chances, hits)
+        tail = np.zeros(sum(sizes) + 1)
+        tail[: len(chances)] = np.cumsum(chances[::-1])[::-1]
+        named = sum(j for j, _hits in way)
+        best[named] = np.maximum(best.get(named, tail), tail)
+    return best
+
+
+@pytest.mark.parametrize(
+    ("whole", "cut"),
+    [
+        *(([4], [1, 3]), ([4], [2, 2]), ([5], [2, 3]), ([5], [1, 4]), ([6], [3, 3]), ([6], [2, 4]), ([7], [3, 4])),
+        *(([3, 3], [3, 2, 1]), ([4, 2], [2, 2, 2]), ([2, 5], [2, 2, 3]), ([4, 4], [4, 3, 1])),
+    ],
+)
+def test_cutting_a_class_never_lowers_the_best_chance(whole: list[int], cut: list[int]) -> None:
+    """All strategies, for every number named and every number of hits that may be asked for."""
+    before, after = best_tails(whole), best_tails(cut)
+    assert all((after[named] >= before[named] - 1e-12).all() for named in before)
+
+
+@pytest.mark.parametrize(("k", "part"), [(3, 1), (4, 2), (5, 2), (5, 1)])
+def test_lots_drawn_over_a_cut_class_are_as_good_as_the_whole(k: int, part: int) -> None:
+    """The proof: a bijection of the cut class after a uniform renaming of its pseudonyms is a uniform bijection."""
+    cut = [p for p in itertools.permutations(range(k)) if set(p[:part]) == set(range(part))]
+    lots = itertools.permutations(range(k))
+    made = Counter(tuple(known[place] for place in lot) for lot in lots for known in cut)
+    assert len(made) == factorial(k)
+    assert set(made.values()) == {len(cut)}
+
+
+@pytest.mark.parametrize("k", range(2, 8))
+def test_a_smaller_class_is_better_for_as_many_names(k: int) -> None:
+    for j in range(1, k):
+        for fibres in splits(j, j):
+            larger, smaller = (np.cumsum(hits_of(size, fibres)[::-1])[::-1] for size in (k, k - 1))
+            assert (smaller >= larger - 1e-12).all()
+
+
+def test_a_class_made_smaller_may_be_worse_for_the_attacker() -> None:
+    """One of seven people leaves, or changes over to the other class: the seven cannot be named as before."""
+    assert best_plan([7]).chance == pytest.approx(1 / 5040)
+    assert best_plan([6]).chance == 0.0
+    assert best_plan([5, 2]).chance == pytest.approx(1 / 240)
+    assert best_plan([6, 1]).chance == pytest.approx(1 / 720)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_attackers_who_draw_lots_of_their_own_fail_independently(k: int) -> None:
+    """All truths and all pairs of lots; a class named whole, all hits needed."""
+    every = list(itertools.permutations(range(k)))
+    failed = sum(truth not in two for truth in every for two in itertools.product(every, repeat=2))
+    assert Fraction(failed, len(every) ** 3) == (1 - fixed_points(k, k)[k]) ** 2
+
+
 @pytest.mark.parametrize("bound", ["paper", "sharp"])
 @pytest.mark.parametrize("sizes", [[2] * 5, [3] * 4, [4] * 3, [2, 2, 3, 4], [1, 2, 2, 3, 3], [1, 1, 4, 4], [2, 3, 5]])
 @pytest.mark.parametrize(("p", "alpha"), [(Fraction(1, 3), Fraction(1, 50)), (Fraction(1, 2), Fraction(1, 10))])

@@ -85,6 +85,7 @@ def test_the_union_bound_is_the_sum_it_says() -> None:
 
 
 # --- the sharp bound is the maximum of a linear programme: all vertices, in exact arithmetic -------------------------
+# H0 is asked of one attacker's names alone here; of everybody's, which takes more people, in test_sharp_bound.py
 
 
 def solve(rows: list[list[Fraction]], right: list[Fraction]) -> list[Fraction] | None:

@@ -69,3 +69,23 @@ def partitions(people: list[int], k: int) -> list[list[list[int]]]:
         left = [p for p in rest if p not in others]
         found += [[[first, *others], *more] for more in partitions(left, k)]
     return found
+
+
+def cheapest_partition(costs: dict[int, float], people: int) -> float:
+    """The least cost of sets of people that hold everybody once; sets are numbers, a bit for each of their people."""
+    best = {0: 0.0}
+    for held in range(1, 1 << people):
+        first = held & -held
+        inside = (some for some in costs if some & first and some & held == some)
+        best[held] = min((costs[some] + best[held ^ some] for some in inside), default=np.inf)
+    return best[(1 << people) - 1]
+
+
+def group_costs(rows: LaidRows, sizes: range, *, suppress: bool = True) -> dict[int, float]:
+    """What every group of some sizes costs, by trying every alignment, and every customer deleted whole."""
+    people = len(rows.counts)
+    costs = {1 << u: float(rows.losses[u]) for u in range(people)}
+    for size in sizes:
+        for some in itertools.combinations(range(people), size):
+            costs[sum(1 << u for u in some)] = cheapest_group(rows, list(some), suppress=suppress)
+    return costs

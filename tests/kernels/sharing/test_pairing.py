@@ -237,3 +237,10 @@ def test_pair_costs_are_a_distance(seed: int, missing: bool) -> None:
     cost = all_costs(PairTable(tied(5, seed, 5, rows=3, missing=missing), pair_tariff(2, suppress=True)))
     np.fill_diagonal(cost, 0.0)
     assert np.all(cost[:, None, :] <= cost[:, :, None] + cost.T[None, :, :] + 1e-9)
+
+
+def test_a_table_that_is_known_already_gives_the_same_bound() -> None:
+    rows = histories(np.random.default_rng(3).geometric(0.12, 50).tolist(), 3, items=30)
+    fresh, known = (PairTable(rows, pair_tariff(2, suppress=True)) for _ in range(2))
+    all_costs(known)
+    assert cheapest_factor(known, 1).bound == pytest.approx(cheapest_factor(fresh, 1).bound, abs=1e-6)

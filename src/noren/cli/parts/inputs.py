@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from noren.registry import Kind, Registry
 
 __all__ = [
+    "Control",
     "CustomerColumn",
     "Force",
     "ItemPrefix",
@@ -86,14 +87,18 @@ ItemPrefix = Annotated[
     int | None,
     typer.Option("--item-prefix", help=_("How many first characters of an item the attacker knows; all if not said.")),
 ]
+Control = Annotated[
+    Path | None,
+    typer.Option("--control", help=_("People who are not in the data, in the original's columns.")),
+]
 RuleName = Annotated[
     str | None,
     typer.Option(
         "--rule",
         metavar="RULE",
         help=_(
-            "What the recipient may be able to do: public, partner, inside, pwscup2018, a tolerance such as 0.2, or a "
-            "TOML file; partner where left out."
+            "What the recipient may be able to do: sensitive, public, partner, inside, pwscup2018, a tolerance such as "
+            "0.2, or a TOML file; partner where left out."
         ),
     ),
 ]

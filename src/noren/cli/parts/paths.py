@@ -22,7 +22,10 @@ WRITTEN = frozenset({"out", "target", "page", "cells", "chart"})
 WORKED_IN = frozenset({"ledger", "cache", "data_dir"})
 """Folders that Noren keeps for itself: it reads them and adds to them."""
 READ = frozenset(
-    {"original", "release", "releases", "source", "file", "names", "known", "guess", "sweep", "chain", "master"}
+    {
+        *("original", "release", "releases", "source", "file", "names", "known", "guess", "sweep", "chain", "master"),
+        *("control", "table", "categories"),
+    }
 )
 """The others; a test asks that a new one is named in one of these lists."""
 _ALSO_WRITTEN = frozenset({("sample", "master")})

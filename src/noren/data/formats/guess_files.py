@@ -1,7 +1,8 @@
 """Guesses on disk, in the contests' formats: who an attacker thinks is behind each pseudonym.
 
 2018 and other histories: ``pseudonym,customer``, surest first; ``pseudonym,customer,period`` where the guess tells the
-periods. 2017: F̂, one line per customer with the pseudonym it is thought to have in each month (``DEL`` where none).
+periods. Tables: ``row,person``, a public row and an original one, both counted from 1. 2017: F̂, one line per customer
+with the pseudonym it is thought to have in each month (``DEL`` where none).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import polars as pl
 from noren.data.cells import is_interval
 from noren.data.formats.files import writing_file
 from noren.data.formats.official import MONTHS, read_months, read_pairs, write_lines, write_months, write_pairs
-from noren.data.frames import History, Records
+from noren.data.frames import History, Records, Table
 from noren.data.periods import periods_of
 from noren.data.schema import Role
 from noren.errors import FileError, ParameterError
@@ -83,6 +84,8 @@ def write_guess(pairs: pl.DataFrame, path: Path, original: Records, public: Reco
                 _("use another schema than pwscup2017 for other years and other periods"),
             )
         write_months(_spread(months, listed_customers(original)), path)
+    elif "row" in pairs.columns:
+        write_pairs(pairs.select(pl.col("row", "person").cast(pl.String)), path)
     elif "period" in pairs.columns:
         write_lines(pairs.select("pseudonym", "customer", "period").drop_nulls(), path)
     else:
@@ -146,6 +149,8 @@ def read_guess(path: Path, original: Records) -> GuessFile:
     else:
         unlisted = pl.Series([], dtype=pl.String)
         pairs = read_pairs(path)[0]
+        if isinstance(original, Table):
+            pairs = pairs.rename({"pseudonym": "row", "customer": "person"})
     return GuessFile(pairs.with_columns(score=pl.lit(1.0)), tuple(unlisted))
 
 

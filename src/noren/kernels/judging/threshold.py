@@ -1,8 +1,9 @@
 """How many hits prove that a release is unsafe (S0 §4), in whole numbers and without rounding.
 
-An attacker names ``n`` pseudonyms and ``X`` of them are right. The release is held to be safe as long as it may satisfy
+An attacker names ``n`` of ``N`` pseudonyms and ``X`` of them are right. The release is held to be safe as long as it
+may satisfy
 
-    H0: for every set S of pseudonyms, Pr(all of S are named rightly) <= p^|S|.
+    H0: whoever names them, for every set S of pseudonyms, Pr(all of S are named rightly) <= p^|S|.
 
 The guess is *effective* when ``X >= r(n)``, where ``r(n)`` is the least ``s`` whose probability under H0 is surely
 below ``alpha``. Two bounds on that probability:
@@ -10,14 +11,21 @@ below ``alpha``. Two bounds on that probability:
 **paper**: ``Pr(X >= s) <= u(s) = Σ_{k=s..n} C(n,k)·p^k``. Exactly k right means that one of C(n,k) sets is all right;
 add up. This counts overlapping events many times.
 
-**sharp**: ``sup Pr(X >= s) = min_{0<=j<=s} C(n,j)·p^j / C(s,j)``, the supremum over everything that H0 allows.
+**sharp**: ``Pr(X >= s) <= min_{0<=j<=s} C(n,j)·p^j / C(s,j)``, for every N; equal to the supremum over everything that
+H0 allows where enough people are left to be wrong about, ``N >= s + 8`` for p = 1/3.
 
 *Upper bound.* C(X,j) counts the j-sets that are all right, so ``E[C(X,j)] = Σ_{|S|=j} Pr(S all right) <= C(n,j)·p^j``.
 C(x,j) grows with x, so by Markov ``Pr(X >= s) <= E[C(X,j)] / C(s,j)``, for every j from 0 to s.
 
-*Attained.* Let q be the minimum. With probability q let a uniformly drawn s-set be right, and nothing else; with 1 - q
-nothing. A j-set is then all right with probability ``q·C(n-j,s-j)/C(n,s) = q·C(s,j)/C(n,j) <= p^j`` for j <= s, and 0
-for j > s: H0 holds, and ``Pr(X >= s) = q``.
+*Attained for N >= s + 8.* Let q be the minimum. With probability q let a uniformly drawn s-set of the n be right and
+the others a uniform derangement, so that nobody else is; with 1 - q all N are deranged. H0 speaks of whatever is
+named, so take j of these right names and l others. The j are all right with
+``q·C(n-j,s-j)/C(n,s) = q·C(s,j)/C(n,j) <= p^j`` (0 for j > s). Given that, M = N - s people are deranged, or N, and l
+given names, none of them a person's own, hold with at most 3^-l: for l = 1 with 1/(M-1); for more with at most
+``(M-l)!/D_M``, which times 3^l falls and then grows with l, from 9·(M-2)!/D_M < 0.44 at l = 2 to 3^M/D_M < 0.45 at
+l = M, as D_8 = 14,833 > 3^8. So H0 holds and ``Pr(X >= s) = q``. With seven left the last step fails
+(D_7 = 1,854 < 3^7), and the supremum may be far lower: for N = n = 7 and s = 5 it is 22/2187 = 0.0101, as each of the
+22 bijections with five hits or more may have 3^-7, where the formula says 0.0864.
 
 *Where.* The term for j + 1 over the term for j is ``p·(n-j)/(s-j)``, below 1 exactly while ``j < (s-pn)/(1-p)``, so the
 minimum is at ``j* = ⌈(s-pn)/(1-p)⌉`` cut to [0, s]. (The inequality is Linial and Luria's, arXiv 1403.7739.)
@@ -60,7 +68,7 @@ def union_probability(n: int, s: int, p: Fraction = P) -> Fraction:
 
 
 def sharp_probability(n: int, s: int, p: Fraction = P) -> Fraction:
-    """Return the largest ``Pr(X >= s)`` that H0 allows.
+    """Return what H0 keeps ``Pr(X >= s)`` at or below: the largest it may be, where N >= s + 8 (for p = 1/3).
 
     >>> sharp_probability(2, 1), sharp_probability(2, 2)
     (Fraction(2, 3), Fraction(1, 9))
@@ -82,7 +90,7 @@ def threshold(n: int, bound: Bound = "paper", p: Fraction = P, alpha: Fraction =
     n
         How many people the attacker names.
     bound
-        ``paper``, the rule of PWS Cup 2018, or ``sharp``, the least number that H0 allows.
+        ``paper``, the rule of PWS Cup 2018, or ``sharp``, which asks for fewer right answers.
     p
         The chance of naming one person that a safe release may leave, between 0 and 1.
     alpha

@@ -31,6 +31,7 @@ __all__ = [
     "assignable",
     "candidate_blocks",
     "candidates",
+    "fits",
     "joined",
     "one_to_one_counts",
 ]
@@ -260,7 +261,7 @@ def _holds(x: float, lo: float, hi: float, first: int, stop: int, members: Real)
 
 
 @nb.njit(cache=True, nogil=True)
-def _fits(
+def fits(
     values: Real, row: int, lo: Real, hi: Real, set_first: Whole, set_stop: Whole, members: Real, said: int, column: int
 ) -> bool:  # pragma: no cover (compiled)
     """Tell whether a public row allows a known row, from ``column`` on."""
@@ -334,7 +335,7 @@ def _search(
                 who = customer[row]
                 if asked[who] == pseudonym or known_first[who + 1] - known_first[who] < p1 - p0:
                     continue
-                if not _fits(values, row, lo, hi, set_first, set_stop, members, rarest, 0):
+                if not fits(values, row, lo, hi, set_first, set_stop, members, rarest, 0):
                     continue
                 asked[who] = pseudonym
                 possible = p1 - p0 == 1
@@ -371,14 +372,14 @@ def _matches(
         before = used
         if lo[said, 0] == -np.inf and hi[said, 0] == np.inf:
             for row in range(k0, k1):
-                if _fits(values, row, lo, hi, set_first, set_stop, members, said, 1):
+                if fits(values, row, lo, hi, set_first, set_stop, members, said, 1):
                     edges[used] = row - k0
                     used += 1
         else:
             for at in range(set_first[said, 0], set_stop[said, 0]):
                 row = _lower(values, k0, k1, members[at])
                 while row < k1 and values[row, 0] == members[at]:
-                    if _fits(values, row, lo, hi, set_first, set_stop, members, said, 1):
+                    if fits(values, row, lo, hi, set_first, set_stop, members, said, 1):
                         edges[used] = row - k0
                         used += 1
                     row += 1

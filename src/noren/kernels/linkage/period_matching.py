@@ -1,7 +1,8 @@
 """How much of a table of pseudonyms, one per customer and period, a guess gets right (S3).
 
 ``match`` says for each customer (row) and period (column) whether the guess agrees with the truth, "has none" agreeing
-with "has none"; ``live`` says where the truth has a pseudonym.
+with "has none"; ``live`` says where the truth has a pseudonym. In place of yes and no ``match`` may hold the chance of
+a match, columns being independent: then all rates are means.
 
 S3 counts ``(match - del) / (d·n - del)``, del being the cells where the truth has none. The number below the line is
 that of the live cells. Above it stand the live cells named rightly, less the pseudonyms given to somebody who has none:
@@ -15,11 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from noren.kernels.arrays import Real
+from noren.kernels.arrays import Flags, Real
 
 __all__ = ["Window", "matching_curve", "matching_rate", "user_matching", "worst_windows"]
 
-Cells = NDArray[np.bool_]
+Cells = NDArray[np.bool_] | Real
 
 
 @dataclass(frozen=True)
@@ -37,10 +38,10 @@ def user_matching(match: Cells) -> float:
     >>> user_matching(np.array([[True, True], [True, False]]))
     0.5
     """
-    return float(match.all(axis=1).mean()) if len(match) else 0.0
+    return float(match.prod(axis=1, dtype=np.float64).mean()) if len(match) else 0.0
 
 
-def matching_rate(match: Cells, live: Cells) -> float:
+def matching_rate(match: Cells, live: Flags) -> float:
     """Return S3's MM over all periods; 0 where nobody is live.
 
     Two of three live cells are right, and the one cell that is not live was left empty: (3 - 1)/(4 - 1).
@@ -53,7 +54,7 @@ def matching_rate(match: Cells, live: Cells) -> float:
     return float(curve[-1]) if len(curve) else 0.0
 
 
-def matching_curve(match: Cells, live: Cells) -> Real:
+def matching_curve(match: Cells, live: Flags) -> Real:
     """Return MM^(l), the rate over the first l periods, for l = 1, 2, …
 
     >>> live = np.array([[True, True], [True, False]])
@@ -64,7 +65,7 @@ def matching_curve(match: Cells, live: Cells) -> Real:
     return _rate(gain[1:], cells[1:])
 
 
-def worst_windows(match: Cells, live: Cells) -> list[Window]:
+def worst_windows(match: Cells, live: Flags) -> list[Window]:
     """Return, for every number of consecutive periods 1, 2, …, the run of so many with the highest rate.
 
     Of runs with equal rates the first is told. A run's rate is a mean of its periods' rates, weighted by live cells, so
@@ -84,7 +85,7 @@ def worst_windows(match: Cells, live: Cells) -> list[Window]:
     return worst
 
 
-def _sums(match: Cells, live: Cells) -> tuple[Real, Real]:
+def _sums(match: Cells, live: Flags) -> tuple[Real, Real]:
     """Return, over the first 0, 1, 2, … periods, match - del and the number of live cells."""
     gain = match.sum(axis=0, dtype=np.float64) - (~live).sum(axis=0, dtype=np.float64)
     cells = live.sum(axis=0, dtype=np.float64)

@@ -9,6 +9,8 @@ tell each skill (the one-coin model of Dawid and Skene 1979; products of skills 
 Voters that go about it in the same way make the same mistakes. Those of one family do not vouch for each other. What
 any two agree more often than their skills explain is taken for mistakes in common: such pairs count less when skills
 are told, and the votes of both are divided among them.
+
+Where the truth of like questions is at hand, skills are counted (:func:`tested`).
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import numpy as np
 
 from noren.kernels.arrays import Real, Whole
 
-__all__ = ["SILENT", "chances", "reliability"]
+__all__ = ["SILENT", "chances", "reliability", "tested"]
 
 
 SILENT = -1
@@ -59,6 +61,36 @@ def reliability(answers: Whole, choices: Whole, family: Whole) -> tuple[Real, Re
     >>> reliability(answers, np.full(4, 50), np.array([0, 0, 1]))[0].round(1).tolist()
     [0.0, 0.0, 0.0]
     """
+    shared, product = _agreement(answers, choices)
+    weight = np.where(family[:, None] == family[None, :], 0.0, np.sqrt(np.minimum(shared, _MOST_QUESTIONS)))
+    skill = np.full(len(family), 0.5)
+    for at in range(_ROUNDS):
+        more = np.maximum(product - np.outer(skill, skill), 0.0) if at >= _PLAIN_ROUNDS else 0.0
+        trust = weight / (1 + (more / _IN_COMMON) ** 2)
+        told = (trust * product) @ skill / np.maximum(trust @ skill**2, 1e-9)
+        skill = (1 - _STEP) * skill + _STEP * np.clip(told, 0.0, _MOST_SKILL)
+    return skill, _divided(skill, shared, product)
+
+
+def tested(answers: Whole, truth: Whole, choices: Whole) -> tuple[Real, Real]:
+    """Return the skill of each voter, counted where the truth is known, and by what its votes are divided.
+
+    Two answer both questions alike, and one of them right.
+
+    >>> answers, truth = np.array([[1, 1, 2], [3, 3, 1]]), np.array([1, 0])
+    >>> tested(answers, truth, np.full(2, 50))[0].round(2).tolist()
+    [0.24, 0.24, 0.0]
+    """
+    said = answers != SILENT
+    blind = (said / np.maximum(choices, 1)[:, None]).sum(axis=0) + _DOUBT / max(choices.mean(), 1.0)
+    many = said.sum(axis=0) + _DOUBT
+    right = (said & (answers == truth[:, None])).sum(axis=0) + _DOUBT / max(choices.mean(), 1.0)
+    skill = np.clip((right - blind) / np.maximum(many - blind, 1e-9), 0.0, _MOST_SKILL)
+    return skill, _divided(skill, *_agreement(answers, choices))
+
+
+def _agreement(answers: Whole, choices: Whole) -> tuple[Real, Real]:
+    """Return for each two voters how many questions both answered, and how often they agree beyond chance."""
     said = answers != SILENT
     together = said[:, :, None] & said[:, None, :]
     shared = together.sum(axis=0).astype(np.float64)
@@ -67,17 +99,15 @@ def reliability(answers: Whole, choices: Whole, family: Whole) -> tuple[Real, Re
     by_chance /= shared + _DOUBT
     rate = (agreed + _DOUBT / max(choices.mean(), 1.0)) / (shared + _DOUBT)
     product = np.clip((rate - by_chance) / np.maximum(1 - by_chance, 1e-9), 0.0, 1.0)
-    weight = np.where(family[:, None] == family[None, :], 0.0, np.sqrt(np.minimum(shared, _MOST_QUESTIONS)))
-    skill = np.full(len(family), 0.5)
-    for at in range(_ROUNDS):
-        more = np.maximum(product - np.outer(skill, skill), 0.0) if at >= _PLAIN_ROUNDS else 0.0
-        trust = weight / (1 + (more / _IN_COMMON) ** 2)
-        told = (trust * product) @ skill / np.maximum(trust @ skill**2, 1e-9)
-        skill = (1 - _STEP) * skill + _STEP * np.clip(told, 0.0, _MOST_SKILL)
+    return shared, product
+
+
+def _divided(skill: Real, shared: Real, product: Real) -> Real:
+    """Return by what the votes of each are divided: 1, and more for what it agrees with others beyond skill."""
     explained = np.outer(skill, skill)
     common = np.clip((product - explained) / np.maximum(1 - explained, 1e-9), 0.0, 1.0)
     common[(shared <= _FEW) | np.eye(len(skill), dtype=np.bool_)] = 0.0
-    return skill, 1 + common.sum(axis=1)
+    return np.asarray(1 + common.sum(axis=1))
 
 
 def chances(answers: Whole, choices: Whole, skill: Real, divided: Real) -> Real:

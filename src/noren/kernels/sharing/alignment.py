@@ -40,6 +40,8 @@ class LaidRows(NamedTuple):
         How many known cells each row has: what deleting it costs.
     width
         The grid widths of the three columns, in standard deviations.
+    medians
+        Whether rows that become one say the median and the mode, not an interval and a set.
     """
 
     start: Whole
@@ -47,11 +49,18 @@ class LaidRows(NamedTuple):
     item: Whole
     worth: Real
     width: Real
+    medians: bool = False
 
     @property
     def counts(self) -> Whole:
         """How many rows each customer has."""
         return np.diff(self.start)
+
+    @property
+    def losses(self) -> Real:
+        """What it costs to delete each customer whole: the known cells of all its rows."""
+        who = np.repeat(np.arange(len(self.counts)), self.counts)
+        return np.bincount(who, self.worth, len(self.counts)).astype(np.float64)
 
     @property
     def has_blanks(self) -> bool:
@@ -63,7 +72,12 @@ class LaidRows(NamedTuple):
         counts = self.counts[customers]
         start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         at = np.arange(start[-1]) + np.repeat(self.start[customers] - start[:-1], counts)
-        return LaidRows(start, np.ascontiguousarray(self.point[:, at]), self.item[at], self.worth[at], self.width)
+        point = np.ascontiguousarray(self.point[:, at])
+        return self._replace(start=start, point=point, item=self.item[at], worth=self.worth[at])
+
+    def and_nobody(self) -> LaidRows:
+        """Return the rows of all customers, and one more who has none: whoever goes with him is deleted."""
+        return self._replace(start=np.append(self.start, self.start[-1]))
 
 
 class Tariff(NamedTuple):

@@ -5,9 +5,9 @@ never enough and of seven all must be right, so what decides is, nearly always, 
 therefore afford a handful of small classes if all others are larger. They serve best where there is most to lose: the
 longest histories go into the smallest classes.
 
-A *mixture* is a head, the sizes of the few small classes, and the size k of all others. Making a class smaller, or
-adding a small one, never lowers the attacker's chance: he may name its members or leave them. So for each k only the
-heads that cannot be made smaller or longer are of interest, and they are few.
+A *mixture* is a head, the sizes of the few small classes, and the size k of all others. Cutting a class in two never
+lowers the attacker's chance. Heads are tried as if adding a small class never did either, which is not proved: for each
+k only those that cannot be made longer are looked at, and they are few. What is yielded was judged itself, whole.
 """
 
 from __future__ import annotations

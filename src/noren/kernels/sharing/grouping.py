@@ -5,6 +5,9 @@ members out and the rest, and all parts are put together anew at once: the value
 exact alignment, and the best recombination of all parts is a linear assignment, which contains every swap and every
 chain of ejections. Recombined groups are re-aligned until nothing moves and kept, cycle by cycle, where they are
 cheaper. The cost never rises.
+
+A group of one is a customer deleted whole: it shares nothing, and costs the worth of its rows. It takes part in rounds
+like others, so who is deleted is searched, too; how many are is for :mod:`noren.kernels.sharing.resizing`.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from noren.kernels.arrays import Real, Whole
@@ -33,11 +37,19 @@ _MOST_REMEMBERED = 3_000_000
 
 @dataclass(frozen=True)
 class Group:
-    """Customers made alike: members, the table of their rows (a line for each member), and what it costs."""
+    """Customers made alike: members, the table of their rows (a line for each member), and what it costs.
+
+    A group of one has a table without columns.
+    """
 
     members: Whole
     table: Whole
     cost: float
+
+    @property
+    def deleted(self) -> bool:
+        """Whether its only member is deleted whole."""
+        return len(self.members) == 1
 
 
 @dataclass(frozen=True)
@@ -150,7 +162,7 @@ class GroupSearch:
     def __init__(
         self,
         rows: LaidRows,
-        groups: Sequence[Whole],
+        groups: Sequence[Whole | Group],
         *,
         suppress: bool,
         affinity: Real,
@@ -159,28 +171,53 @@ class GroupSearch:
     ) -> None:
         self.rows, self.suppress, self.spread, self.generator = rows, suppress, spread, generator
         self.affinity = np.where(np.eye(len(affinity), dtype=np.bool_), 0.0, affinity)
-        self.worth = np.add.reduceat(rows.worth, rows.start[:-1])
+        self.worth = rows.losses
+        self.own = [np.arange(rows.start[u], rows.start[u + 1]).reshape(1, -1) for u in range(len(self.worth))]
         self._dice = 0
         self._tried: dict[tuple[Any, Any], float] = {}
-        self._version = list(range(len(groups)))
-        self._versions = len(groups)
-        work = np.array([float(rows.counts[g].max()) ** 2 * len(g) for g in groups])
-        self.groups: list[Group] = self._each(self._aligned, groups, work)
+        self._versions = 0
+        members = [g.members if isinstance(g, Group) else g for g in groups]
+        work = np.array([float(rows.counts[g].max()) ** 2 * len(g) for g in members])
+        self.groups: list[Group]
+        self.replace(self.each(self._aligned, groups, work))
 
     @property
     def cost(self) -> float:
         """The cost of all groups."""
         return float(sum(group.cost for group in self.groups))
 
-    def _aligned(self, members: Whole) -> Group:
-        return self._settled(members, aligned_histories(self.rows, self.suppress, members))
+    def replace(self, groups: list[Group]) -> None:
+        """Go on from other groups."""
+        version = list(range(self._versions, self._versions + len(groups)))
+        self._versions += len(groups)
+        self.groups, self._version = groups, version
 
-    def _settled(self, members: Whole, table: Whole) -> Group:
+    def _aligned(self, members: Whole | Group) -> Group:
+        if isinstance(members, Group):
+            return members
+        return self.settled(members, aligned_histories(self.rows, self.suppress, members))
+
+    def alone(self, customer: int) -> Group:
+        """Return the group of a customer deleted whole."""
+        return Group(np.array([customer]), np.empty((1, 0), dtype=np.int64), float(self.worth[customer]))
+
+    def without(self, group: Group, taken: NDArray[np.bool_]) -> Whole:
+        """Return the table of the members that are not taken; without columns where there are none."""
+        if taken.all():
+            return np.empty((0, 0), dtype=np.int64)
+        return without_members(self.rows, self.suppress, group.members, group.table, ~taken)
+
+    def joined(self, members: Whole, one: Whole, other: Whole) -> Group:
+        """Return the group of two tables joined; ``members`` are those of the first, then those of the second."""
+        return self.settled(members, join(self.rows, self.suppress, one, other)[1])
+
+    def settled(self, members: Whole, table: Whole) -> Group:
+        """Return the group of a table, re-aligned in place until nothing moves."""
         value = settled(self.rows, self.suppress, members, table, _REALIGN)
         return Group(members, table, max(float(self.worth[members].sum() + value), 0.0))
 
-    def _each(self, kernel: Callable[[Any], Any], jobs: Sequence[Any], work: Real) -> list[Any]:
-        """Apply a kernel to jobs of known work, in parallel; answers as the jobs."""
+    def each(self, kernel: Callable[[Any], Any], jobs: Sequence[Any], work: Real) -> list[Any]:
+        """Apply a kernel to jobs of known work, in parallel; return answers in the order of the jobs."""
         blocks = work_blocks(work, min(len(jobs), 120))
         answers: list[Any] = [None] * len(jobs)
         for block, found in zip(blocks, self.spread(lambda b: [kernel(jobs[at]) for at in b], blocks), strict=True):
@@ -202,7 +239,7 @@ class GroupSearch:
         """
         groups = self.groups
         self._dice = int(self.generator.integers(1 << 62))
-        splits = self._each(self._split, [(g, out) for g in range(len(groups))], self._work(groups))
+        splits = self.each(self._split, [(g, out) for g in range(len(groups))], self._work(groups))
         cost = self._combinations(splits, tries, lenience)
         now = np.diag(cost).copy()
         if heat:
@@ -216,11 +253,10 @@ class GroupSearch:
 
         def recombined(g: int) -> Group:
             mine, theirs = splits[g], splits[takes[g]]
-            table = join(self.rows, self.suppress, mine.out_table, theirs.rest_table)[1]
-            return self._settled(np.concatenate([mine.out, theirs.rest]), table)
+            return self.joined(np.concatenate([mine.out, theirs.rest]), mine.out_table, theirs.rest_table)
 
         work = self._work([groups[g] for g in changed])
-        new = dict(zip(changed.tolist(), self._each(recombined, changed.tolist(), work), strict=True))
+        new = dict(zip(changed.tolist(), self.each(recombined, changed.tolist(), work), strict=True))
         better, gain = dict(enumerate(groups)), 0.0
         for cycle in _cycles(takes, changed):
             fall = sum(groups[g].cost - new[g].cost for g in cycle)
@@ -247,10 +283,10 @@ class GroupSearch:
         # drawn from a generator of its own: the same whatever the order in which threads come by
         dice = np.random.Generator(np.random.Philox(key=self._dice + g))
         taken = np.zeros(len(group.members), dtype=np.bool_)
-        taken[dice.permutation(len(taken))[: min(out, len(taken) - 1)]] = True
+        taken[dice.permutation(len(taken))[: max(min(out, len(taken) - 1), 1)]] = True
         key = (self._version[g], tuple(np.flatnonzero(taken).tolist()))
-        parts = [without_members(self.rows, self.suppress, group.members, group.table, m) for m in (taken, ~taken)]
-        return _Split(key, group.members[taken], group.members[~taken], parts[0], parts[1])
+        out_table, rest_table = self.without(group, ~taken), self.without(group, taken)
+        return _Split(key, group.members[taken], group.members[~taken], out_table, rest_table)
 
     def _combinations(self, splits: Sequence[_Split], tries: int, lenience: float) -> Real:
         """Return the cost of every part taken out in every rest; out of reach where it was not worth trying."""
@@ -261,6 +297,8 @@ class GroupSearch:
         wanted = np.zeros((count, count), dtype=np.bool_)
         for order, near in ((np.argsort(score, axis=1), wanted), (np.argsort(score.T, axis=1), wanted.T)):
             np.put_along_axis(near, order[:, :tries], values=True, axis=1)
+        empty = np.array([group.deleted for group in self.groups])
+        wanted[:, empty] = True  # to be deleted can come to anybody's mind: it needs no alignment
         np.fill_diagonal(wanted, val=False)
         taken = np.array([len(s.out) for s in splits])
         wanted &= taken[:, None] == taken[None, :]  # so that sizes stay
@@ -269,12 +307,16 @@ class GroupSearch:
         share = np.array([len(s.out) / (len(s.out) + len(s.rest)) for s in splits]) * now
         # a chain of changes that pays has a link under p_i + q_j, for any p + q that is the cost now
         limit = share[i] + now[j] - share[j] + lenience * (share[i] + share[j])
+        limit[empty[j]] = np.inf
         found = np.array([self._tried.get((splits[a].key, splits[b].key), np.nan) for a, b in pairs.tolist()])
         unknown = np.flatnonzero(np.isnan(found))
         if len(self._tried) > _MOST_REMEMBERED:
             self._tried.clear()
         if len(unknown):
-            found[unknown] = self._joined(splits, pairs[unknown], limit[unknown])
+            parts = [s.out_table for s in splits], [s.rest_table for s in splits]
+            worth = np.array([self.worth[s.out].sum() for s in splits])[i[unknown]]
+            worth += np.array([self.worth[s.rest].sum() for s in splits])[j[unknown]]
+            found[unknown] = self.join_costs(*parts, pairs[unknown], worth, limit[unknown])
             for at in unknown.tolist():
                 self._tried[splits[i[at]].key, splits[j[at]].key] = float(found[at])
         cost = np.full((count, count), _ALONE)
@@ -288,18 +330,26 @@ class GroupSearch:
         out, rest = np.zeros((len(splits), people)), np.zeros((len(splits), people))
         for at, s in enumerate(splits):
             out[at, s.out] = 1 / len(s.out)
-            rest[at, s.rest] = 1 / len(s.rest)
+            rest[at, s.rest] = 1 / max(len(s.rest), 1)
         return out @ self.affinity @ rest.T
 
-    def _joined(self, splits: Sequence[_Split], pairs: Whole, limit: Real) -> Real:
-        """Return the costs of combinations, by exact alignment of their parts."""
-        tables = [s.out_table for s in splits] + [s.rest_table for s in splits]
+    def join_costs(
+        self, ones: Sequence[Whole], others: Sequence[Whole], pairs: Whole, worth: Real, limit: Real
+    ) -> Real:
+        """Return what tables cost that are joined, by exact alignment; beyond its limit a bound that exceeds it.
+
+        Parameters
+        ----------
+        pairs
+            Which of ``ones`` is joined with which of ``others``, two to a line.
+        worth
+            The worth of all rows of both, for each pair.
+        """
+        tables = [*ones, *others]
         sizes = np.array([t.size for t in tables])
         pool = np.concatenate([t.ravel() for t in tables])
         shapes = np.array([(at, *t.shape) for at, t in zip(np.cumsum(sizes) - sizes, tables, strict=True)])
-        places = pairs + np.array([0, len(splits)])
-        worth = np.array([self.worth[s.out].sum() for s in splits])[pairs[:, 0]]
-        worth = worth + np.array([self.worth[s.rest].sum() for s in splits])[pairs[:, 1]]
+        places = pairs + np.array([0, len(ones)])
         work = (shapes[places[:, 0], 2] * shapes[places[:, 1], 2] + 50.0) ** 1.2
 
         def values(block: Whole) -> Real:

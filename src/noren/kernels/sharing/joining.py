@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from noren.kernels.arrays import Codes, Real, Whole
 from noren.kernels.linkage.assignment import EXACT, FAR, assign
 from noren.kernels.sharing.alignment import COLUMNS, MISSING, LaidRows
+from noren.kernels.sharing.medians import fill_medians
 
 __all__ = ["aligned_histories", "join", "join_costs", "settled", "without_members", "worth_keeping"]
 
@@ -69,6 +70,9 @@ def _summary(rows: LaidRows, table: Whole, filler: int, known: Real, items: Code
 @njit(cache=True, nogil=True, fastmath=EXACT)
 def _fill(rows: LaidRows, suppress: bool, few: Whole, many: Whole, cost: Real) -> None:
     """Write the value of every column of ``few`` joined with every column of ``many``."""
+    if rows.medians:
+        fill_medians(rows, suppress, few, many, cost)
+        return
     a = np.empty((18, few.shape[1]))
     b = np.empty((18, many.shape[1]))
     items_a = np.empty(few.shape, dtype=np.int32)

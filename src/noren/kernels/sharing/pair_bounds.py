@@ -52,16 +52,20 @@ def share_of_distances(k: int) -> float:
     return lo if hi < 1 else 1.0
 
 
-def pair_tariff(k: int, *, suppress: bool) -> Tariff:
+def pair_tariff(k: int, *, suppress: bool, medians: bool = False) -> Tariff:
     """Return pair costs that add up, over all pairs of a group of k, to no more than the group's cost.
 
-    For k = 2 they are the cost. The argument is in ``docs/theory/generalization.md``.
+    For k = 2 they are the cost. The arguments are in ``docs/theory/generalization.md`` and, for medians, in
+    ``docs/theory/microaggregation.md``.
 
     >>> pair_tariff(2, suppress=True)
     Tariff(slope=1.0, ceiling=2.0, item=1.0, half_missing=1.0, deletion=1.0)
     """
     each = 1 / (k - 1)
-    return Tariff(share_of_distances(k), 2 * each if suppress else 1e200, 2 / k, each, each)
+    ceiling = 2 * each if suppress else 1e200
+    if medians:
+        return Tariff(each, ceiling, each, each, each)
+    return Tariff(share_of_distances(k), ceiling, 2 / k, each, each)
 
 
 def item_overlap(rows: LaidRows) -> Real:
@@ -109,6 +113,12 @@ class PairTable:
         self.bound = np.abs(counts[:, None] - counts[None, :]) * least_worth + differ * (fewer - item_overlap(rows))
         np.fill_diagonal(self.bound, np.inf)
         self.exact = np.eye(len(counts), dtype=np.bool_)
+
+    def and_nobody(self) -> PairTable:
+        """Return the table with one more customer, who has no rows; what is known stays known."""
+        whole = PairTable(self.rows.and_nobody(), self.tariff, self.spread)
+        whole.bound[:-1, :-1], whole.exact[:-1, :-1] = self.bound, self.exact
+        return whole
 
     def ask(self, pairs: Whole, limits: Real) -> NDArray[np.bool_]:
         """Find the costs of pairs exactly up to their limits; return which are."""

@@ -75,14 +75,16 @@ def cheapest_factor(
     report: Callable[[int, float], None] | None = None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Factor:
-    """Return the cheapest choice of pairs that gives every customer pairs of total weight ``degree``.
+    """Return the cheapest choice of pairs that gives every customer pairs of total weight ``degree``, or deletes it.
+
+    To delete a customer, who then has no pairs, costs the worth of its rows; part of it, in part.
 
     Parameters
     ----------
     table
         The pairs' costs; there must be more than ``degree`` customers.
     matching
-        Ask for a perfect matching: degree 1, an even number of customers.
+        Ask for a perfect matching: degree 1, an even number of customers, and nobody is deleted.
     patience
         How much of the bound, as a share, may be given up for an earlier end. The bound returned stays valid.
     report
@@ -91,15 +93,16 @@ def cheapest_factor(
         Asked now and then whether to end early; the bound returned is valid, if lower.
     """
     count = len(table.bound)
+    price = table.rows.losses
     edges = _first_edges(table, degree)
     sets: list[NDArray[np.bool_]] = []
     while True:
         cost = table.bound[edges[:, 0], edges[:, 1]]
-        weight, value, worth, total = _solve(cost, edges, count, degree, sets)
+        weight, value, worth, total = _solve(cost, edges, count, degree, sets, None if matching else price)
         solved, solved_sets = edges, sets
         tight = _TIGHT * max(total, 1.0) / count
         limit = value[:, None] + value[None, :]
-        open_pairs = np.argwhere(np.triu((table.bound < limit - tight) & ~table.exact))
+        open_pairs = np.argwhere(np.triu((table.bound < limit - tight) & ~_held(edges, count)))
         missing = -float(np.sum((table.bound - limit)[open_pairs[:, 0], open_pairs[:, 1]]))
         if report is not None:
             report(len(open_pairs), total)
@@ -107,7 +110,9 @@ def cheapest_factor(
         new = 0
         if missing > patience * total and not stopped:
             asked = _most_promising(table, limit, open_pairs, 3 + degree // 2)
-            known = table.ask(asked, limit[asked[:, 0], asked[:, 1]])
+            unknown = asked[~table.exact[asked[:, 0], asked[:, 1]]]
+            table.ask(unknown, limit[unknown[:, 0], unknown[:, 1]])
+            known = table.exact[asked[:, 0], asked[:, 1]]
             edges = np.concatenate([edges, asked[known]])
             new = int(known.sum())
         broken = bool(np.any((weight > _WHOLE) & (weight < 1 - _WHOLE)))
@@ -118,7 +123,7 @@ def cheapest_factor(
             sets = [s for s, z in zip(sets, worth, strict=True) if z < 0] + more if len(sets) > count else sets + more
         if stopped or not (more or new or missing > patience * total):
             chosen = weight > _WHOLE
-            bound = _dual_value(table, value, worth, solved_sets, degree)
+            bound = _dual_value(table, value, worth, solved_sets, degree, None if matching else price)
             return Factor(solved[chosen], weight[chosen], bound, value, whole=not (broken or stopped))
 
 
@@ -192,6 +197,13 @@ def _first_edges(table: PairTable, degree: int) -> Whole:
     return found
 
 
+def _held(edges: Whole, count: int) -> NDArray[np.bool_]:
+    """Return which pairs the graph holds, and nobody's with himself."""
+    held = np.eye(count, dtype=np.bool_)
+    held[edges[:, 0], edges[:, 1]] = held[edges[:, 1], edges[:, 0]] = True
+    return held
+
+
 def _distinct(pairs: Whole) -> Whole:
     ordered = np.sort(pairs, axis=1)
     return np.unique(ordered[ordered[:, 0] != ordered[:, 1]], axis=0)
@@ -213,11 +225,14 @@ def _most_promising(table: PairTable, limit: Real, pairs: Whole, each: int) -> W
 
 
 def _solve(
-    cost: Real, edges: Whole, count: int, degree: int, sets: list[NDArray[np.bool_]]
+    cost: Real, edges: Whole, count: int, degree: int, sets: list[NDArray[np.bool_]], price: Real | None
 ) -> tuple[Real, Real, Real, float]:
     """Solve the relaxation on the graph; return weights, customers' values, sets' values (≤ 0) and the cost."""
     size = len(edges)
     ends = sparse.csr_array((np.ones(2 * size), (edges.T.ravel(), np.tile(np.arange(size), 2))), shape=(count, size))
+    if price is not None:
+        ends = sparse.hstack([ends, degree * sparse.eye_array(count)], format="csr")
+        cost = np.concatenate([cost, price])
     inside: dict[str, object] = {}
     if sets:
         held = [np.flatnonzero(s[edges[:, 0]] & s[edges[:, 1]]) for s in sets]
@@ -230,18 +245,28 @@ def _solve(
     if found.status != 0:
         raise RuntimeError(f"the relaxation has no solution: {found.message}")  # a defect, not bad input
     worth = np.asarray(found.ineqlin.marginals) if sets else np.empty(0)
-    return np.asarray(found.x), np.asarray(found.eqlin.marginals), worth, float(found.fun)
+    return np.asarray(found.x)[:size], np.asarray(found.eqlin.marginals), worth, float(found.fun)
 
 
-def _dual_value(table: PairTable, value: Real, worth: Real, sets: list[NDArray[np.bool_]], degree: int) -> float:
+def _dual_value(
+    table: PairTable,
+    value: Real,
+    worth: Real,
+    sets: list[NDArray[np.bool_]],
+    degree: int,
+    price: Real | None,
+) -> float:
     """Return the dual value, corrected so that it holds whatever the solver's rounding.
 
     ``Σ_u d·y_u + Σ_B z_B·(|B|-1)/2 + Σ_uv min(0, c_uv - y_u - y_v - Σ_{B ∋ u,v} z_B)`` with z ≤ 0 bounds the cost of
-    every choice of weights in [0, 1] from below, with any lower bounds in place of the costs c.
+    every choice of weights in [0, 1] from below, with any lower bounds in place of the costs c. Where customers may be
+    deleted at a price p, ``Σ_u min(0, p_u - d·y_u)`` is added.
     """
     reduced = table.bound - value[:, None] - value[None, :]
     np.fill_diagonal(reduced, 0.0)
     total = degree * value.sum()
+    if price is not None:
+        total += np.minimum(price - degree * value, 0.0).sum()
     for z, held in zip(np.minimum(worth, 0.0), sets, strict=True):
         if z < 0:
             at = np.flatnonzero(held)

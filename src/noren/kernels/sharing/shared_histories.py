@@ -1,15 +1,15 @@
 """Who shares a history with whom, and row by row how: the whole search over one block of customers.
 
-Two customers to a group, an even number of them: the optimum, proved, customers with equal histories being paired
-beforehand. Otherwise groups from pair costs, improved round by round for as long as the budget lasts, beside a lower
-bound of what any groups would cost.
+Two customers to a group: the optimum of all pairs, proved, customers with equal histories being paired beforehand and
+one of an odd number deleted whole; larger groups only where they are cheaper still. Otherwise groups from pair costs,
+improved round by round for as long as the budget lasts, beside a lower bound of what anything truthful would cost.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,8 @@ from noren.kernels.sharing.count_groups import groups_by_count
 from noren.kernels.sharing.grouping import Group, GroupSearch, group_sizes, groups_by_pairs
 from noren.kernels.sharing.pair_bounds import PairTable, Spread, in_turn, pair_tariff
 from noren.kernels.sharing.pairing import Factor, blossom_pairs, cheapest_factor, closed_pairs
+from noren.kernels.sharing.partitioning import repartitioned
+from noren.kernels.sharing.resizing import resized
 from noren.progress import Enough
 
 __all__ = ["Budget", "Effort", "Found", "blocks_by_count", "share_histories"]
@@ -29,7 +31,9 @@ Report = Callable[[float, float], None]
 
 _LOOSE = 1.15  # a bound by rows' nearest rows is about so much below the cost of a pair
 _COOLING = 0.8  # the share of the rounds in which groups may get dearer
+_ROUNDS = 0.75  # the share of the time, where it is limited, after which there are no more rounds
 _BOUNDING = 0.3  # the share of the work that the pair costs take
+_PATIENCE = 1e-4  # the share of a bound that is given up for an earlier end
 _A_VALUE = 1e29  # a point beyond it stands for a missing value
 _QUIET = 0.1  # seconds without a word while work goes on
 
@@ -48,6 +52,8 @@ class Effort:
         How many combinations are tried for each part in a round.
     heat
         How much dearer, as a share of a member's cost, groups may get in the first rounds.
+    steps
+        In how many steps groups are priced anew after the rounds, and the best of all are chosen.
     seconds
         The time there is; None for as many rounds as said.
     """
@@ -57,6 +63,7 @@ class Effort:
     tries: int
     heat: float
     seconds: float | None = None
+    steps: int = 12
 
 
 _GLANCE = Effort(rounds=3, starts=1, tries=6, heat=0.0)  # enough to see which of several mixtures is the cheapest
@@ -85,13 +92,31 @@ class Budget:
 
 @dataclass(frozen=True)
 class Found:
-    """Groups, what they cost, and a lower bound of what any groups of at least k would; None where sizes are mixed."""
+    """Who shares a history with whom.
+
+    Attributes
+    ----------
+    groups
+        The groups; a customer in none of them is deleted whole.
+    cost
+        What the groups and the deleted customers cost.
+    bound
+        A lower bound of what releases of this kind cost: for k = 2 those by pairs, one of an odd number of customers
+        deleted; else those by any groups of at least k, anybody deleted. None where sizes are mixed.
+    proved
+        Whether the cost is the bound.
+    rounds
+        How many rounds of recombination there were.
+    anything
+        A lower bound of what any truthful mechanism costs that leaves a posterior of 1/k (``docs/theory``).
+    """
 
     groups: list[Group]
     cost: float
     bound: float | None
     proved: bool
     rounds: int
+    anything: float | None = None
 
 
 class _Told:
@@ -161,30 +186,47 @@ def share_histories(
     rounds is searched to the end. An interruption from the keyboard, or a report that says enough once there are
     groups, stops the budget, and the best groups so far are returned. Enough said before that passes.
     """
-    if k == 2 and len(rows.counts) % 2 == 0 and not any(heads):
-        twins = _twins(rows, suppress=suppress)
-        if twins:
-            return _with_twins(rows, twins, effort, suppress, generator, budget, spread, report)
     told = _Told(report, budget)
-    spread = told.during(spread)
-    count = len(rows.counts)
-    mixed = any(heads)
-    matching = k == 2 and count % 2 == 0 and not mixed
-    # a third member's blank suppresses what two others say, and caps what they cost; pairs have no third
-    capped = suppress or (not matching and rows.has_blanks)
-    table = PairTable(rows, pair_tariff(k, suppress=capped), spread)
-    factor = _bounded(table, k, budget, told, matching=matching)
-    value = factor.value if factor else np.zeros(count)
-    estimate = np.where(table.exact, table.bound, _LOOSE * table.bound)
-    affinity = estimate - value[:, None] - value[None, :]
-    if factor is not None and matching and not factor.whole and not budget.over():
-        at_hand = np.array(_nearly_pairs(table, estimate), dtype=np.int64)
-        factor = closed_pairs(table, factor, at_hand) or factor
-    if factor is not None and factor.whole and matching:
-        return _optimal_pairs(rows, table, factor, spread)
+    means = _Means(effort, suppress, generator, budget, told.during(spread), told)
+    if any(heads) or k > 2:
+        table = _pair_table(rows, k, means)
+        return _searched(rows, k, table, _bounded(table, k, means, matching=False), means, heads)
+    return _with_odd_groups(rows, _paired(rows, means), means)
+
+
+@dataclass(frozen=True)
+class _Means:
+    """What a search is done with."""
+
+    effort: Effort
+    suppress: bool
+    generator: np.random.Generator
+    budget: Budget
+    spread: Spread
+    told: _Told
+
+    def search(self, rows: LaidRows, groups: Sequence[Whole | Group], affinity: Real) -> GroupSearch:
+        """Return a search that begins with some groups."""
+        return GroupSearch(
+            rows, groups, suppress=self.suppress, affinity=affinity, generator=self.generator, spread=self.spread
+        )
+
+
+def _searched(
+    rows: LaidRows,
+    k: int,
+    table: PairTable,
+    factor: Factor | None,
+    means: _Means,
+    heads: Sequence[Sequence[int]] = ((),),
+) -> Found:
+    """Return groups that are good by pair costs, improved for as long as the effort says."""
+    effort, budget, told = means.effort, means.budget, means.told
+    count, mixed = len(rows.counts), any(heads)
+    affinity, estimate = _affinity(table, factor)
 
     def search_from(members: list[Whole]) -> GroupSearch:
-        return GroupSearch(rows, members, suppress=suppress, affinity=affinity, generator=generator, spread=spread)
+        return means.search(rows, members, affinity)
 
     if mixed:
         starts = [group_sizes(count, k, head) for head in heads[: 1 if factor is None else None]]
@@ -192,10 +234,10 @@ def share_histories(
         try:
             for sizes in starts:
                 together = _by_length(rows, sizes) if factor is None else None
-                together = together or groups_by_pairs(estimate, rows.counts, sizes, effort.starts, generator)
+                together = together or groups_by_pairs(estimate, rows.counts, sizes, effort.starts, means.generator)
                 searches.append(search_from(together))
                 if len(starts) > 1:
-                    _improved(searches[-1], k, _GLANCE, budget, lambda _done, cost: told(_BOUNDING, cost))
+                    _improved(searches[-1], k, _GLANCE, budget, lambda _done, cost: told(_BOUNDING, cost), fixed=True)
                 if budget.stopped:
                     break
         except Enough:
@@ -209,12 +251,83 @@ def share_histories(
     elif k == 2:
         search = search_from(_nearly_pairs(table, estimate))
     else:
-        search = search_from(groups_by_pairs(estimate, rows.counts, group_sizes(count, k), effort.starts, generator))
-    rounds = _improved(search, k, effort, budget, told)
+        search = search_from(
+            groups_by_pairs(estimate, rows.counts, group_sizes(count, k), effort.starts, means.generator)
+        )
+    rounds = _improved(search, k, effort, budget, told, fixed=mixed or k == 2)
     if mixed:
         return Found(search.groups, search.cost, None, proved=False, rounds=rounds)
     bound = max(factor.bound if factor else 0.0, 0.0)
-    return Found(search.groups, search.cost, bound, _meets(search.cost, bound), rounds)
+    return Found(_kept(search.groups), search.cost, bound, _meets(search.cost, bound), rounds)
+
+
+def _kept(groups: list[Group]) -> list[Group]:
+    return [group for group in groups if not group.deleted]
+
+
+def _pair_table(rows: LaidRows, k: int, means: _Means, *, pairs: bool = False) -> PairTable:
+    # a third member's blank suppresses what two others say, and caps what they cost; pairs have no third
+    capped = means.suppress or (not pairs and rows.has_blanks)
+    return PairTable(rows, pair_tariff(k, suppress=capped, medians=rows.medians), means.spread)
+
+
+def _affinity(table: PairTable, factor: Factor | None) -> tuple[Real, Real]:
+    """Return how badly each two customers go together, and what they are thought to cost."""
+    value = factor.value if factor else np.zeros(len(table.bound))
+    estimate = np.where(table.exact, table.bound, _LOOSE * table.bound)
+    return estimate - value[:, None] - value[None, :], estimate
+
+
+def _paired(rows: LaidRows, means: _Means) -> Found:
+    """Return the cheapest pairs of all, one of an odd number of customers deleted; others if time is short.
+
+    Of an even number nobody need be deleted: two who are deleted could as well be a pair that keeps nothing. Of an odd
+    number one more customer is made up, who has no rows; whoever is paired with him is deleted.
+    """
+    twins = _twins(rows, suppress=means.suppress)
+    if twins:
+        return _with_twins(rows, twins, means)
+    if len(rows.counts) == 1:
+        loss = float(rows.worth.sum())
+        return Found([], loss, loss, proved=True, rounds=0)
+    table = whole = _pair_table(rows, 2, means, pairs=True)
+    pairs_alone = not means.suppress and rows.has_blanks  # what pairs cost says nothing of larger groups then
+    free = None
+    if len(rows.counts) % 2:
+        free = _bounded(table, 2, means, matching=False)
+        free = replace(free, bound=0.0) if free and pairs_alone else free
+        if free is None or means.budget.over():
+            return _searched(rows, 2, table, free, means)
+        whole = table.and_nobody()
+    factor = _bounded(whole, 2, means, matching=True)
+    if factor is not None and not factor.whole and not means.budget.over():
+        at_hand = np.array(_nearly_pairs(whole, _affinity(whole, factor)[1]), dtype=np.int64)
+        factor = closed_pairs(whole, factor, at_hand) or factor
+    if factor is None or not factor.whole:
+        return _searched(rows, 2, table, free or factor, means)
+    free = free or cheapest_factor(table, 1, patience=_PATIENCE, stop=means.budget.over)
+    return _optimal_pairs(rows, whole, factor, means, 0.0 if pairs_alone else free.bound)
+
+
+def _with_odd_groups(rows: LaidRows, pairs: Found, means: _Means) -> Found:
+    """Return the pairs; or groups of two and three, somebody deleted, where those are cheaper."""
+    anything = max(pairs.anything or 0.0, 0.0)
+    if means.budget.over() or not pairs.proved or _meets(pairs.cost, anything):
+        return pairs
+    inside = np.concatenate([group.members for group in pairs.groups]) if pairs.groups else np.empty(0, dtype=np.int64)
+    alone = np.setdiff1d(np.arange(len(rows.counts)), inside)
+    affinity = _affinity(_pair_table(rows, 2, means), None)[0]
+    search = means.search(rows, pairs.groups, affinity)
+    search.replace(search.groups + [search.alone(int(u)) for u in alone])
+    try:
+        means.told(_BOUNDING, pairs.cost)
+        if not resized(search, 2, means.effort.tries):
+            return pairs
+    except (Enough, KeyboardInterrupt):
+        means.budget.stop()
+        return pairs
+    rounds = _improved(search, 2, means.effort, means.budget, means.told)
+    return Found(_kept(search.groups), search.cost, anything, _meets(search.cost, anything), rounds, pairs.anything)
 
 
 def _twins(rows: LaidRows, *, suppress: bool) -> list[tuple[int, int]]:
@@ -247,17 +360,12 @@ def _sorted_rows(rows: LaidRows) -> Whole:
     return np.lexsort((*rows.point[::-1], rows.item, who)).astype(np.int64)
 
 
-def _with_twins(
-    rows: LaidRows,
-    twins: list[tuple[int, int]],
-    effort: Effort,
-    suppress: bool,
-    generator: np.random.Generator,
-    budget: Budget,
-    spread: Spread,
-    report: Report | None,
-) -> Found:
-    """Return the pairs of twins, and those of all others as the search finds them."""
+def _with_twins(rows: LaidRows, twins: list[tuple[int, int]], means: _Means) -> Found:
+    """Return the pairs of twins, and those of all others as the search finds them.
+
+    What pairs of the others cost bounds what pairs of all cost, and not what anything else would: a third customer may
+    lie near two twins.
+    """
     order = _sorted_rows(rows)
     groups = []
     for pair in twins:
@@ -265,14 +373,12 @@ def _with_twins(
         groups.append(Group(np.array(pair), table, 0.0))
     others = np.setdiff1d(np.arange(len(rows.counts)), np.array(twins).ravel())
     if not len(others):
-        return Found(groups, 0.0, 0.0, proved=True, rounds=0)
+        return Found(groups, 0.0, 0.0, proved=True, rounds=0, anything=0.0)
     mine = rows.of(others)
-    found = share_histories(
-        mine, 2, effort, suppress=suppress, generator=generator, budget=budget, spread=spread, report=report
-    )
+    found = _paired(mine, means)
     at = np.arange(mine.start[-1]) + np.repeat(rows.start[others] - mine.start[:-1], mine.counts)
     groups += [Group(others[group.members], at[group.table], group.cost) for group in found.groups]
-    return Found(groups, found.cost, found.bound, found.proved, found.rounds)
+    return replace(found, groups=groups, anything=None)
 
 
 def _by_length(rows: LaidRows, sizes: Whole) -> list[Whole]:
@@ -285,22 +391,25 @@ def _meets(cost: float, bound: float) -> bool:
     return cost - bound <= 1e-7 * max(cost, 1.0)
 
 
-def _optimal_pairs(rows: LaidRows, table: PairTable, factor: Factor, spread: Spread) -> Found:
-    """Return the pairs of a cheapest perfect matching, aligned."""
+def _optimal_pairs(rows: LaidRows, table: PairTable, factor: Factor, means: _Means, anything: float) -> Found:
+    """Return the pairs of a cheapest perfect matching, aligned; whoever is paired with nobody is deleted."""
 
     def aligned(pair: Whole) -> Group:
         cost, matched = aligned_pair(rows, table.tariff, int(pair[0]), int(pair[1]))
         return Group(pair, np.ascontiguousarray(matched.T), cost)
 
+    somebody = (factor.pairs < len(rows.counts)).all(axis=1)
+    pairs, alone = factor.pairs[somebody], factor.pairs[~somebody].min(axis=1)
     # the longest histories first, so that all cores end together
-    longest = np.argsort(-rows.counts[factor.pairs].max(axis=1), kind="stable")
-    groups = list(spread(aligned, factor.pairs[longest]))
-    cost = float(sum(group.cost for group in groups))
-    return Found(groups, cost, max(factor.bound, 0.0), _meets(cost, factor.bound), 0)
+    longest = np.argsort(-rows.counts[pairs].max(axis=1), kind="stable")
+    groups = list(means.spread(aligned, pairs[longest]))
+    cost = float(sum(group.cost for group in groups) + rows.losses[alone].sum())
+    return Found(groups, cost, max(factor.bound, 0.0), _meets(cost, factor.bound), 0, max(anything, 0.0))
 
 
-def _bounded(table: PairTable, k: int, budget: Budget, report: Report, *, matching: bool) -> Factor | None:
+def _bounded(table: PairTable, k: int, means: _Means, *, matching: bool) -> Factor | None:
     """Return the relaxation over pairs, and look at more pairs than it needs; nothing if there is no time."""
+    budget, report = means.budget, means.told
     first: list[int] = []
     by_count = float("nan")  # what there is to keep: pairs by row count, which are among the first that are costed
 
@@ -322,7 +431,7 @@ def _bounded(table: PairTable, k: int, budget: Budget, report: Report, *, matchi
         if budget.over():
             return None
         factor = cheapest_factor(
-            table, k - 1, matching=matching, patience=0.0 if k == 2 else 1e-4, report=told, stop=budget.over
+            table, k - 1, matching=matching, patience=0.0 if matching else _PATIENCE, report=told, stop=budget.over
         )
         if not (matching and factor.whole):
             limit = 1.25 * (factor.value[:, None] + factor.value[None, :])
@@ -334,8 +443,14 @@ def _bounded(table: PairTable, k: int, budget: Budget, report: Report, *, matchi
     return factor
 
 
-def _improved(search: GroupSearch, k: int, effort: Effort, budget: Budget, report: Report) -> int:
-    """Recombine groups until the budget is spent; the search holds the best found. Returns the number of rounds."""
+def _improved(
+    search: GroupSearch, k: int, effort: Effort, budget: Budget, report: Report, *, fixed: bool = False
+) -> int:
+    """Recombine groups until the budget is spent; the search holds the best found. Returns the number of rounds.
+
+    Before and after, unless sizes are ``fixed``, customers are deleted and groups dissolved where that pays; after it
+    the best of many more groups are chosen, too.
+    """
     # one member at a time finds most; halves, now and then, what one at a time cannot
     sizes = [1, 1, 1, k // 2] if k > 3 else [1]
     best, cheapest = search.groups, search.cost
@@ -343,8 +458,10 @@ def _improved(search: GroupSearch, k: int, effort: Effort, budget: Budget, repor
     done = 0
     try:
         report(_BOUNDING, cheapest)
+        if not fixed and not budget.over() and resized(search, k, effort.tries):
+            best, cheapest = search.groups, search.cost
         while len(search.groups) > 1 and not budget.over():
-            share = budget.spent() if effort.seconds is not None else done / wanted if wanted else 1.0
+            share = budget.spent() / _ROUNDS if effort.seconds is not None else done / wanted if wanted else 1.0
             if share >= 1:
                 break
             # a member is a k-th of a group's cost, and so is what its change may cost more
@@ -354,9 +471,16 @@ def _improved(search: GroupSearch, k: int, effort: Effort, budget: Budget, repor
             if search.cost < cheapest:
                 best, cheapest = search.groups, search.cost
             report(_BOUNDING + (1 - _BOUNDING) * share, cheapest)
+        search.replace(best)
+        if not fixed and not budget.over():
+            repartitioned(search, k, effort.steps, 2 * effort.tries, budget.over)
+            best = search.groups
+            resized(search, k, effort.tries)
+            best = search.groups
+            report(1.0, search.cost)
     except (Enough, KeyboardInterrupt):
         budget.stop()
-    search.groups = best
+    search.replace(best)
     return done
 
 

@@ -13,7 +13,7 @@ from noren.data.categories import as_released
 from noren.data.fits import Consistent, class_sizes, consistent_customers
 from noren.data.frames import History, Records, Table
 from noren.data.release import Release, Statement
-from noren.data.schema import Kind
+from noren.data.schema import Kind, Role
 from noren.engines.waiting import heard
 from noren.errors import CheckFailedError, SchemaError
 from noren.i18n import N_, _
@@ -37,6 +37,9 @@ class Classes(Measure):
     An attacker also knows that different pseudonyms are different people, and so rules out customers whom no assignment
     of all pseudonyms leaves free for this one. The part ``one_to_one`` counts after that; a claimed k holds when both
     numbers reach it. Where there is no such assignment (a release that adds noise), it says the same as ``min``.
+
+    A release whose statement says that it is not truthful fits nobody, and who fits tells nothing. What is counted then
+    is how many pseudonyms share a public history: between those nothing is left to choose by, whatever the cells say.
 
     Rows of a table are in one class when their quasi cells are equal. The value is the smallest class; the parts tell
     how many sensitive values each class has (ℓ), how far they are from everybody's (t), and how often a prosecutor, a
@@ -108,6 +111,8 @@ class Classes(Measure):
         if isinstance(evidence.release.public, Table):
             return judge_table(evidence, self.sensitive, self.population_share)
         public = _public_history(evidence.release.public)
+        if not evidence.release.statement.is_truthful:
+            return _sharing(original_history(evidence), public, _claimed(evidence.release.statement))
         original = as_released(original_history(evidence), evidence.release.statement)
         found = consistent_customers(original, public, progress)
         claimed = _claimed(evidence.release.statement)
@@ -145,7 +150,7 @@ def audit(original: Records, release: Release, *, progress: Progress = silent) -
     claimed = _claimed(release.statement)
     if claimed is None:
         return
-    if _plainly_holds(original, release, claimed, progress):
+    if release.statement.is_truthful and _plainly_holds(original, release, claimed, progress):
         return
     score = Classes().measure(Evidence(original, release), progress=progress)
     if score.notes["holds"]:
@@ -157,6 +162,25 @@ def audit(original: Records, release: Release, *, progress: Progress = silent) -
             " all fit fewer than {claimed}; do not publish it, and report the method"
         ).format(claimed=claimed, count=worst, share=score.parts["below"])
     )
+
+
+def _sharing(original: History, public: History, claimed: int | None) -> Score:
+    """Return how many pseudonyms share a public history; 1 each where customers have several: all may be one's."""
+    customers = original[Role.CUSTOMER].drop_nulls().n_unique()
+    sizes = np.array(class_sizes(public), dtype=np.int64)
+    pseudonyms = int(sizes.sum())
+    counts = np.repeat(sizes, sizes) if pseudonyms <= customers else np.ones(pseudonyms, dtype=np.int64)
+    notes = {"pseudonyms": pseudonyms, "claimed": claimed, "truthful": False}
+    if not pseudonyms:
+        return Score(float(customers), {}, notes | {"holds": None if claimed is None else True})
+    least = float(counts.min())
+    parts = {
+        "min": least,
+        "median": float(np.median(counts)),
+        "one_to_one": least,
+        "below": 0.0 if claimed is None else float((counts < claimed).mean()),
+    }
+    return Score(least, parts, notes | {"holds": None if claimed is None else least >= claimed})
 
 
 def _one_to_one(found: Consistent) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

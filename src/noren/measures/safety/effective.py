@@ -44,7 +44,8 @@ class Effective(Measure):
     A release counts as safe while it may satisfy H0: whatever the attacker does, the chance that a given set of m
     people is named rightly is at most p^m. An attack that names n people, s of them rightly, refutes H0 when s reaches
     r(n), the least number that H0 lets happen with a chance below alpha. The paper bounds that chance by a sum that
-    counts events several times over; the sharp bound is the true maximum, so its r(n) is the smallest that is fair.
+    counts events several times over; the sharp bound is the true maximum, if eight people or more are left to be wrong
+    about, so its r(n) is then the smallest that is fair.
 
     References
     ----------

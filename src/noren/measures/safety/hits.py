@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -40,6 +40,12 @@ def hits(guess: Guess, secret: Secret) -> Hits:
     >>> secret = Secret(pl.DataFrame({"pseudonym": ["7", "8"], "customer": ["ann", "bob"]}), pl.Series([0, 1]), 2)
     >>> hits(Guess("hand", pl.DataFrame({"pseudonym": ["7", "8", "9"], "customer": ["ann", "ann", "bob"]})), secret)
     Hits(named=3, right=1, customers=1)
+
+    Of a table, rows are named; the first public row is the second person's here.
+
+    >>> secret = Secret(secret.pseudonyms.clear(), pl.Series("row", [1, 0], dtype=pl.UInt32), 2)
+    >>> hits(Guess("hand", pl.DataFrame({"row": [1, 2], "person": [2, 2]})), secret)
+    Hits(named=2, right=1, customers=1)
     """
     answers = _answers(guess, secret)
     right = answers.filter("right")
@@ -56,9 +62,17 @@ def hits_by_rank(guess: Guess, secret: Secret) -> list[int]:
     return _answers(guess, secret)["right"].cast(pl.Int64).cum_sum().to_list()
 
 
+def _of_rows(guess: Guess) -> Guess:
+    """Return a guess about the rows of a table in the words of one about pseudonyms."""
+    return replace(guess, pairs=guess.pairs.rename({"row": "pseudonym", "person": "customer"}))
+
+
 def _answers(guess: Guess, secret: Secret) -> pl.DataFrame:
     """Return the answers that count, in the guess's order, and whether each is right."""
-    true = secret.pseudonyms
+    if "row" in guess.pairs.columns:
+        guess, true = _of_rows(guess), secret.people_of_rows()
+    else:
+        true = secret.pseudonyms
     key = [name for name in ("pseudonym", "period") if name in guess.pairs.columns and name in true.columns]
     if "period" in key and not of_one_kind(*(one["period"].drop_nulls().unique() for one in (guess.pairs, true))):
         key = ["pseudonym"]  # months say nothing of weeks, but who is behind a pseudonym they say

@@ -49,6 +49,9 @@ class Matched:
         Whether the release changes pseudonyms with time.
     all_pseudonyms
         How many pseudonyms there are.
+    truth, named, names
+        The pseudonym of each cell, by the truth and by each guess, as a place in ``names``; below 0 where there is none
+        or an unknown one.
     """
 
     customers: pl.Series
@@ -58,6 +61,23 @@ class Matched:
     pseudonyms: NDArray[np.int64]
     changing: bool
     all_pseudonyms: int
+    truth: NDArray[np.int64]
+    named: Mapping[str, NDArray[np.int64]]
+    names: pl.Series
+
+    def redealt(self, classes: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
+        """Return, of each guess, the chance that a cell agrees once pseudonyms are dealt anew inside their classes.
+
+        ``classes`` has the class of each of ``names``. A pseudonym of a class of c customers is each of them with the
+        chance 1/c; cells without a pseudonym stay as they are.
+        """
+        sizes = np.bincount(classes, minlength=1)
+        own = classes[np.maximum(self.truth, 0)] if len(classes) else np.zeros_like(self.truth)
+        chances = {}
+        for name, said in self.named.items():
+            inside = (said >= 0) & (classes[np.maximum(said, 0)] == own) if len(classes) else np.zeros_like(self.live)
+            chances[name] = np.where(self.live, inside / np.maximum(sizes[own], 1), said == _NONE)
+        return chances
 
     def chance_curve(self) -> list[float]:
         """Return the mean MM^(1), MM^(2), … of one who knows who bought when, and draws from a period's pseudonyms."""
@@ -94,7 +114,8 @@ def matched(evidence: Evidence) -> Matched:
     # a month whose rows were all deleted is a period too
     known = [months] if of_one_kind(months, true["period"].unique()) else []
     periods = in_order(name for one in (*named, *known) for name in one.unique())
-    codes = _Codes(customers, periods, true["pseudonym"].unique())
+    names = true["pseudonym"].unique()
+    codes = _Codes(customers, periods, names)
     truth = codes.table(true.unique(["customer", "period"], keep="last", maintain_order=True))
     tables = {name: codes.table(pairs.unique(["customer", "period"], keep="first")) for name, pairs in said.items()}
     counts = dict(true.group_by("period").agg(pl.col("pseudonym").n_unique()).iter_rows())
@@ -105,7 +126,10 @@ def matched(evidence: Evidence) -> Matched:
         {name: table == truth for name, table in tables.items()},
         np.array([counts.get(period, 0) for period in periods], np.int64),
         changing,
-        true["pseudonym"].n_unique(),
+        len(names),
+        truth,
+        tables,
+        names,
     )
 
 

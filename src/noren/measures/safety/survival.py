@@ -29,10 +29,13 @@ class Survival(Measure):
     Pseudonyms with equal public histories are a class. The attackers are supposed to know which customers are behind
     which class, so a class of k leaves them 1/k for each member, and a customer whose history nobody shares is lost.
     What is left to them is how many people to name, and of which classes; they choose what reaches r(n) with the
-    highest chance (see :class:`Effective`). Attackers guess independently of each other. Their plan is the best of a
-    large family, the best there is on every case small enough to try all; for large mixed classes that is not proven.
+    highest chance (see :class:`Effective`). Attackers are taken to draw lots independently of each other for who in a
+    class gets which name; in league they may do better (``in_league``), as copies of each other they do no better than
+    one. Their plan is the best of a large family, the best there is on every case small enough to try all; for large
+    mixed classes that is not proven.
 
-    A value near 1 says that the verdict "safe" is not luck; a release that no attack has broken yet may be far from it.
+    A value near 1 says that outliving the contest is not luck; a release that no attack has broken yet may be far from
+    it.
 
     References
     ----------
@@ -53,7 +56,9 @@ class Survival(Measure):
     """
 
     name: ClassVar[str] = "survival"
-    summary: ClassVar[str] = N_("The chance that a release outlives a number of attackers who do the best one can.")
+    summary: ClassVar[str] = N_(
+        "The chance that a release outlives attackers who each do the best one can, independently."
+    )
     source: ClassVar[str] = "S0"
     goal: ClassVar[Literal["lower", "higher"]] = "higher"
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
@@ -70,7 +75,7 @@ class Survival(Measure):
     }
     needs: ClassVar[frozenset[Need]] = frozenset({"public"})
 
-    attackers: int = Field(default=13, ge=1, description=N_("how many attackers try, each on their own"))
+    attackers: int = Field(default=13, ge=1, description=N_("how many attackers try, independently of each other"))
     bound: Bound = Field(
         default="paper", description=N_("how r(n) is found: the paper's rule, or the sharp one that needs fewer hits")
     )

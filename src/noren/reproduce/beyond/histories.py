@@ -69,7 +69,7 @@ def class_units(_asked: Extent) -> list[Unit]:
 
 
 def classes(found: Findings) -> Comparison:
-    """Say what the best attacker does to 1,000 customers in classes of one size, by either bound."""
+    """Say what the best attacker does to 1,000 customers in classes of one size, for each of the two bounds."""
     cells = []
     for size in SIZES:
         row = f"k = {size}"
@@ -87,11 +87,14 @@ def classes(found: Findings) -> Comparison:
         cells,
         [
             _(
-                "Of {count} releases by pairs in 2018 {survived} were never found out. By S0's bound that was luck: "
-                "one survives 13 attackers with {pairs:.2f}. By the sharp bound none would have survived: whoever "
-                "names one customer for both of a pair is right once in each, surely."
+                "Of {count} releases by pairs in 2018 {survived} were never found out. By S0's bound that may be luck: "
+                "one survives 13 independent attackers at their best with {pairs:.2f}. By the sharp bound none need "
+                "have survived: whoever names one customer for both of a pair is right once in each, surely."
             ).format(count=count, survived=survived, pairs=pairs),
-            _("From k = 3 on both bounds say the same: the best attack names seven people and must have all right."),
+            _(
+                "From k = 3 on both bounds say the same: the best attack names seven people and must have all right. "
+                "Only from k = 7 on does H0 hold."
+            ),
         ],
     )
 
@@ -139,14 +142,17 @@ def frontier(found: Findings) -> Comparison:
         cells,
         [
             _("A team stands at 1 if nobody found its release out, at 0 if somebody did: that is what happened once."),
-            _("Ours stand at the chance to survive 13 attackers who do the best they can and are judged sharply."),
+            _(
+                "Ours stand at the chance to survive 13 independent attackers who do the best they can and are judged "
+                "sharply. The groups of 3 and more that generalize finds are those of one seed."
+            ),
         ],
-        [Chart(_("Error and safety on the final data of 2018"), lambda: _map(points))],
+        [Chart(_("Error and survival on the final data of 2018"), lambda: _map(points))],
     )
 
 
 def _map(points: list[dict[str, Any]]) -> str:
-    """Return the map of error and safety: ours with their k, the teams with their number."""
+    """Return the map of error and survival: ours with their k, the teams with their number."""
     looks = {
         _("S1's groups"): ("$muted", "square"),
         _("generalize"): ("$indigo", "circle"),
@@ -166,7 +172,7 @@ def _map(points: list[dict[str, Any]]) -> str:
     )
     encoding = {
         "x": scaled("U", _("U, the error of a cell"), [0.15, 0.75], ""),
-        "y": scaled("safe", _("safe from 13 attackers"), [-0.05, 1.1], ""),
+        "y": scaled("safe", _("chance to outlive 13 attackers"), [-0.05, 1.1], ""),
         "color": colour,
     }
     ours = [point for point in points if point["kind"] in (_("generalize"), _("S1's groups"))]

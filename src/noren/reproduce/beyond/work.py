@@ -11,19 +11,22 @@ from typing import Any, Literal
 import polars as pl
 
 from noren.data.catalog import open_dataset
+from noren.data.fits import history_classes
 from noren.data.frames import History
+from noren.data.periods import in_order, periods_of
 from noren.data.release import Release
 from noren.data.schema import Role
 from noren.kernels.judging.survival import best_plan
 from noren.kernels.judging.threshold import Bound
 from noren.ledger import Ledger
+from noren.ledger.joined import joined, of_period
 from noren.measures.utility.cell_error import CellError
 from noren.methods.generalize import Generalize
 from noren.methods.generalize_by_count import GeneralizeByCount
 from noren.protocols import Evidence
 from noren.reproduce.s3.work import SIMPLE
 
-__all__ = ["ATTACKERS", "CHAINS", "HISTORIES", "MONTHS", "by_count", "grouped", "kept_books", "plan"]
+__all__ = ["ATTACKERS", "CHAINS", "HISTORIES", "MONTHS", "by_count", "grouped", "kept_books", "plan", "published"]
 
 HISTORIES = "pwscup2018-final"
 MONTHS = "pwscup2017"
@@ -76,7 +79,11 @@ def _judged(release: Release) -> dict[str, Any]:
 
 
 def kept_books(name: str, attack: str) -> dict[str, Any]:
-    """Return UM, MM and EMM after each month of a ledger without a budget, by S1 to S8 or by one other attack."""
+    """Return what attacks reach and what is certified after each month of a ledger without a budget.
+
+    ``attack`` is S1 to S8, or one other. The figures are means over draws of the pseudonyms, as the ledger has them:
+    exact ones of classes, over four other draws where there are none; so they do not depend on the seed.
+    """
     history = _shop()
     with tempfile.TemporaryDirectory() as folder:
         ledger = Ledger.create(
@@ -90,10 +97,71 @@ def kept_books(name: str, attack: str) -> dict[str, Any]:
         entries = ledger.entries
     return {
         "months": [entry.period for entry in entries],
-        "um": [entry.risk.um for entry in entries],
         "mm": [entry.risk.mm for entry in entries],
         "emm": [entry.risk.emm for entry in entries],
+        "interval": [entry.risk.interval.get("mm") for entry in entries],
+        "certified": [None if entry.certificate is None else entry.certificate.rate["emm"] for entry in entries],
     }
+
+
+# --- which way to publish every month --------------------------------------------------------------------------------
+
+
+def published(way: str, k: int, effort: Literal["quick", "normal"], seed: int) -> dict[str, Any]:
+    """Return U and deleted rows of a year that is released month by month, or at once.
+
+    ``months``: groups made anew and fresh names in each month. ``year``: groups of the whole year, one name each.
+    ``cut``: the groups of the whole year, each month made alike inside them, under fresh names; where a member bought
+    nothing in a month, there is nobody to be alike with, and the rows of the others are deleted.
+    """
+    release = {"months": _by_months, "year": _at_once, "cut": _cut}[way](k, effort, seed)
+    history = _shop()
+    u = CellError().measure(Evidence(history, release)).value
+    return {"U": u, "deleted": len(history) - len(release.public)}
+
+
+def _at_once(k: int, effort: Any, seed: int) -> Release:
+    return Generalize(k=k, effort=effort).protect(_shop(), seed=seed)
+
+
+def _by_months(k: int, effort: Any, seed: int) -> Release:
+    method = Generalize(k=k, effort=effort)
+    months = [(rows, part) for rows, part in _monthly_rows(_shop()) if len(part.customers) >= k]
+    return _pieced([(rows, method.protect(part, seed=seed)) for rows, part in months])
+
+
+def _cut(k: int, effort: Any, seed: int) -> Release:
+    history, whole = _shop(), _at_once(k, effort, seed)
+    if not isinstance(whole.public, History):
+        raise TypeError(whole.public)
+    group_of = whole.secret.pseudonyms.join(history_classes(whole.public), on="pseudonym").select("customer", "class")
+    sizes = group_of.group_by("class").agg(size=pl.len())
+    who = pl.DataFrame({"customer": history[Role.CUSTOMER].cast(pl.String)})
+    group = who.join(group_of.cast({"customer": pl.String}), on="customer", how="left", maintain_order="left")["class"]
+    pieces = []
+    for rows, part in _monthly_rows(history):
+        there = pl.DataFrame({"row": rows, "class": group.gather(rows), "customer": part[Role.CUSTOMER]})
+        full = there.group_by("class").agg(pl.col("customer").n_unique(), "row").join(sizes, on="class")
+        for members, own in full.filter(pl.col("customer") == pl.col("size")).sort("class")["size", "row"].iter_rows():
+            place = pl.Series(own, dtype=pl.UInt32).sort()
+            method = Generalize(k=members, effort=effort)
+            pieces.append((place, method.protect(history.take(place), seed=seed)))
+    return _pieced(pieces)
+
+
+def _monthly_rows(history: History) -> list[tuple[pl.Series, History]]:
+    """Return the rows of each month, as places in the history and as a history of its own."""
+    months = periods_of(history[Role.DATE])
+    places = [(months == month).arg_true() for month in in_order(months.unique())]
+    return [(rows, history.take(rows)) for rows in places]
+
+
+def _pieced(pieces: list[tuple[pl.Series, Release]]) -> Release:
+    """Return releases of some rows each as one release of the whole history."""
+    together = joined([of_period(release, str(at), (), SEED) for at, (_rows, release) in enumerate(pieces)])
+    origin = pl.concat([rows for rows, _release in pieces]).gather(together.secret.origin).alias("row")
+    secret = replace(together.secret, origin=origin, original_rows=len(_shop()))
+    return replace(together, secret=secret)
 
 
 @cache

@@ -41,8 +41,7 @@ def _itemsets() -> Erratum:
         "1 - |T0 ∩ T1| / |T0|",
         _(
             "By the definition in 6.1.1 a release that changes nothing has 1, but the numbers grow with U and the "
-            "table is of errors: from {least:.3f} for the least U to {most:.3f} for the greatest. Team 01's draws "
-            "keep 0.784 of the itemsets."
+            "table is of errors: from {least:.3f} for the least U to {most:.3f} for the greatest."
         ).format(least=numbers[0], most=numbers[-1]),
     )
 
@@ -64,11 +63,11 @@ def _dates() -> Erratum:
         "dates",
         _("Table 8, mean and sum of team 01"),
         _("mean 0.896, sum 1,343,419"),
-        _("mean 0.384 ± 0.04, sum 1,387,744"),
+        "",
         _(
-            "The five published draws, suppressed dates filled as the text says, are half a day off the printed mean. "
-            "The printed sum follows from the printed mean (below), so both have one cause: the 1,398 suppressed dates "
-            "seem to have been drawn about 32 days later than uniformly between the first and the last day."
+            "The five published draws, suppressed dates filled as the text says, have a mean of 0.384 ± 0.04 and a sum "
+            "of 1,387,744. They are not S0's hundred draws, and how S0 filled its own is not known. The printed sum "
+            "follows from the printed mean (below), so the two are one difference."
         ),
         sums,
     )
@@ -79,9 +78,9 @@ def _medians() -> Erratum:
         "medians",
         _("Tables 8, 9 and 10, medians"),
         _("42.170 days, 582.695 pence and 13.035 pieces for team 01"),
-        _("0 days, 6.2 pence and 1 piece"),
+        "",
         _(
-            "The median price is 179 pence: an error of 583 cannot be. The printed numbers may be of the middle row of "
-            "data that were not sorted."
+            "The five published draws have errors of 0 days, 6.2 pence and 1 piece. The median price is 179 pence, so "
+            "an error of 583 is no small one; S0 does not say how its medians were reckoned."
         ),
     )

@@ -79,7 +79,7 @@ def table_4(_found: Findings) -> Comparison:
         cells,
         [
             _("*: no number of right answers is enough."),
-            _("The sharp bound is the least number that H0 allows; the two agree up to n' = 17."),
+            _("The sharp bound asks for as few as H0 allows; the two agree up to n' = 17."),
         ],
     )
 
@@ -93,7 +93,7 @@ def example_units(_asked: Extent) -> Sequence[Unit]:
 
 
 def examples(found: Findings) -> Comparison:
-    """Compare what the text works out, and say which k is safe by either bound."""
+    """Compare what the text works out, and say how often each k outlives 13 attackers by either bound."""
     pairs = found[_surviving(*PAIRS, "paper")]
     yes, no = _("yes"), _("no")
     paper, sharp = _("S0's bound"), _("sharp bound")
@@ -115,7 +115,11 @@ def examples(found: Findings) -> Comparison:
         cells,
         [
             _("With the sharp bound pairs are found out for certain, and triples survive as often as by S0's bound."),
-            _("So the decision at k = 2, which S0 found left to luck, is no longer."),
+            _(
+                "So the decision at k = 2, which S0 found left to luck, is no longer. "
+                "At k = 3 to 6 it still is: these break H0 and mostly survive."
+            ),
+            _("Survival is that against attackers who draw lots independently of each other."),
         ],
     )
 
@@ -149,7 +153,7 @@ def kinds(found: Findings) -> Comparison:
     return Comparison(
         cells,
         [
-            _("Ours is how many would survive in the mean, if all 13 attackers did the best they can."),
+            _("Ours is how many would survive in the mean, if 13 attackers each did the best they can, independently."),
             _("What is based on triples is not described, so nothing can be expected of it."),
         ],
     )

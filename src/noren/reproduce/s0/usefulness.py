@@ -23,7 +23,7 @@ QUICK = (*(f"by count, k = {k}{more}" for k in (2, 3, 6) for more in ("", ", cel
 TEAM_01 = Unit(work.team_01, data=(work.DATA,))
 FROM_DIGITS = 0.004
 """How far a correlation of printed numbers may be from the printed one: they have three digits."""
-WRONG = {
+UNEXPLAINED = {
     "date.mean": "dates",
     "date.sum": "dates",
     "date.median": "medians",
@@ -118,7 +118,8 @@ def _of_team(
         # four standard errors of the difference between a mean of five and one of a hundred
         near = 4 * drawn["spread"][part] * math.sqrt(1 / drawn["draws"] + 1 / 100) + 0.0005
         return Datum(row, column, said, drawn["errors"][part], drawn["spread"][part], drawn["draws"], tolerance=near,
-                    erratum=WRONG.get(part, ""), note=_("published draws"), digits=_digits(part))  # fmt: skip
+                    erratum=UNEXPLAINED.get(part, ""), unexplained=part in UNEXPLAINED,
+                    note=_("published draws"), digits=_digits(part))  # fmt: skip
     if team == "14" and best is not None:
         return replace(_of_release(row, column, best, part), paper=said, note=_("ours: the best groups of two"))
     return Datum(row, column, said, digits=_digits(part))

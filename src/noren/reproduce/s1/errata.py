@@ -5,36 +5,14 @@ from __future__ import annotations
 from noren.i18n import _
 from noren.reproduce.frame import Datum, Erratum
 from noren.reproduce.s1.examples import HALF_UP
-from noren.reproduce.s1.printed import COUNTED, CUSTOMERS, ITEMS, KINDS, TABLE
+from noren.reproduce.s1.printed import ITEMS, TABLE
 
 __all__ = ["errata"]
 
 
 def errata() -> list[Erratum]:
     """Return the errata."""
-    return [_rest(), _date(), _price(), _ceiling(), _sum(), _listed(), _items()]
-
-
-def _rest() -> Erratum:
-    cells = [
-        Datum(f"k = {k}", _("customers who share with nobody"), 0, CUSTOMERS % k, exact=True, tolerance=0, digits=0,
-             erratum="rest")
-        for k in TABLE
-        if CUSTOMERS % k
-    ]  # fmt: skip
-    return Erratum(
-        "rest",
-        _("the table, k = 3, 6, 7, 12 and 15"),
-        _("every public history is shared by k customers"),
-        _("those of the {customers:,} mod k shortest customers are published as they are").format(customers=CUSTOMERS),
-        _(
-            "All eleven U of items come out to the third decimal if whoever is left over after the last whole group "
-            "stays as he is. With the rest put into the last group, U is .749 for k = 12 and .782 for k = 15, where S1 "
-            "prints .748 and .780; as a group of its own the rest gives .781 for k = 15. Pseudonyms do not hide these "
-            "customers, so the releases for these k are not k-anonymous."
-        ),
-        cells,
-    )
+    return [_date(), _price(), _ceiling(), _sum(), _items()]
 
 
 def _date() -> Erratum:
@@ -97,27 +75,11 @@ def _sum() -> Erratum:
     )
 
 
-def _listed() -> Erratum:
-    listed = sum(COUNTED.values())
-    return Erratum(
-        "listed",
-        _("the list of categories"),
-        _("{items:,} items in {kinds} categories").format(items=ITEMS, kinds=KINDS),
-        _("{listed:,} items in {kinds} categories").format(listed=listed, kinds=len(COUNTED)),
-        _("{left} items and {kinds} categories are not listed, so S1's categories cannot be used as they were.").format(
-            left=ITEMS - listed, kinds=KINDS - len(COUNTED)
-        ),
-    )
-
-
 def _items() -> Erratum:
     return Erratum(
         "items",
         _("number of items"),
         f"{ITEMS:,}",
-        f"{ITEMS + 1:,}",
-        _(
-            "The data whose table this is, the preliminary round's, have one item more; the final round's have 3,246. "
-            "The number may be of another count."
-        ),
+        "",
+        _("The data whose table this is, the preliminary round's, have one item more; the final round's have 3,246."),
     )

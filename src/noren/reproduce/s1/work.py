@@ -18,7 +18,7 @@ from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Role, Schema
 from noren.kernels.arrays import Whole
-from noren.kernels.sharing.count_groups import rows_laid_together
+from noren.kernels.sharing.count_groups import DELETED, rows_laid_together
 from noren.measures.utility.cell_error import CellError
 from noren.methods.alike import alike, in_words
 from noren.methods.generalize import Generalize
@@ -27,7 +27,16 @@ from noren.methods.pseudonymize import pseudonymous
 from noren.protocols import Evidence
 from noren.work.store import kept
 
-__all__ = ["best_groups", "by_count", "categories", "errors", "examples", "leaving_the_rest", "left_alone"]
+__all__ = [
+    "best_groups",
+    "by_count",
+    "categories",
+    "deleting_the_rest",
+    "errors",
+    "examples",
+    "leaving_the_rest",
+    "left_alone",
+]
 
 Words = Literal["items", "categories"]
 
@@ -109,9 +118,25 @@ def leaving_the_rest(k: int, words: Words, *_made: object) -> float:
     """
     original = _customers()
     codes, _names = people(original[Role.CUSTOMER])
+    return _made_alike(original, _laid(original, codes, left_alone(np.bincount(codes), k)), words)
+
+
+def deleting_the_rest(k: int) -> float:
+    """Return U of items where the customers that are left over after the last whole group of k are deleted."""
+    original = _customers()
+    codes, _names = people(original[Role.CUSTOMER])
     group = left_alone(np.bincount(codes), k)
+    row = np.where((np.bincount(group) == k)[group[codes]], _laid(original, codes, group), DELETED)
+    return _made_alike(original, row, "items")
+
+
+def _laid(original: History, codes: Whole, group: Whole) -> Whole:
+    """Return the generalised row that each row is part of, sorted as S1 does."""
     sorted_by = [c for role in (Role.PRICE, Role.QUANTITY) for c in original.schema.with_role(role)]
-    row = rows_laid_together(codes, group, [numbers(exact_values(original, c)) for c in sorted_by])
+    return rows_laid_together(codes, group, [numbers(exact_values(original, c)) for c in sorted_by])
+
+
+def _made_alike(original: History, row: Whole, words: Words) -> float:
     said, meaning = in_words(original, _category_file() if words == "categories" else None)
     names = pseudonymous(original[Role.CUSTOMER], SEED)
     aligned, notes = alike(original, said, row, names, suppress_cells=False)

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from noren.i18n import _
-from noren.reproduce.frame import Datum, Erratum
-from noren.reproduce.s3.printed import TABLE_1
+from noren.reproduce.frame import Erratum
 
 __all__ = ["errata"]
-
-APART = 0.02
-"""Less than this is not far apart."""
 
 
 def errata() -> list[Erratum]:
     """Return the errata."""
-    return [_index(), _start(), _figure_4(), _apart()]
+    return [_index(), _start(), _figure_4()]
 
 
 def _index() -> Erratum:
@@ -48,20 +44,4 @@ def _figure_4() -> Erratum:
         _("figure 4 shows the attack by mean price"),
         _("figure 4 shows the attack by number of records, S8"),
         _("The sentence is that of figure 3, repeated; the heading, the caption and the next sentence say records."),
-    )
-
-
-def _apart() -> Erratum:
-    cells = [
-        Datum(team, "MM - UM", APART, mm - um, exact=True, tolerance=0.0, aim="at-least", erratum="apart")
-        for team, (um, mm, _emm, _ratio) in TABLE_1.items()
-    ]
-    near = [cell.row for cell in cells if cell.ok is False]
-    return Erratum(
-        "apart",
-        _("Section 6.1"),
-        _("UM and MM are far apart for all teams"),
-        _("for most; not for {near}").format(near=", ".join(near)),
-        _("From Table 1. Where nearly everybody is found, all measures are near 1."),
-        cells,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import fmean
 from typing import Any
 
 from noren.i18n import _
@@ -67,11 +68,14 @@ def table_1(found: Findings) -> Comparison:
         runs = results(found, name)
         largest = {kind: [max(run[kind].values()) for run in runs] for kind in ("um", "mm", "emm")}
         ratios = [e / m for e, m in zip(largest["emm"], largest["mm"], strict=True) if m]
-        best = max(runs[0]["emm"], key=lambda attack: runs[0]["emm"][attack]) if runs and max(largest["emm"]) else ""
+        means = {attack: fmean(run["emm"][attack] for run in runs) for attack in runs[0]["emm"]} if runs else {}
+        best = max(means, key=lambda attack: means[attack]) if any(means.values()) else ""
         followed = [run["emm"]["linkage"] for run in results(found, name, by_linkage=True)]
         cells += [
             *(Datum.over(name, kind.upper(), values) for kind, values in largest.items()),
-            Datum.over(name, "EMM/MM", ratios, note=_("best: {attack}").format(attack=best.upper()) if best else ""),
+            Datum.over(
+                name, "EMM/MM", ratios, note=_("best in the mean: {attack}").format(attack=best.upper()) if best else ""
+            ),
             Datum.over(name, _("EMM, linkage"), followed),
         ]
         worse += sum(e < m for e, m in zip(largest["emm"], largest["mm"], strict=True))
@@ -84,10 +88,14 @@ def table_1(found: Findings) -> Comparison:
     ]
     if rising:
         words = _(
-            "Judging after every month raises the risk up to {most:.2f} times here; in S3 up to {told:.2f} times. "
-            "Counted are runs with MM of at least {least}."
+            "Judging after every month raises the risk up to {most:.2f} times here, in one of {count} runs with MM of "
+            "at least {least}; in S3 up to {told:.2f} times, in one of ten."
         )
-        says.append(words.format(least=TELLING, most=max(rising), told=max(said[3] for said in TABLE_1.values())))
+        says.append(
+            words.format(
+                least=TELLING, count=len(rising), most=max(rising), told=max(said[3] for said in TABLE_1.values())
+            )
+        )
     return Comparison(cells, [*says, *_against_linkage(found)])
 
 

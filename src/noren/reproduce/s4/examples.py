@@ -26,7 +26,7 @@ __all__ = ["mean_of_patterns", "rho", "sizes_of", "table_4", "table_6", "table_7
 NEARLY = 0.006
 """How far a printed mean may be from its own, rounded or cut."""
 COARSE = 0.002
-"""How far the paper's ρ may be from the formula's: its search was coarse."""
+"""How far the paper's ρ may be from the formula's; how it was searched for is not said."""
 
 
 def sizes_of(table: str) -> list[int]:
@@ -53,7 +53,7 @@ def rho(_found: Findings) -> Comparison:
     worst = max(abs(cell.difference or 0.0) for cell in cells)
     return Comparison(
         cells,
-        [_("Formula (1) gives every ρ within {worst:.4f}; the paper's own search was coarse.").format(worst=worst)],
+        [_("Formula (1) gives every ρ within {worst:.4f} of the paper's.").format(worst=worst)],
     )
 
 

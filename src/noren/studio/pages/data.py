@@ -38,8 +38,10 @@ from noren.studio.forms.columns import (
 )
 from noren.studio.hierarchies import hierarchy_facts
 from noren.studio.pages.frame import page
+from noren.studio.pages.unicity import unicity_context
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
+from noren.studio.telling_apart import told_apart
 from noren.studio.work.answers import open_stops
 from noren.studio.work.reading import ENDINGS
 
@@ -79,10 +81,13 @@ def show(
     studio: TheStudio,
     start: Annotated[int, Query(ge=0, le=10**9)] = 0,
     columns: Annotated[int, Query(ge=0, le=10**6)] = 0,
+    apart: Annotated[str, Query(max_length=8)] = "",
+    people: Annotated[str, Query(max_length=40)] = "",
 ) -> HTMLResponse:
-    """Show the data of a project, or ask for them."""
+    """Show the data of a project, or ask for them; ``apart`` asks which columns tell people apart."""
     found = studio.project(project)
-    return _page(request, studio, found, _editor(studio, found), start=start, first=columns)
+    asked = people if apart else None
+    return _page(request, studio, found, _editor(studio, found), start=start, first=columns, people=asked)
 
 
 def _page(
@@ -93,6 +98,7 @@ def _page(
     *,
     start: int = 0,
     first: int = 0,
+    people: str | None = None,
     status: int = 200,
     wrong: Mapping[str, Any] | None = None,
 ) -> HTMLResponse:
@@ -116,6 +122,8 @@ def _page(
         context["editor"] = _editor_context(studio, editor, found, profile, first)
     if profile is not None:
         context |= _ready_context(studio, found, profile, start)
+        asked = people is not None and profile["kind"] == Kind.TABLE
+        context["apart"] = told_apart(studio, found, people or "") if asked else None
     title = _title(found, profile, context["job"])
     return page(request, "data.html.jinja", title=title, place="data", project=found, status=status, **context)
 
@@ -417,6 +425,7 @@ def _ready_context(studio: Studio, found: Project, profile: Mapping[str, Any], s
     is_table = profile["kind"] == Kind.TABLE
     return {
         "history": None if profile["history"] is None else _history_context(profile["history"]),
+        "unicity": unicity_context(profile["history"]),
         "facts": found.facts,
         "hierarchies": _hierarchies(studio, found, hierarchy_facts(folder)) if is_table else [],
         "categories": groupings.category_facts(folder),

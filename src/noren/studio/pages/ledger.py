@@ -18,6 +18,8 @@ from noren.judgement.numbers import percent
 from noren.judgement.rule import RECIPIENTS, RULES, Rule
 from noren.judgement.sentences import rule_sentence, word_text
 from noren.judgement.verdict import Verdict, Word
+from noren.ledger import Certificate
+from noren.ledger.words import certificate_sentence
 from noren.studio import project_ledger
 from noren.studio.api.models import Ident, said_job
 from noren.studio.api.surroundings import TheStudio
@@ -95,6 +97,8 @@ def _page(
         book=book,
         weighed=weighed,
         weighed_words=_weighed_words(weighed),
+        weighed_certified=_certified(weighed["certificate"]) if weighed and "certificate" in weighed else "",
+        certified_words=_certified(book["certificate"]) if book and book["entries"] else "",
         weighed_word=(weighed or {}).get("verdict", {}).get("verdict", ""),
         rules=list(RULES),
         recipients=RECIPIENTS,
@@ -119,17 +123,33 @@ def _title(book: Mapping[str, Any] | None, *, fits: bool) -> str:
         return _("Releasing again and again adds up: a ledger tells the risk before the next release")
     if not book["entries"]:
         return _("Nothing was released yet; see what the first period would risk")
-    risk, last = book["entries"][-1]["risk"], book["entries"][-1]["period"]
+    risk, last, certificate = book["entries"][-1]["risk"], book["entries"][-1]["period"], book["certificate"]
+    if certificate is not None:
+        return _("Until {period}, nobody can find more than {share} of customer months in the mean").format(
+            period=last, share=percent(certificate["rate"]["mm"])
+        )
     return _("Until {period}, an attack found {share} of customer months when it did best").format(
         period=last, share=percent(risk["emm"])
     )
+
+
+def _certified(kept: Mapping[str, Any] | None) -> str:
+    """Return what is certified, in the reader's language."""
+    return certificate_sentence(None if kept is None else Certificate.model_validate(kept))
 
 
 def _lines(book: Mapping[str, Any] | None, curve: Mapping[str, Any] | None, *, proposed: bool) -> dict[str, Any] | None:
     if not book or not curve or not curve["periods"]:
         return None
     measure, found = _drawn(curve)
-    return charts.risk_lines(curve["periods"], found, book["budget"], measure=measure, proposed=proposed)
+    return charts.risk_lines(
+        curve["periods"],
+        found,
+        book["budget"],
+        measure=measure,
+        proposed=proposed,
+        certified=curve.get("certified", ()),
+    )
 
 
 def _drawn(curve: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
@@ -139,9 +159,11 @@ def _drawn(curve: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
 
 def _rows(curve: Mapping[str, Any]) -> list[list[str]]:
     """Return the curves as a table, for whoever cannot see the chart."""
+    found = dict(_drawn(curve)[1])
+    if any(value is not None for value in curve.get("certified", ())):
+        found[_("certified")] = curve["certified"]
     return [
-        [attack, *("–" if value is None else percent(value) for value in values)]
-        for attack, values in _drawn(curve)[1].items()
+        [attack, *("–" if value is None else percent(value) for value in values)] for attack, values in found.items()
     ]
 
 

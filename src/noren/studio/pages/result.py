@@ -190,8 +190,6 @@ def show_rows(
 
 def untried_sentence(studio: Studio, project: Project, view: Result) -> str:
     """Return which attacks fit these data and were not tried against this release; nothing where all were."""
-    if view.kind == Kind.TABLE:
-        return ""
     known = {one.attack for one in view.facts.tried} | {one["component"] for one in failures(view.told)}
     names = [name for name in fitting(every_attack, studio.schema(project.id)) if name not in known]
     said = _("Not tried here: {names}. The verdict says nothing about them.")
@@ -248,5 +246,6 @@ def _plain(value: Any) -> str:
 def _terms(view: RunView) -> list[GlossaryEntry]:
     """Return what the words of this page mean."""
     attacked = ("risk", "named", "right", "rate", "chance", "share", "best", "needed", "error")
-    wanted = (*Word, *(attacked if view.kind == Kind.HISTORY else ("risk",)), "shift", "unsaid", "deleted")
+    own = () if view.kind == Kind.HISTORY else ("risk",)
+    wanted = (*Word, *attacked, *own, "shift", "unsaid", "deleted")
     return list(terms(*wanted).values())

@@ -45,6 +45,8 @@ def _told(book: Ledger, proposal: Proposal, *, released: bool) -> dict[str, Any]
         "public_rows": len(proposal.release.public),
         "before": None if proposal.before is None else proposal.before.model_dump(mode="json"),
         "after": proposal.after.model_dump(mode="json"),
+        "certificate": None if proposal.certificate is None else proposal.certificate.model_dump(mode="json"),
+        "uncertified": proposal.uncertified,
         "verdict": proposal.verdict.as_dict(),
         "judged": proposal.verdict.model_dump(mode="json", exclude=_ABOUT_PEOPLE),
         "budget": dict(proposal.budget),
@@ -59,4 +61,11 @@ def curve_of(book: Ledger, proposal: Proposal | None = None) -> dict[str, Any]:
     """Return what each attack found after each release, by the measure that the tightest budget is about."""
     measure = book.tightest(proposal)
     periods, found = book.curves(proposal, measure)
-    return {"periods": periods, "measure": measure, "found": found, "mm": book.curves(proposal)[1]}
+    certified = book.certified_curve(proposal, measure)
+    return {
+        "periods": periods,
+        "measure": measure,
+        "found": found,
+        "certified": certified,
+        "mm": book.curves(proposal)[1],
+    }

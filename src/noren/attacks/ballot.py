@@ -1,0 +1,183 @@
+"""What members of an ensemble answer, cell by cell, and what is made of it: an election, or one of them followed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from noren.attacks.period_sides import ALWAYS
+from noren.data.periods import in_order
+from noren.kernels.linkage.one_to_one import greedy_pairs
+from noren.kernels.linkage.votes import SILENT, chances, reliability, tested
+from noren.protocols import Guess
+
+__all__ = ["AGREEMENT", "VOTE", "Ballot", "Rehearsed", "Weights"]
+
+Whole = NDArray[np.int64]
+Real = NDArray[np.float64]
+Weights = tuple[Real, Real]
+"""The skill of each member, and by what its votes are divided."""
+
+AGREEMENT, VOTE = "vote by agreement", "vote by rehearsal"
+_PAIRS = {"pseudonym": pl.String, "customer": pl.String, "score": pl.Float64, "period": pl.String}
+_CELL = ["customer", "period"]
+_LEAST_CHANCE = 0.2
+"""Naming somebody who has no pseudonym costs what a hit gains; what is less likely than this is left out."""
+_NONE = -2
+
+
+@dataclass(frozen=True)
+class Ballot:
+    """Answers to whose each pseudonym of a period is.
+
+    Attributes
+    ----------
+    shown
+        The pseudonyms of each period.
+    said
+        By member, surest first: ``pseudonym``, ``customer``, ``score`` and ``period``. Who said nothing is left out.
+    cells, names
+        The customers and periods that anybody answered for, and the pseudonyms that the numbers stand for.
+    answers
+        One line per cell, one number per member.
+    choices
+        How many pseudonyms each cell has to choose from.
+    """
+
+    shown: pl.DataFrame
+    said: Mapping[str, pl.DataFrame]
+    cells: pl.DataFrame
+    names: pl.Series
+    answers: Whole
+    choices: Whole
+
+    @classmethod
+    def of(cls, guesses: Mapping[str, Guess], shown: pl.DataFrame) -> Ballot:
+        """Take the first answer of each member for each customer and period, if the pseudonym is seen there."""
+        said = {name: pairs for name, guess in guesses.items() if len(pairs := _by_period(guess, shown))}
+        every = pl.concat([pl.DataFrame(schema=_PAIRS), *said.values()])
+        cells = every.select(_CELL).unique()
+        periods = pl.Enum(in_order(cells["period"].unique()))
+        cells = cells.with_columns(time=pl.col("period").cast(periods)).sort("customer", "time")
+        names = every["pseudonym"].unique().sort()
+        given = [_answers(cells, pairs, names) for pairs in said.values()]
+        answers = np.stack(given, axis=1) if given else np.empty((0, 0), np.int64)
+        many = cells.join(shown.group_by("period").len(), on="period", how="left", maintain_order="left")["len"]
+        return cls(shown, said, cells, names, answers, many.cast(pl.Int64).to_numpy())
+
+    @property
+    def as_a_whole(self) -> bool:
+        """Whether the release does not tell periods."""
+        return bool(self.shown["period"].eq(ALWAYS).any())
+
+    def agreed(self) -> Weights:
+        """Return what the answers alone tell of each member."""
+        if not self.said:
+            return np.zeros(0), np.ones(0)
+        return reliability(self.answers, self.choices, _families(list(self.said)))
+
+    def elected(self, skill: Real, divided: Real, least: float = _LEAST_CHANCE) -> pl.DataFrame:
+        """Return the answers elected, surest first: in a period each pseudonym once, to the likeliest customer."""
+        if not self.said:
+            return pl.DataFrame(schema=_PAIRS)
+        answers, names = np.where(skill > 0, self.answers, SILENT), self.names
+        chance = chances(answers, self.choices, skill, divided)
+        cell, voter = np.nonzero((answers != SILENT) & (chance >= least))
+        time = self.cells["time"].to_physical().cast(pl.Int64).to_numpy()
+        place = time[cell] * len(names) + answers[cell, voter]
+        size = (len(self.cells), (int(time.max(initial=0)) + 1) * len(names))
+        row, column = greedy_pairs(cell, place, chance[cell, voter], size)
+        given = column % len(names)
+        sure = np.where(answers[row] == given[:, None], chance[row], 0.0).max(axis=1, initial=0.0)
+        order = np.argsort(-sure, kind="stable")
+        return pl.DataFrame(
+            {
+                "pseudonym": names.gather(given[order]),
+                "customer": self.cells["customer"].gather(row[order]),
+                "score": sure[order],
+                "period": self.cells["period"].gather(row[order]),
+            },
+            schema=_PAIRS,
+        )
+
+    def about(self, skill: Real, divided: Real) -> dict[str, dict[str, Any]]:
+        """Return what is found of each member."""
+        spoke = (self.answers != SILENT).sum(axis=0).tolist()
+        found = zip(self.said, skill.tolist(), (skill / divided).tolist(), spoke, strict=True)
+        return {name: {"skill": q, "weight": w, "answers": n} for name, q, w, n in found}
+
+
+@dataclass(frozen=True)
+class Rehearsed:
+    """What was found in a rehearsal, whose truth is known.
+
+    ``found`` is, for each member and each kind of vote, the share of pseudonyms found, less that of customers named who
+    have none; ``weights`` are skill and divisor of each member.
+    """
+
+    found: Mapping[str, float]
+    weights: Mapping[str, tuple[float, float]]
+
+    @classmethod
+    def of(cls, ballot: Ballot, truth: pl.DataFrame) -> Rehearsed:
+        """Count what each found; ``truth`` has ``pseudonym`` and ``customer``."""
+        true = ballot.shown.join(truth, on="pseudonym").unique(_CELL, keep="first", maintain_order=True)
+        right = _answers(ballot.cells, true, ballot.names, _NONE)
+        skill, divided = tested(ballot.answers, right, ballot.choices) if ballot.said else ballot.agreed()
+        told = {VOTE: ballot.elected(skill, divided, 0.0), AGREEMENT: ballot.elected(*ballot.agreed()), **ballot.said}
+        weights = dict(zip(ballot.said, zip(skill.tolist(), divided.tolist(), strict=True), strict=True))
+        return cls({name: _found(pairs, true) for name, pairs in told.items()}, weights)
+
+    @property
+    def best(self) -> str:
+        """Who found most; of equals a vote, then the first member."""
+        return max(self.found, key=lambda name: self.found[name])
+
+    def followed(self, ballot: Ballot, agreed: Weights) -> tuple[pl.DataFrame, Real, Real]:
+        """Return the answers of whoever found most, and skill and divisor of each member."""
+        skill, divided = np.array([self.weights.get(name, (0.0, 1.0)) for name in ballot.said]).reshape(-1, 2).T
+        if self.best in ballot.said:
+            return ballot.said[self.best], skill, divided
+        return ballot.elected(*((skill, divided, 0.0) if self.best == VOTE else agreed)), skill, divided
+
+
+def _found(pairs: pl.DataFrame, true: pl.DataFrame) -> float:
+    """Return the share of true pseudonyms that are found, less that of answers for customers who have none.
+
+    >>> true = pl.DataFrame({"customer": ["ann", "bob"], "period": ["1", "1"], "pseudonym": ["7", "8"]})
+    >>> _found(true[:1], true), _found(true.with_columns(period=pl.lit("2")), true)
+    (0.5, -1.0)
+    """
+    both = pairs.join(true, on=_CELL, how="left", suffix=" true", maintain_order="left")
+    hits = both["pseudonym"].eq(both["pseudonym true"]).sum()
+    return float(hits - both["pseudonym true"].null_count()) / max(len(true), 1)
+
+
+def _by_period(guess: Guess, shown: pl.DataFrame) -> pl.DataFrame:
+    """Return the answers that count: the first for each customer and period, of pseudonyms seen in the period."""
+    pairs = guess.answers.with_columns(pl.col("pseudonym", "customer").cast(pl.String))
+    if shown["period"].eq(ALWAYS).any():
+        pairs = pairs.drop("period", strict=False)
+    key = [name for name in ("pseudonym", "period") if name in pairs.columns]
+    pairs = pairs.with_columns(pl.col(key).cast(pl.String), pl.col("score").cast(pl.Float64))
+    pairs = pairs.join(shown, on=key, how="inner", maintain_order="left_right")
+    return pairs.select(list(_PAIRS)).drop_nulls(["pseudonym", *_CELL]).unique(_CELL, keep="first", maintain_order=True)
+
+
+def _answers(cells: pl.DataFrame, pairs: pl.DataFrame, names: pl.Series, none: int = SILENT) -> Whole:
+    """Return the pseudonym given in each cell as a number; ``none`` where there is none among the names."""
+    placed = cells.join(pairs, on=_CELL, how="left", maintain_order="left")["pseudonym"]
+    return placed.cast(pl.Enum(names), strict=False).to_physical().cast(pl.Int64).fill_null(none).to_numpy()
+
+
+def _families(names: list[str]) -> Whole:
+    """Return a number for each attack, the same for those that live in one module and work in one way."""
+    from noren.attacks import attacks
+
+    modules = [attacks[name].__module__ for name in names]
+    return np.array([modules.index(module) for module in modules], np.int64)

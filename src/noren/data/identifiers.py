@@ -1,0 +1,236 @@
+"""Which columns of a table tell people apart: the search for quasi-identifiers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from noren.data.frames import Table
+from noren.data.given import as_records
+from noren.data.schema import Role, Schema
+from noren.errors import ParameterError, SchemaError
+from noren.i18n import _
+from noren.kernels.arrays import Whole
+from noren.kernels.lattice.keys import distinct
+from noren.kernels.population.separation import Separation, separation
+from noren.progress import Progress, silent
+
+__all__ = ["ColumnSet", "Identifiers", "coded_columns", "identifiers", "one_table"]
+
+_LARGEST = 6
+_MOST_SETS = 2_000
+_MANY_ROWS = 200_000
+_PAIRS = 200_000
+_SURE = 1.96
+
+
+@dataclass(frozen=True)
+class ColumnSet:
+    """How far some columns tell rows apart.
+
+    Attributes
+    ----------
+    distinction
+        Different combinations of values, over rows.
+    separation, low, high
+        The share of pairs of rows that differ in one of the columns; where pairs were drawn, its interval of 95 %.
+    alone
+        The share of rows whose combination no other row has.
+    """
+
+    columns: tuple[str, ...]
+    distinction: float
+    separation: float
+    low: float
+    high: float
+    alone: float
+
+
+@dataclass(frozen=True)
+class Identifiers:
+    """What was found.
+
+    Attributes
+    ----------
+    columns
+        Each column by itself, the one that singles out most people first.
+    sets
+        The strongest sets of two columns and more, smaller ones first.
+    searched, possible
+        How many sets were looked at, and how many there are of these sizes.
+    """
+
+    rows: int
+    columns: tuple[ColumnSet, ...]
+    sets: tuple[ColumnSet, ...]
+    searched: int
+    possible: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what ``noren identifiers --json`` prints."""
+        return asdict(self)
+
+
+def identifiers(
+    original: Any,
+    *,
+    schema: Schema | str | Path | None = None,
+    columns: Sequence[str] = (),
+    largest: int = 3,
+    shown: int = 5,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Identifiers:
+    """Find which small sets of columns tell most people of a table apart.
+
+    Every set of up to ``largest`` columns is looked at where there are few enough; else each size keeps its best and
+    adds a column to those. Of a long table pairs of rows are drawn to choose by; what is shown is counted on all rows,
+    but for the separation, which has its interval then.
+
+    Parameters
+    ----------
+    columns
+        The columns to choose from; left out: all but those that identify by themselves.
+    shown
+        How many sets of each size are returned.
+
+    References
+    ----------
+    Motwani and Xu (2007), Efficient algorithms for masking and finding quasi-identifiers.
+
+    Examples
+    --------
+    Neither age nor town tells everybody apart, both together do.
+
+    >>> found = identifiers(pl.DataFrame({"age": [20, 20, 30], "town": ["a", "b", "b"]}),
+    ...                     schema=Schema.of({"kind": "table", "columns": {"age": {"type": "integer"}, "town": {}}}))
+    >>> [(one.columns, round(one.separation, 3), round(one.alone, 3)) for one in (*found.columns, *found.sets)]
+    [(('age',), 0.667, 0.333), (('town',), 0.667, 0.333), (('age', 'town'), 1.0, 1.0)]
+    """
+    table = one_table(original, schema)
+    if not 1 <= largest <= _LARGEST:
+        raise ParameterError(
+            _("sets of {largest} columns cannot be searched").format(largest=largest),
+            _("use a number from 1 to {most}").format(most=_LARGEST),
+        )
+    names = _chosen(table, columns)
+    if len(table) < 2:
+        raise ParameterError(
+            _("a table of {rows} rows has nobody to tell apart").format(rows=len(table)),
+            _("give a table of at least 2 rows"),
+        )
+    codes, sizes = coded_columns(table, names)
+    judge = _Judge(codes, sizes, seed)
+    largest = min(largest, len(names))
+    possible = sum(math.comb(len(names), size) for size in range(1, largest + 1))
+    best: dict[int, list[tuple[int, ...]]] = {}
+    searched = 0
+    for some in _levels(len(names), largest, possible, best):
+        ranked = []
+        for done, one in enumerate(some, start=1):
+            ranked.append((judge.rank(one), one))
+            progress(min((searched + done) / max(possible, 1), 1.0), _("comparing columns"))
+        searched += len(some)
+        ranked.sort(key=lambda pair: (pair[0], [-at for at in pair[1]]), reverse=True)
+        best[len(some[0])] = [one for _rank, one in ranked]
+    found = {
+        size: tuple(judge.told(one, names) for one in (sets if size == 1 else sets[:shown]))
+        for size, sets in best.items()
+    }
+    progress(1.0)
+    return Identifiers(
+        len(table), found[1], tuple(one for size in range(2, largest + 1) for one in found[size]), searched, possible
+    )
+
+
+def _levels(
+    columns: int, largest: int, possible: int, best: dict[int, list[tuple[int, ...]]]
+) -> Iterator[list[tuple[int, ...]]]:
+    """Yield the sets of each size: all of them, or those that add a column to the best of the size below."""
+    yield [(at,) for at in range(columns)]
+    for size in range(2, largest + 1):
+        if possible <= _MOST_SETS:
+            yield list(combinations(range(columns), size))
+        else:
+            kept = best[size - 1][: max(_MOST_SETS // columns, 1)]
+            yield sorted({tuple(sorted((*one, at))) for one in kept for at in range(columns) if at not in one})
+
+
+class _Judge:
+    """Tells how far sets of columns tell rows apart; on long tables it draws pairs to choose by."""
+
+    def __init__(self, codes: Whole, sizes: list[int], seed: int) -> None:
+        self._codes, self._sizes = codes, sizes
+        self._differs: NDArray[np.bool_] | None = None
+        rows = codes.shape[1]
+        if rows > _MANY_ROWS:
+            raw = np.random.Philox(key=seed).random_raw(2 * _PAIRS)
+            one = (raw[:_PAIRS] % np.uint64(rows)).astype(np.int64)
+            other = (one + 1 + (raw[_PAIRS:] % np.uint64(rows - 1)).astype(np.int64)) % rows
+            self._differs = codes[:, one] != codes[:, other]
+
+    def _counted(self, places: tuple[int, ...]) -> Separation:
+        which, _first = distinct([self._codes[at] for at in places], [self._sizes[at] for at in places])
+        return separation(which)
+
+    def _drawn(self, places: tuple[int, ...]) -> float | None:
+        return None if self._differs is None else float(self._differs[list(places)].any(axis=0).mean())
+
+    def rank(self, places: tuple[int, ...]) -> tuple[float, float]:
+        """Return what sets are chosen by: people singled out, then pairs told apart."""
+        drawn = self._drawn(places)
+        if drawn is not None:
+            return drawn, 0.0
+        found = self._counted(places)
+        return found.alone, found.separation
+
+    def told(self, places: tuple[int, ...], names: Sequence[str]) -> ColumnSet:
+        """Return what is shown of a set."""
+        found, drawn = self._counted(places), self._drawn(places)
+        share = found.separation if drawn is None else drawn
+        low, high = (share, share) if drawn is None else _wilson(share, _PAIRS)
+        return ColumnSet(tuple(names[at] for at in places), found.distinction, share, low, high, found.alone)
+
+
+def _wilson(share: float, count: int) -> tuple[float, float]:
+    middle = (share + _SURE**2 / (2 * count)) / (1 + _SURE**2 / count)
+    half = _SURE / (1 + _SURE**2 / count) * math.sqrt(share * (1 - share) / count + _SURE**2 / (4 * count**2))
+    return max(middle - half, 0.0), min(middle + half, 1.0)
+
+
+# --- tables as codes -------------------------------------------------------------------------------------------------
+
+
+def one_table(original: Any, schema: Schema | str | Path | None) -> Table:
+    """Return a table of people; stop where the data are purchases."""
+    data = as_records(original, schema)
+    if not isinstance(data, Table):
+        raise SchemaError(
+            _("these are purchases, and this looks at tables of people"), _("give a table with one row for each person")
+        )
+    return data
+
+
+def coded_columns(table: Table, names: Sequence[str]) -> tuple[Whole, list[int]]:
+    """Return the values of columns as codes, and how many each has; a missing value is one of its own."""
+    coded = [table.frame[name].cast(pl.String).rank("dense").fill_null(0).cast(pl.Int64).to_numpy() for name in names]
+    return np.stack(coded), [int(one.max(initial=0)) + 1 for one in coded]
+
+
+def _chosen(table: Table, columns: Sequence[str]) -> list[str]:
+    names = list(dict.fromkeys(columns)) or [c.name for c in table.schema.columns if c.role != Role.IDENTIFIER]
+    for name in names:
+        _column = table.schema[name]  # stops at a name there is not
+    if not names:
+        raise ParameterError(
+            _("every column identifies people by itself"), _("name the columns to look at with --columns")
+        )
+    return names

@@ -1,0 +1,206 @@
+"""Attribute inference: what does a release tell of a person that was not known? One guess for each person of a pool.
+
+**Of a table** the attacker knows somebody's quasi columns and wants a secret one. The public rows vote, each with the
+share of it that would be this person's (:mod:`noren.inference.likelihoods`): of a class all of its rows, of retention
+every row by the chance that it came of such a person.
+
+**Of a history** he knows a half of the different items that somebody bought, and names one more. He takes the public
+history that is most like the half, items that few have weighing most, and names the item of it that is surest; among
+equals the one that most public histories have.
+
+Much can be guessed of anybody: most people earn little, most buy milk. So the same is asked about controls, and only
+what is known of members beyond that is a leak (Giomi et al. 2023).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from scipy.sparse import csr_array
+
+from noren.data.arrays import exact_values, numbers, people
+from noren.data.cells import is_generalised, is_set
+from noren.data.fits import history_classes
+from noren.data.frames import History, Records, Table
+from noren.data.schema import Role, Scale, Schema
+from noren.data.statement import Statement
+from noren.errors import ParameterError, SchemaError
+from noren.i18n import _
+from noren.inference.likelihoods import shown
+from noren.inference.people import Pool
+from noren.kernels.arrays import Flags, Real, Whole
+from noren.naming import suggestion
+from noren.progress import Progress, silent
+
+__all__ = ["Guesses", "secrets_of", "unseen_item", "vote"]
+
+_NEAR = 0.05
+_BLOCK = 256
+
+
+@dataclass(frozen=True)
+class Guesses:
+    """Of whom the secret was guessed rightly, and who had one to guess."""
+
+    right: Flags
+    asked: Flags
+
+
+def secrets_of(original: Schema, public: Records, named: str | None = None) -> list[str]:
+    """Return the columns to guess: the one that is named, else the sensitive ones; of a history the item."""
+    if isinstance(public, History):
+        if not public.schema.with_role(Role.ITEM):
+            raise SchemaError(
+                _("attribute inference guesses an unseen item, and these purchases have none"),
+                _('give a column role = "item", or ask for membership alone (--threat membership)'),
+            )
+        return [public.schema.role(Role.ITEM).name]
+    there = [name for name in public.schema.names if name in original.names]
+    if named is not None and named not in there:
+        raise SchemaError(
+            _("the release has no column {name!r}{hint}").format(name=named, hint=suggestion(named, there)),
+            _("name one of its columns with --secret"),
+        )
+    secret = (
+        [named] if named else [column.name for column in original.with_role(Role.SENSITIVE) if column.name in there]
+    )
+    if not secret:
+        raise SchemaError(
+            _("the release has no sensitive column to guess"),
+            _("name the column that the attacker does not know with --secret, or ask for membership alone"),
+        )
+    return secret
+
+
+# --- tables ----------------------------------------------------------------------------------------------------------
+
+
+def vote(pool: Pool, public: Table, statement: Statement, secret: str, progress: Progress = silent) -> Guesses:
+    """Guess a secret column of each person from the public rows that may be theirs; see the text above."""
+    column = public.schema[secret]
+    if is_generalised(public.frame[secret].dtype):
+        raise SchemaError(
+            _("the release has sets or intervals there, and no values to guess"),
+            _("name another column"),
+            column=secret,
+        )
+    known = [
+        c.name for c in pool.people.schema.with_role(Role.QUASI) if c.name in public.schema.names and c.name != secret
+    ]
+    if not known:
+        raise SchemaError(
+            _("the attacker knows nothing by which a person could be looked up"),
+            _('give columns role = "quasi" in the schema'),
+        )
+    truth, value, values = _coded(pool.people, public, secret)
+    total = np.bincount(value[value >= 0], minlength=len(values)).astype(np.float64)
+    votes = np.zeros((len(pool), len(values)))
+    for part in shown(pool, public, statement, known, progress):
+        size = part.chance.shape[1]
+        here = (part.place >= 0) & (part.place < size) & (value >= 0)
+        cell = part.place[here] * len(values) + value[here]
+        votes += part.shared(
+            np.bincount(cell, minlength=size * len(values)).reshape(size, len(values)).astype(np.float64)
+        )
+    votes[votes.sum(axis=1) == 0] = total  # whom nothing fits is guessed to be like most
+    if column.scale == Scale.NOMINAL:
+        guess = (votes + total / max(total.sum(), 1) * 1e-9).argmax(axis=1)
+        right = truth == guess
+    else:
+        guess = (np.cumsum(votes, axis=1) >= votes.sum(axis=1, keepdims=True) / 2).argmax(axis=1)
+        said, true = numbers(values)[guess], numbers(exact_values(pool.people, pool.people.schema[secret]))
+        right = np.abs(said - true) <= _NEAR * np.abs(true)
+    return Guesses(right, truth >= -1)
+
+
+def _coded(people: Records, public: Table, secret: str) -> tuple[Whole, Whole, pl.Series]:
+    """Return the true values as codes (-1: no public row has it, -2: missing), the public ones, and the values."""
+    shown = public.frame[secret]
+    if public.schema[secret].scale == Scale.NOMINAL:
+        shown = shown.cast(pl.String)
+    values = shown.drop_nulls().unique().sort()
+    places = pl.DataFrame({"value": values, "code": pl.int_range(len(values), eager=True)})
+    own = people.frame[secret].cast(values.dtype, strict=False)
+    codes = [
+        pl.DataFrame({"value": series}).join(places, on="value", how="left", maintain_order="left")["code"]
+        for series in (own, shown)
+    ]
+    true = codes[0].fill_null(-1).to_numpy().copy()
+    true[people.frame[secret].is_null().to_numpy()] = -2
+    return true, codes[1].fill_null(-1).to_numpy(), values
+
+
+# --- histories -------------------------------------------------------------------------------------------------------
+
+
+def unseen_item(pool: Pool, public: History, seed: int, progress: Progress = silent) -> Guesses:
+    """Name one item that each person bought, beyond the half of them that is known; the seed draws the half."""
+    if not isinstance(pool.people, History):
+        raise ParameterError(_("these people have no purchases"), _("give purchases"))
+    released, sharing, items = _released(public)
+    known, hidden = _halves(pool.people, items, len(pool), seed)
+    popular = sharing @ released / max(sharing.sum(), 1)
+    weight = -np.log(np.clip(popular, 1 / (2 * max(sharing.sum(), 1)), 1.0)) + 1e-9
+    weighted = (known.multiply(weight[None, :])).tocsr()
+    whole_known, whole_released = np.asarray(weighted.sum(axis=1)).ravel(), released @ weight
+    right = np.zeros(len(pool), dtype=np.bool_)
+    for start in range(0, len(pool), _BLOCK):
+        progress(start / len(pool), _("comparing items"))
+        mine = slice(start, min(start + _BLOCK, len(pool)))
+        overlap = (weighted[mine] @ released.T).toarray()
+        either = whole_known[mine][:, None] + whole_released[None, :] - overlap
+        best = (overlap / np.maximum(either, 1e-9)).argmax(axis=1)
+        sure = released[best].toarray() + popular[None, :]
+        sure[known[mine].toarray() > 0] = -1.0
+        right[mine] = hidden[mine].toarray()[np.arange(len(best)), sure.argmax(axis=1)] > 0
+    return Guesses(right, _asked(pool.people, len(pool)))
+
+
+def _released(public: History) -> tuple[csr_array, Real, pl.Series]:
+    """Return how sure each item is in each different public history, how many share it, and the items."""
+    classes = history_classes(public)
+    item, customer = (public.schema.role(role).name for role in (Role.ITEM, Role.CUSTOMER))
+    first = classes.unique("class", keep="first", maintain_order=True)
+    cells = public.frame.select(pl.col(customer).alias("pseudonym"), pl.col(item).alias("item"))
+    cells = cells.join(first, on="pseudonym", how="inner", maintain_order="left").drop_nulls("item")
+    if is_set(public.frame[item].dtype):
+        sure = 1 / pl.col("item").list.n_unique()
+        cells = cells.with_columns(sure=sure).explode("item").drop_nulls("item")
+    else:
+        cells = cells.with_columns(sure=pl.lit(1.0))
+    once = cells.with_columns(pl.col("item").cast(pl.String)).group_by("class", "item").agg(pl.col("sure").max())
+    items = once["item"].unique().sort()
+    place = once["item"].cast(pl.Enum(items)).to_physical().cast(pl.Int64).to_numpy()
+    shape = (len(first), len(items))
+    sets = csr_array((once["sure"].to_numpy(), (once["class"].cast(pl.Int64).to_numpy(), place)), shape=shape)
+    return sets, np.bincount(classes["class"].to_numpy(), minlength=len(first)).astype(np.float64), items
+
+
+def _bought(history: History) -> pl.DataFrame:
+    """Return the different items of each person."""
+    who, _people = people(history[Role.CUSTOMER])
+    item = exact_values(history, history.schema.role(Role.ITEM)).cast(pl.String)
+    return pl.DataFrame({"who": who, "item": item}).drop_nulls().unique().sort("who", "item")
+
+
+def _asked(history: History, count: int) -> Flags:
+    """Tell who has two items at least: one to be known, one to be guessed."""
+    asked: Flags = np.bincount(_bought(history)["who"].to_numpy(), minlength=count) >= 2
+    return asked
+
+
+def _halves(history: History, items: pl.Series, count: int, seed: int) -> tuple[csr_array, csr_array]:
+    """Return the half of the items that is known of each person, and the other half; the larger one is known."""
+    bought = _bought(history)
+    drawn = pl.Series(np.random.Philox(key=[seed, 4]).random_raw(len(bought)))
+    bought = bought.with_columns(drawn.alias("drawn"))
+    rank = pl.col("drawn").rank("ordinal").over("who")
+    bought = bought.with_columns(known=rank * 2 <= pl.len().over("who") + 1)
+    places = pl.DataFrame({"item": items, "place": pl.int_range(len(items), eager=True)})
+    coded = bought.join(places, on="item", how="inner", maintain_order="left")
+    return tuple(
+        csr_array((np.ones(len(part)), (part["who"].to_numpy(), part["place"].to_numpy())), shape=(count, len(items)))
+        for part in (coded.filter("known"), coded.filter(~pl.col("known")))
+    )

@@ -1,0 +1,239 @@
+"""Inferences against a control group: on a release there is, or over seeds on people of whom some are held out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from noren.api import as_records, protect
+from noren.data.categories import as_released
+from noren.data.frames import History, Records, Table
+from noren.data.given import as_public, checked_seed, opened
+from noren.data.release import Release
+from noren.data.schema import Schema
+from noren.data.statement import Statement
+from noren.engines import waiting
+from noren.errors import InputError, ParameterError
+from noren.i18n import _
+from noren.inference.attribute import secrets_of, unseen_item, vote
+from noren.inference.findings import THREATS, Inferred, Threat, mean_of, told_attribute, told_membership
+from noren.inference.membership import MEMBERSHIP, ways
+from noren.inference.people import Pool, pool_of, split, stop_at_overlap
+from noren.naming import suggestion
+from noren.progress import Progress, part_of, silent
+from noren.protocols import Method
+
+__all__ = ["Study", "held_out", "infer", "inferred_from"]
+
+
+@dataclass(frozen=True)
+class Study:
+    """What inferences got.
+
+    Attributes
+    ----------
+    inferred
+        Each way to infer; of several seeds the mean.
+    seeds
+        How many releases were made; 0 where one was given.
+    not_tried
+        The threats that could not be tried, with the reason.
+    """
+
+    inferred: tuple[Inferred, ...]
+    seeds: int = 0
+    not_tried: Mapping[str, str] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the study as plain data."""
+        found = [one.model_dump(mode="json") | {"excess": one.excess} for one in self.inferred]
+        return {"inferred": found, "seeds": self.seeds, "not_tried": dict(self.not_tried)}
+
+
+def infer(
+    original: Any,
+    release: Any = None,
+    *,
+    control: Any = None,
+    method: str | Method | None = None,
+    hold_out: float = 0.2,
+    seeds: int = 5,
+    seed: int = 0,
+    targets: int = 1000,
+    threats: Sequence[Threat] | None = None,
+    secret: str | None = None,
+    schema: Schema | str | Path | None = None,
+    progress: Progress = silent,
+    **parameters: Any,
+) -> Study:
+    """Ask who is in the data, and what is secret of them, against people who are not in the data.
+
+    Parameters
+    ----------
+    release, control
+        A release of ``original`` or its folder, and people who are not in it.
+    method, hold_out, seeds
+        Or a method with its ``parameters``: for each seed a share of people is held out, the others are protected, and
+        both are inferred about; every number is the mean over the seeds.
+    seed
+        What the first draw of people starts from.
+    targets
+        About how many members, and controls, at most.
+    threats
+        ``membership``, ``attribute``; left out, both, as far as the data let them be tried.
+    secret
+        The column of a table that the attacker wants; left out, every sensitive one.
+
+    Examples
+    --------
+    Pseudonyms hide no one: everybody's own history is there, and no outsider's is.
+
+    >>> import noren
+    >>> history = noren.sample(customers=100, rows=1500, items=200, seed=1)
+    >>> study = infer(history, method="pseudonymize", hold_out=0.3, seeds=2, threats=["membership"])
+    >>> [(one.by, one.numbers["tpr at 0.1"].value) for one in study.inferred]
+    [('likelihood', 1.0), ('nearness', 1.0)]
+    """
+    data, seed = as_records(original, schema), checked_seed(seed)
+    for threat in threats or ():
+        if threat not in THREATS:
+            raise ParameterError(
+                _("there is no threat {name!r}{hint}").format(name=threat, hint=suggestion(threat, THREATS)),
+                _("threats are {names}").format(names=", ".join(THREATS)),
+            )
+    if targets < 1:
+        raise ParameterError(_("targets = {count} leaves nobody").format(count=targets), _("use 1000, say"))
+    if (release is None) == (method is None):
+        raise ParameterError(
+            _("inferences need a release with a control group, or a method"),
+            _("give a release and --control, or --method and --hold-out"),
+        )
+    if release is None:
+        if control is not None:
+            raise ParameterError(
+                _("a method's control group is held out of the data"), _("leave one of --method and --control out")
+            )
+        return held_out(
+            data, method, hold_out, range(seed, seed + seeds), targets, threats, secret, progress, parameters
+        )
+    if parameters:
+        raise ParameterError(
+            _("{name} has no method to go to").format(name=next(iter(parameters))),
+            _("name the method, or leave it out"),
+        )
+    if control is None:
+        raise ParameterError(
+            _("without a control group nobody knows what could be guessed of anybody"),
+            _("give people who are not in the data (--control)"),
+        )
+    there = opened(release)
+    public = as_public(there, data)
+    statement = there.statement if isinstance(there, Release) else Statement("unknown")
+    return inferred_from(
+        data, as_records(control, data.schema), public, statement,
+        targets=targets, threats=threats, secret=secret, seed=seed, progress=progress,
+    )  # fmt: skip
+
+
+def held_out(
+    data: Records,
+    method: Any,
+    hold_out: float,
+    seeds: Sequence[int],
+    targets: int,
+    threats: Sequence[Threat] | None,
+    secret: str | None,
+    progress: Progress,
+    parameters: Mapping[str, Any],
+) -> Study:
+    """Hold people out, protect the others and infer about both, for every seed; return the means."""
+    if not seeds:
+        raise ParameterError(_("seeds = 0 makes no release"), _("use 5, say"))
+    studies = []
+    for at, seed in enumerate(seeds):
+        part = part_of(progress, at / len(seeds), (at + 1) / len(seeds))
+        members, controls = split(data, hold_out, seed)
+        release = protect(members, method, seed=seed, progress=part_of(part, 0.0, 0.5), **parameters)
+        studies.append(
+            inferred_from(
+                members,
+                controls,
+                release.public,
+                release.statement,
+                targets=targets,
+                threats=threats,
+                secret=secret,
+                seed=seed,
+                progress=part_of(part, 0.5, 1.0),
+                apart=True,
+            )
+        )
+    means = tuple(mean_of(same) for same in zip(*(study.inferred for study in studies), strict=True))
+    return Study(means, len(seeds), studies[0].not_tried)
+
+
+def inferred_from(
+    members: Records,
+    controls: Records,
+    public: Records,
+    statement: Statement,
+    *,
+    targets: int = 1000,
+    threats: Sequence[Threat] | None = None,
+    secret: str | None = None,
+    seed: int = 0,
+    progress: Progress = silent,
+    apart: bool = False,
+) -> Study:
+    """Infer about members and controls from one release; ``apart`` where it is known that they are."""
+    if not apart:
+        stop_at_overlap(members, controls)
+    pool = pool_of(_in_words_of(members, statement), _in_words_of(controls, statement), targets, seed)
+    found: list[Inferred] = []
+    not_tried: dict[str, str] = {}
+    for at, threat in enumerate(threats or THREATS):
+        part = part_of(progress, at / 2, (at + 1) / 2, threat)
+        try:
+            found += waiting.heard(_ASKED[threat], pool, public, statement, secret, seed, part)
+        except InputError as error:
+            if threats is not None:  # asked for by name, and refused
+                raise
+            not_tried[threat] = str(error)
+    progress(1.0)
+    return Study(tuple(found), 0, not_tried)
+
+
+def _in_words_of(people: Records, statement: Statement) -> Records:
+    """Return people in the words of the release: what its categories mean is public."""
+    return as_released(people, statement) if isinstance(people, History) else people
+
+
+def _membership(
+    pool: Pool, public: Records, statement: Statement, _secret: str | None, _seed: int, progress: Progress
+) -> list[Inferred]:
+    names = ways(statement)
+    found = []
+    for at, name in enumerate(names):
+        part = part_of(progress, at / len(names), (at + 1) / len(names))
+        found.append(told_membership(name, MEMBERSHIP[name](pool, public, statement, part), pool.member, pool.rare))
+    return found
+
+
+def _attribute(
+    pool: Pool, public: Records, statement: Statement, secret: str | None, seed: int, progress: Progress
+) -> list[Inferred]:
+    columns = secrets_of(pool.people.schema, public, secret)
+    found = []
+    for at, column in enumerate(columns):
+        part = part_of(progress, at / len(columns), (at + 1) / len(columns))
+        if isinstance(public, Table):
+            guesses, by = vote(pool, public, statement, column, part), "vote"
+        elif isinstance(public, History):
+            guesses, by = unseen_item(pool, public, seed, part), "most alike"
+        found.append(told_attribute(by, column, guesses.right, guesses.asked, pool.member, pool.rare))
+    return found
+
+
+_ASKED = {"membership": _membership, "attribute": _attribute}

@@ -1,0 +1,96 @@
+"""What classes of equal histories leave to any attacker who holds several periods (docs/theory/repeated-releases.md).
+
+``sizes`` has a row for each customer and a column for each period: the number of customers who share the customer's
+public history in the period, or 0 where the customer has no pseudonym in it. Pseudonyms are drawn uniformly, anew in
+every period, and without a look at the histories. Then a pseudonym of a class of c customers is each of them with the
+chance 1/c, whatever is known and however many periods are at hand, and classes and periods are independent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import ceil, log
+
+import numpy as np
+
+from noren.kernels.arrays import Real, Whole
+
+__all__ = ["customers_found", "customers_log_mgf", "found_once", "most_hits", "pseudonyms_found", "pseudonyms_log_mgf"]
+
+_TRIED = np.geomspace(1e-3, 60.0, 600)
+"""Any s > 0 gives a bound that holds; the best of these is told."""
+
+
+def _chances(sizes: Whole) -> Real:
+    return np.divide(1.0, sizes, out=np.zeros(sizes.shape), where=sizes > 0)
+
+
+def pseudonyms_found(sizes: Whole) -> Real:
+    """Return how many pseudonyms of each period the best attacker names rightly in the mean: one in every class.
+
+    >>> pseudonyms_found(np.array([[2, 3], [2, 3], [0, 3]])).tolist()
+    [1.0, 1.0]
+    """
+    found: Real = _chances(sizes).sum(axis=0)
+    return found
+
+
+def customers_found(sizes: Whole) -> float:
+    """Return how many customers the best attacker names rightly in all of their periods, in the mean.
+
+    Who has no pseudonym at all counts as found, as UM has it.
+
+    >>> customers_found(np.array([[2, 2], [2, 2], [0, 4]]))
+    0.75
+    """
+    return float(np.where(sizes > 0, _chances(sizes), 1.0).prod(axis=1).sum())
+
+
+def found_once(sizes: Whole) -> float:
+    """Return how many customers the best attacker names rightly in at least one period, in the mean.
+
+    >>> found_once(np.array([[2, 2], [2, 0]]))
+    1.25
+    """
+    return float((1 - (1 - _chances(sizes)).prod(axis=1)).sum())
+
+
+def pseudonyms_log_mgf(sizes: Whole) -> Callable[[float], float]:
+    """Return a bound of ln E[e^(s·hits)] over all pseudonyms: that of a Poisson variable, whose mean is the classes'.
+
+    In a class of c the j-th factorial moment of the hits is at most 1, and 0 beyond c, for at most C(c, j) sets of j
+    answers may be right together, each with the chance (c-j)!/c!. So E[e^(s·hits)] <= sum of (e^s - 1)^j/j!.
+    """
+    mean = float(pseudonyms_found(sizes).sum())
+    return lambda s: mean * float(np.expm1(s))
+
+
+def customers_log_mgf(sizes: Whole) -> Callable[[float], float]:
+    """Return a bound of ln E[e^(s·customers found in all their periods)].
+
+    Periods are taken off one by one, the last first. With weights w in a class of c, E[e^(sum of w over hits)] is at
+    most exp(sum of (e^w - 1)/c): by Maclaurin's inequality j weights chosen from c are worth most when all are equal.
+    What is left is a weight for each customer still found by the periods before.
+    """
+
+    def log_mgf(s: float) -> float:
+        weight = np.full(len(sizes), s)
+        with np.errstate(over="ignore"):
+            for size in sizes.T[::-1]:
+                weight = np.where(size > 0, np.expm1(weight) / np.maximum(size, 1), weight)
+        return float(weight.sum())
+
+    return log_mgf
+
+
+def most_hits(log_mgf: Callable[[float], float], chance: float, there: int) -> int:
+    """Return a number that is exceeded with a probability of at most ``chance``, by Chernoff's inequality.
+
+    ``there`` is how many hits there can be at all.
+
+    >>> most_hits(lambda s: 5 * float(np.expm1(s)), 0.001, 100)
+    15
+    """
+    with np.errstate(over="ignore"):
+        least = min((log_mgf(float(s)) + log(1 / chance)) / float(s) for s in _TRIED)
+    return there if least > there else max(ceil(least - 1e-9) - 1, 0)

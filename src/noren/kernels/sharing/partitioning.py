@@ -1,0 +1,196 @@
+"""The best of all groups that a search has seen, and of more: set partitioning over a pool that grows.
+
+A search costs many groups that it has no use for at the time. Among all of them those that hold every customer once, or
+delete it at the worth of its rows, and cost least in sum are a set partitioning problem. Its linear relaxation prices
+customers; groups that are in use there are varied, one member for another, and what is cheaper than its members' prices
+joins the pool (column generation, with a pricing that looks at near customers only: no bound comes of it). At the end
+only groups whose reduced cost is within what is to be gained can be part of something better, and a branch and bound
+chooses among these. Nothing is lost, as the present groups are in the pool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+
+from noren.kernels.arrays import Real, Whole
+from noren.kernels.sharing.grouping import Group, GroupSearch
+from noren.kernels.sharing.joining import join
+
+__all__ = ["Pool", "repartitioned"]
+
+_MOST, _MOST_TRIPLES = 300, 1000
+"""Customers up to which it is done, and where groups are of three: beyond, it may take longer than all the rest."""
+_PAYS = 1e-7
+_USED = 1e-6
+_SLACK = 0.03
+"""By how much, as a share, a group may cost more than its members' prices and still join the pool."""
+_EACH, _EACH_OF_MANY = 40, 8
+"""Most groups to a customer that are chosen from, those of the least reduced cost; and where customers are many."""
+_NODES = 100
+"""Most nodes of the branch and bound: by number, so that the same seed gives the same groups on any machine."""
+
+
+@dataclass(frozen=True)
+class _Prices:
+    """What the relaxation says: how much of each group is in use, each customer's price, and the cost."""
+
+    weight: Real
+    price: Real
+    cost: float
+
+
+class Pool:
+    """Groups that were costed, each once, whatever the order of its members."""
+
+    def __init__(self, search: GroupSearch, k: int) -> None:
+        self.search, self.k = search, k
+        self.groups: dict[tuple[int, ...], Group] = {}
+        self._least: dict[tuple[int, ...], float] = {}  # what groups cost at least that were looked at
+        self._price = np.empty(len(search.worth))
+        for group in search.groups:
+            self._price[group.members] = group.cost / len(group.members)
+        for customer in range(len(search.worth)):
+            self.add(search.alone(customer))
+        for group in search.groups:
+            self.add(group)
+
+    def add(self, group: Group) -> None:
+        """Keep a group; of two with the same members the cheaper."""
+        key = tuple(sorted(group.members.tolist()))
+        known = self.groups.get(key)
+        if known is None or group.cost < known.cost:
+            self.groups[key] = group
+
+    def columns(self) -> tuple[list[Group], sparse.csc_array, Real]:
+        """Return all groups, who is in each, and what they cost."""
+        groups = list(self.groups.values())
+        ends = np.concatenate([[0], np.cumsum([len(g.members) for g in groups])])
+        members = np.concatenate([g.members for g in groups])
+        holds = sparse.csc_array((np.ones(len(members)), members, ends), shape=(len(self.search.worth), len(groups)))
+        return groups, holds, np.array([g.cost for g in groups])
+
+    def vary(self, tries: int) -> int:
+        """Vary the groups in use, each member for the customers that look nearest; return how many groups are new."""
+        groups, holds, costs = self.columns()
+        prices = _relaxed(holds, costs)
+        used = [groups[at] for at in np.flatnonzero(prices.weight > _USED) if not groups[at].deleted]
+        # prices of few groups are as good as arbitrary; the mean with those before them is not
+        price = self._price = (self._price + prices.price) / 2
+        jobs = [(g, at) for g in used for at in range(len(g.members))]
+        if not jobs:
+            return 0
+        search = self.search
+        work = np.array([float(g.table.shape[1]) ** 2 + 1 for g, _at in jobs])
+        rests = search.each(lambda job: search.without(job[0], np.arange(len(job[0].members)) == job[1]), jobs, work)
+        stay = [np.delete(g.members, at) for g, at in jobs]
+        before = len(self.groups)
+        for members, table in zip(stay, rests, strict=True):
+            if len(members) >= self.k:
+                self.add(search.settled(members, table.copy()))
+        pairs, keys, mine = self._near(stay, tries, price)
+        if not len(pairs):
+            return len(self.groups) - before
+        worth = search.worth[pairs[:, 0]] + np.array([search.worth[s].sum() for s in stay])[pairs[:, 1]]
+        limit = (1 + _SLACK) * mine
+        cost = search.join_costs(search.own, rests, pairs, worth, limit)
+        self._least |= dict(zip(keys, cost.tolist(), strict=True))
+        good = np.flatnonzero(cost < limit - _PAYS).tolist()
+
+        def joined(at: int) -> Group:
+            who, rest = pairs[at]
+            table = join(search.rows, search.suppress, search.own[who], rests[rest])[1]
+            return Group(np.append(who, stay[rest]), table, float(cost[at]))
+
+        for group in search.each(joined, good, work[pairs[good, 1]]):
+            self.add(group)
+        return len(self.groups) - before
+
+    def _near(self, stay: list[Whole], tries: int, price: Real) -> tuple[Whole, list[tuple[int, ...]], Real]:
+        """Return customers, and which of the rests they may go with for less than their prices: each group once.
+
+        Beside the pairs, two to a line: the groups that they make, and the sum of the prices.
+        """
+        held = np.zeros((len(stay), len(self.search.worth)))
+        for at, members in enumerate(stay):
+            held[at, members] = 1.0
+        score = np.where(held > 0, np.inf, held @ self.search.affinity)
+        near = np.argsort(score, axis=1, kind="stable")[:, :tries]
+        new: dict[tuple[int, ...], tuple[int, int]] = {}
+        for at, line in enumerate(near.tolist()):
+            mine = stay[at].tolist()
+            for who in line:
+                key = tuple(sorted([who, *mine]))
+                if who in mine or key in self.groups:
+                    continue
+                if self._least.get(key, -np.inf) < (1 + _SLACK) * price[list(key)].sum():
+                    new.setdefault(key, (who, at))
+        pairs = np.array(list(new.values()), dtype=np.int64).reshape(-1, 2)
+        return pairs, list(new), np.array([price[list(key)].sum() for key in new])
+
+
+def repartitioned(
+    search: GroupSearch, k: int, steps: int, tries: int, stop: Callable[[], bool] = lambda: False
+) -> float:
+    """Put the best groups of a pool that grows in place of the present ones; return how much the cost fell.
+
+    Nothing is done where there are too many customers for it.
+    """
+    if len(search.worth) > (_MOST_TRIPLES if k == 3 else _MOST):
+        return 0.0
+    before = search.cost
+    pool = Pool(search, k)
+    for _step in range(steps):
+        if stop() or not pool.vary(tries):
+            break
+    groups, holds, costs = pool.columns()
+    at_hand = {tuple(sorted(group.members.tolist())) for group in search.groups}
+    present = np.array([at for at, key in enumerate(pool.groups) if key in at_hand])
+    chosen = _cheapest(holds, costs, before, present)
+    if costs[chosen].sum() > before - _PAYS:
+        return 0.0
+    best = [groups[at] for at in chosen.tolist()]
+    search.replace([group if group.deleted else search.settled(group.members, group.table) for group in best])
+    return before - search.cost
+
+
+def _relaxed(holds: sparse.csc_array, costs: Real) -> _Prices:
+    found = linprog(costs, A_eq=holds, b_eq=np.ones(holds.shape[0]), bounds=(0, None), method="highs")
+    if found.status != 0:
+        raise RuntimeError(f"the relaxation has no solution: {found.message}")  # a defect: deleting all is one
+    return _Prices(np.asarray(found.x), np.asarray(found.eqlin.marginals), float(found.fun))
+
+
+def _cheapest(holds: sparse.csc_array, costs: Real, now: float, present: Whole) -> Whole:
+    """Return columns that hold every customer once and cost least, as far as some nodes of a search tell."""
+    prices = _relaxed(holds, costs)
+    room = now - prices.cost
+    if room <= _PAYS:
+        return present
+    near = np.union1d(present, _promising(holds, costs - holds.T @ prices.price, room))
+    found = milp(
+        costs[near],
+        integrality=np.ones(len(near)),
+        bounds=Bounds(0, 1),
+        constraints=LinearConstraint(holds[:, near], 1, 1),
+        options={"node_limit": _NODES, "mip_rel_gap": 1e-5},
+    )
+    if found.x is None:
+        return present
+    chosen: Whole = near[np.flatnonzero(found.x > 0.5)]
+    return chosen if np.array_equal(holds[:, chosen].sum(axis=1), np.ones(holds.shape[0])) else present
+
+
+def _promising(holds: sparse.csc_array, reduced: Real, room: float) -> Whole:
+    """Return the columns that can be part of something better, of many the best few of each customer."""
+    column = np.repeat(np.arange(holds.shape[1]), np.diff(holds.indptr))
+    order = np.lexsort((column, reduced[column], holds.indices))
+    who = holds.indices[order]
+    rank = np.arange(len(who)) - np.searchsorted(who, who)
+    each = _EACH if holds.shape[0] <= _MOST else _EACH_OF_MANY
+    few: Whole = np.unique(column[order][rank < each])
+    return few[reduced[few] < room + _PAYS]

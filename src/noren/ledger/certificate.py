@@ -1,0 +1,169 @@
+"""What is certified of everything released before the pseudonyms of the next period are drawn.
+
+Each period is released in classes of equal histories, and its pseudonyms are drawn uniformly, apart from everything
+else. Then nobody who holds all periods can be expected to find more than the certificate says, whatever is known and
+tried (the composition theorem, ``docs/theory/repeated-releases.md``). It is counted from the sizes of the classes, so
+it says nothing about this draw of pseudonyms, and a release may be refused by it without a word about the secret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import polars as pl
+from pydantic import BaseModel, ConfigDict
+
+from noren.data.fits import history_classes
+from noren.data.frames import History
+from noren.data.release import Release
+from noren.i18n import _
+from noren.judgement.evidence import claimed_by
+from noren.kernels.arrays import Whole
+from noren.kernels.judging.composition import (
+    customers_found,
+    customers_log_mgf,
+    found_once,
+    most_hits,
+    pseudonyms_found,
+    pseudonyms_log_mgf,
+)
+
+__all__ = ["SURE", "Certificate", "certified", "least_possible", "sizes_of", "smallest_enough", "why_uncertified"]
+
+SURE = 0.999
+"""How sure the tail is."""
+
+
+class Certificate(BaseModel):
+    """The most that any attacker who holds all periods can be expected to find.
+
+    Attributes
+    ----------
+    k
+        The smallest class of all periods: no pseudonym is named rightly with a chance above 1/k.
+    claimed
+        The smallest k that the methods claim.
+    periods, classes, live
+        How many periods there are, how many classes in all of them, and how many pseudonyms.
+    rate
+        The most that UM and MM can be in the mean over draws of the pseudonyms; ``emm`` is the highest rate of MM after
+        any release.
+    tail
+        What UM, MM and EMM stay at or below, with the probability ``sure``: each of them, for any one attacker.
+    once
+        The share of customers who are named rightly in one of their periods at least, at most, in the mean. Every
+        period is another draw, so it grows with their number.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    k: int
+    claimed: float
+    periods: int
+    classes: int
+    live: int
+    rate: Mapping[str, float]
+    tail: Mapping[str, float]
+    once: float
+    sure: float = SURE
+
+    def beyond(self, budget: Mapping[str, float]) -> dict[str, float]:
+        """Return the measures whose certified rate is above their budget, with the rate."""
+        return {name: self.rate[name] for name, limit in budget.items() if self.rate[name] > limit + 1e-12}
+
+
+def why_uncertified(release: Release, period: str) -> str:
+    """Return why a period's release can have no certificate; nothing where it can."""
+    claimed = claimed_by(release.statement).get("k")
+    pairs = release.secret.pseudonyms.select("pseudonym", "customer").unique()
+    if claimed is None or not isinstance(release.public, History):
+        return _("the release of {period} does not claim classes of k equal histories").format(period=period)
+    if "audit" in release.statement.notes:
+        return _("what the release of {period} claims was not audited").format(period=period)
+    if pairs["customer"].is_duplicated().any() or pairs["pseudonym"].is_duplicated().any():
+        return _("a customer of {period} has several pseudonyms, or a pseudonym several customers").format(
+            period=period
+        )
+    least = _class_of(release)["size"].min()
+    if isinstance(least, int) and least < max(claimed, 2):
+        return _("a history of {period} is shared by {least} customers only").format(period=period, least=least)
+    return ""
+
+
+def certified(releases: Sequence[Release], customers: pl.Series) -> Certificate:
+    """Return the certificate of releases of single periods that :func:`why_uncertified` finds nothing against."""
+    sizes = sizes_of(releases, customers)
+    rates = _curve(sizes)
+    live, people = int((sizes > 0).sum()), max(len(sizes), 1)
+    tails = [_tail(sizes[:, : at + 1], (1 - SURE) / ((at + 1) * (at + 2))) for at in range(sizes.shape[1])]
+    return Certificate(
+        k=int(sizes[sizes > 0].min()) if live else people,
+        claimed=min(claimed_by(release.statement)["k"] for release in releases),
+        periods=len(releases),
+        classes=round(float(pseudonyms_found(sizes).sum())),
+        live=live,
+        rate={"um": customers_found(sizes) / people, "mm": rates[-1], "emm": max(rates)},
+        tail={
+            "um": most_hits(customers_log_mgf(sizes), 1 - SURE, len(sizes)) / people,
+            "mm": _tail(sizes, 1 - SURE),
+            "emm": max(tails),
+        },
+        once=found_once(sizes) / people,
+    )
+
+
+def least_possible(releases: Sequence[Release], customers: pl.Series) -> dict[str, float]:
+    """Return the least that could be certified whatever is done with the last period: one class of all its customers.
+
+    Those of the periods before stay as they are.
+    """
+    sizes = sizes_of(releases, customers)
+    last = sizes[:, -1]
+    sizes[:, -1] = np.where(last > 0, (last > 0).sum(), 0)
+    rates = _curve(sizes)
+    return {"um": customers_found(sizes) / max(len(sizes), 1), "mm": rates[-1], "emm": max(rates)}
+
+
+def smallest_enough(certificate: Certificate, last: int, classes: int, limit: float) -> int | None:
+    """Return the size of classes that takes MM of all periods to a limit, ``last`` customers being in ``classes`` now.
+
+    None where none does.
+
+    >>> rate = {"um": 0.3, "mm": 0.3, "emm": 0.3}
+    >>> before = Certificate(k=3, claimed=3, periods=2, classes=60, live=200, rate=rate, tail=rate, once=0.5)
+    >>> smallest_enough(before, last=100, classes=33, limit=0.2), smallest_enough(before, 100, 33, 0.1)
+    (8, None)
+    """
+    left = int(limit * certificate.live + 1e-9) - (certificate.classes - classes)
+    return last // (left + 1) + 1 if left > 0 else None
+
+
+def sizes_of(releases: Sequence[Release], customers: pl.Series) -> Whole:
+    """Return how many customers share each customer's (row) public history in each period (column); 0 where none."""
+    columns = []
+    for release in releases:
+        pairs = release.secret.pseudonyms.select(pl.col("pseudonym", "customer").cast(pl.String)).unique()
+        known = pairs.join(_class_of(release), on="pseudonym", how="inner").select("customer", "size")
+        row = pl.DataFrame({"customer": customers.cast(pl.String)})
+        columns.append(row.join(known, on="customer", how="left", maintain_order="left")["size"].fill_null(0))
+    return np.column_stack([column.to_numpy() for column in columns]).astype(np.int64)
+
+
+def _class_of(release: Release) -> pl.DataFrame:
+    """Return the pseudonyms of a release, the class of each and its size."""
+    if not isinstance(release.public, History):
+        raise TypeError(type(release.public))
+    classes = history_classes(release.public)
+    return classes.select(pl.col("pseudonym").cast(pl.String), "class", size=pl.len().over("class").cast(pl.Int64))
+
+
+def _curve(sizes: Whole) -> list[float]:
+    """Return what is certified of MM over the first 1, 2, … periods."""
+    found, live = np.cumsum(pseudonyms_found(sizes)), np.cumsum((sizes > 0).sum(axis=0))
+    return [float(rate) for rate in found / np.maximum(live, 1)]
+
+
+def _tail(sizes: Whole, chance: float) -> float:
+    live = int((sizes > 0).sum())
+    return most_hits(pseudonyms_log_mgf(sizes), chance, live) / max(live, 1)

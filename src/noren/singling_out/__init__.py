@@ -1,0 +1,1 @@
+"""How much knowledge singles a customer out: unicity, on originals and on releases."""

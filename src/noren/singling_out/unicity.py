@@ -1,0 +1,357 @@
+"""How many customers have no double, to somebody who knows a few of their purchases.
+
+An attacker knows p purchases of a customer, drawn at random: their days and articles, say, or weeks and about what they
+cost. A purchase as far as it is known is a *point*; a customer is a set of different points, so buying the same
+thing twice on a day is one point. Whoever has all p points is a candidate. *Unicity* is the share of customers of whom
+one candidate is left, the customer (de Montjoye et al., Science 347, 2015).
+
+In a release a candidate is a pseudonym with, for each known point, a public row that allows it: its date in the row's
+interval, its item in the row's set. What is known is true, what is released may not be: then none is left, and it is
+told as well what somebody finds who passes over a known purchase that no candidate left can have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from noren.data.arrays import NOBODY, exact_values, people
+from noren.data.categories import Categories, category_of_item, in_categories, read_categories, release_categories
+from noren.data.fits import sides_of
+from noren.data.formats.spelling import Spelling
+from noren.data.frames import History
+from noren.data.given import as_records, as_release, checked_seed
+from noren.data.release import Release
+from noren.data.schema import Role, Schema
+from noren.errors import ParameterError, SchemaError
+from noren.i18n import _
+from noren.kernels.arrays import Flags, Whole
+from noren.kernels.draws import uniforms
+from noren.kernels.linkage.known_points import Holders, equal_histories, fitting_holders, narrowed
+from noren.progress import Progress, part_of, silent
+from noren.singling_out.coarseness import CATEGORY, EXACT, KnownColumn, coarse_cells, coarse_values, known_columns
+from noren.singling_out.curve import Unicity, curve_of
+
+__all__ = ["KNOWN", "SAMPLE", "changes_pseudonyms", "numbers_of", "unicity"]
+
+KNOWN = "1-20"
+SAMPLE = 2_000
+_MOST_KNOWN = 1_000
+
+
+def unicity(
+    data: Any,
+    release: Any = None,
+    *,
+    schema: Schema | str | Path | None = None,
+    known: str | Sequence[int] = KNOWN,
+    columns: Sequence[str] | None = None,
+    date: str | None = None,
+    time: str | None = None,
+    item: str | None = None,
+    price: str | None = None,
+    quantity: str | None = None,
+    categories: Categories | str | Path | None = None,
+    sample: int | None = SAMPLE,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Unicity:
+    """Return which share of customers a few known purchases single out, in the original and in a release of it.
+
+    Parameters
+    ----------
+    release
+        A release, its folder, or released rows in the original's order.
+    known
+        How many purchases are known: numbers, or a text such as ``1-20`` or ``1,2,4``. A customer with fewer different
+        ones is left out there; ``tried`` says how many were not.
+    columns
+        Names or roles of the columns that are known; left out: date and item, or what else there is.
+    date, time, item, price, quantity
+        How exactly they are known, and that they are: ``exact``, ``unknown``; of dates ``day`` (if not said), ``week``,
+        ``month``, ``quarter``, ``year``; of times ``hour``; of items ``category`` and ``prefix:2``; of numbers
+        ``round:10`` (to the nearest) and ``digits:2`` (cut after the first digits).
+    categories
+        The categories of items, or a file of them (``noren categorize`` writes one).
+    sample
+        How many customers to ask about, drawn by lot; None for all of them.
+
+    Examples
+    --------
+    Ann and Bob both bought a cup on the first; only Ann bought a lamp.
+
+    >>> rows = {"customer": ["ann", "ann", "bob"], "date": ["2010/12/1"] * 3, "item": ["cup", "lamp", "cup"],
+    ...         "price": [1.0] * 3, "quantity": [1] * 3}
+    >>> found = unicity(rows, schema="pwscup2018", known=[2])
+    >>> found.original.steps[0].tried, found.original.steps[0].unique
+    (1, 1.0)
+    """
+    history = _purchases(as_records(data, schema))
+    seed, numbers = checked_seed(seed), numbers_of(known)
+    words = {"date": date, "time": time, "item": item, "price": price, "quantity": quantity}
+    told = known_columns(history.schema, columns, {role: word for role, word in words.items() if word is not None})
+    released = None if release is None else as_release(release, history)
+    groups = _groups(categories, told, released)
+    progress(0.0, _("laying out the rows"))
+    rows = _coarse_rows(history, told, groups)
+    asked = _drawn(rows, told, sample, seed, max(numbers))
+    progress(0.2, _("listing who bought what is known"))
+    found = _left(asked, *_holders(rows, asked), part_of(progress, 0.3, 0.5 if released else 1.0))
+    original = curve_of(found[0], None, numbers, asked.customers, released=False)
+    curve = None
+    if released is not None:
+        holders, own, among = _released_holders(history, released, asked, groups)
+        left, right = _left(asked, holders, own, part_of(progress, 0.8, 1.0))
+        curve = curve_of(left, right if released.has_secret else None, numbers, among, released=True)
+    if not original.steps:
+        raise ParameterError(
+            _("nobody has {count:,} different purchases; the most is {most:,}").format(
+                count=min(numbers), most=asked.most
+            ),
+            _("ask about fewer (--known 1-{most})").format(most=asked.most),
+        )
+    return Unicity(
+        original=original,
+        release=curve,
+        columns={one.name: one.word for one in told},
+        customers=asked.customers,
+        sampled=len(asked.who),
+        most=asked.most,
+        beyond=next((p for p in numbers if p > asked.most), None),
+        seed=seed,
+    )
+
+
+def numbers_of(known: str | Sequence[int]) -> tuple[int, ...]:
+    """Return how many purchases are known, in order.
+
+    >>> numbers_of("1-3,8"), numbers_of([4, 2])
+    ((1, 2, 3, 8), (2, 4))
+    """
+    try:
+        numbers = _spans(known) if isinstance(known, str) else [int(number) for number in known]
+    except (ValueError, TypeError):
+        numbers = []
+    if not numbers or min(numbers) < 1 or max(numbers) > _MOST_KNOWN:
+        raise ParameterError(
+            _("{known!r} does not say how many purchases are known").format(known=known),
+            _("use numbers from 1 to {most:,}, such as 4, 1-20 or 1,2,4").format(most=_MOST_KNOWN),
+        )
+    return tuple(sorted(set(numbers)))
+
+
+def _spans(text: str) -> list[int]:
+    numbers: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.partition("-")
+        ends = int(first), int(last) if dash else int(first)
+        numbers += range(ends[0], min(ends[1], _MOST_KNOWN + 1) + 1)
+    return numbers
+
+
+def _purchases(records: Any) -> History:
+    if isinstance(records, History):
+        return records
+    raise SchemaError(
+        _("unicity counts purchases, and a table has one row a person"),
+        _("noren measure --with classes tells how many rows of a table are alike"),
+    )
+
+
+# --- the original ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Who is asked about, and what is known of them.
+
+    ``point[first[i]:first[i + 1]]`` are the points of customer ``who[i]``, in the order in which they become known;
+    ``points`` says what they are. ``names`` are the customers that numbers stand for.
+    """
+
+    who: Whole
+    first: Whole
+    point: Whole
+    points: pl.DataFrame
+    names: pl.Series
+    customers: int
+    most: int
+    told: tuple[KnownColumn, ...]
+
+
+def _coarse_rows(
+    history: History, told: Sequence[KnownColumn], categories: Categories | None
+) -> tuple[pl.DataFrame, pl.Series]:
+    """Return the rows of which something is known, by number of customer, and the customers."""
+    who, names = people(history[Role.CUSTOMER])
+    known = [coarse_values(exact_values(history, one.column), one, categories).alias(one.name) for one in told]
+    label = _unused("who", told)
+    rows = pl.DataFrame([pl.Series(label, who), *known])
+    blank = pl.all_horizontal(pl.col(one.name).is_null() for one in told)
+    return rows.filter((pl.col(label) != NOBODY) & ~blank), names
+
+
+def _unused(name: str, told: Sequence[KnownColumn]) -> str:
+    """Return a name for a column of ours that no known column has."""
+    while any(one.name == name for one in told):
+        name += "_"
+    return name
+
+
+def _drawn(
+    given: tuple[pl.DataFrame, pl.Series], told: tuple[KnownColumn, ...], sample: int | None, seed: int, most: int
+) -> _Asked:
+    """Draw customers, and for each one order of all their points; the first ones become known first."""
+    rows, names = given
+    columns, label = [one.name for one in told], _unused("who", told)
+    there = np.flatnonzero(np.bincount(rows[label].to_numpy(), minlength=len(names)))
+    if len(there) < 2:
+        raise ParameterError(
+            _("there is one customer of whom a purchase could be known, and nobody to take for them")
+            if len(there)
+            else _("there is no customer of whom a purchase could be known"),
+            _("give purchases of two customers or more"),
+        )
+    if sample is not None and sample < 1:
+        raise ParameterError(
+            _("a sample of {count} customers tells nothing").format(count=sample), _("ask about one or more")
+        )
+    size = len(there) if sample is None else min(sample, len(there))
+    who = np.sort(there[np.argsort(uniforms(len(there), seed=seed, draw=0, stream=0), kind="stable")[:size]])
+    chosen = np.zeros(len(names), dtype=np.bool_)
+    chosen[who] = True
+    own = rows.filter(pl.Series(chosen[rows[label].to_numpy()])).unique(maintain_order=True)
+    order = np.lexsort((uniforms(len(own), seed=seed, draw=0, stream=1), own[label].to_numpy()))
+    own = own[order]
+    counts = np.bincount(np.searchsorted(who, own[label].to_numpy()), minlength=len(who))
+    place = np.arange(len(own)) - np.repeat(np.cumsum(counts) - counts, counts)
+    own = own.filter(pl.Series(place < most))
+    points = own.select(columns).unique(maintain_order=True)
+    index = _unused("point", told)
+    numbered = points.with_row_index(index)
+    point = own.join(numbered, on=columns, how="left", nulls_equal=True, maintain_order="left")[index]
+    first = np.concatenate(([0], np.cumsum(np.minimum(counts, most)))).astype(np.int64)
+    return _Asked(
+        who, first, point.cast(pl.Int64).to_numpy(), points, names, len(there), int(counts.max(initial=0)), told
+    )
+
+
+def _holders(given: tuple[pl.DataFrame, pl.Series], asked: _Asked) -> tuple[Holders, Whole]:
+    """Return the customers who have each point that is known of anybody, and the history of each who is asked about."""
+    rows, names = given
+    columns, label, index = [one.name for one in asked.told], _unused("who", asked.told), _unused("point", asked.told)
+    numbered = asked.points.with_row_index(index)
+    pairs = rows.join(numbered, on=columns, how="inner", nulls_equal=True).select(index, label).unique()
+    pairs = pairs.sort(index, label)
+    point, person = pairs[index].cast(pl.Int64).to_numpy(), pairs[label].to_numpy()
+    number, who = equal_histories(point, person, len(names), len(asked.points))
+    once = who[number[person]] == person
+    sharing = np.bincount(number, minlength=len(who))
+    history = number[person[once]]
+    order = np.lexsort((history, point[once]))
+    return Holders.of(point[once][order], history[order], len(asked.points), sharing), number[asked.who]
+
+
+def _left(asked: _Asked, holders: Holders, own: Whole, progress: Progress) -> tuple[Whole, Flags]:
+    """Return how many are left of each customer after each known point, and whether they are found."""
+    lefts, rights = [], []
+    for done, left, right in narrowed(asked.first, asked.point, own, holders):
+        progress(done, _("asking who is left"))
+        lefts.append(left)
+        rights.append(right)
+    return np.concatenate(lefts), np.concatenate(rights)
+
+
+# --- a release -------------------------------------------------------------------------------------------------------
+
+
+def changes_pseudonyms(release: Release) -> bool:
+    """Tell whether a customer has another pseudonym in another period."""
+    monthly = any(step.method == "monthly-pseudonyms" for step in release.statement.steps)
+    return monthly or "period" in release.secret.pseudonyms.columns
+
+
+def _released_holders(
+    history: History, release: Release, asked: _Asked, categories: Categories | None
+) -> tuple[Holders, Whole, int]:
+    """Return the public histories that allow each point, each customer's own, and how many pseudonyms there are."""
+    if changes_pseudonyms(release):
+        raise ParameterError(
+            _("pseudonyms of this release change with time, so no one of them has all purchases of a customer"),
+            _("noren ledger and noren attack tell what becomes of such a release"),
+        )
+    public = _purchases(release.public)
+    points = _as_history(history, asked, release_categories(release.statement))
+    names = [one.name for one in asked.told]
+    customer = public.schema.role(Role.CUSTOMER).name
+    for name in names:
+        if name not in public.frame.columns:
+            raise SchemaError(
+                _("the release has no column {name!r}").format(name=name), _("give a release of this original")
+            )
+    own_words = release_categories(release.statement) is not None
+    cells = [
+        public.frame[one.name]
+        if own_words and one.column.role == Role.ITEM
+        else coarse_cells(public.frame[one.name], one, categories)
+        for one in asked.told
+    ]
+    frame = pl.DataFrame([public.frame[customer].cast(pl.String), *cells])
+    others = [column.name for column in public.schema.columns if column.name not in (customer, *names)]
+    sides = sides_of(points, History(frame, public.schema.without(others)))
+    sharing = np.bincount(sides.history, minlength=len(sides.public.counts))
+    holders = fitting_holders(sides.known.values, sides.public, sharing)
+    return holders, _own_histories(asked, release, sides.pseudonyms, sides.history), len(sides.pseudonyms)
+
+
+def _as_history(history: History, asked: _Asked, groups: dict[str, list[str]] | None) -> History:
+    """Return the points as rows, each under a name of its own and so in their order, in the words of the release."""
+    schema, names = history.schema, [one.name for one in asked.told]
+    customer = schema.role(Role.CUSTOMER).name
+    own = pl.int_range(len(asked.points), eager=True).cast(pl.String).alias(customer)
+    frame = asked.points.with_columns(own)
+    for one in asked.told:
+        if groups is not None and one.column.role == Role.ITEM and one.word == EXACT:
+            frame = frame.with_columns(in_categories(frame[one.name], category_of_item(groups)).alias(one.name))
+    others = [column.name for column in schema.columns if column.name not in (customer, *names)]
+    return replace(history, frame=frame, schema=schema.without(others), spelling=Spelling())
+
+
+def _own_histories(asked: _Asked, release: Release, pseudonyms: pl.Series, history: Whole) -> Whole:
+    """Return the public history of each customer who is asked about, below 0 where nobody can say."""
+    known = release.secret.pseudonyms.select(pl.col("customer", "pseudonym").cast(pl.String)).unique(
+        "customer", keep="first", maintain_order=True
+    )
+    shown = pl.DataFrame({"pseudonym": pseudonyms.cast(pl.String), "history": history})
+    wanted = pl.DataFrame({"customer": asked.names.gather(asked.who).cast(pl.String)})
+    found = wanted.join(known, on="customer", how="left", maintain_order="left").join(
+        shown, on="pseudonym", how="left", maintain_order="left"
+    )
+    return found["history"].fill_null(NOBODY).to_numpy()
+
+
+def _groups(
+    given: Categories | str | Path | None, told: Sequence[KnownColumn], release: Release | None
+) -> Categories | None:
+    """Return the categories that items are known by; those of the release where it speaks of its own."""
+    word = next((one.word for one in told if one.column.role == Role.ITEM), None)
+    own = None if release is None else release_categories(release.statement)
+    if own is not None and (given is not None or (word or "").startswith("prefix")):
+        raise ParameterError(
+            _("the release speaks of categories of its own"), _("leave --categories and --item prefix out")
+        )
+    if word == CATEGORY and given is None and own is None:
+        raise ParameterError(
+            _("nobody said which category an item is in"),
+            _("give a file (--categories); noren categorize makes one"),
+        )
+    if given is not None and word != CATEGORY:
+        raise ParameterError(_("items are not known by their category"), _("say so (--item category)"))
+    if own is not None:
+        return Categories(category_of_item(own))
+    return given if given is None or isinstance(given, Categories) else read_categories(given)

@@ -1,0 +1,40 @@
+"""``noren identifiers`` and ``noren population``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+ROWS = "age,town,illness\n20,Bern,flu\n20,Basel,flu\n30,Basel,cold\n30,Bern,flu\n"
+SCHEMA = (
+    '[columns]\nage = {role = "quasi", type = "integer"}\ntown = {role = "quasi"}\nillness = {role = "sensitive"}\n'
+)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> tuple[str, str, str]:
+    (tmp_path / "t.csv").write_text(ROWS, encoding="utf-8")
+    (tmp_path / "t.toml").write_text('name = "t"\nkind = "table"\n' + SCHEMA, encoding="utf-8")
+    return str(tmp_path / "t.csv"), "--schema", str(tmp_path / "t.toml")
+
+
+def test_identifiers(noren, table) -> None:
+    found = noren("identifiers", *table, "--largest", 2, "--json").json
+    best = found["sets"][0]
+    assert (best["columns"], best["separation"], best["alone"], best["distinction"]) == (["age", "town"], 1.0, 1.0, 1.0)
+    shown = noren("identifiers", *table, "--largest", 2, "--columns", "age,town")
+    assert "age + town" in shown.out
+    assert "illness" not in shown.out
+    wrong = noren("identifiers", *table, "--columns", "weight")
+    assert (wrong.code, wrong.out) == (2, "")
+
+
+def test_population(noren, table) -> None:
+    found = noren("population", *table, "--population", 400, "--json").json
+    assert (found["alone"], found["chosen"], found["share"]) == (4, "zayatz", 1.0)
+    shown = noren("population", *table, "--fraction", 0.01)
+    assert "everybody is alone in the table" in shown.out.replace("\n", " ") or "everybody" in shown.out
+    wrong = noren("population", *table, "--population", 3)
+    assert wrong.code == 2
+    assert "a population of 3 is smaller than the table" in wrong.err
