@@ -20,6 +20,7 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.sharing.grouping import Group, GroupSearch
 from noren.kernels.sharing.joining import join
+from noren.kernels.unheard import unheard
 
 __all__ = ["Pool", "repartitioned"]
 
@@ -172,13 +173,14 @@ def _cheapest(holds: sparse.csc_array, costs: Real, now: float, present: Whole) 
     if room <= _PAYS:
         return present
     near = np.union1d(present, _promising(holds, costs - holds.T @ prices.price, room))
-    found = milp(
-        costs[near],
-        integrality=np.ones(len(near)),
-        bounds=Bounds(0, 1),
-        constraints=LinearConstraint(holds[:, near], 1, 1),
-        options={"node_limit": _NODES, "mip_rel_gap": 1e-5},
-    )
+    with unheard():
+        found = milp(
+            costs[near],
+            integrality=np.ones(len(near)),
+            bounds=Bounds(0, 1),
+            constraints=LinearConstraint(holds[:, near], 1, 1),
+            options={"node_limit": _NODES, "mip_rel_gap": 1e-5},
+        )
     if found.x is None:
         return present
     chosen: Whole = near[np.flatnonzero(found.x > 0.5)]
