@@ -13,7 +13,7 @@ from noren.data.samples.people import sample_people
 from noren.data.schema import Schema
 from noren.data.statement import Statement
 from noren.errors import ParameterError, SchemaError
-from noren.inference.findings import Inferred
+from noren.inference.findings import Inferred, mean_of, told_membership
 from noren.inference.likelihoods import own_share
 from noren.inference.people import Pool, pool_of, split, stop_at_overlap
 from noren.inference.study import Study, infer, inferred_from
@@ -229,3 +229,14 @@ def test_what_is_asked_must_be_whole() -> None:
         infer(data, method="pseudonymize", threats=["member"])  # type: ignore[list-item]
     with pytest.raises(ParameterError, match="no share"):
         infer(data, method="pseudonymize", hold_out=1.5)
+
+
+def test_seeds_that_agree_by_luck_are_no_more_sure_than_their_people() -> None:
+    draw = np.random.default_rng(1)
+    scores, member = draw.normal(size=80), np.arange(80) < 40
+    one = told_membership("hand", scores + member, member, np.zeros(80, dtype=bool))
+    alone, twice = one.numbers["auc"], mean_of([one, one]).numbers["auc"]
+    assert twice.value == alone.value
+    assert twice.low == pytest.approx(alone.value - (alone.value - alone.low) / 2**0.5)
+    assert twice.high == pytest.approx(alone.value + (alone.high - alone.value) / 2**0.5)
+    assert twice.low < twice.value < twice.high

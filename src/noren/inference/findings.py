@@ -166,15 +166,19 @@ def _of_answers(ours: Flags, theirs: Flags) -> dict[str, Estimate]:
 def mean_of(found: Sequence[Inferred]) -> Inferred:
     """Return what the same inference got over several seeds: the mean of each number, and its interval of 95 %.
 
+    A few seeds may agree by luck: the interval is no narrower than independent people in each of them would make it.
     The counts are those of the first seed.
     """
     if len(found) == 1:
         return found[0]
     numbers = {}
     for name in found[0].numbers:
-        values = [one.numbers[name].value for one in found if name in one.numbers]
-        if len(values) > 1:
+        each = [one.numbers[name] for one in found if name in one.numbers]
+        if len(each) > 1:
+            values, mean = [one.value for one in each], float(np.mean([one.value for one in each]))
+            below = float(np.mean([one.value - one.low for one in each])) / len(each) ** 0.5
+            above = float(np.mean([one.high - one.value for one in each])) / len(each) ** 0.5
+            low, high = min(mean_low(values, _ERROR), mean - below), max(mean_high(values, _ERROR), mean + above)
             least = float("-inf") if "risk" in name else 0.0
-            low, high = max(mean_low(values, _ERROR), least), min(mean_high(values, _ERROR), 1.0)
-            numbers[name] = Estimate(value=float(np.mean(values)), low=low, high=high)
+            numbers[name] = Estimate(value=mean, low=max(low, least), high=min(high, 1.0))
     return found[0].model_copy(update={"numbers": numbers, "draws": tuple(one.excess for one in found)})
