@@ -20,6 +20,7 @@ from noren.data.samples.people import sample_people
 from noren.ledger import Ledger
 
 HISTORY = ("--schema", "pwscup2018")
+NO_SERVER = ("--server", "none://")
 
 
 def commands(table: Any = app, words: tuple[str, ...] = ()) -> Iterator[tuple[str, Callable[..., Any]]]:
@@ -101,6 +102,13 @@ def words_of(command: str, name: str, data: Path, out: Path) -> list[str]:
         "ledger chart": [data / "ledger", "--out", out],
         "schema guess": [history, "--out", out],
         "unicity": [history, *HISTORY, "--known", "1-2", "--chart", out],
+        "contest data": ["cup", *NO_SERVER, "--out", out],
+        "contest submit": ["cup", history, *NO_SERVER, "--out", out],
+        "contest targets": ["cup", *NO_SERVER, "--out", out],
+        "contest attack": ["cup", "01", "--with", "nearest", "--original", history, *NO_SERVER, "--out", out],
+        "contest results": ["cup", *NO_SERVER, "--out", out],
+        "contest export": ["cup", *NO_SERVER, "--out", out],
+        "contest simulate": ["--teams", 2, "--out", out],
     }  # fmt: skip
     words = [str(word) for word in known[command]]
     if f"--{name}" in words:
@@ -117,7 +125,9 @@ INPUTS = {
     "chart histogram": "retained/public.parquet",
     "chart crosstab": "retained/public.parquet",
 }
-NO_INPUT = {("sample", "out"), ("sample", "master"), ("demo", "out"), ("reproduce", "out")}
+NO_INPUT = {("sample", "out"), ("sample", "master"), ("demo", "out"), ("reproduce", "out")} | {
+    (f"contest {name}", "out") for name in ("data", "targets", "results", "export", "simulate")
+}
 
 
 def snapshot(folder: Path) -> dict[str, bytes | str]:

@@ -29,12 +29,15 @@ from noren.measures.safety import classes
 from noren.progress import silent
 from noren.studio import exports, jobs, worker
 from noren.studio.folders import Folders, read_json, write_json
-from noren.studio.reasons import DISK_FULL, GONE, is_disk_full, reason_of, spoken, told_error
-from noren.studio.service import NotNowError, Studio, TooLargeError
+from noren.studio.reasons import GONE, reason_of, spoken, told_error
+from noren.studio.service import Studio
 from noren.studio.store import HEAVY, Job, State, Store
 from noren.studio.work import running
 from noren.studio.work.outcome_files import Kept, forget_failures, load_outcome, set_aside
+from noren.web.disk import DISK_FULL, is_disk_full
+from noren.web.refusals import NotNowError, TooLargeError
 from noren.web.settings import Settings
+from noren.work.children import Heard, end_child
 from noren.work.queue import Claim
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
@@ -271,7 +274,7 @@ def test_every_death_has_its_reason(scripted: Callable[..., tuple[Scripted, Job]
     for code, told, said in (
         (-9, {}, "the worker was killed, perhaps because memory ran out"),
         (1, {}, "this should not happen; the job's error log"),
-        (2, {"error": {"message": spoken(DISK_FULL)}}, "the disk that holds the studio's data is full; free some"),
+        (2, {"error": {"message": spoken(DISK_FULL)}}, "the disk that holds the server's data is full; free some"),
     ):
         at, job = scripted((code, told))
         assert at.perform(job.id) == State.FAILED
@@ -368,8 +371,8 @@ def test_a_dead_worker_is_noticed_whoever_holds_its_line(script: str) -> None:
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
     )
     with process as one:
-        heard = list(jobs._lines_of(one, threading.Event()))
-        jobs._end(one)
+        heard = list(Heard(one).lines(threading.Event()))
+        end_child(one)
     assert heard == ([{"a": 1}] if "cut" in script else [])
 
 

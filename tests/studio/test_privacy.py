@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from noren.studio.folders import new_id
 from noren.studio.privacy import keep_private, remove_leftovers
 from noren.studio.service import Studio
 from noren.studio.store import Store
 from noren.web.settings import Settings
+from noren.work.ids import new_id
 
 
 @pytest.fixture(autouse=True)

@@ -10,9 +10,9 @@ from tests.studio.quiet import PEOPLE, SHOP, Quiet, fields_in, heading
 
 from noren.errors import ParameterError
 from noren.studio.forms.columns import problems_of
-from noren.studio.service import NotNowError
 from noren.studio.store import State
 from noren.studio.work.answers import open_stops, with_answer
+from noren.web.refusals import NotNowError
 
 SPEND = "customer,date,cds,paid\n" + "".join(f"{i % 4},1997010{i % 9 + 1},{i % 3},{i}.5\n" for i in range(12))
 SLASHED = "id,when\nA,01/02/2010\nB,03/04/2010\n"

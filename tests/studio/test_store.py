@@ -9,10 +9,12 @@ import sqlalchemy as sa
 from tests.studio.conftest import until
 
 from noren.errors import FileError
-from noren.studio.folders import Folders, UnknownIdError, new_id, read_json, write_json
-from noren.studio.service import Studio, shown_name
+from noren.studio.folders import Folders, UnknownIdError, read_json, write_json
+from noren.studio.service import Studio
 from noren.studio.store import HEAVY, LIGHT, State, Store
 from noren.web.settings import Settings
+from noren.web.uploads import shown_name
+from noren.work.ids import new_id
 from noren.work.queue import open_database
 
 
@@ -155,7 +157,7 @@ def test_what_a_studio_of_version_1_had_begun_goes_on(address: str) -> None:
     assert store.queue.enqueue(job.id, HEAVY)
     tables = set(sa.inspect(store.engine).get_table_names())
     if not store.queue.is_shared:
-        assert tables == {"jobs", "projects", "sessions", "studio"}
+        assert tables == {"jobs", "projects", "sessions", "studio", "studio_version"}
     with store.engine.connect() as database:
         assert database.execute(sa.text("SELECT version FROM studio")).scalars().all() == [2]
     store.close()

@@ -25,9 +25,11 @@ from noren.progress import silent
 from noren.studio import data_words
 from noren.studio.folders import read_json
 from noren.studio.reasons import told_error
-from noren.studio.service import Studio, TooLargeError, shown_name
+from noren.studio.service import Studio
 from noren.studio.work import reading
+from noren.web.refusals import TooLargeError
 from noren.web.settings import Settings
+from noren.web.uploads import shown_name
 
 PEOPLE = b"name,age,city\nAnn,20,Bern\nBob,31,Genf\nCid,31,Bern\n"
 

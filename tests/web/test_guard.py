@@ -20,9 +20,11 @@ from starlette.types import Message
 
 from noren.errors import ParameterError
 from noren.i18n import active_language
+from noren.studio.app import BOUNDS
 from noren.studio.store import Store
 from noren.web.bodies import BodyError, Patience, bounded
-from noren.web.guard import CONTENT_POLICY, Guard, Login
+from noren.web.guard import CONTENT_POLICY, Guard
+from noren.web.login import Login
 from noren.web.settings import Settings
 
 HOME = "http://127.0.0.1:8321"
@@ -54,7 +56,7 @@ def made(
     login = Login(settings, Store(settings.database_url))
     routes = [Route(path, tell, methods=["GET", "POST"]) for path in ("/", "/login", "/api/v1/x")]
     app = Starlette(routes=routes)
-    app.add_middleware(Guard, settings=settings, login=login, patience=patience)
+    app.add_middleware(Guard, settings=settings, door=login, patience=patience)
     return app, login
 
 
@@ -76,7 +78,7 @@ class TestName:
     def test_the_answer_tells_what_to_do(self, person: TestClient) -> None:
         told = person.get("/", headers={"Host": "tea.example:8321"}).text
         assert told == (
-            "this studio is not known as tea.example; open http://127.0.0.1:8321/,"
+            "this server is not known as tea.example; open http://127.0.0.1:8321/,"
             " or start it with --allow-host tea.example"
         )
         assert "<" not in person.get("/", headers={"Host": "<b>:1"}).text
@@ -230,39 +232,39 @@ class TestLogin:
 
     def test_guessing_is_slow(self, tmp_path: Path) -> None:
         _app, login = made(tmp_path, "correct horse battery")
-        assert [login.may_try("10.0.0.1") for _ in range(12)] == [True] * 10 + [False] * 2
+        assert [login.tries.may_try("10.0.0.1") for _ in range(12)] == [True] * 10 + [False] * 2
 
     def test_who_guesses_locks_out_nobody_else(self, tmp_path: Path) -> None:
         _app, login = made(tmp_path, "correct horse battery")
         for _ in range(14):
-            login.may_try("10.0.0.1")
-        assert login.may_try("10.0.0.2")
+            login.tries.may_try("10.0.0.1")
+        assert login.tries.may_try("10.0.0.2")
         assert login.enter("correct horse battery", "10.0.0.2") is not None
 
     def test_one_household_counts_once(self, tmp_path: Path) -> None:
         _app, login = made(tmp_path, "correct horse battery")
-        assert [login.may_try(f"2001:db8:1:2::{n}") for n in range(12)] == [True] * 10 + [False] * 2
-        assert login.may_try("2001:db8:1:3::1")
+        assert [login.tries.may_try(f"2001:db8:1:2::{n}") for n in range(12)] == [True] * 10 + [False] * 2
+        assert login.tries.may_try("2001:db8:1:3::1")
 
     def test_the_right_password_is_no_guess(self, tmp_path: Path) -> None:
         _app, login = made(tmp_path, "correct horse battery")
         for _ in range(9):
-            assert login.may_try("10.0.0.1")
-        assert login.may_try("10.0.0.1")
+            assert login.tries.may_try("10.0.0.1")
+        assert login.tries.may_try("10.0.0.1")
         assert login.enter("correct horse battery", "10.0.0.1") is not None
-        assert login.may_try("10.0.0.1")
+        assert login.tries.may_try("10.0.0.1")
 
     def test_many_guessers_make_answers_late_and_never_refused(self, tmp_path: Path) -> None:
         _app, login = made(tmp_path, "correct horse battery")
-        assert login.delay() == 0
+        assert login.tries.delay() == 0
         late = []
         for n in range(200):
-            assert login.may_try(f"10.0.{n}.1")
-            late.append(login.delay())
+            assert login.tries.may_try(f"10.0.{n}.1")
+            late.append(login.tries.delay())
         assert late[:30] == [0.0] * 30
         assert late == sorted(late)
         assert late[-1] == 3.0
-        assert login.may_try("192.168.0.1")
+        assert login.tries.may_try("192.168.0.1")
         assert login.enter("correct horse battery", "192.168.0.1") is not None
 
     def test_sessions_end_with_the_password(self, tmp_path: Path) -> None:
@@ -356,7 +358,7 @@ class TestBodies:
 
         scope = {"type": "http", "method": "PUT", "path": path, "headers": []}
         with pytest.raises(BodyError) as told:
-            awaited(bounded(scope, nothing, Patience(between=0.01)))
+            awaited(bounded(scope, nothing, Patience(between=0.01), BOUNDS))
         assert told.value.status_code == 408
 
     @pytest.mark.parametrize(("pace", "given_up"), [(1e12, True), (0.0, False)])
@@ -365,7 +367,7 @@ class TestBodies:
             return {"type": "http.request", "body": b"x", "more_body": True}
 
         scope = {"type": "http", "method": "PUT", "path": f"/api/v1/projects/{'a' * 12}/file", "headers": []}
-        receive = bounded(scope, drop, Patience(usual=-1.0, pace=pace))
+        receive = bounded(scope, drop, Patience(usual=-1.0, pace=pace), BOUNDS)
         if given_up:
             with pytest.raises(BodyError):
                 awaited(receive)
@@ -381,7 +383,58 @@ class TestBodies:
             return next(told)
 
         async def both() -> list[str]:
-            careful = bounded({"type": "http", "method": "GET", "path": "/", "headers": []}, receive, Patience())
+            careful = bounded(
+                {"type": "http", "method": "GET", "path": "/", "headers": []}, receive, Patience(), BOUNDS
+            )
             return [(await careful())["type"] for _ in range(2)]
 
         assert awaited(both) == ["http.request", "http.disconnect"]
+
+
+class TestBearer:
+    """A server whose people have API tokens."""
+
+    @pytest.fixture
+    def program(self, tmp_path: Path) -> Iterator[TestClient]:
+        async def whose(request: Request) -> JSONResponse:
+            return JSONResponse({"account": request.state.account})
+
+        settings = Settings(tmp_path, accounts=True, host="0.0.0.0", server="arena")
+        app = Starlette(routes=[Route(path, whose, methods=["GET", "POST"]) for path in ("/", "/api/v1/x")])
+        app.add_middleware(Guard, settings=settings, door=Anybody(), bearer={"right": "ann"}.get)
+        with TestClient(app, base_url=HOME) as client:
+            yield client
+
+    def test_a_token_is_enough_to_change_something(self, program: TestClient) -> None:
+        answer = program.post("/api/v1/x", headers={"Authorization": "Bearer right"})
+        assert (answer.status_code, answer.json()) == (200, {"account": "ann"})
+        assert "set-cookie" not in answer.headers
+
+    def test_a_token_of_nobody_is_refused(self, program: TestClient) -> None:
+        answer = program.get("/api/v1/x", headers={"Authorization": "Bearer wrong"})
+        assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
+
+    def test_a_cookie_still_needs_the_pages_token(self, program: TestClient) -> None:
+        program.get("/")
+        assert program.post("/api/v1/x").status_code == 403
+        assert program.get("/api/v1/x").json() == {"account": None}
+
+    def test_pages_know_no_tokens(self, program: TestClient) -> None:
+        program.get("/")
+        assert program.post("/", headers={"Authorization": "Bearer right"}).status_code == 403
+
+    def test_other_names_are_refused_with_a_token_too(self, program: TestClient) -> None:
+        headers = {"Authorization": "Bearer right", "Host": "evil.example"}
+        assert program.get("/api/v1/x", headers=headers).status_code == 421
+
+    def test_accounts_stand_in_place_of_a_password(self, tmp_path: Path) -> None:
+        with pytest.raises(ParameterError, match="has no password"):
+            Settings(tmp_path, host="0.0.0.0")
+        assert Settings(tmp_path, server="arena").database_url.endswith("/arena.sqlite")
+
+
+class Anybody:
+    """A door that is open; routes ask who comes."""
+
+    def is_in(self, session: str) -> bool:
+        return bool(session)

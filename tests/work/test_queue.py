@@ -197,6 +197,51 @@ def test_what_is_handed_back_keeps_its_place_and_its_attempts(queue: Queue) -> N
     assert (rows(queue)["a"].attempts, rows(queue)["a"].result) == (0, "half")
 
 
+def test_what_is_tried_again_goes_to_the_end_of_its_queue_and_ends_with_its_last_attempt(queue: Queue) -> None:
+    add(queue, "a", "b", most_attempts=2)
+    assert queue.claim(["q"], "ann") == Claim("a", "q", "k", 1)
+    assert queue.try_again("a", "bob", result="not his") is None
+    assert queue.try_again("a", "ann", result="no memory") == State.WAITING
+    found = rows(queue)["a"]
+    assert (found.state, found.attempts, found.claimed_by, found.result) == ("waiting", 1, None, "no memory")
+    assert queue.claim(["q"], "ann") == Claim("b", "q", "k", 1)
+    assert queue.claim(["q"], "ann") == Claim("a", "q", "k", 2)
+    assert queue.try_again("a", "ann", result="no memory again") == State.FAILED
+    found = rows(queue)["a"]
+    assert (found.state, found.attempts, found.result) == ("failed", 2, "no memory again")
+    assert found.ended is not None
+    assert not queue.has_open(["q"])
+
+
+def test_what_is_tried_again_may_have_to_wait_a_while(queue: Queue) -> None:
+    add(queue, "a")
+    assert queue.claim(["q"], "ann") is not None
+    assert queue.try_again("a", "ann", after=3600.0) == State.WAITING
+    assert not queue.has_open(["q"])
+    assert queue.claim(["q"], "ann") is None
+    with queue.engine.begin() as database:  # were it put in by a clock that is ahead, it would not wait
+        database.execute(queue.table.update().values(attempts=0))
+    assert queue.claim(["q"], "ann") is not None
+
+
+def test_it_is_written_down_that_a_holder_was_lost(address: str) -> None:
+    jobs = sa.Table("jobs", sa.MetaData(), *queue_columns(), sa.Column("error", sa.Text, server_default=""))
+    queue = Queue(open_database(address), jobs, lease=0.0, lost={"error": "not heard of"})
+    jobs.create(queue.engine)
+    add(queue, "a", most_attempts=2)
+    assert queue.claim(["q"], "ann") is not None
+    assert rows(queue)["a"].error == ""
+    until(lambda: queue.claim(["q"], "bob"), "the lease is over")
+    assert rows(queue)["a"].error == "not heard of"
+    assert queue.end("a", State.DONE, holder="bob", error="")
+    assert rows(queue)["a"].error == ""
+    add(queue, "b", most_attempts=1)
+    assert queue.claim(["q"], "ann") is not None
+    until(lambda: queue.claim(["q"], "bob") is None and rows(queue)["b"].state == State.INTERRUPTED, "it is given up")
+    assert rows(queue)["b"].error == "not heard of"
+    queue.engine.dispose()
+
+
 def test_who_knows_that_nobody_else_is_there_need_not_wait(queue: Queue) -> None:
     add(queue, "a")
     assert not queue.is_held()
@@ -271,6 +316,22 @@ def test_work_that_fails_ends_its_job_and_frees_its_place(queue: Queue, caplog: 
     until(lambda: {row.state for row in rows(queue).values()} == {"failed"}, "both ended")
     runner.close()
     assert [record.message for record in caplog.records] == ["the work on a failed", "the work on b failed"]
+
+
+def test_work_that_asks_to_be_tried_again_is(queue: Queue) -> None:
+    add(queue, "a", most_attempts=3)
+    seen: list[int] = []
+
+    def work(claim: Claim) -> Ending:
+        seen.append(claim.attempt)
+        return Ending(State.FAILED, {"result": f"try {claim.attempt}"}, again_after=0.0)
+
+    runner = Runner(queue, work, {"q": 1})
+    runner.start()
+    until(lambda: rows(queue)["a"].state == State.FAILED, "it failed for good")
+    runner.close()
+    assert seen == [1, 2, 3]
+    assert rows(queue)["a"].result == "try 3"
 
 
 def test_what_cannot_begin_for_want_of_room_begins_when_there_is(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:

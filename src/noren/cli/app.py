@@ -10,6 +10,7 @@ from noren.cli import attack as attack_command
 from noren.cli import categorize as categorize_command
 from noren.cli import chart as chart_command
 from noren.cli import check, components, convert, datasets, measure, protect, publish, sample, schema, threshold
+from noren.cli import contest as contest_command
 from noren.cli import correlate as correlate_command
 from noren.cli import demo as demo_command
 from noren.cli import draw as draw_command
@@ -102,6 +103,7 @@ app.command("reproduce", help=reproduce_command.HELP, epilog=reproduce_command.E
 app.command("threshold", help=threshold.HELP, epilog=threshold.EXAMPLE)(threshold.threshold)
 app.add_typer(chart_command.app, name="chart", help=chart_command.HELP)
 app.add_typer(ledger_command.app, name="ledger", help=ledger_command.HELP)
+app.add_typer(contest_command.app, name="contest", help=contest_command.HELP)
 app.add_typer(schema.app, name="schema", help=schema.HELP)
 app.add_typer(datasets.app, name="datasets", help=datasets.HELP)
 app.command("methods", help=components.METHODS_HELP, epilog=components.METHODS_EXAMPLE)(components.methods)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from noren.cli.parts.inputs import Json, Original
 from noren.cli.parts.screen import say, show_json
 from noren.i18n import _, ngettext
+
+if TYPE_CHECKING:
+    from noren.data.checks.report import Report
 
 HELP = _("Check a release or a guess by a contest's rules, as its official checker does, and list every problem.")
 EXAMPLE = _("Example: noren check T.csv A.csv --schema pwscup2018")
@@ -33,20 +36,24 @@ def check(
     if as_json:
         show_json(report.as_dict())
     else:
-        file = (guess or release or original).name
-        for problem in report.problems:
-            print(problem.sentence(file))
-        more = report.total - len(report.problems)
-        if more > 0:
-            print(ngettext("… and {count:,} more problem", "… and {count:,} more problems", more).format(count=more))
-        for warning in report.warnings:
-            say(_("note: {sentence}").format(sentence=warning.sentence(file)))
-        if report.valid:
-            print(_("{file} is valid").format(file=file))
-        else:
-            told = ngettext(
-                "{file} is not valid: {count:,} problem", "{file} is not valid: {count:,} problems", report.total
-            )
-            print(told.format(file=file, count=report.total))
+        show_report(report, (guess or release or original).name)
     if not report.valid:
         raise typer.Exit(2)
+
+
+def show_report(report: Report, file: str) -> None:
+    """Print what a checker says of a file."""
+    for problem in report.problems:
+        print(problem.sentence(file))
+    more = report.total - len(report.problems)
+    if more > 0:
+        print(ngettext("… and {count:,} more problem", "… and {count:,} more problems", more).format(count=more))
+    for warning in report.warnings:
+        say(_("note: {sentence}").format(sentence=warning.sentence(file)))
+    if report.valid:
+        print(_("{file} is valid").format(file=file))
+    else:
+        told = ngettext(
+            "{file} is not valid: {count:,} problem", "{file} is not valid: {count:,} problems", report.total
+        )
+        print(told.format(file=file, count=report.total))

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from noren.cli.parts.ports import listening
 from noren.cli.parts.screen import say
-from noren.errors import OutputError, ParameterError
 from noren.i18n import _
 
 if TYPE_CHECKING:
-    import socket
-
     from noren.web.settings import Settings
 
 HELP = _("Open the web workbench on this machine: protect, attack and judge data in the browser.")
@@ -70,9 +68,9 @@ def studio(
     if set_password:
         _set_password(Settings(folder))
         return
-    taken = _listening(host, port)
+    taken = listening(host, port)
     port = taken.getsockname()[1]
-    chosen = {} if workers is None else {"workers": workers}
+    chosen: dict[str, Any] = {} if workers is None else {"workers": workers}
     settings = Settings(
         folder=folder,
         host=host,
@@ -98,36 +96,12 @@ def studio(
     serve(settings, taken, address if open_page else None, say)
 
 
-def _listening(host: str, port: int) -> socket.socket:
-    """Take the port now, so that a taken one is said before anything starts."""
-    import socket
-
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # told to be TCP: asyncio lets small answers go at once only then, and each would wait 40 ms otherwise
-    taken = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        taken.bind((host, port))
-        taken.listen()  # whoever follows the address at once waits for the answer, and is not refused
-    except OSError as error:
-        taken.close()
-        raise OutputError(
-            _("port {port} of {host} cannot be had ({reason}); choose another with --port").format(
-                port=port, host=host, reason=error.strerror
-            )
-        ) from None
-    return taken
-
-
 def _set_password(settings: Settings) -> None:
-    from argon2 import PasswordHasher
-
     from noren.data.formats.files import writing_file
+    from noren.web.passwords import hashed
 
     settings.make_folder()
-    password = typer.prompt(_("Password"), hide_input=True, confirmation_prompt=True)
-    if len(password) < 10:
-        raise ParameterError(_("the password is too short"), _("use ten characters or more"))
+    kept = hashed(typer.prompt(_("Password"), hide_input=True, confirmation_prompt=True))
     with writing_file(settings.password_file, private=True) as aside:
-        aside.write_text(PasswordHasher().hash(password), encoding="ascii")
+        aside.write_text(kept, encoding="ascii")
     say(_("the password is set"))

@@ -25,9 +25,10 @@ from noren.data.schema import Schema
 from noren.i18n import _
 from noren.reports.scripts import ScriptOrder, as_commands, as_python, chain_toml
 from noren.studio.folders import read_json
-from noren.studio.service import NotNowError, NotThereError, Studio
+from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
 from noren.studio.work.project_files import PROJECT_FILES
+from noren.web.refusals import NotNowError, NotThereError
 
 __all__ = [
     "Download",

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import secrets
 from pathlib import Path
 from typing import Any
 
 from noren.data.formats.files import writing_file
 
-__all__ = ["Folders", "UnknownIdError", "new_id", "read_json", "write_json"]
+__all__ = ["Folders", "UnknownIdError", "read_json", "write_json"]
 
 _ID = re.compile(r"[a-z0-9]{12}")
-_LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
-
-
-def new_id() -> str:
-    """Return an identifier nobody can guess, without letters that look alike."""
-    return "".join(secrets.choice(_LETTERS) for _ in range(12))
 
 
 class UnknownIdError(LookupError):

@@ -21,8 +21,10 @@ from noren.data.hierarchies import read_hierarchy
 from noren.data.schema import Column, Kind, Role, Scale, Schema
 from noren.errors import FormatError, InputError, NorenError, ParameterError
 from noren.i18n import _
-from noren.studio.folders import new_id, read_json, write_json
+from noren.studio.folders import read_json, write_json
 from noren.studio.hierarchies import FOLDER, hierarchy_facts, keep_hierarchy
+from noren.web.refusals import NotThereError
+from noren.work.ids import new_id
 
 if TYPE_CHECKING:
     from noren.studio.service import Studio
@@ -60,8 +62,6 @@ def hierarchy_of(studio: Studio, project: str, column: str) -> dict[str, Any]:
 
 def hierarchy_file(studio: Studio, project: str, column: str) -> Path:
     """Return the file of a column's hierarchy."""
-    from noren.studio.service import NotThereError  # the worker needs none of it
-
     about = hierarchy_of(studio, project, column)
     if not about["file"]:
         raise NotThereError(_("this column has no hierarchy"))

@@ -14,17 +14,13 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
-import os
-import queue
 import shutil
-import signal
 import subprocess
 import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,10 +31,12 @@ from noren.errors import FileError
 from noren.i18n import _
 from noren.studio.folders import Folders, write_json
 from noren.studio.privacy import remove_half_written, remove_leftovers
-from noren.studio.reasons import GONE, UNEXPECTED, is_disk_full, spoken, told_error
+from noren.studio.reasons import GONE, UNEXPECTED, spoken, told_error
 from noren.studio.store import HEAVY, LIGHT, Job, State, Store, as_columns
 from noren.studio.work.outcome_files import set_aside
+from noren.web.disk import is_disk_full
 from noren.web.settings import Settings
+from noren.work.children import Heard, end_child, private_log, start_child
 from noren.work.queue import Claim
 from noren.work.runner import Ending, Runner
 
@@ -48,8 +46,7 @@ _AT_ONCE_LIGHT = 2
 _SAVE_EVERY = 0.5
 _NEVER_STARTED = -9
 """The code of a worker that was killed, for one that was stopped before it was."""
-_LOOK_EVERY, _LAST_WORDS = 0.25, 2.0
-"""Seconds between looks at a worker, and how long it is listened to once its process is gone."""
+_LOOK_EVERY = 0.25
 _MOST_SET_ASIDE = 100
 
 
@@ -229,7 +226,7 @@ class Jobs:
     def _note(self, job: Job, error: Exception) -> None:
         """Add what nobody expected to the job's error log."""
         log = self.folders.job(job.project, job.id) / "error.log"
-        with contextlib.suppress(OSError), os.fdopen(_private_log(log), "w", encoding="utf-8") as file:
+        with contextlib.suppress(OSError), private_log(log) as file:
             file.writelines(traceback.format_exception(error))
 
     def _is_ours(self, job: Job) -> bool:
@@ -248,24 +245,12 @@ class Jobs:
             # under the lock that cancelling takes after it wrote so: either it finds the worker, or there is none
             if claim.gone.is_set() or not self._is_ours(job):
                 return _NEVER_STARTED, told
-            log = _private_log(folder / "error.log")
-            try:
-                started = subprocess.Popen(
-                    command,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=log,
-                    text=True,
-                    encoding="utf-8",
-                    start_new_session=True,  # Ctrl-C in the terminal is for the server
-                )
-            finally:
-                os.close(log)
+            started = start_child(command, folder / "error.log")
             self._workers[job.id] = started
         try:
             with started as worker:
                 try:
-                    for said in _lines_of(worker, claim.gone):
+                    for said in Heard(worker).lines(claim.gone):
                         if "done" not in said:
                             told |= said
                             continue
@@ -276,7 +261,7 @@ class Jobs:
                             saved = time.monotonic()
                             self._save(job.id, done=live.done, words=live.words, best=live.best)
                 finally:
-                    _end(worker)  # it and what it started must not go on unheard
+                    end_child(worker)  # it and what it started must not go on unheard
         finally:  # its process is gone
             with self._lock:
                 self._workers.pop(job.id, None)
@@ -289,42 +274,3 @@ class Jobs:
         except OperationalError as error:
             if not is_disk_full(error):
                 raise
-
-
-def _private_log(path: Path) -> int:
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-
-
-def _lines_of(worker: subprocess.Popen[str], stop: threading.Event) -> Iterator[dict[str, Any]]:
-    """Yield what a worker says until its process is gone, whoever still holds the other end; end it when told to."""
-    lines: queue.Queue[str | None] = queue.Queue()
-
-    def hear() -> None:
-        with contextlib.suppress(ValueError, OSError):  # closed under us
-            for line in worker.stdout or ():
-                lines.put(line)
-        lines.put(None)
-
-    threading.Thread(target=hear, name="noren-hearing", daemon=True).start()
-    gone: float | None = None
-    while gone is None or time.monotonic() < gone + _LAST_WORDS:
-        if stop.is_set():
-            worker.kill()
-        try:
-            line = lines.get(timeout=_LOOK_EVERY)
-        except queue.Empty:
-            if gone is None and worker.poll() is not None:
-                gone = time.monotonic()
-            continue
-        if line is None:
-            return
-        with contextlib.suppress(json.JSONDecodeError):  # cut off in the middle of a word
-            yield json.loads(line)
-
-
-def _end(worker: subprocess.Popen[str]) -> None:
-    """End a worker's process and all that it started; they are a session of their own."""
-    if worker.poll() is None:
-        worker.kill()
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(worker.pid, signal.SIGKILL)

@@ -16,10 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-__all__ = ["PRIVATE_UMASK", "keep_private", "remove_half_written", "remove_leftovers"]
+__all__ = ["keep_private", "remove_half_written", "remove_leftovers"]
 
-PRIVATE_UMASK: Final = 0o077
-"""What processes of the studio take away from every file that they make."""
 _OTHERS: Final = 0o077
 _OWN = re.compile(
     r"studio\.(sqlite(-wal|-shm|-journal)?|lock)|secret\.key|password\.hash|bundle|projects"

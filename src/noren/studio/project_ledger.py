@@ -14,10 +14,11 @@ from noren.errors import ParameterError
 from noren.i18n import _
 from noren.ledger import Ledger
 from noren.studio.exports import Download, file_name, packed
-from noren.studio.service import NotNowError, NotThereError, Studio
+from noren.studio.service import Studio
 from noren.studio.store import Job, State
 from noren.studio.work.keeping import curve_of
 from noren.studio.work.project_files import method_of
+from noren.web.refusals import NotNowError, NotThereError
 
 __all__ = ["add", "make", "periods_to_come", "told", "usual_steps", "weigh"]
 

@@ -6,25 +6,21 @@ sentence with its cure, and nothing of the machine is told.
 
 from __future__ import annotations
 
-import errno
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from noren.errors import InputError, NorenError, OutputError, sentences
+from noren.errors import InputError, NorenError, sentences
 from noren.i18n import LANGUAGES, N_, _, active_language, in_every_language, said_again
+from noren.web.disk import DISK_FULL, is_disk_full
 
 __all__ = [
-    "DISK_FULL",
     "GONE",
     "INTERRUPTED",
     "MEMORY_FULL",
     "UNEXPECTED",
-    "DiskFullError",
     "Reason",
     "in_language_of_reader",
-    "is_disk_full",
     "reason_of",
     "spoken",
     "told_error",
@@ -33,48 +29,11 @@ __all__ = [
 Reason = dict[str, str]
 """One sentence in each language: ``{"en": …, "ja": …}``."""
 
-DISK_FULL: Final = N_("the disk that holds the studio's data is full; free some space there and try again")
 MEMORY_FULL: Final = N_("the memory of this machine does not suffice; try fewer rows or another method")
 GONE: Final = N_("the worker was killed, perhaps because memory ran out; try fewer rows or another method")
 INTERRUPTED: Final = N_("the studio was stopped {times} times while this ran; start it again")
 UNEXPECTED: Final = N_("this should not happen; the job's error log in the data folder tells more")
 _OWN_FAULT: Final = N_("{component} failed by a fault of its own; the job's error log in the data folder tells more")
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-_FULL_TEXTS = ("no space left on device", "disk is full", "disk quota exceeded", "file too large (os error")
-
-
-class DiskFullError(OutputError):
-    """There is no room for what was to be kept; nothing of it is left."""
-
-    def __init__(self) -> None:
-        super().__init__(_(DISK_FULL))
-
-
-def is_disk_full(error: BaseException | None) -> bool:
-    """Tell whether a full disk (or quota) is behind an error, whichever library met it.
-
-    >>> is_disk_full(OSError(28, "No space left on device")), is_disk_full(OSError(2, "No such file"))
-    (True, False)
-    """
-    return any(
-        isinstance(one, DiskFullError)
-        or (isinstance(one, OSError) and one.errno in _FULL)
-        or (not isinstance(one, NorenError) and any(text in _told_by_system(one) for text in _FULL_TEXTS))
-        for one in _behind(error)
-    )
-
-
-def _told_by_system(error: BaseException) -> str:
-    """Return an error's text; of a database's error without the statement, which holds what people wrote."""
-    return str(getattr(error, "orig", None) or error).lower()
-
-
-def _behind(error: BaseException | None) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
-        yield error
-        error = error.__cause__ or error.__context__
 
 
 def spoken(message: str, **words: Any) -> Reason:

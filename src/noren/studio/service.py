@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -15,11 +14,10 @@ from noren.api import draw_seed
 from noren.attacks import attacks as every_attack
 from noren.data import catalog
 from noren.data.formats.render import value_text
-from noren.data.formats.sizes import DecodedSizeError, stop_at_large
 from noren.data.release import Statement
 from noren.data.roles import stop_at_unclassified
 from noren.data.schema import Kind, Role, Schema
-from noren.errors import FileError, NorenError, ParameterError
+from noren.errors import NorenError, ParameterError
 from noren.i18n import N_, _, active_language
 from noren.judgement.outcome import label_of
 from noren.judgement.place import Place
@@ -31,11 +29,10 @@ from noren.naming import listing
 from noren.protocols import Method
 from noren.registry import Kind as Part
 from noren.registry import Registry
-from noren.studio.folders import Folders, new_id, read_json
+from noren.studio.folders import Folders, read_json
 from noren.studio.jobs import Jobs
 from noren.studio.judged import Result, judged, place_by, result_in
 from noren.studio.privacy import keep_private
-from noren.studio.reasons import DiskFullError, is_disk_full
 from noren.studio.store import Job, Project, State, Store
 from noren.studio.work.answers import LEAVE_OUT, answer_of, open_stops, with_answer
 from noren.studio.work.outcome_files import forget_failures
@@ -44,50 +41,19 @@ from noren.studio.work.running import forget_shared, original_of
 from noren.sweeps.plan import data_key, expanded
 from noren.sweeps.running import sweep_folder
 from noren.sweeps.sweep import own_seed
+from noren.web.disk import DiskFullError, is_disk_full
+from noren.web.refusals import NotNowError, NotThereError
 from noren.web.settings import Settings
+from noren.web.uploads import shown_name, write_upload
+from noren.work.ids import new_id
 
-__all__ = ["SAMPLES", "NotNowError", "NotThereError", "Studio", "TooLargeError", "pair_of"]
+__all__ = ["SAMPLES", "Studio", "pair_of"]
 
 SAMPLES = ("history", "people")
 """What can be made up: a shop's purchases, and a table of people."""
 _MOST_RUNS = 200
 _MOST_STEPS = 8
 _LONGEST_NAME = 120
-
-
-class NotThereError(NorenError):
-    """What was asked for is not there (any more)."""
-
-
-class NotNowError(NorenError):
-    """What was asked for cannot be done in the state things are in."""
-
-
-class TooLargeError(FileError):
-    """A file that is larger than the studio takes."""
-
-    @classmethod
-    def of(cls, largest: int, name: str | None = None) -> TooLargeError:
-        """Say how large a file may be."""
-        return cls(
-            _("the file is larger than {largest} MB").format(largest=f"{largest / 1e6:,.0f}"),
-            _("upload a part of it, or use Parquet"),
-            file=name,
-        )
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
-
-
-def _stop_at_too_much_inside(path: Path, most: int, name: str) -> None:
-    """Stop at a file that is small on the way and large once it is unpacked."""
-    try:
-        stop_at_large(path, most)
-    except DecodedSizeError as error:
-        raise TooLargeError(error.problem.rule, error.problem.cure, file=name) from None
-    except FileError:
-        return  # it is damaged, and whoever reads it says how
 
 
 class Studio:
@@ -200,17 +166,8 @@ class Studio:
         self._stop_when_protected(project)
         target, shown = self.folders.source(project), shown_name(name)
         aside = target.with_name(f"upload-{new_id()}.part")
-        received, most = 0, self.settings.largest_upload
         try:
-            with open(aside, "xb", opener=_private) as file:
-                for chunk in chunks:
-                    received += len(chunk)
-                    if received > most:
-                        raise TooLargeError.of(most, shown)
-                    file.write(chunk)
-                file.flush()
-                os.fsync(file.fileno())
-            _stop_at_too_much_inside(aside, most, shown)
+            received = write_upload(aside, chunks, self.settings.largest_upload, shown)
             source = {"file": shown, "bytes": received}
             self.store.change_project(project, source=source, facts={})
             aside.replace(target)
@@ -629,16 +586,6 @@ def pair_of(tables: Mapping[str, Any], a: str, b: str) -> dict[str, Any]:
         if [pair["a"], pair["b"]] == [b, a]:
             return _turned(pair)
     raise NotThereError(_("these two columns have no table; choose two of {names}").format(names=tables["columns"]))
-
-
-def shown_name(name: str) -> str:
-    """Return the name of a person's file, fit to be shown; no path is ever made of it.
-
-    >>> shown_name("../../etc/pass\\x00wd.csv")
-    'pass?wd.csv'
-    """
-    last = name.replace("\\", "/").rsplit("/", 1)[-1]
-    return "".join(c if c.isprintable() else "?" for c in last)[:_LONGEST_NAME] or "?"
 
 
 def _turned(pair: Mapping[str, Any]) -> dict[str, Any]:

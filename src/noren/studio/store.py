@@ -6,28 +6,27 @@ change is one short transaction: what was acknowledged survives a crash.
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 
-from noren.errors import FileError
 from noren.i18n import _
 from noren.judgement.rule import DEFAULT
-from noren.studio.folders import new_id
 from noren.studio.reasons import INTERRUPTED, in_language_of_reader, spoken
+from noren.work.ids import new_id
+from noren.work.migrations import migrate, newer
 from noren.work.queue import Queue, State, now, open_database, queue_columns
 
 __all__ = ["HEAVY", "LIGHT", "Job", "Project", "State", "Store", "now"]
 
 HEAVY, LIGHT = "heavy", "light"
 """The queue of runs, and that of what a person waits for on a page (reading a file, writing a report)."""
-_VERSION = 2
-_OPENING = 7_266_736
-"""The number of PostgreSQL's lock under which tables are made and changed."""
+_LAST_NUMBERED = 2
+"""The version in the table ``studio``, which studios without ``studio_version`` go by."""
 
 _tables = sa.MetaData()
 _about = sa.Table("studio", _tables, sa.Column("version", sa.Integer, nullable=False))
@@ -62,14 +61,6 @@ _sessions = sa.Table(
     sa.Column("digest", sa.String(64), primary_key=True),
     sa.Column("until", sa.String(32), nullable=False),
 )
-
-
-_OF_DBOS = (
-    "application_versions", "dbos_migrations", "event_dispatch_kv", "notifications", "operation_outputs", "queues",
-    "streams", "workflow_events", "workflow_events_history", "workflow_input", "workflow_output", "workflow_schedules",
-    "workflow_status",
-)  # fmt: skip
-"""Tables in which studios of version 1 kept their jobs a second time."""
 
 
 @dataclass(frozen=True)
@@ -124,20 +115,10 @@ class Store:
     def __init__(self, url: str) -> None:
         self.engine = open_database(url)
         self.queue = Queue(self.engine, _jobs)
-        with self.engine.begin() as database:
-            if self.engine.dialect.name == "postgresql":  # several may open it at once
-                database.execute(sa.select(sa.func.pg_advisory_xact_lock(_OPENING)))
-            version = _version(database)
-            if version > _VERSION:
-                raise FileError(
-                    _("these data were written by a newer Noren"), _("install it, or name another folder"), file=url
-                )
-            if version == 1:
-                _bring_to_2(database)
-            _tables.create_all(database)
-            if version < _VERSION:
-                database.execute(_about.delete())
-                database.execute(_about.insert().values(version=_VERSION))
+        migrate(
+            self.engine, _tables, Path(__file__).with_name("migrations"),
+            version_table="studio_version", adopted=_adopted,
+        )  # fmt: skip
 
     def close(self) -> None:
         """Let go of the database."""
@@ -266,33 +247,11 @@ def _project(row: Any) -> Project:
     return Project(row.id, name, row.created, source, json.loads(row.facts), row.rule)
 
 
-def _version(database: sa.Connection) -> int:
-    """Return the version of a database's tables; 0 where there are none."""
+def _adopted(database: sa.Connection) -> str | None:
+    """Return the step that a database stands at which was made before steps were told by ``studio_version``."""
     if not sa.inspect(database).has_table(_about.name):
-        return 0
-    return database.execute(sa.select(_about.c.version)).scalar() or 0
-
-
-def _bring_to_2(database: sa.Connection) -> None:
-    """Make the table of jobs a queue, and give projects a rule.
-
-    What waited waits on, and what ran is taken up with the attempts it had.
-    """
-    if "rule" not in {column["name"] for column in sa.inspect(database).get_columns(_projects.name)}:
-        database.execute(sa.text(f"ALTER TABLE projects ADD COLUMN rule TEXT NOT NULL DEFAULT '{DEFAULT.name}'"))
-    there = {column["name"] for column in sa.inspect(database).get_columns(_jobs.name)}
-    for column in queue_columns():
-        if column.name not in there:
-            made = sa.schema.CreateColumn(column).compile(dialect=database.dialect)
-            database.execute(sa.text(f"ALTER TABLE jobs ADD COLUMN {made}"))
-    database.execute(_jobs.update().values(queue=sa.case((_jobs.c.kind == "run", HEAVY), else_=LIGHT)))
-    aged = _jobs.update().where(_jobs.c.id == sa.bindparam("job")).values(enqueued=sa.bindparam("age"))
-    ages = [
-        {"job": row.id, "age": dt.datetime.fromisoformat(row.created).timestamp()}
-        for row in database.execute(sa.select(_jobs.c.id, _jobs.c.created))
-    ]
-    if ages:
-        database.execute(aged, ages)
-    if database.dialect.name == "sqlite":  # elsewhere they are in a schema of their own, perhaps not for us alone
-        for name in _OF_DBOS:
-            database.execute(sa.text(f"DROP TABLE IF EXISTS {name}"))
+        return None
+    version = database.execute(sa.select(_about.c.version)).scalar() or 0
+    if version > _LAST_NUMBERED:
+        raise newer(database.engine)
+    return f"{version:04}" if version else None

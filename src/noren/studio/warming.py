@@ -9,7 +9,7 @@ from noren.attacks import attacks
 from noren.measures import measures
 from noren.methods import methods
 from noren.registry import Registry
-from noren.studio.pages.frame import load_templates
+from noren.studio.pages.frame import FRAME
 from noren.sweeps.cost import constants
 
 __all__ = ["start_warming", "warm"]
@@ -26,7 +26,7 @@ def warm() -> None:
     What is there then stays for good: the garbage collector need not look at it again, which takes it a fifth of a
     second each time, in the middle of somebody's page.
     """
-    load_templates()
+    FRAME.load_templates()
     registries: tuple[Registry, ...] = (methods, attacks, measures)  # type: ignore[type-arg]
     for registry in registries:
         for name in registry:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from noren.progress import Stoppable
+from noren.work.children import become_child
 
 __all__ = ["Line", "main"]
 
@@ -71,8 +72,9 @@ def main(folder: Path) -> int:
     from noren.errors import NorenError
     from noren.i18n import activate, remember_messages
     from noren.studio.folders import read_json
-    from noren.studio.reasons import is_disk_full, told_error
+    from noren.studio.reasons import told_error
     from noren.studio.work import do
+    from noren.web.disk import is_disk_full
 
     remember_messages()
     order = read_json(folder / "order.json")
@@ -98,10 +100,5 @@ def _listen(teller: _Teller) -> None:
 
 
 if __name__ == "__main__":
-    with contextlib.suppress(OSError, AttributeError):
-        os.nice(10)  # pages come first
-    os.umask(0o077)  # whatever it writes is for the owner alone
-    # what a library prints is no line of ours: it goes to the error log
-    _mouth = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
+    _mouth = become_child()
     sys.exit(main(Path(sys.argv[1])))

@@ -1,7 +1,7 @@
 """What a request may send: so many bytes, and not for ever.
 
-Every body is bounded, whether it says its length or comes in chunks without one. Uploads bound themselves by what the
-studio takes (:mod:`noren.studio.api.data`); here they are only kept from trickling in for ever.
+Every body is bounded, whether it says its length or comes in chunks without one. Uploads bound themselves by what their
+server takes (:mod:`noren.web.uploads`); here they are only kept from trickling in for ever.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from fastapi import HTTPException
@@ -18,13 +19,35 @@ from starlette.types import Message, Receive, Scope
 
 from noren.i18n import _
 
-__all__ = ["BodyError", "Patience", "bounded"]
+__all__ = ["BodyError", "Bounds", "Patience", "bounded"]
 
 _USUAL: Final = 2**20
-_SCHEMA: Final = 8 * 2**20
-"""A schema of a million characters, each written as an escape of six, and its frame."""
-_SCHEMAS = re.compile(r"/api/v1/projects/[a-z0-9]{12}/schema(?:/check)?")
-_UPLOADS = re.compile(r"/api/v1/projects/[a-z0-9]{12}/(?:file|hierarchy|categories)")
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a server takes at which paths; a megabyte everywhere else.
+
+    Attributes
+    ----------
+    larger
+        Patterns of paths that take more, with their bytes.
+    uploads
+        The pattern of method and path (``PUT /file``) that bring a file, which its route bounds by itself.
+    """
+
+    larger: Mapping[str, int] = field(default_factory=dict)
+    uploads: str = "(?!)"
+
+    def most(self, scope: Scope) -> int | None:
+        """Return how many bytes a request may bring; none of an upload.
+
+        >>> Bounds({"/schema": 5}, "PUT /file").most({"method": "POST", "path": "/schema"})
+        5
+        """
+        if re.fullmatch(self.uploads, f"{scope['method']} {scope['path']}"):
+            return None
+        return next((most for path, most in self.larger.items() if re.fullmatch(path, scope["path"])), _USUAL)
 
 
 @dataclass(frozen=True)
@@ -53,14 +76,13 @@ class BodyError(HTTPException):
         super().__init__(status, message, headers={"Connection": "close"})
 
 
-def bounded(scope: Scope, receive: Receive, patience: Patience) -> Receive:
+def bounded(scope: Scope, receive: Receive, patience: Patience, bounds: Bounds) -> Receive:
     """Return a stream that gives a request's body and stops at one that is too large or too slow; one that says so of
     itself is refused at once.
     """
-    path, is_upload = scope["path"], scope["method"] == "PUT" and _UPLOADS.fullmatch(scope["path"]) is not None
-    most = _SCHEMA if _SCHEMAS.fullmatch(path) else _USUAL
+    most = bounds.most(scope)
     told = Headers(scope=scope).get("content-length", "")
-    if not is_upload and told.isdigit() and int(told) > most:
+    if most is not None and told.isdigit() and int(told) > most:
         raise _too_large(most)
     began, received, whole = time.monotonic(), 0, False
 
@@ -69,17 +91,17 @@ def bounded(scope: Scope, receive: Receive, patience: Patience) -> Receive:
         if whole:
             return await receive()
         elapsed = time.monotonic() - began
-        wait = patience.between if is_upload else min(patience.between, patience.usual - elapsed)
+        wait = patience.between if most is None else min(patience.between, patience.usual - elapsed)
         try:
             message = await asyncio.wait_for(receive(), max(wait, 0.0))
         except TimeoutError:
             raise _too_slow() from None
         received += len(message.get("body", b""))
         whole = not message.get("more_body", False)
-        if not is_upload and received > most:
+        if most is not None and received > most:
             raise _too_large(most)
         late = time.monotonic() - began - patience.usual
-        if is_upload and not whole and late > 0 and received < late * patience.pace:
+        if most is None and not whole and late > 0 and received < late * patience.pace:
             raise _too_slow()
         return message
 

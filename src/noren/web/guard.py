@@ -3,8 +3,9 @@
 - ``Host`` must be a name of ours, so that no other site's name can be pointed at this machine (DNS rebinding).
 - What changes something must come from our own pages (``Origin``, ``Sec-Fetch-Site``) and carry a token that only they
   know, in the header ``X-CSRF-Token`` or the form field ``csrf``.
-- A studio that other machines can reach asks for its password. Wrong ones are counted for each address apart, so that
-  nobody can lock others out; a session ends with the password it was opened by.
+- A program may bring an API token of its own (``Authorization: Bearer …``) below ``/api/``, where a server knows such.
+  No browser adds it by itself, so such a request has no cookie and needs no token of a page.
+- Who is not let in by the server's :class:`Doorkeeper` sees what is open to everybody, and nothing else.
 - What proxies say of a client is believed where the steward named them, and of nobody else.
 - Bodies are bounded in size and time (:mod:`noren.web.bodies`).
 - Answers forbid scripts, styles and requests from anywhere else, framing, and guessing of types.
@@ -12,40 +13,36 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import hashlib
 import hmac
 import ipaddress
 import re
 import secrets
-import threading
-import time
+from collections.abc import Callable
 from http.cookies import SimpleCookie
 from typing import Any, Final, Protocol
 from urllib.parse import parse_qs, urlsplit
 
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as NoConnectionError
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from noren.i18n import LANGUAGES, _, speaking
-from noren.web.bodies import BodyError, Patience, bounded
+from noren.web.bodies import BodyError, Bounds, Patience, bounded
+from noren.web.cookies import LANGUAGE, SESSION, THEME
+from noren.web.database_away import DATABASE_AWAY, is_database_away
 from noren.web.settings import Settings
 
-__all__ = ["CONTENT_POLICY", "DAYS", "Guard", "Login", "Sessions", "token_of"]
+__all__ = ["CONTENT_POLICY", "OPEN_TO_ALL", "Bearer", "Doorkeeper", "Guard", "token_of"]
 
-SESSION: Final = "noren_session"
-LANGUAGE: Final = "noren_language"
-THEME: Final = "noren_theme"
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-_OPEN_TO_ALL = ("/static/", "/login", "/healthy", "/preferences")
+OPEN_TO_ALL: Final = ("/static/", "/login", "/healthy", "/preferences")
+"""What everybody may see of a server that lets in only some."""
 _LARGEST_FORM = 2**20
 _LONGEST_NAME = 253
-DAYS: Final = 14
-"""How long a session lasts."""
-_MINUTE, _MOST_WRONG = 60.0, 10
-_MANY_WRONG, _DELAY, _LONGEST_DELAY = 30, 0.05, 3.0
-_hashing = threading.BoundedSemaphore(2)
 CONTENT_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -66,110 +63,45 @@ def token_of(settings: Settings, session: str) -> str:
     return hmac.new(settings.key, b"csrf:" + session.encode(), hashlib.sha256).hexdigest()
 
 
-class Sessions(Protocol):
-    """Where sessions are kept, by their digests: the studio's store."""
-
-    def has_session(self, digest: str) -> bool:
-        """Tell whether a session is open."""
-
-    def add_session(self, digest: str, until: str) -> None:
-        """Keep a session until a moment."""
-
-    def remove_session(self, digest: str) -> None:
-        """End a session."""
-
-
-class Login:
-    """The password of a studio that other machines can reach; guessing it is slow.
-
-    An address may be wrong ten times a minute. When many addresses guess together, every answer comes later the more
-    they guess, but the right password always opens: whoever guesses from elsewhere locks nobody out.
-    """
-
-    def __init__(self, settings: Settings, store: Sessions) -> None:
-        self._settings, self._store = settings, store
-        self._lock = threading.Lock()
-        self._wrong: dict[str, list[float]] = {}
-
-    @property
-    def needed(self) -> bool:
-        """Whether people must log in: a password was set."""
-        return self._settings.password_hash is not None
+class Doorkeeper(Protocol):
+    """Who may come in: the studio's password (:class:`noren.web.login.Login`), the arena's accounts."""
 
     def is_in(self, session: str) -> bool:
-        """Tell whether a session is logged in."""
-        kept = self._settings.password_hash
-        return kept is None or self._store.has_session(_digest(session, kept))
-
-    def may_try(self, address: str) -> bool:
-        """Count a try of an address; tell whether it was not wrong too often in the last minute."""
-        with self._lock:
-            now = time.monotonic()
-            self._wrong = {
-                who: recent
-                for who, tries in self._wrong.items()
-                if (recent := [t for t in tries if t > now - _MINUTE][-_MOST_WRONG:])
-            }
-            tries = self._wrong.setdefault(_guesser(address), [])
-            if len(tries) >= _MOST_WRONG:
-                return False
-            tries.append(now)
-            return True
-
-    def delay(self) -> float:
-        """Return the seconds to wait before an answer: none, unless many addresses guess together."""
-        with self._lock:
-            wrong = sum(map(len, self._wrong.values()))
-        return min(_LONGEST_DELAY, max(0, wrong - _MANY_WRONG) * _DELAY)
-
-    def enter(self, password: str, address: str = "") -> str | None:
-        """Return a new session for the right password."""
-        from argon2 import PasswordHasher
-        from argon2.exceptions import Argon2Error, InvalidHashError
-
-        kept = self._settings.password_hash
-        try:
-            with _hashing:  # each takes 64 MB
-                if kept is None or not PasswordHasher().verify(kept, password):
-                    return None
-        except (Argon2Error, InvalidHashError):
-            return None
-        with self._lock:
-            self._wrong.pop(_guesser(address), None)
-        session = secrets.token_urlsafe(32)
-        until = dt.datetime.now(dt.UTC) + dt.timedelta(days=DAYS)
-        self._store.add_session(_digest(session, kept), until.isoformat(timespec="microseconds"))
-        return session
-
-    def leave(self, session: str) -> None:
-        """Log a session out."""
-        kept = self._settings.password_hash
-        if kept is not None:
-            self._store.remove_session(_digest(session, kept))
+        """Tell whether a session may see more than what is open to all."""
 
 
-def _digest(session: str, password_hash: str) -> str:
-    """Return what is kept of a session; another password, or the same one set again, makes it another."""
-    return hashlib.sha256(f"{password_hash}\0{session}".encode()).hexdigest()
-
-
-def _guesser(address: str) -> str:
-    """Return who counts as one: an address, and of IPv6 the network that one household is given."""
-    try:
-        found = ipaddress.ip_address(address)
-    except ValueError:
-        return address
-    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is None:
-        return str(ipaddress.ip_network((found, 64), strict=False))
-    return str(found)
+Bearer = Callable[[str], Any | None]
+"""Returns whose an API token is, or nothing; asked in a thread."""
 
 
 class Guard:
-    """The middleware: refuses, or lets through with session, language and theme in ``request.state``."""
+    """The middleware: refuses, or lets through with session, language and theme in ``request.state``.
 
-    def __init__(self, app: ASGIApp, settings: Settings, login: Login, patience: Patience | None = None) -> None:
-        self._app, self._settings, self._login = app, settings, login
-        self._patience = patience or Patience()
+    Parameters
+    ----------
+    door
+        Who may come in.
+    bounds
+        What a request may bring.
+    bearer
+        Whose an API token is; ``request.state.account`` has the answer, and is ``None`` on requests without one.
+    open_to_all
+        What paths begin with that everybody may see.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        settings: Settings,
+        door: Doorkeeper,
+        patience: Patience | None = None,
+        bounds: Bounds | None = None,
+        bearer: Bearer | None = None,
+        open_to_all: tuple[str, ...] = OPEN_TO_ALL,
+    ) -> None:
+        self._app, self._settings, self._door = app, settings, door
+        self._patience, self._bounds = patience or Patience(), bounds or Bounds()
+        self._bearer, self._open = bearer, open_to_all
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -188,6 +120,8 @@ class Guard:
         session = session or secrets.token_urlsafe(32)
         language = _language(cookies, headers)
         theme = cookies[THEME].value if THEME in cookies else ""
+        token = _bearer_token(scope, headers) if self._bearer is not None else None
+        fresh = fresh and token is None
         scope.setdefault("state", {})
         scope["state"] |= {
             "session": session,
@@ -196,6 +130,7 @@ class Guard:
             "theme": theme if theme in ("light", "dark") else "auto",
             "client": client,
             "secure": secure,
+            "account": None,
         }
 
         only_https = "; Secure" if secure else ""
@@ -212,20 +147,25 @@ class Guard:
 
         with speaking(language):
             try:
-                receive = bounded(scope, receive, self._patience)
-                refusal, receive = await self._refusal(scope, headers, session, receive, fresh)
+                receive = bounded(scope, receive, self._patience, self._bounds)
+                refusal = self._other_name(scope, headers)
+                if refusal is None and token is not None and self._bearer is not None:
+                    refusal = _not_known(scope, await run_in_threadpool(self._bearer, token))
+                elif refusal is None:
+                    refusal, receive = await self._refusal(scope, headers, session, receive, fresh)
             except BodyError as error:
                 refusal = _refused(error.detail, scope["path"].startswith("/api/"), error.status_code)
                 refusal.headers["Connection"] = "close"
+            except (DBAPIError, NoConnectionError) as error:
+                if not is_database_away(error):
+                    raise
+                refusal = _refused(_(DATABASE_AWAY), scope["path"].startswith("/api/"), 503)
             await (refusal or self._app)(scope, receive, answer)
 
     async def _refusal(
         self, scope: Scope, headers: Headers, session: str, receive: Receive, fresh: bool
     ) -> tuple[Response | None, Receive]:
         path, is_api = scope["path"], scope["path"].startswith("/api/")
-        asked, reached = headers.get("host", ""), scope.get("server")
-        if not self._settings.answers_to(asked, reached[0] if reached else None):
-            return PlainTextResponse(self._other_name(asked), 421), receive
         if scope["method"] not in _SAFE:
             if not _from_our_pages(headers):
                 return _refused(_("this request comes from another site"), is_api), receive
@@ -238,19 +178,36 @@ class Guard:
                 receive = _again(body)
             if fresh or not hmac.compare_digest(given.encode(), token_of(self._settings, session).encode()):
                 return _refused(_("the page is out of date; load it again"), is_api), receive
-        if not path.startswith(_OPEN_TO_ALL) and not self._login.is_in(session):
+        if not path.startswith(self._open) and not self._door.is_in(session):
             if is_api:
                 return _refused(_("log in first"), is_api, 401), receive
             return RedirectResponse("/login", 303), receive
         return None, receive
 
-    def _other_name(self, asked: str) -> str:
+    def _other_name(self, scope: Scope, headers: Headers) -> Response | None:
+        asked, reached = headers.get("host", ""), scope.get("server")
+        if self._settings.answers_to(asked, reached[0] if reached else None):
+            return None
         name = asked.rsplit(":", 1)[0] if re.fullmatch(r"[\w.-]+(:\d+)?", asked) else ""
         if not name or len(name) > _LONGEST_NAME:
-            return _("this studio is not known under that name")
-        return _("this studio is not known as {name}; open {address}, or start it with --allow-host {name}").format(
-            name=name, address=self._settings.addresses[0]
-        )
+            return PlainTextResponse(_("this server is not known under that name"), 421)
+        said = _("this server is not known as {name}; open {address}, or start it with --allow-host {name}")
+        return PlainTextResponse(said.format(name=name, address=self._settings.addresses[0]), 421)
+
+
+def _bearer_token(scope: Scope, headers: Headers) -> str | None:
+    kind, _blank, token = headers.get("authorization", "").partition(" ")
+    return token.strip() if kind.lower() == "bearer" and scope["path"].startswith("/api/") else None
+
+
+def _not_known(scope: Scope, account: Any | None) -> Response | None:
+    """Keep whose an API token is; refuse one that is nobody's."""
+    scope["state"]["account"] = account
+    if account is not None:
+        return None
+    refusal = _refused(_("this API token is not known; make another on your account's page"), True, 401)
+    refusal.headers["WWW-Authenticate"] = "Bearer"
+    return refusal
 
 
 def _client(scope: Scope, headers: Headers, settings: Settings) -> tuple[str, bool]:

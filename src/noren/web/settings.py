@@ -1,4 +1,4 @@
-"""Where the studio keeps its data, and whom it lets in."""
+"""Where a server keeps its data, and whom it lets in."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ LARGEST_UPLOAD = 4 * 2**30
 _HOST = re.compile(r"(?:[\w.-]{1,253}|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?")
 
 
-def default_folder() -> Path:
-    """Return where the studio of this person keeps its data."""
+def default_folder(server: str = "studio") -> Path:
+    """Return where a server of this person keeps its data."""
     base = os.environ.get("XDG_DATA_HOME")
-    return (Path(base) if base else Path.home() / ".local" / "share") / "noren" / "studio"
+    return (Path(base) if base else Path.home() / ".local" / "share") / "noren" / server
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How one studio is set up.
+    """How one server is set up.
 
     Attributes
     ----------
     folder
-        Everything the studio knows: database, uploads, releases. Backed up by copying it.
+        Everything the server knows: database, uploads, releases. Backed up by copying it.
     host, port
-        Where it listens. Beyond this machine only with a password.
+        Where it listens. Beyond this machine only where people log in.
     names
         Further names that people may reach it by (``Host``), such as that of a proxy: with a port that port alone,
         without one any.
@@ -51,6 +51,10 @@ class Settings:
         The address of a PostgreSQL database; SQLite in the folder where left out.
     workers
         How many heavy jobs run at once.
+    server
+        What kind of server it is, which names its database.
+    accounts
+        Whether people have accounts of their own, in place of one password for all.
     """
 
     folder: Path
@@ -63,6 +67,8 @@ class Settings:
     workers: int = field(default_factory=lambda: max(1, min(4, os.cpu_count() or 1)))
     largest_upload: int = LARGEST_UPLOAD
     samples: bool = True
+    server: str = "studio"
+    accounts: bool = False
 
     def __post_init__(self) -> None:
         for name in self.names:
@@ -72,7 +78,7 @@ class Settings:
                     _("write it as in the address, such as studio.example or studio.example:8321"),
                 )
         self.is_proxy("")  # a wrong address is said now
-        if not self.is_local and self.password_hash is None:
+        if not self.is_local and not self.accounts and self.password_hash is None:
             raise ParameterError(
                 _("{host} can be reached from other machines, and the studio has no password").format(host=self.host),
                 _("set one with noren studio --set-password, or listen on 127.0.0.1"),
@@ -99,7 +105,7 @@ class Settings:
     @property
     def database_url(self) -> str:
         """The address of the database."""
-        return self.database or f"sqlite:///{(self.folder / 'studio.sqlite').resolve()}"
+        return self.database or f"sqlite:///{(self.folder / f'{self.server}.sqlite').resolve()}"
 
     @property
     def hosts(self) -> frozenset[str]:
@@ -119,7 +125,7 @@ class Settings:
         """Tell whether a request that names ``host`` is meant for us; ``reached`` is our address that it came in on.
 
         A site can make its own name lead to this machine, but not make a browser write our address where it stands for
-        another: on a studio that listens everywhere, the address that the connection was made to is right.
+        another: on a server that listens everywhere, the address that the connection was made to is right.
 
         >>> studio = Settings(Path("studio"), names=("studio.example",))
         >>> studio.answers_to("studio.example:443"), studio.answers_to("evil.example:8321")
@@ -165,7 +171,7 @@ class Settings:
         key = path.read_bytes()
         if len(key) < 32:
             raise FileError(
-                _("the studio's key is damaged"), _("delete it; open pages must be loaded again"), file=path
+                _("the server's key is damaged"), _("delete it; open pages must be loaded again"), file=path
             )
         return key
 
@@ -188,7 +194,7 @@ class Settings:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
             raise FileError(
-                _("the studio cannot keep its data here ({reason})").format(reason=error.strerror),
+                _("the server cannot keep its data here ({reason})").format(reason=error.strerror),
                 _("name another folder with --data-dir"),
                 file=self.folder,
             ) from None

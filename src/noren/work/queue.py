@@ -12,26 +12,33 @@ the database's clock: those of the machines may differ.
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import re
 import threading
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.exc import OperationalError
 
+from noren.errors import ParameterError, shown
 from noren.i18n import _
 
-__all__ = ["Claim", "Queue", "State", "now", "open_database", "queue_columns"]
+__all__ = [
+    "Claim", "Queue", "State", "clock_of", "exclusive", "now", "open_database", "queue_columns",
+]  # fmt: skip
 
 LEASE: Final = 15.0
 """Seconds after which a job whose holder is not heard of is anybody's."""
 MOST_ATTEMPTS: Final = 3
+_COARSE: Final = 0.1
+"""Seconds by which a database's clock may be coarser than this machine's."""
 
 
 class State(StrEnum):
@@ -97,6 +104,11 @@ class Claim:
 class Queue:
     """The jobs of one table.
 
+    Parameters
+    ----------
+    lost
+        What is written beside a job whose holder was not heard of any more, when it is taken up or given up for good.
+
     Examples
     --------
     >>> jobs = sa.Table("jobs", sa.MetaData(), *queue_columns())
@@ -110,8 +122,16 @@ class Queue:
     (False, True)
     """
 
-    def __init__(self, engine: sa.Engine, table: sa.Table, *, lease: float = LEASE) -> None:
+    def __init__(
+        self,
+        engine: sa.Engine,
+        table: sa.Table,
+        *,
+        lease: float = LEASE,
+        lost: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
         self.engine, self.table, self.lease = engine, table, lease
+        self._lost = lost
         self.is_shared = engine.dialect.name == "postgresql"
         """Whether a holder may be cut off from the database while others are not."""
         self._writing = threading.RLock()
@@ -121,10 +141,23 @@ class Queue:
 
     def add(self, job: str, kind: str, *, queue: str = "", most_attempts: int = MOST_ATTEMPTS, **values: Any) -> None:
         """Add a job, to a queue where one is named; ``values`` are for the table's other columns."""
+        with self.engine.begin() as database:
+            self.add_within(database, job, kind, queue=queue, most_attempts=most_attempts, **values)
+
+    def add_within(
+        self,
+        database: sa.Connection,
+        job: str,
+        kind: str,
+        *,
+        queue: str = "",
+        most_attempts: int = MOST_ATTEMPTS,
+        **values: Any,
+    ) -> None:
+        """Add a job as a part of a transaction."""
         given = {"id": job, "kind": kind, "queue": queue, "state": str(State.WAITING), "attempts": 0}
         given |= {"most_attempts": most_attempts, "enqueued": self._enqueued()} | values
-        with self.engine.begin() as database:
-            database.execute(self.table.insert().values(**given))
+        database.execute(self.table.insert().values(**given))
 
     def enqueue(self, job: str, queue: str, **values: Any) -> bool:
         """Let a job wait for its turn: one that is in no queue yet, or one that is over and is to be done again."""
@@ -173,6 +206,7 @@ class Queue:
             lease_until=sa.case((spent, 0.0), else_=self._clock() + self.lease),
             started=sa.case((spent, at.started), else_=now()),
             ended=sa.case((spent, now()), else_=sa.null()),
+            **{name: sa.case((at.state == State.RUNNING, text), else_=at[name]) for name, text in self._lost.items()},
         )
         while True:
             with self.engine.begin() as database:
@@ -227,10 +261,36 @@ class Queue:
                 self._unwritten[job] = given
                 return True
 
+    def end_within(self, database: sa.Connection, job: str, state: State, holder: str, **values: Any) -> bool:
+        """End what is the holder's as a part of a transaction, so that a job and what came of it are written together.
+
+        Tell whether it was still the holder's; where it was not, the transaction must not be kept.
+        """
+        given = values | {"state": str(state), "ended": now()} | _NOBODYS
+        asked = self.table.update().where(self.table.c.id == job, self._held(holder)).values(**given)
+        return database.execute(asked).rowcount == 1
+
     def hand_back(self, job: str, holder: str, **values: Any) -> bool:
         """Let a job wait again where it stood; the attempt is not counted."""
         given = {"state": str(State.WAITING), "attempts": self.table.c.attempts - 1, "started": None} | values
         return self._write(job, given | _NOBODYS, self._held(holder))
+
+    def try_again(self, job: str, holder: str, *, after: float = 0.0, **values: Any) -> State | None:
+        """Let a job that failed by no fault of its own wait at the end of its queue; a last attempt ends it as failed.
+
+        It waits ``after`` seconds at least. Return its state, or None where it is not the holder's.
+        """
+        at = self.table.c
+        spent = at.attempts >= at.most_attempts
+        given = values | _NOBODYS | {
+            "state": sa.case((spent, str(State.FAILED)), else_=str(State.WAITING)),
+            "enqueued": self._enqueued() + after,
+            "ended": sa.case((spent, now()), else_=sa.null()),
+        }  # fmt: skip
+        asked = self.table.update().where(at.id == job, self._held(holder)).values(**given).returning(at.state)
+        with self.engine.begin() as database:
+            found = database.execute(asked).scalar()
+        return None if found is None else State(found)
 
     def let_go(self, job: str, holder: str) -> None:
         """Say that nobody is at work any more on a job that was cancelled."""
@@ -271,8 +331,10 @@ class Queue:
     def _open(self, table: sa.FromClause, queues: Collection[str], besides: Collection[str]) -> sa.ColumnElement[bool]:
         at = table.c
         given_up = sa.and_(at.state == State.RUNNING, at.lease_until < self._clock())
+        # what is tried again may have to wait; a clock that was set back holds up nothing else
+        waits = sa.and_(at.state == State.WAITING, sa.or_(at.attempts == 0, at.enqueued <= self._clock() + _COARSE))
         known = {*besides, *self._unwritten}
-        return sa.and_(at.queue.in_(queues), sa.or_(at.state == State.WAITING, given_up), at.id.not_in(known))
+        return sa.and_(at.queue.in_(queues), sa.or_(waits, given_up), at.id.not_in(known))
 
     def _held(self, holder: str) -> sa.ColumnElement[bool]:
         return sa.and_(self.table.c.claimed_by == holder, self.table.c.state == State.RUNNING)
@@ -282,14 +344,30 @@ class Queue:
             return database.execute(sa.select(self.table.c.id).where(*conditions).limit(1)).first() is not None
 
     def _clock(self) -> sa.ColumnElement[float]:
-        """Return the database's time in seconds, as of when a statement has its locks."""
-        if self.is_shared:
-            return sa.cast(sa.extract("epoch", sa.func.clock_timestamp()), sa.Double)
-        return sa.literal_column("((julianday('now') - 2440587.5) * 86400.0)", sa.Double)
+        return clock_of(self.engine)
 
     def _enqueued(self) -> Any:
         # SQLite tells milliseconds, which several may share; it is on this machine, whose clock is finer
         return self._clock() if self.is_shared else time.time()
+
+
+def clock_of(engine: sa.Engine) -> sa.ColumnElement[float]:
+    """Return the database's time in seconds, as of when a statement has its locks."""
+    if engine.dialect.name == "postgresql":
+        return sa.cast(sa.extract("epoch", sa.func.clock_timestamp()), sa.Double)
+    return sa.literal_column("((julianday('now') - 2440587.5) * 86400.0)", sa.Double)
+
+
+@contextlib.contextmanager
+def exclusive(engine: sa.Engine) -> Iterator[sa.Connection]:
+    """Yield a transaction that writes; in SQLite the only one from its start, so that it is never too late to write.
+
+    Changes of tables are a part of it in both databases.
+    """
+    with engine.begin() as database:
+        if engine.dialect.name == "sqlite":
+            database.exec_driver_sql("BEGIN IMMEDIATE")
+        yield database
 
 
 def now() -> str:
@@ -299,6 +377,11 @@ def now() -> str:
 
 def open_database(url: str) -> sa.Engine:
     """Return the engine of a database where what was acknowledged is on the disk and nobody waits for ever."""
+    if not re.match(r"(sqlite|postgres(ql)?(\+psycopg)?)://", url):
+        raise ParameterError(
+            _("{url} is no address of a database").format(url=shown(re.sub(r":[^:@/]+@", ":***@", url))),
+            _("write it like postgresql://user@host/name, or sqlite:///file"),
+        )
     if url.startswith("sqlite"):
         _make_private(url)
         engine = sa.create_engine(url, connect_args={"timeout": 30})

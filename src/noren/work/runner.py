@@ -32,10 +32,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Ending:
-    """How a job ended, and what to write beside it; ``WAITING`` hands it back, and the attempt is not counted."""
+    """How a job ended, and what to write beside it; ``WAITING`` hands it back, and the attempt is not counted.
+
+    With ``again_after`` seconds it is: whatever the state, the job is tried again, unless this was the last attempt.
+    """
 
     state: State
     values: Mapping[str, Any] = field(default_factory=dict)
+    again_after: float | None = None
 
 
 class Runner:
@@ -93,27 +97,31 @@ class Runner:
             _log.exception("the work on %s failed", claim.id)
             ending = Ending(State.FAILED)
         try:
-            return ending.state if self._write(claim.id, ending) else None
+            return self._write(claim.id, ending)
         finally:
             with self._lock:
                 self._held.pop(claim.id, None)
             self._woken.set()
 
-    def _write(self, job: str, ending: Ending) -> bool:
+    def _write(self, job: str, ending: Ending) -> State | None:
         while True:
             try:
-                if ending.state == State.WAITING:
-                    written = self.queue.hand_back(job, self.holder, **ending.values)
-                else:
-                    written = self.queue.end(job, ending.state, holder=self.holder, **ending.values)
+                written = self._written(job, ending)
                 break
             except (OperationalError, InterfaceError):  # the database is away; were it for long, the lease ends
                 if self._closed.wait(self._poll):
-                    return False
-        if not written:
+                    return None
+        if written is None:
             with contextlib.suppress(SQLAlchemyError):
                 self.queue.let_go(job, self.holder)
         return written
+
+    def _written(self, job: str, ending: Ending) -> State | None:
+        if ending.again_after is not None:
+            return self.queue.try_again(job, self.holder, after=ending.again_after, **ending.values)
+        if ending.state == State.WAITING:
+            return ending.state if self.queue.hand_back(job, self.holder, **ending.values) else None
+        return ending.state if self.queue.end(job, ending.state, holder=self.holder, **ending.values) else None
 
     # --- looking for work ------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noren.errors import ParameterError
-from noren.kernels.judging.correlation import pearson, rejection_limit
+from noren.kernels.judging.correlation import correlation_interval, pearson, rejection_limit, spearman
 
 # S0, Table 6: U, frequent itemsets, RFM, similarity wholesale, retail, top; team by team.
 TABLE_6 = np.array([
@@ -53,3 +53,27 @@ def test_bad_input() -> None:
         rejection_limit(2)
     with pytest.raises(ParameterError, match="alpha = 0 is not a chance"):
         rejection_limit(5, 0)
+
+
+def test_spearman_by_hand() -> None:
+    """Without ties 1 - 6·Σd²/(n(n²-1)): ranks 1..5 against 2 1 4 3 5 differ by 1 four times, so 1 - 24/120 = 0.8."""
+    assert spearman(np.arange(1.0, 6.0), np.array([20.0, 10.0, 40.0, 30.0, 50.0])) == pytest.approx(0.8)
+    assert spearman(np.array([1.0, 2.0, 3.0]), np.array([5.0, 5.0, 5.0])) is None
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=12))
+def test_spearman_is_scipys(pairs: list[tuple[int, int]]) -> None:
+    from scipy.stats import rankdata
+
+    x, y = np.array(pairs, float).T
+    ours, theirs = spearman(x, y), pearson(rankdata(x), rankdata(y))
+    assert ours == (theirs if theirs is None else pytest.approx(theirs))
+
+
+def test_the_interval_of_a_rank_correlation() -> None:
+    """Fisher's z by hand: atanh(0.31) = 0.3205, its error √(1.04805/18) = 0.2413, times 1.96 = 0.4729."""
+    low, high = correlation_interval(0.31, 21)
+    assert low == pytest.approx(np.tanh(0.3205 - 0.4729), abs=2e-4)
+    assert high == pytest.approx(np.tanh(0.3205 + 0.4729), abs=2e-4)
+    assert correlation_interval(0.5, 3) == (-1.0, 1.0)
+    assert correlation_interval(-1.0, 9) == (-1.0, -1.0)

@@ -24,7 +24,7 @@ WORKED_IN = frozenset({"ledger", "cache", "data_dir"})
 READ = frozenset(
     {
         *("original", "release", "releases", "source", "file", "names", "known", "guess", "sweep", "chain", "master"),
-        *("control", "table", "categories"),
+        *("control", "table", "categories", "against", "phases"),
     }
 )
 """The others; a test asks that a new one is named in one of these lists."""

@@ -38,12 +38,14 @@ __all__ = [
     "TIME_FORMATS",
     "CellPlace",
     "Problems",
+    "column_rules",
     "in_calendar",
     "parse_text",
     "parse_values",
     "read_text",
     "read_values",
     "shown_cell",
+    "unreadable",
     "validate_values",
 ]
 
@@ -147,7 +149,7 @@ def _judged(
     found = Problems() if problems is None else problems
     for name, cells in lost.items():
         column = schema[name]
-        found.add(cells, given[name], column, place, *_unreadable(column, given[name].filter(cells)))
+        found.add(cells, given[name], column, place, *unreadable(column, given[name].filter(cells)))
     _find_broken_rules(typed, lost, schema, place, found)
     if problems is None:
         found.stop(place.file)
@@ -158,7 +160,7 @@ def _find_broken_rules(typed: pl.DataFrame, lost: Lost, schema: Schema, place: C
     rules = [
         (column, bad.fill_null(value=False), rule, cure)
         for column in schema.columns
-        for bad, rule, cure in _rules(column, guessed=schema.guessed)
+        for bad, rule, cure in column_rules(column, guessed=schema.guessed)
     ]
     # one query for all rules: a query each would look at every column of a wide file each time
     broken = typed.select(bad.any().alias(str(i)) for i, (_column, bad, _rule, _cure) in enumerate(rules))
@@ -311,7 +313,7 @@ def _nothing(values: pl.Series, column: Column) -> pl.Series:
 # --- rules -----------------------------------------------------------------------------------------------------------
 
 
-def _rules(column: Column, *, guessed: bool = False) -> list[tuple[pl.Expr, str, str]]:
+def column_rules(column: Column, *, guessed: bool = False) -> list[tuple[pl.Expr, str, str]]:
     """Return (is bad, rule, cure) for everything the schema says of this column's values."""
     value = pl.col(column.name)
     rules = []
@@ -372,7 +374,7 @@ def _bound(bound: object) -> str:
 # --- saying where ----------------------------------------------------------------------------------------------------
 
 
-def _unreadable(column: Column, values: pl.Series) -> tuple[str, str]:
+def unreadable(column: Column, values: pl.Series) -> tuple[str, str]:
     """Return the rule that unreadable cells break, and its cure."""
     patterns = _(" or ").join(spelled(column.format, column.type)) if column.scale == Scale.INTERVAL else ""
     rules = {

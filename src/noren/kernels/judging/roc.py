@@ -15,9 +15,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import betaincinv, ndtri
-from scipy.stats import rankdata
 
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.judging.shares import share_high, share_low
@@ -33,6 +31,8 @@ def auc(members: Real, controls: Real) -> float:
     >>> auc(np.array([3.0, 2.0]), np.array([2.0, 1.0]))
     0.875
     """
+    from scipy.stats import rankdata  # loads for half a second, and most who judge need none of it
+
     m, n = len(members), len(controls)
     ranks = rankdata(np.concatenate([members, controls]))
     return float((ranks[:m].sum() - m * (m + 1) / 2) / (m * n))
@@ -47,6 +47,8 @@ def auc_interval(area: float, members: int, controls: int, sure: float = 0.95) -
     >>> [round(end, 3) for end in auc_interval(0.5, 50, 50)], [round(end, 3) for end in auc_interval(1.0, 50, 50)]
     ([0.39, 0.61], [0.96, 1.0])
     """
+    from scipy.optimize import brentq
+
     z, others = float(ndtri(0.5 + sure / 2)), (members + controls) / 2 - 1
 
     def error(true: float) -> float:

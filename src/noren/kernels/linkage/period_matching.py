@@ -18,7 +18,15 @@ from numpy.typing import NDArray
 
 from noren.kernels.arrays import Flags, Real
 
-__all__ = ["Window", "matching_curve", "matching_rate", "user_matching", "worst_windows"]
+__all__ = [
+    "Window",
+    "matching_curve",
+    "matching_curves",
+    "matching_rate",
+    "user_matching",
+    "user_matchings",
+    "worst_windows",
+]
 
 Cells = NDArray[np.bool_] | Real
 
@@ -39,6 +47,19 @@ def user_matching(match: Cells) -> float:
     0.5
     """
     return float(match.prod(axis=1, dtype=np.float64).mean()) if len(match) else 0.0
+
+
+def user_matchings(match: Cells, weights: Real) -> Real:
+    """Return UM for other numbers of the same customers, a row for each row of ``weights``.
+
+    ``match`` may have several guesses between customers and periods; then there is a column for each.
+
+    >>> user_matchings(np.array([[True, True], [True, False]]), np.array([[1.0, 1.0], [2.0, 0.0]])).tolist()
+    [0.5, 1.0]
+    """
+    found = np.tensordot(weights, match.prod(axis=-1, dtype=np.float64), axes=1)
+    many = np.maximum(weights.sum(axis=1), 1.0)
+    return np.asarray(found / many.reshape(-1, *[1] * (found.ndim - 1)))
 
 
 def matching_rate(match: Cells, live: Flags) -> float:
@@ -63,6 +84,21 @@ def matching_curve(match: Cells, live: Flags) -> Real:
     """
     gain, cells = _sums(match, live)
     return _rate(gain[1:], cells[1:])
+
+
+def matching_curves(match: Cells, live: Flags, weights: Real) -> Real:
+    """Return MM^(1), MM^(2), … for other numbers of the same customers, a row for each row of ``weights``.
+
+    ``match`` and ``live`` may have several guesses between customers and periods, and so has what is returned.
+
+    >>> live = np.array([[True, True], [True, False]])
+    >>> match = np.array([[True, False], [True, True]])
+    >>> matching_curves(match, live, np.array([[1.0, 1.0], [0.0, 1.0]])).round(3).tolist()
+    [[1.0, 0.667], [1.0, 1.0]]
+    """
+    gain = np.tensordot(weights, match.astype(np.float64) - ~live, axes=1)
+    cells = np.tensordot(weights, live.astype(np.float64), axes=1)
+    return _rate(np.cumsum(gain, axis=-1), np.cumsum(cells, axis=-1))
 
 
 def worst_windows(match: Cells, live: Flags) -> list[Window]:

@@ -10,7 +10,7 @@ from noren.data.periods import of_one_kind
 from noren.data.release import Secret
 from noren.protocols import Guess
 
-__all__ = ["Hits", "hits", "hits_by_rank"]
+__all__ = ["Hits", "hits", "hits_by_rank", "hits_by_target"]
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,25 @@ def hits_by_rank(guess: Guess, secret: Secret) -> list[int]:
     return _answers(guess, secret)["right"].cast(pl.Int64).cum_sum().to_list()
 
 
+def hits_by_target(guess: Guess, secret: Secret) -> pl.DataFrame:
+    """Return, for each person whose pseudonyms are named, how many of them are named and how many rightly.
+
+    Names for pseudonyms that there are not are nobody's.
+
+    >>> secret = Secret(pl.DataFrame({"pseudonym": ["7", "8"], "customer": ["ann", "bob"]}), pl.Series([0, 1]), 2)
+    >>> guess = Guess("hand", pl.DataFrame({"pseudonym": ["7", "8", "9"], "customer": ["ann", "ann", "bob"]}))
+    >>> hits_by_target(guess, secret).rows()
+    [('ann', 1, 1), ('bob', 1, 0)]
+    """
+    _renamed, true, key = _side_by_side(guess, secret)
+    owners = true.select(*key, target="customer").unique(key, keep="first", maintain_order=True)
+    both = _answers(guess, secret).join(owners, on=key, how="inner", maintain_order="left")
+    # a right name is its own target, also where a pseudonym stands for several people
+    target = pl.when("right").then("customer").otherwise("target")
+    counted = both.group_by(target.alias("target")).agg(named=pl.len().cast(pl.Int64), right=pl.col("right").sum())
+    return counted.with_columns(pl.col("right").cast(pl.Int64)).sort("target")
+
+
 def _of_rows(guess: Guess) -> Guess:
     """Return a guess about the rows of a table in the words of one about pseudonyms."""
     return replace(guess, pairs=guess.pairs.rename({"row": "pseudonym", "person": "customer"}))
@@ -69,16 +88,22 @@ def _of_rows(guess: Guess) -> Guess:
 
 def _answers(guess: Guess, secret: Secret) -> pl.DataFrame:
     """Return the answers that count, in the guess's order, and whether each is right."""
-    if "row" in guess.pairs.columns:
-        guess, true = _of_rows(guess), secret.people_of_rows()
-    else:
-        true = secret.pseudonyms
-    key = [name for name in ("pseudonym", "period") if name in guess.pairs.columns and name in true.columns]
-    if "period" in key and not of_one_kind(*(one["period"].drop_nulls().unique() for one in (guess.pairs, true))):
-        key = ["pseudonym"]  # months say nothing of weeks, but who is behind a pseudonym they say
+    guess, true, key = _side_by_side(guess, secret)
     # an attack that finds nobody may leave its columns without a type
     texts = guess.pairs.with_columns(pl.col("pseudonym", "customer").cast(pl.String))
     answers = texts.drop_nulls([*key, "customer"]).unique(key, keep="first", maintain_order=True)
     truth = true.select(*key, "customer").unique().with_columns(right=pl.lit(value=True))
     both = answers.join(truth, on=[*key, "customer"], how="left", maintain_order="left")
     return both.with_columns(pl.col("right").fill_null(value=False))
+
+
+def _side_by_side(guess: Guess, secret: Secret) -> tuple[Guess, pl.DataFrame, list[str]]:
+    """Return a guess, the truth, and the columns that tell a pseudonym in both."""
+    if "row" in guess.pairs.columns:
+        guess, true = _of_rows(guess), secret.people_of_rows()
+    else:
+        true = secret.pseudonyms
+    key: list[str] = [name for name in ("pseudonym", "period") if name in guess.pairs.columns and name in true.columns]
+    if "period" in key and not of_one_kind(*(one["period"].drop_nulls().unique() for one in (guess.pairs, true))):
+        key = ["pseudonym"]  # months say nothing of weeks, but who is behind a pseudonym they say
+    return guess, true, key

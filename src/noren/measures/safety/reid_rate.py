@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from noren.cost_law import BY_PEOPLE, CostLaw
+from noren.data.frames import Table
+from noren.data.schema import Kind
 from noren.i18n import N_
 from noren.measures.evidence import guesses_of, original_history, secret_of
 from noren.measures.safety.hits import hits
@@ -18,8 +20,8 @@ class ReidRate(Measure):
     """Tell which share of the original's customers an attacker names rightly; the best attack counts.
 
     A customer counts once, however many pseudonyms of hers are found, and customers whose rows were all deleted stay in
-    the number the share is taken of. Naming people blindly, one drawn at random for each pseudonym, finds one customer
-    in the mean: compare with the chance 1/n that is given beside the value.
+    the number the share is taken of; of a table its rows are the people. Naming people blindly, one drawn at random for
+    each pseudonym, finds one customer in the mean: compare with the chance 1/n that is given beside the value.
 
     References
     ----------
@@ -52,15 +54,23 @@ class ReidRate(Measure):
     unit: ClassVar[str] = N_("share of customers")
     side: ClassVar[Side] = "safety"
     cost: ClassVar[CostLaw | None] = BY_PEOPLE
+    accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.HISTORY, Kind.TABLE})
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "secret", "guess"})
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the largest rate of all guesses; the parts are each attack's rate."""
         guesses, secret = guesses_of(evidence), secret_of(evidence)
-        people = max(len(original_history(evidence).customers), 1)
+        people = max(_people(evidence), 1)
         parts: dict[str, float] = {}
         for done, (attack, guess) in enumerate(guesses.items()):
             progress(done / len(guesses), attack)
             parts[attack] = hits(guess, secret).customers / people
         best = max(parts, key=lambda attack: parts[attack])
         return Score(parts[best], parts, {"best": best, "customers": people, "chance": 1 / people})
+
+
+def _people(evidence: Evidence) -> int:
+    """Return how many people the original is about."""
+    if isinstance(evidence.original, Table):
+        return len(evidence.original)
+    return len(original_history(evidence).customers)

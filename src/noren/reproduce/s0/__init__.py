@@ -2,7 +2,7 @@
 
 from noren.i18n import N_
 from noren.reproduce.frame import Document, Section, no_units
-from noren.reproduce.s0 import safety, usefulness
+from noren.reproduce.s0 import cup, safety, usefulness
 from noren.reproduce.s0.errata import errata
 
 __all__ = ["DOCUMENT"]
@@ -26,6 +26,7 @@ DOCUMENT = Document(
         Section(
             "check", "correlations", N_("What goes with U beyond chance"), usefulness.units, usefulness.correlations
         ),
+        Section("check", "contest", N_("The final played again: who would have won"), cup.units, cup.contest),
     ),
     errata=errata,
 )

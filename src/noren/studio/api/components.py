@@ -13,11 +13,12 @@ from noren.methods import methods
 from noren.methods.retention import Retention
 from noren.parameters import describe
 from noren.registry import Registry, build
-from noren.studio.api.models import ERRORS, Ident
+from noren.studio.api.models import Ident
 from noren.studio.api.surroundings import TheStudio
 from noren.studio.forms.planning import USUAL_K, retention_plan
+from noren.web.error_models import errors
 
-router = APIRouter(tags=["components"], responses={401: ERRORS[401]})
+router = APIRouter(tags=["components"], responses=errors(401))
 
 Room = Literal["methods", "attacks", "measures"]
 _ROOMS: dict[str, Registry[Any]] = {"methods": methods, "attacks": attacks, "measures": measures}
@@ -64,13 +65,13 @@ def list_measures() -> list[dict[str, Any]]:
     return [describe(measures[name]) for name in measures]
 
 
-@router.get("/projects/{project}/{room}/fitting", responses={s: ERRORS[s] for s in (404, 409, 422)})
+@router.get("/projects/{project}/{room}/fitting", responses=errors(404, 409, 422))
 def list_fitting(project: Ident, room: Room, studio: TheStudio) -> list[str]:
     """Return the names of those that work on a project's data."""
     return [component.name for component in studio.fitting(project, _ROOMS[room])]
 
 
-@router.get("/projects/{project}/plan", responses={s: ERRORS[s] for s in (404, 409, 422)})
+@router.get("/projects/{project}/plan", responses=errors(404, 409, 422))
 def show_plan(
     project: Ident,
     studio: TheStudio,

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import queue
-from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
@@ -14,21 +11,20 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from noren.data.schema import LONGEST_NAME, PRESETS, Schema
 from noren.errors import InputError, NorenError
-from noren.i18n import _
 from noren.studio import groupings
-from noren.studio.api.models import ERRORS, Ident, JobOut, said_job
+from noren.studio.api.models import Ident, JobOut, said_job
 from noren.studio.api.surroundings import TheStudio
 from noren.studio.forms.columns import content_of, problems_of, schema_of
 from noren.studio.hierarchies import hierarchy_facts
-from noren.studio.service import TooLargeError, shown_name
+from noren.web.error_models import errors
+from noren.web.uploads import received, shown_name, small_body, stop_if_told_too_large, told_length
 
-router = APIRouter(tags=["data"], responses={s: ERRORS[s] for s in (400, 401, 403, 404, 408, 409, 413, 422, 507)})
+router = APIRouter(tags=["data"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
 
 Start = Annotated[int, Query(ge=0, le=10**9)]
 Count = Annotated[int, Query(ge=1, le=500)]
 ColumnName = Annotated[str, Query(alias="column", min_length=1, max_length=LONGEST_NAME)]
 FileName = Annotated[str, Query(alias="name", min_length=1, max_length=300)]
-_WAITING_CHUNKS = 16
 _MOST_VALUES = 5_000
 _ANY_BYTES = {
     "requestBody": {
@@ -141,65 +137,10 @@ class CategoriesOut(BaseModel):
 async def upload(project: Ident, request: Request, studio: TheStudio, name: FileName) -> JobOut:
     """Send a file (CSV, Parquet, Excel) as the body; it is kept as it comes and read by a job."""
     studio.project(project)
-    _stop_if_told_too_large(request, studio.settings.largest_upload, shown_name(name))
-    studio.stop_without_room(project, _told_length(request))
-    # the disk is written in a thread; the queue between bounds what is held in memory
-    chunks: queue.Queue[bytes | None] = queue.Queue(_WAITING_CHUNKS)
-    whole = False
-
-    def arriving() -> Iterator[bytes]:
-        while (chunk := chunks.get()) is not None:
-            yield chunk
-        if not whole:
-            raise _cut_off(name)
-
-    keeping = asyncio.create_task(asyncio.to_thread(studio.receive, project, name, arriving()))
-
-    async def hand_over(chunk: bytes | None) -> None:
-        while not keeping.done():
-            try:
-                chunks.put_nowait(chunk)
-                return
-            except queue.Full:
-                await asyncio.sleep(0.002)
-
-    try:
-        async for chunk in request.stream():
-            if chunk:
-                await hand_over(chunk)
-            if keeping.done():
-                break
-        whole = True
-    finally:
-        await hand_over(None)
-        if not whole:
-            with contextlib.suppress(NorenError, OSError):
-                await keeping
-    return said_job(await keeping, studio.jobs)
-
-
-def _cut_off(name: str) -> InputError:
-    return InputError(_("the upload was cut off"), _("send the file again"), file=shown_name(name))
-
-
-def _stop_if_told_too_large(request: Request, largest: int, name: str) -> None:
-    if _told_length(request) > largest:
-        raise TooLargeError.of(largest, name)
-
-
-def _told_length(request: Request) -> int:
-    told = request.headers.get("content-length", "")
-    return int(told) if told.isdigit() else 0
-
-
-async def _small_body(request: Request, name: str) -> bytes:
-    _stop_if_told_too_large(request, groupings.LARGEST, shown_name(name))
-    content = bytearray()
-    async for chunk in request.stream():
-        content += chunk
-        if len(content) > groupings.LARGEST:
-            raise TooLargeError.of(groupings.LARGEST, shown_name(name))
-    return bytes(content)
+    stop_if_told_too_large(request, studio.settings.largest_upload, name)
+    studio.stop_without_room(project, told_length(request))
+    job = await received(request, name, lambda chunks: studio.receive(project, name, chunks))
+    return said_job(job, studio.jobs)
 
 
 # --- what the columns mean -------------------------------------------------------------------------------------------
@@ -309,7 +250,7 @@ async def upload_hierarchy(
 ) -> HierarchyOut:
     """Give a column another hierarchy: value;label;…;*, one row per value, as the body."""
     studio.project(project)
-    content = await _small_body(request, name)
+    content = await small_body(request, name, groupings.LARGEST)
     about = await asyncio.to_thread(groupings.set_hierarchy, studio, project, column, content, shown_name(name))
     return HierarchyOut(**about)
 
@@ -334,7 +275,7 @@ async def upload_categories(
 ) -> CategoriesOut:
     """Give items categories: item,category[,name], one row per item, as the body; ``fill`` names the others unknown."""
     studio.project(project)
-    content = await _small_body(request, name)
+    content = await small_body(request, name, groupings.LARGEST)
     found = await asyncio.to_thread(groupings.set_categories, studio, project, content, shown_name(name), fill=fill)
     return CategoriesOut(**found)
 

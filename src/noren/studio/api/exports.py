@@ -9,12 +9,13 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from noren.studio import exports
-from noren.studio.api.models import ERRORS, Ident, JobOut, said_job
+from noren.studio.api.models import Ident, JobOut, said_job
 from noren.studio.api.surroundings import TheStudio
+from noren.web.error_models import errors
 
 __all__ = ["router", "sent"]
 
-router = APIRouter(tags=["exports"], responses={s: ERRORS[s] for s in (400, 401, 403, 404, 408, 409, 413, 422, 507)})
+router = APIRouter(tags=["exports"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
 
 _BYTES = {"schema": {"type": "string", "format": "binary"}}
 

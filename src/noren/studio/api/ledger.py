@@ -11,10 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from noren.judgement.rule import RULES
 from noren.studio import project_ledger
 from noren.studio.api.exports import sent
-from noren.studio.api.models import ERRORS, Ident, JobOut, Step, said_job
+from noren.studio.api.models import Ident, JobOut, Step, said_job
 from noren.studio.api.surroundings import TheStudio
+from noren.web.error_models import errors
 
-router = APIRouter(tags=["ledger"], responses={s: ERRORS[s] for s in (400, 401, 403, 404, 408, 409, 413, 422, 507)})
+router = APIRouter(tags=["ledger"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
 
 Limit = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 RuleWord = Annotated[str, Field(pattern=rf"^({'|'.join(RULES)}|[0-9.][0-9./]{{0,11}})$")]

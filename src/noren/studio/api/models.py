@@ -11,9 +11,9 @@ from noren.i18n import _
 from noren.studio.jobs import Jobs
 from noren.studio.store import Job, Project
 from noren.studio.work.stages import stage_of
+from noren.web.error_models import ErrorText
 
 __all__ = [
-    "ERRORS",
     "Ident",
     "JobOut",
     "Order",
@@ -31,39 +31,6 @@ Ident = Annotated[str, Field(pattern=r"^[a-z0-9]{12}$", description="an identifi
 
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
-
-
-class ErrorText(BaseModel):
-    """What is wrong and the cure; where it is, as far as that is known."""
-
-    message: str
-    row: int | None = None
-    column: str | None = None
-    value: str | None = None
-    rule: str | None = None
-    cure: str | None = None
-
-
-class ErrorOut(BaseModel):
-    """An answer that says why there is no other."""
-
-    error: ErrorText
-
-
-ERRORS: dict[int | str, dict[str, Any]] = {
-    status: {"model": ErrorOut, "description": text}
-    for status, text in (
-        (400, "what was sent cannot be read"),
-        (401, "log in first"),
-        (403, "the request comes from another site, or its token is out of date"),
-        (404, "there is no such thing"),
-        (409, "it cannot be done in the state things are in"),
-        (408, "what was sent came too slowly"),
-        (413, "what was sent is too large"),
-        (422, "what was sent breaks a rule; the message names it and the cure"),
-        (507, "the disk of the studio is full; nothing was kept"),
-    )
-}
 
 
 class ProjectIn(_Strict):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from noren.studio.api.models import ERRORS, Ident, ProjectChange, ProjectIn, ProjectOut, said_project
+from noren.studio.api.models import Ident, ProjectChange, ProjectIn, ProjectOut, said_project
 from noren.studio.api.surroundings import TheStudio
+from noren.web.error_models import errors
 
-router = APIRouter(tags=["projects"], responses={s: ERRORS[s] for s in (400, 401, 403, 404, 408, 409, 413, 422, 507)})
+router = APIRouter(tags=["projects"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
 
 
 @router.get("/projects")

@@ -14,14 +14,15 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from noren.judgement.place import frontier
 from noren.studio.api.data import Count, Rows, Start
-from noren.studio.api.models import ERRORS, Ident, JobOut, Order, SweepOrder, said_job
+from noren.studio.api.models import Ident, JobOut, Order, SweepOrder, said_job
 from noren.studio.api.surroundings import TheStudio
 from noren.studio.forms.planning import estimate_order
 from noren.studio.service import Studio
 from noren.studio.store import State
 from noren.sweeps.cost import Cost
+from noren.web.error_models import errors
 
-router = APIRouter(tags=["runs"], responses={s: ERRORS[s] for s in (400, 401, 403, 404, 408, 409, 413, 422, 507)})
+router = APIRouter(tags=["runs"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
 
 _LOOK_EVERY, _LOOK_AT_ALL_EVERY = 0.15, 0.5
 _MOVING = {"id", "sweep", "state", "done", "words", "best", "can_stop", "stage"}

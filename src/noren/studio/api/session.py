@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from pydantic import BaseModel
 
-from noren.studio.api.models import ERRORS
+from noren.web.error_models import errors
 
 router = APIRouter(tags=["session"])
 
@@ -17,7 +17,7 @@ class SessionOut(BaseModel):
     language: str
 
 
-@router.get("/session", responses={s: ERRORS[s] for s in (401,)})
+@router.get("/session", responses=errors(401))
 def session(request: Request) -> SessionOut:
     """Return the token of this session."""
     return SessionOut(csrf=request.state.csrf, language=request.state.language)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from noren.studio.pages import compare, data, export, home, ledger, login, protect, result, runs
-from noren.studio.pages.frame import error_page
 
-__all__ = ["error_page", "router"]
+__all__ = ["router"]
 
 router = APIRouter(include_in_schema=False)
 for part in (home, login, data, protect, runs, result, compare, ledger, export):

@@ -1,34 +1,29 @@
-"""The first page: projects, and what holds for all pages (preferences, words, the charts' script)."""
+"""The first page: projects."""
 
 from __future__ import annotations
 
-import gzip
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
-from fastapi.responses import FileResponse, PlainTextResponse, RedirectResponse, Response
-from starlette.exceptions import HTTPException
+from fastapi.responses import RedirectResponse, Response
 
 from noren.data import catalog
 from noren.errors import NorenError
 from noren.i18n import N_, _, ngettext
-from noren.judgement.glossary import chapters
 from noren.judgement.place import Place
 from noren.judgement.rule import rule_named
-from noren.studio.api.models import ErrorText, Ident, JobOut, said_job
+from noren.studio.api.models import Ident, JobOut, said_job
 from noren.studio.api.surroundings import TheStudio
-from noren.studio.pages.frame import local_path, page
+from noren.studio.pages.frame import page
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
-from noren.web.bundle import Bundle
-from noren.web.guard import LANGUAGE, THEME
+from noren.web.error_models import ErrorText
 
 router = APIRouter()
 
-_YEAR = 365 * 86_400
 _LONGEST = 2_000
 _SAMPLES = {"history": N_("made-up purchases of a shop"), "people": N_("a made-up table of people")}
 Text = Annotated[str, Form(max_length=_LONGEST)]
@@ -197,48 +192,3 @@ def _sources(studio: Studio) -> list[tuple[str, str]]:
         *((f"sample:{name}", _(words)) for name, words in _SAMPLES.items()),
         *((f"dataset:{name}", _(titles[name])) for name in studio.datasets()),
     ]
-
-
-# --- what holds for all pages --------------------------------------------------------------------------------
-
-
-@router.get("/about")
-def show_about(request: Request) -> Response:
-    """Tell what the words mean."""
-    return page(request, "about.html.jinja", title=_("What the words mean"), place="about", chapters=chapters())
-
-
-@router.get("/healthy")
-def healthy() -> PlainTextResponse:
-    """Say that the studio answers."""
-    return PlainTextResponse("ok")
-
-
-@router.get("/bundle/{name}")
-def show_bundle(name: str, request: Request) -> Response:
-    """Send the charts' script, packed as it lies on the disk; it never changes under its name."""
-    bundle: Bundle = request.app.state.bundle
-    if name != bundle.name:
-        raise HTTPException(404)
-    headers = {"Cache-Control": "private, max-age=31536000, immutable", "Vary": "Accept-Encoding"}
-    path, kind = bundle.ready(), "text/javascript; charset=utf-8"
-    if "gzip" in request.headers.get("accept-encoding", ""):
-        return FileResponse(path, media_type=kind, headers=headers | {"Content-Encoding": "gzip"})
-    return Response(gzip.decompress(path.read_bytes()), media_type=kind, headers=headers)
-
-
-@router.post("/preferences")
-def prefer(
-    request: Request,
-    back: Text = "/",
-    language: Annotated[Literal["en", "ja"] | None, Form()] = None,
-    theme: Annotated[Literal["light", "dark", "auto"] | None, Form()] = None,
-) -> Response:
-    """Remember the language and the theme, and go back to the page."""
-    answer = RedirectResponse(local_path(back), 303)
-    for cookie, value in ((LANGUAGE, language), (THEME, theme)):
-        if value is not None:
-            answer.set_cookie(
-                cookie, value, max_age=_YEAR, httponly=True, samesite="strict", secure=request.state.secure
-            )
-    return answer

@@ -11,7 +11,8 @@ from starlette.concurrency import run_in_threadpool
 
 from noren.i18n import _
 from noren.studio.pages.frame import page
-from noren.web.guard import DAYS, SESSION, Login
+from noren.web.cookies import drop_session, keep_session
+from noren.web.login import Login
 
 router = APIRouter()
 
@@ -27,17 +28,15 @@ async def log_in(request: Request, password: Annotated[str, Form(max_length=1000
     """Let in who knows the password; a new session, so that nobody can have prepared it."""
     login: Login = request.app.state.login
     address: str = request.state.client
-    if not login.may_try(address):
+    if not login.tries.may_try(address):
         told = _("Too many wrong passwords came from your address; wait a minute and try again.")
         return _asked_again(request, told, 429)
-    await asyncio.sleep(login.delay())
+    await asyncio.sleep(login.tries.delay())
     session = await run_in_threadpool(login.enter, password, address)
     if session is None:
         return _asked_again(request, _("That is not the password; after ten tries wait a minute."), 403)
     answer = RedirectResponse("/", 303)
-    answer.set_cookie(
-        SESSION, session, httponly=True, samesite="strict", secure=request.state.secure, max_age=DAYS * 86_400
-    )
+    keep_session(answer, request, session)
     return answer
 
 
@@ -54,5 +53,5 @@ def log_out(request: Request) -> Response:
     """End the session."""
     request.app.state.login.leave(request.state.session)
     answer = RedirectResponse("/login", 303)
-    answer.delete_cookie(SESSION, httponly=True, samesite="strict", secure=request.state.secure)
+    drop_session(answer, request)
     return answer

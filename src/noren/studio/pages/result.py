@@ -28,8 +28,9 @@ from noren.studio.missing import failures, is_unaudited, missing_sentence
 from noren.studio.page_numbers import Fact, diversity_facts, measured, table_risk_facts, useful_facts
 from noren.studio.pages.frame import page
 from noren.studio.pages.result_parts import classes_of, crosstab_of, histogram_of, row_pairs_of
-from noren.studio.service import NotThereError, Studio
+from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
+from noren.web.refusals import NotThereError
 
 __all__ = ["router", "rule_words", "run_of", "untried_sentence"]
 

@@ -10,9 +10,9 @@ from noren.i18n import _
 from noren.judgement.numbers import count
 from noren.reports.run_view import RunView
 from noren.studio import words
-from noren.studio.pages.frame import with_query
 from noren.studio.service import Studio, pair_of
 from noren.studio.store import Job
+from noren.web.frame import with_query
 
 __all__ = ["classes_of", "crosstab_of", "dwarfing", "histogram_of", "row_pairs_of"]
 

@@ -20,10 +20,12 @@ from noren.studio.api.models import Ident, JobOut, said_job
 from noren.studio.api.surroundings import TheStudio
 from noren.studio.forms.planning import said_seconds
 from noren.studio.missing import measures_of, unmeasured_reason
-from noren.studio.pages.frame import local_path, page
-from noren.studio.service import NotThereError, Studio
+from noren.studio.pages.frame import page
+from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
 from noren.studio.work.stages import STAGES
+from noren.web.frame import local_path
+from noren.web.refusals import NotThereError
 
 router = APIRouter()
 

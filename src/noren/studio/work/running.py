@@ -38,11 +38,12 @@ from noren.reports.row_pairs import row_pairs
 from noren.reports.run_view import run_view
 from noren.studio.folders import Folders, read_json, write_json
 from noren.studio.judged import summary_of
-from noren.studio.reasons import is_disk_full, reason_of
+from noren.studio.reasons import reason_of
 from noren.studio.work.outcome_files import Kept, Part
 from noren.studio.work.project_files import method_of
 from noren.studio.work.stages import end_of
 from noren.sweeps.kept import KeptPoint
+from noren.web.disk import is_disk_full
 
 __all__ = ["do", "forget_shared", "original_of"]
 

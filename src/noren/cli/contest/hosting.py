@@ -1,0 +1,150 @@
+"""``noren contest serve, work``: the server of contests, and those who judge for it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from noren.cli.contest.options import Database, Files, arena_at
+from noren.cli.parts.help_pages import App
+from noren.cli.parts.ports import listening
+from noren.cli.parts.screen import say
+from noren.errors import ParameterError
+from noren.i18n import _
+
+__all__ = ["add_to"]
+
+Folder = Annotated[
+    Path | None,
+    typer.Option("--data-dir", help=_("The folder that keeps keys, database and files; the user's own if not said.")),
+]
+Rehearsal = Annotated[
+    bool, typer.Option("--rehearsal", help=_("Let organisers move the clock; never for a cup that counts."))
+]
+
+
+def serve(
+    data_dir: Folder = None,
+    host: Annotated[str, typer.Option("--host", help=_("Where to listen."))] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65_535, help=_("The port; 0 takes a free one."))] = 8322,
+    open_page: Annotated[bool, typer.Option("--open/--no-open", help=_("Open the page in the browser."))] = False,
+    name: Annotated[
+        list[str] | None,
+        typer.Option("--allow-host", help=_("A further name it is reached by, such as cup.example.")),
+    ] = None,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--proxy", help=_("The address or network of a proxy in front of it, whose word on clients is taken.")
+        ),
+    ] = None,
+    https: Annotated[
+        bool, typer.Option("--https", help=_("People reach it over HTTPS alone: cookies never travel in the clear."))
+    ] = False,
+    database: Database = None,
+    files: Files = None,
+    rehearsal: Rehearsal = False,
+    works: Annotated[
+        bool, typer.Option("--work/--no-work", help=_("Judge on this machine, too; else run noren contest work."))
+    ] = True,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=1, max=64, help=_("How many files are judged at once."))
+    ] = None,
+    private_hooks: Annotated[
+        bool,
+        typer.Option(
+            "--allow-private-hooks", help=_("Send webhooks to addresses inside this network, too, such as 10.0.0.5.")
+        ),
+    ] = False,
+    demo: Annotated[
+        bool, typer.Option("--demo", help=_("A cup with bots in a temporary folder, to join at once."))
+    ] = False,
+) -> None:
+    """Serve contests until Ctrl-C."""
+    from noren.contest.settings import ArenaSettings
+
+    if demo:
+        if data_dir is not None or database is not None or files is not None:
+            raise ParameterError(_("--demo keeps nothing"), _("leave --data-dir, --database and --files out"))
+        _serve_demo(host, port, open_page=open_page)
+        return
+    taken = listening(host, port)
+    chosen: dict[str, Any] = {} if workers is None else {"workers": workers}
+    settings = ArenaSettings(
+        folder=data_dir or default_folder(),
+        host=host,
+        port=taken.getsockname()[1],
+        names=tuple(name or ()),
+        proxies=tuple(proxy or ()),
+        https=https,
+        database=database,
+        files=files,
+        rehearsal=rehearsal,
+        works=works,
+        private_hooks=private_hooks,
+        **chosen,
+    )
+    address, *others = settings.addresses
+    say(_("the arena is open at {address} (Ctrl-C closes it)").format(address=address))
+    if others:
+        say(
+            _("from other machines: {addresses}; other names are let in with --allow-host NAME").format(
+                addresses=", ".join(others)
+            )
+        )
+    if rehearsal:
+        say(_("note: this is a rehearsal; its organisers can move the clock."))
+    from noren.contest.serving import serve as run
+
+    run(settings, taken, address if open_page else None, say)
+
+
+def _serve_demo(host: str, port: int, *, open_page: bool) -> None:
+    from noren.contest.demo import serve_demo
+
+    serve_demo(listening(host, port), host, say, open_page=open_page)
+
+
+def default_folder() -> Path:
+    """Return where the arena of this person keeps its data."""
+    base = os.environ.get("XDG_DATA_HOME")
+    return (Path(base) if base else Path.home() / ".local" / "share") / "noren" / "arena"
+
+
+def work(
+    data_dir: Folder = None,
+    database: Database = None,
+    files: Files = None,
+    workers: Annotated[int, typer.Option("--workers", min=1, max=64, help=_("How many files are judged at once."))] = 1,
+    rehearsal: Rehearsal = False,
+    lease: Annotated[
+        float | None,
+        typer.Option(
+            "--lease", min=1.0, help=_("Seconds after which the job of a worker that is not heard of is anybody's.")
+        ),
+    ] = None,
+) -> None:
+    """Judge what is handed in until Ctrl-C."""
+    from noren.contest.judges import judge_until_told
+
+    folder = data_dir or default_folder()
+    with arena_at(folder, database, files, rehearsal=rehearsal, lease=lease) as arena:
+        say(_("judging for the arena in {folder} (Ctrl-C ends it)").format(folder=folder))
+        judge_until_told(arena, workers)
+
+
+def add_to(app: App) -> None:
+    """Add the commands."""
+    app.command(
+        "serve",
+        help=_("Serve contests: pages, the REST interface, the clock, and the judge."),
+        epilog=_("Example: noren contest serve --demo"),
+    )(serve)
+    app.command(
+        "work",
+        help=_("Judge for a server: as many processes as you like, on several machines with one PostgreSQL."),
+        epilog=_("Example: noren contest work --data-dir /srv/arena --database postgresql+psycopg://noren@db/arena"),
+    )(work)

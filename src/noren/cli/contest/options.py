@@ -1,0 +1,99 @@
+"""Arguments that the commands of contests share, and how they reach a server."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from noren.cli.parts.screen import say
+from noren.errors import ParameterError
+from noren.i18n import _
+
+if TYPE_CHECKING:
+    from noren.contest.arena import Arena
+    from noren.contest.client import Client
+
+__all__ = ["Contest", "Database", "Files", "Round", "Server", "Token", "arena_at", "client", "round_of", "shown_time"]
+
+Contest = Annotated[str, typer.Argument(metavar="CONTEST", help=_("The name of a contest, as in its address."))]
+Server = Annotated[
+    str | None,
+    typer.Option("--server", metavar="ADDRESS", help=_("The server; the one that you logged in to last if not said.")),
+]
+Token = Annotated[
+    str | None,
+    typer.Option(
+        "--token", help=_("The token of an account; NOREN_CONTEST_TOKEN or the one of your login if not said.")
+    ),
+]
+Round = Annotated[
+    str | None, typer.Option("--round", help=_("A round, such as final; the one that is played where left out."))
+]
+Database = Annotated[
+    str | None, typer.Option("--database", help=_("A PostgreSQL address; SQLite in the folder where left out."))
+]
+Files = Annotated[
+    str | None,
+    typer.Option("--files", metavar="URL", help=_("Where files are kept, any address that fsspec knows; the folder.")),
+]
+
+
+@contextlib.contextmanager
+def arena_at(
+    folder: Path, database: str | None, files: str | None, *, rehearsal: bool = False, lease: float | None = None
+) -> Iterator[Arena]:
+    """Yield the arena of a folder on this machine."""
+    from noren.contest.arena import Arena
+
+    arena = Arena(folder, database=database, files=files, rehearsal=rehearsal, lease=lease)
+    try:
+        yield arena
+    finally:
+        arena.close()
+
+
+@contextlib.contextmanager
+def client(server: str | None, token: str | None) -> Iterator[Client]:
+    """Yield the client of whoever runs the command."""
+    from noren.contest.client import Client
+    from noren.contest.credentials import login_for
+
+    with Client.of(login_for(server, token), tell=say) as found:
+        yield found
+
+
+def round_of(contest: dict[str, Any], given: str | None, kind: str | None = None) -> str:
+    """Return the round that is meant: the one named, the one that is open now, or the last that began."""
+    names = [one["id"] for one in contest["rounds"]]
+    if given is not None:
+        if given not in names:
+            raise ParameterError(
+                _("there is no round {name!r}").format(name=given[:40]),
+                _("rounds are {names}").format(names=", ".join(names)),
+            )
+        return given
+    phases = [one for one in contest["phases"] if one.get("round")]
+    of_kind = [one for one in phases if kind in (None, one["kind"])] or phases
+    open_ = [one for one in of_kind if one.get("open")]
+    begun = [one for one in of_kind if one["opens"] <= contest["now"]]
+    chosen = open_ or begun[-1:] or of_kind[:1]
+    return str(chosen[0]["round"])
+
+
+def shown_time(moment: str | None, zone: str = "UTC") -> str:
+    """Return a moment in the contest's time zone, to the minute.
+
+    >>> shown_time("2026-04-01T00:00:00.000000+00:00", "Asia/Tokyo")
+    '2026-04-01 09:00'
+    """
+    import datetime as dt
+
+    from noren.contest.phases import zone_named
+
+    if moment is None:
+        return ""
+    return dt.datetime.fromisoformat(moment).astimezone(zone_named(zone)).strftime("%Y-%m-%d %H:%M")

@@ -1,0 +1,456 @@
+"""What may be done in a contest: each act is decided from how it stands, and becomes entries of its log or a refusal.
+
+Every function takes the contest and the moment, and returns what the log is to say. They change nothing and read
+nothing else, so the server's decision can be made again from the log alone.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hmac
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from noren.contest.canonical import digest_of
+from noren.contest.log import Said
+from noren.contest.phases import Phase, PhaseKind, check_phases
+from noren.contest.state import Contest, Settings, Submission, Team
+from noren.errors import InputError
+from noren.i18n import _, ngettext
+
+__all__ = [
+    "RefusedError",
+    "add_invitation",
+    "change_code",
+    "change_settings",
+    "choose_release",
+    "code_digest",
+    "disqualify",
+    "has_code",
+    "join",
+    "judge",
+    "leave",
+    "pause",
+    "publish_results",
+    "publish_targets",
+    "receive_guess",
+    "receive_release",
+    "refund",
+    "register",
+    "reinstate",
+    "reschedule",
+    "rescore",
+    "resume",
+    "reveal",
+]
+
+_LONGEST_NAME = 60
+_LONGEST_REASON = 500
+_DAY = dt.timedelta(days=1)
+
+
+class RefusedError(InputError):
+    """An act that is not allowed: not found (404), not by you (403), not now (409), wrong (422), too often (429)."""
+
+    def __init__(self, message: str, cure: str = "", *, status: int = 409) -> None:
+        super().__init__(message, cure)
+        self.status = status
+
+
+def code_digest(code: str) -> str:
+    """Return what the log keeps of a code by which people join."""
+    return digest_of(b"noren-code:" + code.strip().lower().encode())
+
+
+def has_code(contest: Contest, code: str) -> bool:
+    """Tell whether a code lets somebody into a contest: that of a team, or an invitation."""
+    return _is_among(code_digest(code), {team.code for team in contest.teams.values()} | contest.invitations)
+
+
+# --- teams -----------------------------------------------------------------------------------------------------------
+
+
+def register(
+    contest: Contest, now: str, *, account: str, member: str, team: str, name: str, code: str, invitation: str = ""
+) -> list[Said]:
+    """Let a team be founded by its first member."""
+    _registration_open(contest, now)
+    _has_no_team(contest, account)
+    name, member = _name(name), _name(member)
+    if any(one.name.casefold() == name.casefold() for one in contest.teams.values()):
+        raise RefusedError(_("there is a team {name} already").format(name=name), _("choose another name"), status=422)
+    body = {"team": team, "name": name, "code_digest": code_digest(code), "account": account, "member": member}
+    if contest.settings.registration == "invited":
+        given = code_digest(invitation)
+        if not _is_among(given, contest.invitations):
+            raise RefusedError(_("this contest is by invitation"), _("ask the organiser for a code"), status=403)
+        body["invitation"] = given
+    return [Said("registered", f"member:{account}", body)]
+
+
+def join(contest: Contest, now: str, *, account: str, member: str, code: str) -> list[Said]:
+    """Let somebody into the team whose code they know."""
+    _registration_open(contest, now)
+    given = code_digest(code)
+    found = [team for team in contest.teams.values() if hmac.compare_digest(team.code, given)]
+    if not found:
+        raise RefusedError(_("no team has this code"), _("ask a member of the team for it"), status=422)
+    team = found[0]
+    if account in team.members:
+        return []
+    _has_no_team(contest, account)
+    if len(team.members) >= contest.settings.team_size:
+        raise RefusedError(
+            ngettext(
+                "the team {name} is full: {count} member", "the team {name} is full: {count} members", len(team.members)
+            ).format(name=team.name, count=len(team.members)),
+            _("found a team of your own"),
+        )
+    return [Said("joined", f"member:{account}", {"team": team.id, "account": account, "member": _name(member)})]
+
+
+def leave(contest: Contest, now: str, *, account: str) -> list[Said]:
+    """Let a member go; who handed something in stays, for the log says so."""
+    _registration_open(contest, now)
+    team = team_of(contest, account)
+    if any(one.account == account for one in contest.of_team(team.id)):
+        raise RefusedError(_("you handed in a file for this team"), _("ask the organiser"))
+    return [Said("left", f"member:{account}", {"team": team.id, "account": account})]
+
+
+def change_code(contest: Contest, _now: str, *, account: str, code: str) -> list[Said]:
+    """Give a team another code; the old one lets nobody in any more."""
+    team = team_of(contest, account)
+    return [Said("code-changed", f"member:{account}", {"team": team.id, "code_digest": code_digest(code)})]
+
+
+def team_of(contest: Contest, account: str) -> Team:
+    """Return the team of somebody; who has none is refused."""
+    name = contest.team_of.get(account)
+    if name is None:
+        raise RefusedError(_("you are in no team of this contest"), _("found one, or join one by its code"), status=403)
+    return contest.teams[name]
+
+
+def _registration_open(contest: Contest, now: str) -> None:
+    _not_paused(contest)
+    kinds = [one.kind for one in contest.phases]
+    if PhaseKind.REGISTRATION in kinds and not contest.open(now, PhaseKind.REGISTRATION):
+        raise _not_open(contest, now, PhaseKind.REGISTRATION)
+    if contest.has_results(now):
+        raise RefusedError(_("the contest is over"), _("look at its results"))
+
+
+def _has_no_team(contest: Contest, account: str) -> None:
+    if account in contest.team_of:
+        name = contest.teams[contest.team_of[account]].name
+        raise RefusedError(_("you are in the team {name} already").format(name=name), _("one person, one team"))
+
+
+def _name(given: str) -> str:
+    name = " ".join(given.split())
+    if not name or len(name) > _LONGEST_NAME or not name.isprintable():
+        raise RefusedError(
+            _("a name has 1 to {most} characters").format(most=_LONGEST_NAME), _("write another"), status=422
+        )
+    return name
+
+
+def _is_among(given: str, known: set[str]) -> bool:
+    return any([hmac.compare_digest(given, one) for one in known])  # noqa: C419 - all are compared, whatever was found
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def receive_release(
+    contest: Contest, now: str, *, account: str, submission: str, digest: str, size: int, phase: str | None = None
+) -> list[Said]:
+    """Take a release in; it is judged later."""
+    team = _may_play(contest, account)
+    at = _phase_for(contest, now, PhaseKind.PROTECT, phase)
+    used, most = contest.used(team.id, at.id), contest.rulebook.quota.releases
+    _within_quota(contest, now, team, used, most)
+    body = _body(contest, team, at, submission, digest, size, account)
+    return [Said("release-received", f"team:{team.id}", body)]
+
+
+def receive_guess(
+    contest: Contest, now: str, *, account: str, submission: str, target: str, digest: str, size: int,
+    phase: str | None = None,
+) -> list[Said]:  # fmt: skip
+    """Take a guess against a target in."""
+    team = _may_play(contest, account)
+    at = _phase_for(contest, now, PhaseKind.ATTACK, phase)
+    targets = contest.targets.get(at.round or "", {})
+    if not targets:
+        raise RefusedError(_("the targets are being prepared"), _("try again in a minute"))
+    if target not in targets:
+        raise RefusedError(
+            _("there is no target {target!r}").format(target=target[:20]),
+            _("targets are {names}").format(names=", ".join(sorted(targets)[:50])),
+            status=404,
+        )
+    if targets[target].team == team.id:
+        raise RefusedError(
+            _("target {target} is your own release").format(target=target), _("attack another"), status=422
+        )
+    used, most = contest.used(team.id, at.id, target), contest.rulebook.quota.guesses
+    _within_quota(contest, now, team, used, most)
+    body = _body(contest, team, at, submission, digest, size, account) | {"target": target}
+    return [Said("guess-received", f"team:{team.id}", body)]
+
+
+def choose_release(contest: Contest, now: str, *, account: str, submission: str) -> list[Said]:
+    """Let a team say which of its releases counts."""
+    team = _may_play(contest, account)
+    found = contest.submissions.get(submission)
+    if found is None or found.team != team.id or found.kind != "release":
+        raise RefusedError(_("there is no such release"), status=404)
+    if contest.settings.counting != "chosen":
+        raise RefusedError(_("in this contest the last valid release counts"), _("hand it in again"))
+    at = contest.phase(found.phase)
+    if at is None or at not in contest.open(now, PhaseKind.PROTECT):
+        raise _not_open(contest, now, PhaseKind.PROTECT)
+    if not found.counts:
+        raise RefusedError(_("only a valid release can count"), _("choose another"), status=422)
+    body = {"team": team.id, "round": found.round, "submission": submission}
+    return [Said("release-chosen", f"team:{team.id}", body)]
+
+
+def _body(
+    contest: Contest, team: Team, phase: Phase, submission: str, digest: str, size: int, account: str
+) -> dict[str, Any]:
+    if size > contest.settings.largest_file:
+        most = contest.settings.largest_file
+        raise RefusedError(_("the file is larger than {most:,} bytes").format(most=most), _("send less"), status=413)
+    return {
+        "submission": submission,
+        "team": team.id,
+        "account": account,
+        "phase": phase.id,
+        "round": phase.round,
+        "digest": digest,
+        "bytes": size,
+    }
+
+
+def _may_play(contest: Contest, account: str) -> Team:
+    _not_paused(contest)
+    team = team_of(contest, account)
+    if team.out is not None:
+        raise RefusedError(_("your team is disqualified: {reason}").format(reason=team.out), _("ask the organiser"))
+    return team
+
+
+def _phase_for(contest: Contest, now: str, kind: PhaseKind, name: str | None) -> Phase:
+    open_ = contest.open(now, kind)
+    wanted = open_ if name is None else [one for one in open_ if one.id == name]
+    if not wanted:
+        raise _not_open(contest, now, kind)
+    if len(wanted) > 1:
+        raise RefusedError(
+            _("several phases are open: {names}").format(names=", ".join(one.id for one in wanted)),
+            _("say which one it is for"),
+            status=422,
+        )
+    return wanted[0]
+
+
+def _not_open(contest: Contest, now: str, kind: PhaseKind) -> RefusedError:
+    of = [one for one in contest.phases if one.kind == kind]
+    past = [one for one in of if one.is_over(now)]
+    next_ = [one for one in of if one.opens > now]
+    if next_:
+        told = _("{phase} is not open; it opens {moment}")
+        return RefusedError(told.format(phase=next_[0].words, moment=shown_moment(next_[0].opens)), _("come back then"))
+    if past and past[-1].closes:
+        told = _("{phase} closed {moment}, and it is {now} now")
+        last = past[-1]
+        said = told.format(phase=last.words, moment=shown_moment(last.closes or ""), now=shown_moment(now))
+        return RefusedError(said, _("the server's clock counts"))
+    return RefusedError(_("this contest has no phase for that"))
+
+
+def shown_moment(moment: str) -> str:
+    """Return a moment for a message: in UTC, to the second."""
+    return moment[:19].replace("T", " ") + " UTC"
+
+
+def _not_paused(contest: Contest) -> None:
+    if contest.paused is not None:
+        raise RefusedError(
+            _("the contest is paused: {reason}").format(reason=contest.paused), _("wait until the organiser goes on")
+        )
+
+
+def _within_quota(contest: Contest, now: str, team: Team, used: int, most: int) -> None:
+    if used >= most:
+        raise RefusedError(
+            _("all {most} tries are used; files that were invalid or failed by our fault do not count").format(
+                most=most
+            ),
+            _("the last valid one stands"),
+            status=429,
+        )
+    since = (dt.datetime.fromisoformat(now) - _DAY).isoformat(timespec="microseconds")
+    today = sum(1 for one in contest.of_team(team.id) if one.time >= since and one.refunded is None)
+    if today >= contest.rulebook.quota.files_a_day:
+        raise RefusedError(
+            _("your team handed in {count:,} files in 24 hours").format(count=today),
+            _("check files with noren contest check before you send them"),
+            status=429,
+        )
+
+
+# --- the judge -------------------------------------------------------------------------------------------------------
+
+
+def judge(contest: Contest, *, submission: str, scorer: str, result: Mapping[str, Any]) -> list[Said]:
+    """Write down what the judge found; a second time by the same scorer changes nothing."""
+    known = contest.submissions.get(submission)
+    if known is None or (known.judged is not None and known.judged["scorer"] == scorer):
+        return []
+    if scorer != contest.scorer:
+        return []  # meanwhile another scorer was named
+    return [Said(f"{known.kind}-judged", "judge", {"submission": submission, "scorer": scorer, **result})]
+
+
+def refund(contest: Contest, *, submission: str, reason: str) -> list[Said]:
+    """Give a try back that failed by our fault."""
+    known = contest.submissions.get(submission)
+    if known is None or known.refunded is not None or known.judged is not None:
+        return []
+    return [Said("refunded", "judge", {"submission": submission, "reason": reason})]
+
+
+def publish_targets(contest: Contest, *, round_: str, targets: Sequence[Mapping[str, str]]) -> list[Said]:
+    """Let what teams attack be known."""
+    if round_ in contest.targets:
+        return []
+    return [Said("targets-published", "clock", {"round": round_, "targets": [dict(one) for one in targets]})]
+
+
+def reveal(contest: Contest, now: str, *, salt: str) -> list[Said]:
+    """Reveal the salt of the lots when the results open and all is judged."""
+    due = any(one.opens <= now for one in contest.phases if one.kind == PhaseKind.RESULTS)
+    if contest.salt is not None or not due or contest.unjudged():
+        return []
+    return [Said("revealed", "clock", {"salt": salt})]
+
+
+def publish_results(contest: Contest, *, digest: str) -> list[Said]:
+    """Write down the digest of the results; made anew after a later change, they have another."""
+    if contest.salt is None or contest.results == digest:
+        return []
+    return [Said("results", "clock", {"digest": digest})]
+
+
+# --- the organiser ---------------------------------------------------------------------------------------------------
+
+
+def pause(contest: Contest, _now: str, *, account: str, reason: str) -> list[Said]:
+    """Let nothing be handed in until the contest is resumed."""
+    _not_paused(contest)
+    return [_by(account, "paused", {"reason": _reason(reason)})]
+
+
+def resume(contest: Contest, _now: str, *, account: str) -> list[Said]:
+    """Go on; times stay as they are, and may be extended."""
+    if contest.paused is None:
+        raise RefusedError(_("the contest is not paused"))
+    return [_by(account, "resumed", {})]
+
+
+def reschedule(contest: Contest, now: str, *, account: str, phases: Sequence[Phase], reason: str) -> list[Said]:
+    """Change the times of phases; what began keeps its beginning, and what is attacked is not reopened."""
+    check_phases(phases, list(contest.rounds))
+    new = {one.id: one for one in phases}
+    for old in contest.phases:
+        kept = new.get(old.id)
+        if old.opens <= now and (kept is None or kept.opens != old.opens or kept.kind != old.kind):
+            raise RefusedError(_("{phase} has begun; its beginning stays").format(phase=old.words), status=422)
+        if kept is not None and old.is_over(now) and kept.closes != old.closes and old.round in contest.targets:
+            raise RefusedError(
+                _("{phase} is over and its releases are being attacked").format(phase=old.words),
+                _("extend what is not over"),
+                status=422,
+            )
+    if contest.salt is not None:
+        raise RefusedError(_("the lots are revealed; the contest is over"))
+    body = {"phases": [one.as_dict() for one in phases], "reason": _reason(reason)}
+    return [_by(account, "rescheduled", body)]
+
+
+def change_settings(contest: Contest, _now: str, *, account: str, settings: Settings, reason: str) -> list[Said]:
+    """Change settings; how a release is chosen to count stays once one was handed in."""
+    if settings.counting != contest.settings.counting and contest.submissions:
+        raise RefusedError(_("which release counts cannot change after the first was handed in"), status=422)
+    body = {"settings": settings.model_dump(mode="json"), "reason": _reason(reason)}
+    return [_by(account, "settings-changed", body)]
+
+
+def add_invitation(_contest: Contest, _now: str, *, account: str, code: str) -> list[Said]:
+    """Make a code that lets one team in."""
+    return [_by(account, "invited", {"code_digest": code_digest(code)})]
+
+
+def disqualify(contest: Contest, _now: str, *, account: str, team: str, reason: str) -> list[Said]:
+    """Take a team out of the ranking; what it found in others' releases stays true."""
+    found = _team(contest, team)
+    if found.out is not None:
+        raise RefusedError(_("the team is disqualified already"))
+    return [_by(account, "disqualified", {"team": team, "reason": _reason(reason)})]
+
+
+def reinstate(contest: Contest, _now: str, *, account: str, team: str, reason: str) -> list[Said]:
+    """Let a team back in."""
+    if _team(contest, team).out is None:
+        raise RefusedError(_("the team is not disqualified"))
+    return [_by(account, "reinstated", {"team": team, "reason": _reason(reason)})]
+
+
+def rescore(contest: Contest, _now: str, *, account: str, scorer: str, installed: str, reason: str) -> list[Said]:
+    """Let everything be judged again by a named scorer."""
+    if scorer != installed:
+        raise RefusedError(
+            _("this server has the scorer {installed}, not {scorer}").format(installed=installed, scorer=scorer[:40]),
+            _("install the Noren that has it, on the server and its workers"),
+            status=422,
+        )
+    if scorer == contest.scorer:
+        raise RefusedError(_("everything is judged by {scorer} already").format(scorer=scorer))
+    return [_by(account, "rescored", {"scorer": scorer, "reason": _reason(reason)})]
+
+
+def _team(contest: Contest, team: str) -> Team:
+    if team not in contest.teams:
+        raise RefusedError(_("there is no such team"), status=404)
+    return contest.teams[team]
+
+
+def _reason(given: str) -> str:
+    reason = " ".join(given.split())
+    if not reason or len(reason) > _LONGEST_REASON:
+        raise RefusedError(
+            _("a reason has 1 to {most} characters").format(most=_LONGEST_REASON),
+            _("say why; it stands in the log"),
+            status=422,
+        )
+    return reason
+
+
+def _by(account: str, kind: str, body: dict[str, Any]) -> Said:
+    return Said(kind, f"organiser:{account}", body)
+
+
+# --- who sees what ---------------------------------------------------------------------------------------------------
+
+
+def outcome_shown(
+    contest: Contest, now: str, submission: Submission
+) -> Literal["waiting", "valid", "effect", "counts"]:
+    """Return how much of what the judge found of a guess its own team may see."""
+    if submission.judged is None:
+        return "waiting"
+    return "counts" if contest.has_results(now) else contest.rulebook.outcome

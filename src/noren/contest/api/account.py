@@ -1,0 +1,237 @@
+"""Who somebody is: sessions, accounts, tokens of programs; and the clock of a rehearsal."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, Field
+
+from noren.contest.acts import RefusedError
+from noren.contest.api.models import Ident, Strict
+from noren.contest.api.surroundings import Asking, TheDesk, TheEntrance
+from noren.contest.phases import moment
+from noren.contest.store.accounts import Account, Token
+from noren.errors import ParameterError
+from noren.i18n import _
+from noren.web.cookies import drop_session, keep_session
+from noren.web.guard import token_of
+
+router = APIRouter(tags=["account"])
+
+Password = Annotated[str, Field(max_length=1_000)]
+Login = Annotated[str, Field(max_length=200)]
+_FARTHEST = 50 * 366 * 86_400
+
+
+class AccountOut(BaseModel):
+    """A person; ``is_organiser``: may create contests."""
+
+    id: str
+    login: str
+    name: str
+    is_organiser: bool
+
+    @classmethod
+    def of(cls, account: Account) -> AccountOut:
+        """Describe an account."""
+        return cls(id=account.id, login=account.login, name=account.name, is_organiser=account.is_organiser)
+
+
+class SessionOut(BaseModel):
+    """Who asks, and what a browser needs to change something: the token for ``X-CSRF-Token``.
+
+    ``setup``: there is no organiser yet; whoever has the code in the server's terminal signs up as the first.
+    """
+
+    csrf: str
+    language: str
+    account: AccountOut | None
+    scopes: list[str]
+    now: str
+    rehearsal: bool
+    setup: bool
+
+
+class LoginIn(Strict):
+    """Login and password."""
+
+    login: Login
+    password: Password
+
+
+class AccountIn(Strict):
+    """A new account; ``code`` is that of the first organiser, which the server's terminal shows."""
+
+    login: Login
+    name: str = Field(max_length=200)
+    password: Password
+    code: str = Field(default="", max_length=100)
+
+
+class PasswordIn(Strict):
+    """The password so far, and another."""
+
+    old: Password
+    new: Password
+
+
+class TokenIn(Strict):
+    """What a program may do in one's name."""
+
+    name: str = Field(min_length=1, max_length=80)
+    scopes: list[Literal["read", "team", "organiser"]] = Field(min_length=1, max_length=3)
+
+
+class TokenOut(BaseModel):
+    """A token; its text is told once, when it is made."""
+
+    id: str
+    name: str
+    scopes: list[str]
+    created: str
+    last_used: str | None
+
+    @classmethod
+    def of(cls, token: Token) -> TokenOut:
+        """Describe a token."""
+        return cls(
+            id=token.id, name=token.name, scopes=sorted(token.scopes), created=token.created, last_used=token.last_used
+        )
+
+
+class NewTokenOut(BaseModel):
+    """A new token with its text, which nobody can look up later."""
+
+    token: TokenOut
+    text: str
+
+
+class ClockIn(Strict):
+    """Where to move the clock of a rehearsal: to a moment, or forward by seconds."""
+
+    to: str | None = Field(default=None, max_length=60)
+    forward: float | None = Field(default=None, gt=0, le=_FARTHEST, allow_inf_nan=False)
+
+
+class ClockOut(BaseModel):
+    """What time it is in the arena."""
+
+    now: str
+
+
+# --- coming and going ------------------------------------------------------------------------------------------------
+
+
+@router.get("/session")
+def show_session(request: Request, who: Asking, desk: TheDesk, entrance: TheEntrance) -> SessionOut:
+    """Tell who asks, and the token that changes must carry."""
+    return SessionOut(
+        csrf=request.state.csrf,
+        language=request.state.language,
+        account=None if who.account is None else AccountOut.of(who.account),
+        scopes=sorted(who.scopes) if who.account is not None else [],
+        now=desk.arena.now(),
+        rehearsal=desk.arena.rehearsal,
+        setup=entrance.is_new,
+    )
+
+
+@router.post("/session")
+def log_in(asked: LoginIn, request: Request, answer: Response, desk: TheDesk, entrance: TheEntrance) -> SessionOut:
+    """Log in; the answer has the cookie of a new session, and its token."""
+    session = entrance.enter(asked.login, asked.password, request.state.client)
+    if session is None:
+        raise RefusedError(_("login or password is wrong"), _("try again"), status=401)
+    keep_session(answer, request, session)
+    request.state.session = session
+    request.state.csrf = token_of(request.app.state.settings, session)
+    return show_session(request, entrance.who(session), desk, entrance)
+
+
+@router.delete("/session", status_code=204)
+def log_out(request: Request, entrance: TheEntrance) -> Response:
+    """Log out."""
+    entrance.leave(request.state.session)
+    answer = Response(status_code=204)
+    drop_session(answer, request)
+    return answer
+
+
+@router.post("/accounts", status_code=201)
+def sign_up(asked: AccountIn, request: Request, answer: Response, entrance: TheEntrance) -> AccountOut:
+    """Make an account and log in to it; with the terminal's code, that of the first organiser."""
+    session = entrance.sign_up(asked.login, asked.name, asked.password, request.state.client, asked.code)
+    keep_session(answer, request, session)
+    account = entrance.who(session).account
+    if account is None:
+        raise RefusedError(_("log in first"), status=401)
+    return AccountOut.of(account)
+
+
+@router.get("/account")
+def show_account(who: Asking) -> AccountOut:
+    """Tell whose account it is."""
+    if who.account is None:
+        raise RefusedError(_("log in first"), status=401)
+    return AccountOut.of(who.account)
+
+
+@router.put("/account/password", status_code=204)
+def change_password(asked: PasswordIn, request: Request, who: Asking, entrance: TheEntrance) -> Response:
+    """Set another password; all sessions end, and this answer has the cookie of a new one. No token may do it."""
+    if request.state.account is not None:
+        raise RefusedError(_("a password is changed by whoever is logged in, not by a token"), status=403)
+    session = entrance.change_password(who, asked.old, asked.new, request.state.client)
+    answer = Response(status_code=204)
+    keep_session(answer, request, session)
+    return answer
+
+
+# --- tokens ----------------------------------------------------------------------------------------------------------
+
+
+@router.get("/account/tokens")
+def list_tokens(who: Asking, entrance: TheEntrance) -> list[TokenOut]:
+    """Return one's tokens that open something."""
+    return [TokenOut.of(token) for token in entrance.tokens(who)]
+
+
+@router.post("/account/tokens", status_code=201)
+def make_token(asked: TokenIn, who: Asking, entrance: TheEntrance) -> NewTokenOut:
+    """Make a token for a program."""
+    token, text = entrance.make_token(who, asked.name, asked.scopes)
+    return NewTokenOut(token=TokenOut.of(token), text=text)
+
+
+@router.delete("/account/tokens/{token}", status_code=204)
+def revoke_token(token: Ident, who: Asking, entrance: TheEntrance) -> Response:
+    """Let a token open nothing any more."""
+    entrance.revoke(who, token)
+    return Response(status_code=204)
+
+
+# --- the clock -------------------------------------------------------------------------------------------------------
+
+
+@router.post("/clock")
+def move_clock(asked: ClockIn, who: Asking, desk: TheDesk) -> ClockOut:
+    """Move the clock of a rehearsal forward, for all contests of the server."""
+    if who.account is None or not who.account.is_organiser or "organiser" not in who.scopes:
+        raise RefusedError(_("this is for organisers"), status=403 if who.account is not None else 401)
+    clock = desk.arena.store.clock
+    if not clock.is_rehearsal:
+        raise RefusedError(_("only the clock of a rehearsal moves"), _("start the server with --rehearsal"))
+    if (asked.to is None) == (asked.forward is None):
+        raise ParameterError(_("say a moment or how many seconds"), _("give one of to, forward"))
+    now = clock.now()
+    until = now + dt.timedelta(seconds=asked.forward or 0.0) if asked.to is None else _moment(asked.to)
+    if not now <= until <= now + dt.timedelta(seconds=_FARTHEST):
+        raise ParameterError(_("the clock moves forward only, and not for ever"), _("name a later moment"))
+    clock.move_to(until)
+    return ClockOut(now=desk.arena.now())
+
+
+def _moment(given: str) -> dt.datetime:
+    return dt.datetime.fromisoformat(moment(given))

@@ -1,0 +1,311 @@
+"""Files: the data of a round, releases and guesses that are handed in, targets."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO, Literal, cast
+from urllib.parse import quote
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel
+from starlette.concurrency import run_in_threadpool
+
+from noren.contest.acts import RefusedError
+from noren.contest.api.models import ContestName, Ident, RoundName, TargetName
+from noren.contest.api.surroundings import Asking, TheDesk, files_of_ours, not_too_often
+from noren.contest.desk import Desk, Place, Who
+from noren.contest.phases import PhaseKind
+from noren.contest.receipts import Receipt
+from noren.contest.state import Contest, Submission
+from noren.i18n import _
+from noren.web.uploads import received, told_length
+
+router = APIRouter(tags=["files"])
+
+PhaseName = Annotated[str | None, Query(max_length=40, description="which phase, where several are open")]
+_UPLOADS, _MINUTE = 300, 60.0
+"""So many files one team may send in a minute."""
+_BLOCK = 2**18
+_ANY_BYTES: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+def _file(kind: str) -> dict[int | str, dict[str, Any]]:
+    return {200: {"content": {kind: {"schema": {"type": "string"}}}, "description": "the file"}}
+
+
+class ReceivedOut(BaseModel):
+    """What was handed in, and the signed receipt that one keeps."""
+
+    submission: str
+    receipt: dict[str, Any]
+
+
+class ShownOut(BaseModel):
+    """What the judge found, as far as one may see it: the report in each language, values by measure."""
+
+    valid: bool | None = None
+    report: dict[str, Any] | str | None = None
+    scorer: str | None = None
+    values: dict[str, float] | None = None
+    house: dict[str, Any] | None = None
+    tried: dict[str, Any] | None = None
+
+
+class SubmissionOut(BaseModel):
+    """A file that was handed in, and how far its judging is.
+
+    ``state`` is waiting, running, done, refunded or failed; ``before`` how many wait before it; ``seconds`` the least
+    and the most it may take; ``counts`` whether it is the one that stands.
+    """
+
+    id: str
+    kind: Literal["release", "guess"]
+    team: str
+    phase: str
+    round: str
+    target: str | None
+    digest: str
+    bytes: int
+    time: str
+    position: int
+    state: str
+    before: int = 0
+    done: float = 0.0
+    words: str = ""
+    seconds: tuple[float, float] | None = None
+    trouble: str = ""
+    valid: bool | None
+    counts: bool
+    chosen: bool
+    shown: ShownOut = ShownOut()
+
+
+class TargetOut(BaseModel):
+    """What may be attacked, how many of one's tries count, and how many are left in the phases that are open."""
+
+    target: str
+    digest: str
+    tries: int
+    left: int
+
+
+# --- handing in ------------------------------------------------------------------------------------------------------
+
+
+@router.put("/contests/{contest}/releases", status_code=201, openapi_extra=_ANY_BYTES)
+async def submit_release(
+    contest: ContestName, request: Request, who: Asking, desk: TheDesk, phase: PhaseName = None
+) -> ReceivedOut:
+    """Hand in a release as the body; the answer has its signed receipt."""
+
+    def keep(content: BinaryIO) -> tuple[Submission, Receipt]:
+        return desk.submit_release(who, contest, content, phase)
+
+    return await _taken_in(request, who, desk, contest, keep)
+
+
+@router.put("/contests/{contest}/guesses/{target}", status_code=201, openapi_extra=_ANY_BYTES)
+async def submit_guess(
+    contest: ContestName, target: TargetName, request: Request, who: Asking, desk: TheDesk, phase: PhaseName = None
+) -> ReceivedOut:
+    """Hand in a guess against a target as the body; the answer has its signed receipt."""
+
+    def keep(content: BinaryIO) -> tuple[Submission, Receipt]:
+        return desk.submit_guess(who, contest, target, content, phase)
+
+    return await _taken_in(request, who, desk, contest, keep)
+
+
+async def _taken_in(
+    request: Request, who: Who, desk: Desk, contest: str, keep: Callable[[BinaryIO], tuple[Submission, Receipt]]
+) -> ReceivedOut:
+    """Keep a file as it comes in: it goes to the disk sealed, and never stands in memory whole."""
+    found = await run_in_threadpool(_may_send, who, desk, contest)
+    most = found.settings.largest_file
+    if told_length(request) > most:
+        raise RefusedError(_("the file is larger than {most:,} bytes").format(most=most), _("send less"), status=413)
+    with files_of_ours():
+        submission, receipt = await received(
+            request, _("your file"), lambda blocks: keep(cast("BinaryIO", io.BufferedReader(_Arriving(blocks), _BLOCK)))
+        )
+    return ReceivedOut(submission=submission.id, receipt=receipt.as_dict())
+
+
+def _may_send(who: Who, desk: Desk, contest: str) -> Contest:
+    found = desk.contest(who, contest)
+    team = desk.team(who, found)
+    not_too_often(desk, f"files/{found.id}/{team.id}", _UPLOADS, _MINUTE)
+    return found
+
+
+class _Arriving(io.RawIOBase):
+    """Blocks that arrive, to be read as a file."""
+
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        super().__init__()
+        self._blocks, self._rest = blocks, b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._rest:
+            self._rest = next(self._blocks, b"")
+        taken = self._rest[: len(buffer)]
+        buffer[: len(taken)] = taken
+        self._rest = self._rest[len(taken) :]
+        return len(taken)
+
+
+# --- what was handed in ----------------------------------------------------------------------------------------------
+
+
+@router.get("/contests/{contest}/submissions")
+def list_submissions(
+    contest: ContestName,
+    who: Asking,
+    desk: TheDesk,
+    kind: Annotated[Literal["release", "guess"] | None, Query()] = None,
+    round: Annotated[str | None, Query(max_length=40)] = None,  # noqa: A002 - its name in the address
+) -> list[SubmissionOut]:
+    """Return what one's team handed in, the newest first; to an organiser what all did."""
+    found = desk.contest(who, contest)
+    return [
+        _said(found, one, _plain_place(one))
+        for one in desk.submissions(who, contest)
+        if kind in (None, one.kind) and round in (None, one.round)
+    ]
+
+
+@router.get("/contests/{contest}/submissions/{submission}")
+def show_submission(contest: ContestName, submission: Ident, who: Asking, desk: TheDesk) -> SubmissionOut:
+    """Return a file of one's team: how far its judging is, and what the judge found."""
+    found, known = desk.contest(who, contest), desk.submission(who, contest, submission)
+    said = _said(found, known, desk.place(who, contest, submission))
+    return said.model_copy(update={"shown": ShownOut(**desk.shown(who, contest, submission))})
+
+
+@router.get("/contests/{contest}/submissions/{submission}/receipt")
+def download_receipt(contest: ContestName, submission: Ident, who: Asking, desk: TheDesk) -> dict[str, Any]:
+    """Return the signed receipt of a file; it is the same whenever it is asked for."""
+    return desk.receipt(who, contest, submission).as_dict()
+
+
+@router.get(
+    "/contests/{contest}/submissions/{submission}/file",
+    response_class=StreamingResponse,
+    responses=_file("application/octet-stream"),
+)
+def download_submission(contest: ContestName, submission: Ident, who: Asking, desk: TheDesk) -> Response:
+    """Return a file of one's team as it was handed in."""
+    known = desk.submission(who, contest, submission)
+    return _sent(desk.arena.files.path(known.digest), f"{known.kind}-{known.id}", "application/octet-stream")
+
+
+@router.post("/contests/{contest}/submissions/{submission}/choose", status_code=204)
+def choose(contest: ContestName, submission: Ident, who: Asking, desk: TheDesk) -> Response:
+    """Say which release counts."""
+    desk.choose(who, contest, submission)
+    return Response(status_code=204)
+
+
+def _plain_place(submission: Submission) -> Place:
+    if submission.refunded is not None:
+        return Place("refunded", trouble=_(submission.refunded))
+    return Place("waiting") if submission.judged is None else Place("done", done=1.0)
+
+
+def _said(contest: Contest, known: Submission, place: Place) -> SubmissionOut:
+    counting = contest.counting_release(known.team, known.round) if known.kind == "release" else None
+    return SubmissionOut(
+        id=known.id,
+        kind=known.kind,
+        team=known.team,
+        phase=known.phase,
+        round=known.round,
+        target=known.target,
+        digest=known.digest,
+        bytes=known.bytes,
+        time=known.time,
+        position=known.position,
+        state=place.state,
+        before=place.before,
+        done=place.done,
+        words=place.words,
+        seconds=place.seconds,
+        trouble=place.trouble,
+        valid=known.valid,
+        counts=known.counts if counting is None else counting.id == known.id,
+        chosen=contest.chosen.get((known.team, known.round)) == known.id,
+    )
+
+
+# --- what is handed out ----------------------------------------------------------------------------------------------
+
+
+@router.get(
+    "/contests/{contest}/rounds/{round}/data",
+    response_class=StreamingResponse,
+    responses=_file("application/octet-stream"),
+)
+def download_data(contest: ContestName, round: RoundName, who: Asking, desk: TheDesk) -> Response:  # noqa: A002
+    """Return the data of a round: to teams from its first phase on."""
+    name, file = desk.data(who, contest, round)
+    return _sent(file, name, "application/octet-stream")
+
+
+@router.get("/contests/{contest}/rounds/{round}/targets")
+def list_targets(contest: ContestName, round: RoundName, who: Asking, desk: TheDesk) -> list[TargetOut]:  # noqa: A002
+    """Return what may be attacked, from the attack phase on; one's own release is left out."""
+    found, targets = desk.contest(who, contest), desk.targets(who, contest, round)
+    team = found.team_of.get(who.id, "")
+    phases = [one.id for one in found.open(desk.arena.now(), PhaseKind.ATTACK) if one.round == round] if team else []
+    most = found.rulebook.quota.guesses
+    tries = [sum(found.used(team, phase, one.id) for phase in phases) for one in targets]
+    return [
+        TargetOut(target=one.id, digest=one.digest, tries=used, left=max(0, most * len(phases) - used))
+        for one, used in zip(targets, tries, strict=True)
+    ]
+
+
+@router.get(
+    "/contests/{contest}/rounds/{round}/targets/{target}",
+    response_class=StreamingResponse,
+    responses=_file("text/csv"),
+)
+def download_target(
+    contest: ContestName,
+    round: RoundName,  # noqa: A002
+    target: TargetName,
+    who: Asking,
+    desk: TheDesk,
+) -> Response:
+    """Return the public part of a target, its rows and pseudonyms by lot."""
+    return _sent(desk.target_file(who, contest, round, target), f"{round}-{target}.csv", "text/csv; charset=utf-8")
+
+
+def _sent(file: AbstractContextManager[Path], name: str, kind: str) -> Response:
+    """Send a file that is there for as long as it is sent."""
+    opened = ExitStack()
+    with files_of_ours():
+        path = opened.enter_context(file)
+    headers = {
+        "Content-Disposition": f"attachment; filename*=utf-8''{quote(name)}",
+        "Content-Length": str(path.stat().st_size),
+    }
+    return StreamingResponse(_blocks(path, opened), media_type=kind, headers=headers)
+
+
+def _blocks(path: Path, opened: ExitStack) -> Iterator[bytes]:
+    with opened, path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            yield block

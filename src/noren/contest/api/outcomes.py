@@ -1,0 +1,165 @@
+"""How it stands and what came of it: boards, the attack matrix, results, the log, the archive."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Response
+from fastapi.responses import FileResponse, StreamingResponse
+from pydantic import BaseModel
+
+from noren.contest.acts import RefusedError
+from noren.contest.api.models import ContestName, RoundName
+from noren.contest.api.surroundings import Asking, TheDesk, ThePublished
+from noren.contest.desk import Role, Who
+from noren.contest.log import Entry
+from noren.contest.published import Published
+from noren.contest.results import RoundResults, matrix_csv, results_html, results_json, stability_csv, standings_csv
+from noren.contest.standings import BoardKind, board
+from noren.contest.state import Contest
+from noren.i18n import _
+
+router = APIRouter(tags=["outcomes"])
+
+_LINES = "application/x-ndjson"
+_TABLES = {"standings": standings_csv, "matrix": matrix_csv, "stability": stability_csv}
+
+
+def _file(kind: str) -> dict[int | str, dict[str, Any]]:
+    return {200: {"content": {kind: {"schema": {"type": "string"}}}, "description": "the file"}}
+
+
+class TermOut(BaseModel):
+    """A term of the score."""
+
+    measure: str
+    weight: float
+    value: float | None
+
+
+class StandingOut(BaseModel):
+    """How one team stands; where it has no rank, ``status`` and ``reason`` say why."""
+
+    rank: int | None
+    team: str
+    name: str
+    number: int
+    status: str
+    reason: str
+    submission: str | None
+    score: float | None
+    terms: list[TermOut]
+    values: dict[str, float]
+    broken: list[str]
+    attackers: int
+    effective: int
+    verdict: str | None
+    sentence: str | None
+
+
+class BoardOut(BaseModel):
+    """The leaderboard of a round: live, frozen since ``at``, or final."""
+
+    round: str
+    kind: BoardKind
+    at: str
+    attacks_over: bool
+    withheld: bool
+    note: str
+    standings: list[StandingOut]
+
+
+@router.get("/contests/{contest}/rounds/{round}/leaderboard")
+def leaderboard(contest: ContestName, round: RoundName, who: Asking, desk: TheDesk) -> BoardOut:  # noqa: A002
+    """Return the leaderboard of a round as one may see it now."""
+    found, now = _with_round(desk.contest(who, contest), round), desk.arena.now()
+    state, since = desk.board_state(who, contest, round)
+    kind: BoardKind = "final" if found.has_results(now) else "live" if since is None else "frozen"
+    everything = desk.role(who, found) == Role.ORGANISER
+    made = board(state, round, since or now, kind=kind, everything=everything)
+    return BoardOut(**made.as_dict(), note=made.note)
+
+
+@router.get("/contests/{contest}/rounds/{round}/matrix")
+def matrix(contest: ContestName, round: RoundName, who: Asking, published: ThePublished) -> dict[str, Any]:  # noqa: A002
+    """Return who broke whom: named, right, needed, chance and interval of every pair of teams."""
+    return _round(published, who, contest, round).matrix.as_dict()
+
+
+@router.get("/contests/{contest}/rounds/{round}/stability")
+def stability(
+    contest: ContestName,
+    round: RoundName,  # noqa: A002
+    who: Asking,
+    published: ThePublished,
+) -> dict[str, Any] | None:
+    """Return how firm ranks are under resampling of customers; nothing where nothing can be resampled."""
+    found = _round(published, who, contest, round).stability
+    return None if found is None else found.as_dict()
+
+
+# --- results ---------------------------------------------------------------------------------------------------------
+
+
+@router.get("/contests/{contest}/results.json", response_class=Response, responses=_file("application/json"))
+def results_as_json(contest: ContestName, who: Asking, published: ThePublished) -> Response:
+    """Return all results as plain data."""
+    return _sent(results_json(published.results(who, contest)), "application/json", f"{contest}-results.json")
+
+
+@router.get("/contests/{contest}/results.html", response_class=Response, responses=_file("text/html"))
+def results_as_page(contest: ContestName, who: Asking, published: ThePublished) -> Response:
+    """Return all results as a page to keep, in the language one speaks."""
+    return _sent(results_html(published.results(who, contest)), "text/html; charset=utf-8", f"{contest}-results.html")
+
+
+@router.get("/contests/{contest}/results.csv", response_class=Response, responses=_file("text/csv"))
+def results_as_table(
+    contest: ContestName,
+    who: Asking,
+    published: ThePublished,
+    table: Annotated[Literal["standings", "matrix", "stability"], Query()] = "standings",
+) -> Response:
+    """Return a table of the results; no cell of it is a formula."""
+    text = _TABLES[table](published.results(who, contest))
+    return _sent(text, "text/csv; charset=utf-8", f"{contest}-{table}.csv")
+
+
+# --- the log ---------------------------------------------------------------------------------------------------------
+
+
+@router.get("/contests/{contest}/log", response_class=StreamingResponse, responses=_file(_LINES))
+def download_log(
+    contest: ContestName, who: Asking, desk: TheDesk, start: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0
+) -> Response:
+    """Return the log, one entry a line: to the organiser at any time, to everybody when results are open."""
+    return StreamingResponse(_lines(desk.log(who, contest, start)), media_type=_LINES)
+
+
+def _lines(entries: Sequence[Entry]) -> Iterator[bytes]:
+    for entry in entries:
+        yield json.dumps(entry.as_dict(), ensure_ascii=False, sort_keys=True).encode() + b"\n"
+
+
+@router.get("/contests/{contest}/archive", response_class=FileResponse, responses=_file("application/zip"))
+def download_archive(contest: ContestName, who: Asking, published: ThePublished) -> Response:
+    """Return the whole contest as one file that anybody can replay; there is none before the results."""
+    path = published.archive(who, contest)
+    return FileResponse(path, media_type="application/zip", filename=f"{contest}.zip")
+
+
+def _with_round(contest: Contest, round_: str) -> Contest:
+    if round_ not in contest.rounds:
+        raise RefusedError(_("there is no such round"), status=404)
+    return contest
+
+
+def _round(published: Published, who: Who, contest: str, round_: str) -> RoundResults:
+    _with_round(published.contest(who, contest), round_)
+    return next(one for one in published.results(who, contest).rounds if one.round == round_)
+
+
+def _sent(text: str, kind: str, name: str) -> Response:
+    return Response(text, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})

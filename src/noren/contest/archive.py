@@ -1,0 +1,509 @@
+"""A whole contest as one file: to hand to anybody once the results are out, or to keep and to move before that.
+
+An *open* archive has the log, every file in plain, the receipts and the results: all that a replay needs. A *sealed*
+one is a backup: files and secrets lie in it as the server keeps them, so that it opens on a server that has the same
+key (``secret.key``), with the accounts of those who play. Both are ZIP files with fixed times and sorted names: the
+same contest gives the same bytes. Whoever reads one trusts nothing in it: names, sizes and digests are checked first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import re
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import sqlalchemy as sa
+
+from noren.contest.acts import RefusedError
+from noren.contest.arena import JUDGE, Arena
+from noren.contest.canonical import canonical
+from noren.contest.log import Entry, verify
+from noren.contest.lots import holds
+from noren.contest.receipts import Receipt, receipt_from
+from noren.contest.results import matrix_csv, results_html, results_json, results_of, stability_csv, standings_csv
+from noren.contest.state import Contest, fold
+from noren.contest.store.sealing import Seal, derived, kept_key
+from noren.contest.store.tables import accounts, organisers
+from noren.contest.store.tables import sealed as sealed_table
+from noren.data.formats.files import writing_file
+from noren.errors import FileError, ParameterError, shown
+from noren.i18n import LANGUAGES, _, speaking
+from noren.progress import Progress, silent
+
+__all__ = ["Archive", "export", "import_archive", "needed_files", "open_archive", "read_log"]
+
+Kind = Literal["open", "sealed"]
+_FORM = "noren-contest-1"
+_LONG_AGO = (1980, 1, 1, 0, 0, 0)
+_BLOCK = 2**20
+_MOST_MEMBERS = 500_000
+_LARGEST_LOG = 2**31
+_LARGEST_TEXT = 2**28
+_LARGEST_FILE = 2**34
+_PLAIN_ENOUGH = 2**26
+_HIGHEST_RATIO = 250
+_SEAL = 64 + 2**10
+"""Bytes that sealing adds to a file at most, beside 16 for each mebibyte."""
+_NAMES = re.compile(
+    r"manifest\.json|log\.jsonl|public_key|README|accounts\.json|secrets/[a-z0-9_-]{1,32}"
+    r"|files/[0-9a-f]{64}(\.sealed)?|receipts/[0-9A-Za-z]{1,40}\.json|results/[a-z]{1,20}(\.[a-z]{2})?\.[a-z]{2,5}"
+)
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, KeyError, TypeError)
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def export(arena: Arena, contest: str, path: Path, *, sealed: bool | None = None, progress: Progress = silent) -> Path:
+    """Write a contest to one file: open once its results are out, before that sealed.
+
+    Parameters
+    ----------
+    sealed
+        True for a backup at any time. False stops where the results are not out yet.
+    """
+    entries = arena.store.entries(contest)
+    if not entries:
+        raise RefusedError(_("there is no such contest"), status=404)
+    state = fold(entries)
+    if sealed is None:
+        sealed = state.results is None
+    if not sealed and state.results is None:
+        raise RefusedError(
+            _("the results are not out: an open archive would tell what is secret"), _("make a sealed backup")
+        )
+    kind: Kind = "sealed" if sealed else "open"
+    parts = [*_common(arena, state, entries, kind), *(_backup(arena, contest) if sealed else _published(state))]
+    files = sorted(needed_files(state))
+    with writing_file(path, private=True) as aside, zipfile.ZipFile(aside, "w") as archive:
+        for name, content in sorted(parts):
+            _write(archive, name, [content])
+        for done, digest in enumerate(files):
+            progress(done / len(files), digest[:12])
+            if sealed:
+                is_sealed, blocks = arena.files.as_kept(digest)
+                _write(archive, f"files/{digest}{'.sealed' if is_sealed else ''}", blocks, packed=not is_sealed)
+            else:
+                with arena.files.path(digest) as plain:
+                    _write(archive, f"files/{digest}", _blocks_of(plain))
+    return path
+
+
+def needed_files(contest: Contest) -> set[str]:
+    """Return the digests of all files that a log speaks of."""
+    data = {one for round_ in contest.rounds.values() for one in (round_.data, round_.master) if one is not None}
+    targets = {one.digest for found in contest.targets.values() for one in found.values()}
+    return data | targets | {one.digest for one in contest.submissions.values()}
+
+
+def _common(arena: Arena, state: Contest, entries: Sequence[Entry], kind: Kind) -> Iterator[tuple[str, bytes]]:
+    manifest = {"form": _FORM, "kind": kind, "contest": state.id, "entries": len(entries), "head": entries[-1].digest}
+    if kind == "sealed":
+        manifest["key_check"] = _key_check(kept_key(arena.folder))
+    yield "manifest.json", canonical(manifest) + b"\n"
+    yield "log.jsonl", b"".join(canonical(one.as_dict()) + b"\n" for one in entries)
+    yield "public_key", state.public_key.encode() + b"\n"
+    yield "README", _readme(state, kind).encode()
+    if arena.signing.public == state.public_key:
+        for one in state.submissions.values():
+            yield f"receipts/{one.id}.json", arena.receipt(state, one).to_text().encode()
+
+
+def _published(state: Contest) -> Iterator[tuple[str, bytes]]:
+    """Yield the results, in every language."""
+    results = results_of(state)
+    yield "results/results.json", results_json(results).encode()
+    yield "results/standings.csv", standings_csv(results).encode()
+    yield "results/matrix.csv", matrix_csv(results).encode()
+    yield "results/stability.csv", stability_csv(results).encode()
+    for language in LANGUAGES:
+        with speaking(language):
+            yield f"results/results.{language}.html", results_html(results).encode()
+
+
+def _backup(arena: Arena, contest: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the people who play or organise, and what is secret, as the server keeps it."""
+    state = arena.state(contest)
+    playing = set() if state is None else {name for team in state.teams.values() for name in team.members}
+    with arena.store.engine.connect() as database:
+        organising = list(
+            database.execute(sa.select(organisers.c.account).where(organisers.c.contest == contest)).scalars()
+        )
+        wanted = accounts.c.id.in_(sorted(playing | set(organising)))
+        people = [dict(row._mapping) for row in database.execute(accounts.select().where(wanted))]
+        secret = database.execute(sealed_table.select().where(sealed_table.c.contest == contest)).all()
+    said = {"accounts": sorted(people, key=lambda one: str(one["id"])), "organisers": sorted(organising)}
+    yield "accounts.json", canonical(said) + b"\n"
+    for row in secret:
+        yield f"secrets/{row.name}", bytes(row.content)
+
+
+def _readme(state: Contest, kind: Kind) -> str:
+    return "\n".join([f"{state.title} ({state.id})", "", _ABOUT[kind], "", *_PARTS[kind]]) + "\n"
+
+
+_ABOUT = {
+    "open": "The whole contest. noren contest replay THIS.zip makes every score, table and rank again and names the\n"
+    "first entry that does not fit; noren contest audit THIS.zip verifies the log and the receipts.",
+    "sealed": "A backup. Keep it as you keep the server's folder: it has accounts, with hashes of passwords.\n"
+    "noren contest import THIS.zip brings the contest to another server that has the same secret.key.\n"
+    "Webhooks, sessions and tokens are not in it.",
+}
+_PARTS = {
+    "open": [
+        "log.jsonl    the log, one entry a line; each holds the digest of the one before it",
+        "public_key   the key (Ed25519) that verifies receipts",
+        "files/       data, releases, targets and guesses under their SHA-256",
+        "receipts/    what teams were given for each file",
+        "results/     pages, CSV and JSON",
+    ],
+    "sealed": [
+        "log.jsonl      the log, one entry a line; each holds the digest of the one before it",
+        "public_key     the key (Ed25519) that verifies receipts",
+        "files/         data in plain; releases and guesses sealed",
+        "receipts/      what teams were given for each file",
+        "accounts.json  who plays and organises",
+        "secrets/       the salt of the lots and the signing key, sealed",
+    ],
+}
+
+
+def _write(archive: zipfile.ZipFile, name: str, blocks: Iterable[bytes], *, packed: bool = True) -> None:
+    about = zipfile.ZipInfo(name, _LONG_AGO)
+    about.external_attr = 0o600 << 16
+    about.create_system = 3
+    about.compress_type = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
+    with archive.open(about, "w", force_zip64=True) as target:
+        for block in blocks:
+            target.write(block)
+
+
+def _blocks_of(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            yield block
+
+
+def _key_check(key: bytes) -> str:
+    return hashlib.sha256(derived(key, "check")).hexdigest()
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Archive:
+    """An archive that was opened: its log, and how to get at its files.
+
+    Attributes
+    ----------
+    entries
+        The log as it stands in the archive; whether it holds is for :func:`noren.contest.log.verify` to say.
+    """
+
+    path: Path
+    kind: Kind
+    contest: str
+    entries: tuple[Entry, ...]
+    public_key: str
+    manifest: Mapping[str, Any]
+    _zip: zipfile.ZipFile
+
+    def wrong_end(self) -> str | None:
+        """Return how the log ends otherwise than the manifest says: a log that was cut short is a chain, too."""
+        said = self.manifest.get("contest"), self.manifest.get("entries"), self.manifest.get("head")
+        if said == (self.contest, len(self.entries), self.entries[-1].digest):
+            return None
+        return _("the log ends elsewhere than the archive says")
+
+    def names(self, folder: str) -> list[str]:
+        """Return the names below a folder."""
+        return sorted(name.removeprefix(folder) for name in self._zip.namelist() if name.startswith(folder))
+
+    def has(self, digest: str) -> bool:
+        """Tell whether a file is in the archive."""
+        return f"files/{digest}" in self._zip.NameToInfo or f"files/{digest}.sealed" in self._zip.NameToInfo
+
+    def text(self, name: str) -> bytes:
+        """Return a small part of the archive."""
+        return b"".join(_bounded(self._zip, name, _LARGEST_TEXT, self.path))
+
+    def receipts(self) -> Iterator[Receipt]:
+        """Yield the receipts."""
+        for name in self.names("receipts/"):
+            yield receipt_from(_json(self.text(f"receipts/{name}"), self.path))
+
+    @cached_property
+    def _sizes(self) -> dict[str, int]:
+        """The bytes of each file that was received, as the log has them."""
+        received = (one.body for one in self.entries if one.kind.endswith("-received"))
+        return {str(one.get("digest")): size for one in received if isinstance(size := one.get("bytes"), int)}
+
+    def _file(self, name: str, digest: str) -> Iterator[bytes]:
+        """Yield the bytes of a file, no more than the log says it has; what the log does not size is no bomb."""
+        about = self._zip.NameToInfo.get(name)
+        if digest in self._sizes:
+            largest = self._sizes[digest]
+            largest += (_SEAL + 16 * (largest // 2**20)) if name.endswith(".sealed") else 0
+        else:
+            largest = _LARGEST_FILE
+            if about is not None and about.file_size > max(_PLAIN_ENOUGH, _HIGHEST_RATIO * about.compress_size):
+                raise _damaged(self.path, _("{name} unpacks to far more than it is").format(name=name))
+        return _bounded(self._zip, name, largest, self.path)
+
+    def extract(self, digest: str, folder: Path) -> Path:
+        """Write a file in plain to a folder, under its digest; stop where it is not what it is called."""
+        target, found = folder / digest, hashlib.sha256()
+        with target.open("wb") as out:
+            for block in self._file(f"files/{digest}", digest):
+                found.update(block)
+                out.write(block)
+        if found.hexdigest() != digest:
+            target.unlink()
+            raise _misnamed(self.path, digest)
+        return target
+
+    def kept(self, digest: str) -> tuple[bool, Iterator[bytes]]:
+        """Return whether a file is sealed, and its bytes as they lie in the archive."""
+        is_sealed = f"files/{digest}.sealed" in self._zip.NameToInfo
+        name = f"files/{digest}{'.sealed' if is_sealed else ''}"
+        return is_sealed, self._file(name, digest)
+
+
+@contextlib.contextmanager
+def open_archive(path: Path) -> Iterator[Archive]:
+    """Open an archive; stop at whatever no archive of ours has."""
+    try:
+        opened = zipfile.ZipFile(path)
+    except OSError as error:
+        raise FileError(_("the archive cannot be read"), error.strerror or "", file=path) from None
+    except _DAMAGE:
+        raise _damaged(path, _("it is no ZIP file")) from None
+    with opened:
+        _check_members(opened, path)
+        yield _archive(opened, path)
+
+
+def _archive(opened: zipfile.ZipFile, path: Path) -> Archive:
+    manifest = _json(b"".join(_bounded(opened, "manifest.json", _LARGEST_TEXT, path)), path)
+    kind = manifest.get("kind")
+    if manifest.get("form") != _FORM or kind not in ("open", "sealed"):
+        raise _damaged(path, _("it does not say {form}").format(form=_FORM))
+    entries = tuple(_entries(_bounded(opened, "log.jsonl", _LARGEST_LOG, path), path))
+    if not entries or entries[0].kind != "created":
+        raise _damaged(path, _("its log does not begin with a contest"))
+    created = entries[0].body
+    public_key = b"".join(_bounded(opened, "public_key", _LARGEST_TEXT, path)).decode("ascii", "replace").strip()
+    return Archive(path, kind, str(created.get("contest")), entries, public_key, manifest, opened)
+
+
+def _check_members(opened: zipfile.ZipFile, path: Path) -> None:
+    members = opened.infolist()
+    if len(members) > _MOST_MEMBERS:
+        raise _damaged(path, _("it has too many parts"))
+    if len({one.filename for one in members}) != len(members):
+        raise _damaged(path, _("a name stands in it twice"))
+    for one in members:
+        if not _NAMES.fullmatch(one.filename):
+            raise _damaged(path, _("{name} is no part of an archive").format(name=shown(one.filename)))
+        if one.flag_bits & 1 or one.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise _damaged(path, _("{name} is packed in another way").format(name=shown(one.filename)))
+
+
+def read_log(path: Path) -> tuple[Entry, ...]:
+    """Return the log of an archive, or of a file with an entry on each line."""
+    if not zipfile.is_zipfile(path):
+        try:
+            return tuple(_entries(_blocks_of(path), path))
+        except OSError as error:
+            raise FileError(_("the log cannot be read"), error.strerror or "", file=path) from None
+    with open_archive(path) as archive:
+        return archive.entries
+
+
+def _entries(blocks: Iterable[bytes], path: Path) -> Iterator[Entry]:
+    for number, line in enumerate(_lines(blocks, path), start=1):
+        said = _json(line, path, number)
+        try:
+            entry = Entry(**said)
+        except TypeError:
+            raise _damaged(path, _("line {number:,} of its log is no entry").format(number=number)) from None
+        if not _is_entry(entry):
+            raise _damaged(path, _("line {number:,} of its log is no entry").format(number=number))
+        yield entry
+
+
+def _is_entry(one: Entry) -> bool:
+    texts = (one.time, one.kind, one.actor, one.previous, one.digest)
+    numbers = isinstance(one.position, int) and not isinstance(one.position, bool)
+    return all(isinstance(text, str) for text in texts) and numbers and isinstance(one.body, dict)
+
+
+def _lines(blocks: Iterable[bytes], path: Path) -> Iterator[bytes]:
+    left = b""
+    for block in blocks:
+        *whole, left = (left + block).split(b"\n")
+        yield from whole
+        if len(left) > _LARGEST_TEXT:
+            raise _damaged(path, _("a line of its log is too long"))
+    if left:
+        yield left
+
+
+def _bounded(opened: zipfile.ZipFile, name: str, largest: int, path: Path) -> Iterator[bytes]:
+    """Yield the bytes of a part, never more than it says it has, nor than it may have."""
+    about = opened.NameToInfo.get(name)
+    if about is None:
+        raise _damaged(path, _("{name} is missing").format(name=name))
+    if about.file_size > largest:
+        raise _damaged(path, _("{name} is too large").format(name=name))
+    left = about.file_size
+    try:
+        with opened.open(about) as source:
+            while block := source.read(min(_BLOCK, left + 1)):
+                left -= len(block)
+                if left < 0:
+                    raise _damaged(path, _("{name} holds more than it says").format(name=name))
+                yield block
+    except (*_DAMAGE, OSError) as error:
+        if isinstance(error, FileError):
+            raise
+        raise _damaged(path, _("{name} cannot be unpacked").format(name=name)) from None
+
+
+def _json(content: bytes, path: Path, line: int | None = None) -> dict[str, Any]:
+    try:
+        said = json.loads(content)
+    except (ValueError, RecursionError):
+        said = None
+    if not isinstance(said, dict):
+        where = _("line {number:,} of its log").format(number=line) if line else _("a part of it")
+        raise _damaged(path, _("{where} is no JSON object").format(where=where))
+    return said
+
+
+def _misnamed(path: Path, digest: str) -> FileError:
+    return _damaged(path, _("the file {digest} is not what it is called").format(digest=digest[:12]))
+
+
+def _damaged(path: Path, why: str) -> FileError:
+    return FileError(
+        _("this is no archive of a contest, or it is damaged: {why}").format(why=why), _("get it anew"), file=path
+    )
+
+
+# --- bringing a contest to another server ----------------------------------------------------------------------------
+
+
+def import_archive(arena: Arena, path: Path, *, progress: Progress = silent) -> str:
+    """Bring a contest from an archive to this server, and return its name.
+
+    The log is verified and every file compared with its digest before the contest is there. Of a sealed archive the
+    server must have the key. What waited for the judge waits here.
+    """
+    with open_archive(path) as archive:
+        verify(archive.entries)
+        state = fold(archive.entries)
+        _check_whole(archive, state)
+        if arena.state(state.id) is not None:
+            raise RefusedError(_("there is a contest {name} already").format(name=state.id), _("import it elsewhere"))
+        backup = _check_backup(arena, archive, state) if archive.kind == "sealed" else None
+        secrets = _secrets(arena, archive, state)
+        _copy_files(arena, archive, state, progress)
+        if backup is not None:
+            _add_people(arena, backup["accounts"])
+        arena.store.create(state.id, archive.entries, secrets=secrets)
+        for account in [] if backup is None else backup["organisers"]:
+            arena.store.organisers.add(state.id, account)
+        with arena.store.changing(state.id) as change:
+            for one in state.unjudged():
+                change.enqueue(one.kind, queue=JUDGE, submission=one.id)
+    return state.id
+
+
+def _check_whole(archive: Archive, state: Contest) -> None:
+    if archive.public_key != state.public_key:
+        raise _damaged(archive.path, _("its public key is not the one in its log"))
+    wrong = archive.wrong_end()
+    if wrong is not None:
+        raise _damaged(archive.path, wrong)
+
+
+def _check_backup(arena: Arena, archive: Archive, state: Contest) -> dict[str, Any]:
+    """Stop where a sealed archive cannot be used here, and return who is in it."""
+    if archive.manifest.get("key_check") != _key_check(kept_key(arena.folder)):
+        raise FileError(
+            _("this backup is sealed with another key"),
+            _("copy secret.key of the server it comes from into this server's folder first"),
+            file=archive.path,
+        )
+    backup = _json(archive.text("accounts.json"), archive.path)
+    columns = {column.name for column in accounts.columns}
+    people, organising = backup.get("accounts"), backup.get("organisers")
+    if not isinstance(people, list) or not isinstance(organising, list):
+        raise _damaged(archive.path, _("{name} is missing").format(name="accounts"))
+    if any(not isinstance(one, dict) or set(one) != columns for one in people):
+        raise _damaged(archive.path, _("an account in it is none"))
+    for one in people:
+        known = arena.store.accounts.by_login(str(one["login"]))
+        if known is not None and known.id != one["id"]:
+            raise RefusedError(
+                _("the login {login} is somebody else's on this server").format(login=shown(one["login"])),
+                _("import the backup into a new, empty server"),
+            )
+    return backup
+
+
+def _secrets(arena: Arena, archive: Archive, state: Contest) -> dict[str, bytes]:
+    """Return what is secret of a contest: of an open one the salt that is revealed."""
+    if archive.kind == "open":
+        return {} if state.salt is None else {"salt": bytes.fromhex(state.salt)}
+    found, seal = {}, Seal(kept_key(arena.folder), "secrets")
+    for name in archive.names("secrets/"):
+        found[name] = seal.open(archive.text(f"secrets/{name}"), f"{state.id}/{name}")
+    if "salt" in found and not holds(state.commitment, found["salt"]):
+        raise _damaged(archive.path, _("its salt is not the one that was committed to"))
+    return found
+
+
+def _copy_files(arena: Arena, archive: Archive, state: Contest, progress: Progress) -> None:
+    needed = sorted(needed_files(state))
+    private = {one.digest for one in state.submissions.values()}
+    for done, digest in enumerate(needed):
+        progress(done / len(needed), digest[:12])
+        is_sealed, blocks = archive.kept(digest)
+        if is_sealed or digest not in private:
+            arena.files.put_as_kept(digest, blocks, sealed=is_sealed)
+        else:  # plain in an open archive, sealed wherever it is kept
+            with arena.files.writing(sealed=True) as incoming:
+                for block in blocks:
+                    incoming.write(block)
+                if incoming.kept.digest != digest:
+                    raise _damaged(
+                        archive.path, _("the file {digest} is not what it is called").format(digest=digest[:12])
+                    )
+
+
+def _add_people(arena: Arena, people: Sequence[Mapping[str, Any]]) -> None:
+    with arena.store.engine.begin() as database:
+        known = set(database.execute(sa.select(accounts.c.id)).scalars())
+        new = [dict(one) for one in people if one["id"] not in known]
+        if new:
+            database.execute(accounts.insert(), new)
+
+
+def must_be_open(archive: Archive) -> None:
+    """Stop at a sealed archive, which nobody without its server's key can replay."""
+    if archive.kind != "open":
+        raise ParameterError(
+            _("this is a sealed backup of a contest whose results are not out"),
+            _("replay the open archive; of this one noren contest audit verifies log and receipts"),
+        )

@@ -1,0 +1,496 @@
+"""What people do at the arena, each as far as they may: visitors, members of teams, organisers.
+
+Every method takes who asks, and refuses what is not theirs: what belongs to another team is not there (404), what is
+for organisers alone is not theirs to do (403). So pages, the REST interface and commands cannot forget it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from noren.contest import acts
+from noren.contest.acts import RefusedError
+from noren.contest.arena import Arena, Order
+from noren.contest.judging import SCORER, VERSIONS
+from noren.contest.judging.prepared import original_of
+from noren.contest.log import Entry, Said, next_entry
+from noren.contest.lots import commitment, new_salt
+from noren.contest.phases import Phase, PhaseKind, check_phases, zone_named
+from noren.contest.receipts import Receipt
+from noren.contest.rulebook import Rulebook, read_rulebook
+from noren.contest.state import Contest, Settings, Submission, Target, Team
+from noren.contest.store.accounts import Account
+from noren.data.frames import History
+from noren.errors import InputError, ParameterError, ValueInCellError
+from noren.i18n import _
+from noren.work.ids import new_id
+
+__all__ = ["NOBODY", "Desk", "NewContest", "Place", "Role", "Who", "estimated"]
+
+_SLUG = re.compile(r"[a-z0-9][a-z0-9-]{1,38}[a-z0-9]")
+
+
+class Role(StrEnum):
+    """What somebody is in a contest."""
+
+    VISITOR = "visitor"
+    MEMBER = "member"
+    ORGANISER = "organiser"
+
+
+@dataclass(frozen=True)
+class Who:
+    """Who asks: an account, or nobody in particular; a token may allow less than its account."""
+
+    account: Account | None = None
+    scopes: frozenset[str] = frozenset({"team", "organiser"})
+
+    @property
+    def id(self) -> str:
+        """The account; empty for a visitor."""
+        return "" if self.account is None else self.account.id
+
+
+NOBODY = Who()
+
+
+class NewContest(BaseModel):
+    """What an organiser says to create a contest; the data of the rounds come beside it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: str
+    title: str = Field(min_length=1, max_length=200)
+    rulebook: str = Field(max_length=2**18)
+    """The name of a preset, or the text of a rulebook."""
+    changes: dict[str, Any] = {}
+    """What is different from a preset: bound, p, alpha, risk, or any field."""
+    settings: Settings = Settings()
+    phases: list[Phase]
+
+
+@dataclass(frozen=True)
+class Place:
+    """How far the judging of a file is.
+
+    Attributes
+    ----------
+    before
+        How many jobs wait before it.
+    seconds
+        The least and the most seconds it may take, by what the last ones took; None where nobody knows.
+    trouble
+        Why it is stuck, or was tried again.
+    """
+
+    state: str
+    before: int = 0
+    done: float = 0.0
+    words: str = ""
+    seconds: tuple[float, float] | None = None
+    trouble: str = ""
+
+
+class Desk:
+    """All that pages, the REST interface and commands ask of the arena."""
+
+    def __init__(self, arena: Arena) -> None:
+        self.arena = arena
+
+    # --- who sees what -------------------------------------------------------------------------------------------
+
+    def role(self, who: Who, contest: Contest) -> Role:
+        """Return what somebody is in a contest."""
+        if who.account is None:
+            return Role.VISITOR
+        if "organiser" in who.scopes and self.arena.store.organisers.has(contest.id, who.id):
+            return Role.ORGANISER
+        return Role.MEMBER if who.id in contest.team_of else Role.VISITOR
+
+    def contests(self, who: Who) -> list[Contest]:
+        """Return the contests that somebody may see, the newest first."""
+        found = (self.arena.state(name) for name in self.arena.store.contests())
+        return [one for one in found if one is not None and self._may_see(who, one)]
+
+    def contest(self, who: Who, contest: str) -> Contest:
+        """Return a contest that somebody may see."""
+        found = self.arena.state(contest) if _SLUG.fullmatch(contest) else None
+        if found is None or not self._may_see(who, found):
+            raise RefusedError(_("there is no such contest"), status=404)
+        return found
+
+    def _may_see(self, who: Who, contest: Contest) -> bool:
+        if contest.settings.visibility == "public" or self.role(who, contest) != Role.VISITOR:
+            return True
+        # whoever has an account may register where that is open
+        return who.account is not None and contest.settings.registration == "open"
+
+    def organised(self, who: Who, contest: str) -> Contest:
+        """Return a contest to its organiser."""
+        found = self.contest(who, contest)
+        if self.role(who, found) != Role.ORGANISER:
+            raise RefusedError(_("this is for the organiser of the contest"), status=403)
+        return found
+
+    def own_team(self, who: Who, contest: Contest) -> Team:
+        """Return the team of somebody, to look at what is its own."""
+        if who.account is not None and not who.scopes & {"read", "team"}:
+            raise RefusedError(_("this token is not for playing"), _("make one with the scope team"), status=403)
+        return acts.team_of(contest, self.somebody(who))
+
+    def team(self, who: Who, contest: Contest) -> Team:
+        """Return the team of somebody, to do something for it."""
+        return acts.team_of(contest, self._player(who))
+
+    def _player(self, who: Who) -> str:
+        account = self.somebody(who)
+        if "team" not in who.scopes:
+            raise RefusedError(_("this token is not for playing"), _("make one with the scope team"), status=403)
+        return account
+
+    def _new_player(self, who: Who, contest: Contest) -> tuple[str, str]:
+        """Return account and name of somebody who may play: whoever organises the contest knows too much to."""
+        account = self._player(who)
+        if self.arena.store.organisers.has(contest.id, account):
+            raise RefusedError(_("organisers do not play in their own contest"), _("play with another account"))
+        return account, "" if who.account is None else who.account.name
+
+    def somebody(self, who: Who) -> str:
+        """Return the account of whoever is logged in."""
+        if who.account is None:
+            raise RefusedError(_("log in first"), status=401)
+        return who.id
+
+    # --- creating ------------------------------------------------------------------------------------------------
+
+    def may_create(self, who: Who) -> str:
+        """Return the account of somebody who may create contests."""
+        account = self.somebody(who)
+        if who.account is None or not who.account.is_organiser or "organiser" not in who.scopes:
+            raise RefusedError(_("only organisers create contests"), _("ask who runs this server"), status=403)
+        return account
+
+    def create(self, who: Who, asked: NewContest, data: Mapping[str, tuple[str, BinaryIO]]) -> Contest:
+        """Create a contest; ``data`` are a name and a file for each round."""
+        account = self.may_create(who)
+        if not _SLUG.fullmatch(asked.id):
+            raise RefusedError(
+                _("{name!r} is no name for an address").format(name=asked.id[:40]),
+                _("use 3 to 40 small letters, digits and hyphens, such as cup-2026"),
+                status=422,
+            )
+        if self.arena.state(asked.id) is not None:
+            raise RefusedError(_("there is a contest {name} already").format(name=asked.id), _("choose another name"))
+        zone_named(asked.settings.zone)
+        if not data:
+            raise ParameterError(_("a contest needs data"), _("give a file for each round"))
+        check_phases(asked.phases, list(data))
+        book = read_rulebook(asked.rulebook, **asked.changes)
+        book, rounds = self._rounds(book, data)
+        salt = new_salt()
+        body = {
+            "contest": asked.id,
+            "title": " ".join(asked.title.split()),
+            "rulebook": book.to_toml(),
+            "rulebook_digest": book.digest,
+            "settings": asked.settings.model_dump(mode="json"),
+            "rounds": rounds,
+            "phases": [one.as_dict() for one in asked.phases],
+            "commitment": commitment(salt),
+            "public_key": self.arena.signing.public,
+            "scorer": SCORER,
+            "versions": dict(VERSIONS),
+            "rehearsal": self.arena.rehearsal,
+        }
+        entry = next_entry(None, self.arena.now(), Said("created", f"organiser:{account}", body))
+        self.arena.store.create(asked.id, [entry], organiser=account, secrets={"salt": salt})
+        found = self.arena.state(asked.id)
+        if found is None:
+            raise RefusedError(_("there is no such contest"), status=404)
+        return found
+
+    def _rounds(
+        self, book: Rulebook, data: Mapping[str, tuple[str, BinaryIO]]
+    ) -> tuple[Rulebook, dict[str, dict[str, Any]]]:
+        """Keep the data of each round; where the rulebook names no format, that of the first is guessed for all."""
+        rounds: dict[str, dict[str, Any]] = {}
+        for name, (file_name, content) in data.items():
+            kept = self.arena.files.put(content, sealed=False)
+            with self.arena.files.path(kept.digest, suffix="".join(Path(file_name).suffixes[-2:])) as path:
+                try:
+                    found = original_of(book, path)
+                except InputError as error:
+                    if error.file is None:
+                        raise
+                    raise ValueInCellError.of(error.problems, file_name) from None  # a person's file, not ours
+            if not book.data_schema:
+                book = book.model_copy(update={"data_schema": found.schema.to_toml()})
+            people = len(found.customers) if isinstance(found, History) else len(found)
+            rounds[name] = {"data": kept.digest, "name": Path(file_name).name[:100], "rows": len(found)}
+            rounds[name]["people"] = people
+        return book, rounds
+
+    # --- what organisers do --------------------------------------------------------------------------------------
+
+    def organise(self, who: Who, contest: str, act: Callable[..., list[Said]], **given: Any) -> Contest:
+        """Do one of the organiser's acts (:mod:`noren.contest.acts`)."""
+        found = self.organised(who, contest)
+        return self.arena.change(found.id, lambda state, now: act(state, now, account=who.id, **given), _after_rescore)
+
+    def rescore(self, who: Who, contest: str, scorer: str, reason: str) -> Contest:
+        """Judge all again by a named scorer."""
+        return self.organise(who, contest, acts.rescore, scorer=scorer, installed=SCORER, reason=reason)
+
+    def invite(self, who: Who, contest: str) -> str:
+        """Return a new code that lets one team in; nobody can look it up later."""
+        code = new_id()
+        self.organise(who, contest, acts.add_invitation, code=code)
+        return code
+
+    def retry(self, who: Who, contest: str, job: str) -> None:
+        """Let a job that was given up be tried again."""
+        found = self.organised(who, contest)
+        if not self.arena.store.jobs.retry(found.id, job):
+            raise RefusedError(_("there is no such job that could be tried again"), status=404)
+
+    def log(self, who: Who, contest: str, start: int = 0) -> Sequence[Entry]:
+        """Return the log: to the organiser at any time, to everybody once the lots are revealed."""
+        found = self.contest(who, contest)
+        if self.role(who, found) != Role.ORGANISER and not found.has_results(self.arena.now()):
+            raise RefusedError(
+                _("the log is open when the results are"), _("its last digest is on every page"), status=403
+            )
+        return self.arena.store.entries(found.id, start)
+
+    # --- what teams do -------------------------------------------------------------------------------------------
+
+    def register(self, who: Who, contest: str, name: str, invitation: str = "") -> tuple[Team, str]:
+        """Found a team; return it with the code by which others join, which nobody can look up later."""
+        code, team = new_id(), new_id()
+        found = self._by_code(who, contest, invitation)
+        account, member = self._new_player(who, found)
+        state = self.arena.change(
+            found.id,
+            lambda state, now: acts.register(
+                state, now, account=account, member=member, team=team, name=name, code=code, invitation=invitation
+            ),
+        )
+        return state.teams[team], code
+
+    def join(self, who: Who, contest: str, code: str) -> Team:
+        """Join a team by its code."""
+        found = self._by_code(who, contest, code)
+        account, member = self._new_player(who, found)
+        state = self.arena.change(
+            found.id, lambda state, now: acts.join(state, now, account=account, member=member, code=code)
+        )
+        return acts.team_of(state, account)
+
+    def _by_code(self, who: Who, contest: str, code: str) -> Contest:
+        """Return a contest to whoever may see it, or knows a code of it."""
+        self.somebody(who)
+        found = self.arena.state(contest) if _SLUG.fullmatch(contest) else None
+        return found if found is not None and acts.has_code(found, code) else self.contest(who, contest)
+
+    def leave(self, who: Who, contest: str) -> None:
+        """Leave the team."""
+        found, account = self.contest(who, contest), self._player(who)
+        self.arena.change(found.id, lambda state, now: acts.leave(state, now, account=account))
+
+    def new_code(self, who: Who, contest: str) -> str:
+        """Return another code for the team; the old one is no good any more."""
+        found, code = self.contest(who, contest), new_id()
+        self.team(who, found)
+        self.arena.change(found.id, lambda state, now: acts.change_code(state, now, account=who.id, code=code))
+        return code
+
+    def data(self, who: Who, contest: str, round_: str) -> tuple[str, AbstractContextManager[Path]]:
+        """Return the name and the file of a round's data: to teams from the first phase of the round on."""
+        found = self.contest(who, contest)
+        known = found.rounds.get(round_)
+        if known is None:
+            raise RefusedError(_("there is no such round"), status=404)
+        if self.role(who, found) != Role.ORGANISER:
+            self.own_team(who, found)
+            opens = min((one.opens for one in found.phases if one.round == round_), default="")
+            if self.arena.now() < opens:
+                raise RefusedError(
+                    _("the data of this round are handed out {moment}").format(moment=acts.shown_moment(opens)),
+                    _("come back then"),
+                )
+        return known.name, self.arena.files.path(known.data)
+
+    def submit_release(
+        self, who: Who, contest: str, content: BinaryIO | bytes, phase: str | None = None
+    ) -> tuple[Submission, Receipt]:
+        """Take a release in, and return its receipt."""
+        return self._submit(who, contest, content, acts.receive_release, phase=phase)
+
+    def submit_guess(
+        self, who: Who, contest: str, target: str, content: BinaryIO | bytes, phase: str | None = None
+    ) -> tuple[Submission, Receipt]:
+        """Take a guess in, and return its receipt."""
+        return self._submit(who, contest, content, acts.receive_guess, target=target, phase=phase)
+
+    def _submit(
+        self, who: Who, contest: str, content: BinaryIO | bytes, act: Callable[..., list[Said]], **given: Any
+    ) -> tuple[Submission, Receipt]:
+        found, submission = self.contest(who, contest), new_id()
+        self.team(who, found)
+        # what cannot be handed in now is refused before its bytes are kept
+        act(found, self.arena.now(), account=who.id, submission=submission, digest="", size=0, **given)
+        kept = self.arena.files.put(content, sealed=True, largest=found.settings.largest_file)
+        state = self.arena.change(
+            found.id,
+            lambda state, now: act(
+                state, now, account=who.id, submission=submission, digest=kept.digest, size=kept.size, **given
+            ),
+            lambda state, _made: [Order(state.submissions[submission].kind, submission)],
+        )
+        return state.submissions[submission], self.arena.receipt(state, state.submissions[submission])
+
+    def choose(self, who: Who, contest: str, submission: str) -> Contest:
+        """Say which release counts."""
+        found = self.contest(who, contest)
+        self.team(who, found)
+        return self.arena.change(
+            found.id, lambda state, now: acts.choose_release(state, now, account=who.id, submission=submission)
+        )
+
+    # --- what teams see ------------------------------------------------------------------------------------------
+
+    def submissions(self, who: Who, contest: str) -> list[Submission]:
+        """Return what one's team handed in, the newest first; to an organiser all."""
+        found = self.contest(who, contest)
+        if self.role(who, found) == Role.ORGANISER:
+            return list(found.submissions.values())[::-1]
+        return found.of_team(self.own_team(who, found).id)[::-1]
+
+    def submission(self, who: Who, contest: str, submission: str) -> Submission:
+        """Return a file of one's own team; another team's is not there."""
+        found = self.contest(who, contest)
+        known = found.submissions.get(submission)
+        # who has no team is told so, whether there is such a file or not
+        team = None if self.role(who, found) == Role.ORGANISER else self.own_team(who, found).id
+        if known is None or team not in (None, known.team):
+            raise RefusedError(_("there is no such file"), status=404)
+        return known
+
+    def receipt(self, who: Who, contest: str, submission: str) -> Receipt:
+        """Return the receipt of a file of one's own team."""
+        known = self.submission(who, contest, submission)
+        return self.arena.receipt(self.contest(who, contest), known)
+
+    def shown(self, who: Who, contest: str, submission: str) -> dict[str, Any]:
+        """Return what the judge found of a file, as far as who asks may see it."""
+        found, known = self.contest(who, contest), self.submission(who, contest, submission)
+        if known.judged is None:
+            return {}
+        now = self.arena.now()
+        everything = self.role(who, found) == Role.ORGANISER or found.has_results(now)
+        seen = {name: known.judged[name] for name in ("valid", "report", "scorer") if name in known.judged}
+        if known.kind == "release":
+            seen["values"] = dict(known.values)
+            if everything or found.rulebook.house.shown:
+                seen["house"] = known.judged.get("house", {})
+            return seen
+        level = "counts" if everything else acts.outcome_shown(found, now, known)
+        if level in ("effect", "counts"):
+            seen["values"] = dict(known.values) if level == "counts" else _effects(found, known)
+        if level == "counts":
+            seen["tried"] = _counted(known.judged.get("tried"), everything=everything)
+        return seen
+
+    def place(self, who: Who, contest: str, submission: str) -> Place:
+        """Return how far the judging of a file is, with an estimate made of what the last ones took."""
+        known = self.submission(who, contest, submission)
+        if known.refunded is not None:
+            return Place("refunded", trouble=_(known.refunded))
+        jobs = self.arena.store.jobs.of(contest, submission)
+        if known.judged is not None or not jobs:
+            return Place("done" if known.judged is not None else "waiting", done=1.0)
+        job = jobs[-1]
+        before = self.arena.store.jobs.place(job.id) or 0
+        seconds = estimated(self.arena.store.jobs.durations(job.kind), before, self.arena.store.jobs.at_work())
+        return Place(str(job.state), before, job.done, job.words, seconds, _(job.error))
+
+    # --- attacking -----------------------------------------------------------------------------------------------
+
+    def targets(self, who: Who, contest: str, round_: str) -> list[Target]:
+        """Return what may be attacked: all of a round but one's own, from the attack phase on."""
+        found = self.contest(who, contest)
+        self._attackable(who, found, round_)
+        own = found.team_of.get(who.id)
+        return [one for one in found.targets.get(round_, {}).values() if one.team != own]
+
+    def target_file(self, who: Who, contest: str, round_: str, target: str) -> AbstractContextManager[Path]:
+        """Return the public part of a target."""
+        found = self.contest(who, contest)
+        self._attackable(who, found, round_)
+        known = found.targets.get(round_, {}).get(target)
+        if known is None:
+            raise RefusedError(_("there is no such target"), status=404)
+        return self.arena.files.path(known.digest)
+
+    def _attackable(self, who: Who, contest: Contest, round_: str) -> None:
+        now = self.arena.now()
+        if self.role(who, contest) == Role.ORGANISER or contest.has_results(now):
+            return
+        self.own_team(who, contest)
+        opens = [one.opens for one in contest.phases if one.kind == PhaseKind.ATTACK and one.round == round_]
+        if not opens or now < min(opens):
+            raise RefusedError(_("the targets of this round are not handed out yet"))
+
+    def board_state(self, who: Who, contest: str, round_: str) -> tuple[Contest, str | None]:
+        """Return the contest as its board shows it now, and since when it is frozen."""
+        found, now = self.contest(who, contest), self.arena.now()
+        if self.role(who, found) == Role.ORGANISER or found.has_results(now):
+            return found, None
+        frozen = [one.frozen_from for one in found.phases if one.round == round_ and one.frozen_from]
+        since = min((one for one in frozen if one <= now), default=None)
+        return (found, None) if since is None else (self.arena.state_at(found.id, since), since)
+
+
+def estimated(took: Sequence[float], before: int, workers: int) -> tuple[float, float] | None:
+    """Return the least and the most seconds until a job is done, by what the last ones took; None of too few.
+
+    Three quarters of the last ones took longer than the least, and one in twenty longer than the most.
+
+    >>> estimated([2.0, 4.0, 6.0, 8.0], before=3, workers=2), estimated([2.0], 0, 2)
+    ((8.0, 16.0), None)
+    """
+    if len(took) < 3:
+        return None
+    ordered, turns = sorted(took), before // max(workers, 1) + 1
+    return ordered[len(ordered) // 4] * turns, ordered[-1 - len(ordered) // 20] * turns
+
+
+def _after_rescore(state: Contest, made: Sequence[Entry]) -> Iterable[Order]:
+    if any(entry.kind == "rescored" for entry in made):
+        return [Order(one.kind, one.id) for one in state.unjudged()]
+    return []
+
+
+def _counted(tried: Mapping[str, Any] | None, *, everything: bool) -> dict[str, Any] | None:
+    """Return how many names are right; which ones, as their places in the file would tell, only with the results."""
+    if tried is None:
+        return None
+    return {name: value for name, value in tried.items() if everything or name != "right_at"}
+
+
+def _effects(contest: Contest, guess: Submission) -> dict[str, float]:
+    """Return of what was measured only whether conditions are kept."""
+    keys = {one.key for one in contest.rulebook.conditions}
+    return {
+        name: float(bool(contest.rulebook.broken({name: value})))
+        for name, value in guess.values.items()
+        if name in keys
+    }

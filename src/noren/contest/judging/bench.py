@@ -1,0 +1,145 @@
+"""The judge's bench: a process that scores files one after another, watched from outside.
+
+A file may take too long, take all memory or bring its process down; then the process is ended, a fault is told, and
+the next file gets a new one. Memory is watched, not limited: the libraries' threads and allocators reserve gigabytes
+of addresses that they never touch, so that a limit on those (RLIMIT_AS) would end honest work, and where one is met
+Rust and LLVM abort instead of saying so. What counts is what is resident beyond what the process had before, so that
+what it keeps at hand is not held against a file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from noren.contest.judging.faults import GONE, STOPPED, TOO_LARGE, TOO_LONG, Fault
+from noren.work.children import Heard, end_child, start_child
+
+__all__ = ["ScorerProcess", "resident"]
+
+_LOOK_EVERY = 0.1
+_MOST_ORDERS = 2_000
+_MOST_KEPT = 2 * 2**30
+"""Orders, and resident bytes, after which a process makes room for a new one."""
+_ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS", "NUMBA_NUM_THREADS"), "1"
+)
+"""A bench for each core does more than one with threads on all of them."""
+
+
+class ScorerProcess:
+    """A process that judges, started when it is first needed and again after it was ended.
+
+    Parameters
+    ----------
+    log
+        Where what nobody expected is written in full.
+    """
+
+    def __init__(self, log: Path, *, command: tuple[str, ...] = ("-m", "noren.contest.judging.scorer")) -> None:
+        self._log, self._command = log, [sys.executable, *command]
+        self._child: subprocess.Popen[str] | None = None
+        self._heard: Heard | None = None
+        self._numbers = itertools.count(1)
+        self._done = 0
+
+    @property
+    def pid(self) -> int | None:
+        """The process, while there is one."""
+        return None if self._child is None else self._child.pid
+
+    def do(
+        self,
+        order: Mapping[str, Any],
+        *,
+        seconds: float,
+        megabytes: float,
+        stop: threading.Event | None = None,
+        progress: Callable[[float, str], None] = lambda done, words: None,
+    ) -> dict[str, Any] | Fault:
+        """Do an order (:func:`noren.contest.judging.scorer.do`); return what came of it, or why nothing did."""
+        stop = stop or threading.Event()
+        number = next(self._numbers)
+        told = self._told(json.dumps({"number": number, **order}))
+        if told is None:
+            return Fault(GONE)
+        child, heard = told
+        watch = _Watch(child, seconds, megabytes)
+        for said in heard.lines(stop, watch, every=_LOOK_EVERY):
+            if said.get("number") != number:
+                continue
+            if "result" in said or "fault" in said:
+                self._make_room()
+                return Fault(said["fault"]) if "fault" in said else said["result"]
+            progress(said["done"], said["words"])
+        self.close()
+        return Fault(watch.ended or (STOPPED if stop.is_set() else GONE))
+
+    def close(self) -> None:
+        """End the process."""
+        child, self._child, self._heard = self._child, None, None
+        if child is not None:
+            with contextlib.suppress(OSError), child:  # what it was not told yet is lost with it
+                end_child(child)
+
+    def _told(self, line: str) -> tuple[subprocess.Popen[str], Heard] | None:
+        """Hand an order to the process, or to a new one where it was ended meanwhile."""
+        for _try in range(2):
+            if self._child is None or self._heard is None or self._child.poll() is not None:
+                self.close()
+                self._child = start_child(self._command, self._log, environment=_ONE_THREAD)
+                self._heard, self._done = Heard(self._child), 0
+            try:
+                if self._child.stdin is not None:
+                    self._child.stdin.write(f"{line}\n")
+                    self._child.stdin.flush()
+                return self._child, self._heard
+            except (OSError, ValueError):
+                self.close()
+        return None
+
+    def _make_room(self) -> None:
+        self._done += 1
+        if self._done >= _MOST_ORDERS or (self._child is not None and resident(self._child.pid) > _MOST_KEPT):
+            self.close()
+
+
+class _Watch:
+    """Looks at a process, and ends it where it takes too long or too much."""
+
+    def __init__(self, child: subprocess.Popen[str], seconds: float, megabytes: float) -> None:
+        self._child, self._until = child, time.monotonic() + seconds
+        self._most = max(resident(child.pid), _STARTED) + int(megabytes * 2**20)
+        self.ended: str | None = None
+
+    def __call__(self) -> None:
+        if self.ended is not None:
+            return
+        if time.monotonic() > self._until:
+            self.ended = TOO_LONG
+        elif resident(self._child.pid) > self._most:
+            self.ended = TOO_LARGE
+        if self.ended is not None:
+            self._child.kill()
+
+
+_STARTED = 400 * 2**20
+"""Bytes that the libraries take before the first file is read."""
+
+
+def resident(pid: int) -> int:
+    """Return how many bytes of memory a process has; 0 where the system does not tell."""
+    try:
+        pages = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]
+    except (OSError, IndexError):
+        return 0
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")

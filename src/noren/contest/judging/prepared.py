@@ -1,0 +1,221 @@
+"""Files made ready to be judged: the original, and a release in its row order.
+
+A cup reads the same original for every file and the same release for every guess against it, so what was read last is
+kept, by the digests of file and rulebook, up to a bound of memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Generic, TypeVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from noren.contest.judging.texts import Texts, read_texts
+from noren.contest.lots import order
+from noren.contest.rulebook import Rulebook
+from noren.data.checks import CHECKERS
+from noren.data.checks.sheet import read_sheet
+from noren.data.formats.official import write_lines
+from noren.data.formats.sizes import stop_at_large
+from noren.data.frames import History, Records, Table
+from noren.data.guessing.questions import Question
+from noren.data.periods import periods_of
+from noren.data.reading import read
+from noren.data.release import Release, Statement
+from noren.data.schema import PRESETS, Kind, Role, Schema
+from noren.errors import FileError, SchemaError
+from noren.i18n import _
+
+__all__ = ["LARGEST", "Prepared", "forget", "has_official_checker", "original_of", "prepare", "records_of", "schema_of"]
+
+LARGEST = 256 * 2**20
+"""Bytes of a submitted file: the final data of 2018 take 3 MB, and 20 MB with sets of 50 items in every row."""
+_MOST_KEPT = 2**29
+_UNKNOWN = Statement(method="unknown")
+Kept = TypeVar("Kept")
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A release that was read.
+
+    Its pseudonyms have other names, drawn by one lot for all contests: what a team calls them must move no score, and
+    attacks that know no better choose the first of equals by name.
+
+    Attributes
+    ----------
+    rows
+        The rows of the submitted file in its order: those of the original, deleted ones being rows of nulls, and then
+        those that were inserted.
+    live
+        The places of the rows that are not deleted.
+    names
+        ``own``, the pseudonyms of the submitted file in order of first appearance, and ``pseudonym``, what they are
+        called here.
+    release
+        The rows as a release: public rows, and the secret that follows from their order.
+    """
+
+    original: Records
+    rows: Records
+    live: NDArray[np.int64]
+    names: pl.DataFrame
+    release: Release
+
+
+class _Shelf(Generic[Kept]):
+    """What was made last, up to a bound of bytes; what one thread makes, another waits for."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._kept, self._lock = most, OrderedDict[tuple[str, ...], tuple[Kept, int]](), threading.RLock()
+
+    def get(self, key: tuple[str, ...], make: Callable[[], tuple[Kept, int]]) -> Kept:
+        with self._lock:
+            found = self._kept.get(key) or make()
+            self._kept[key] = found
+            self._kept.move_to_end(key)
+            while len(self._kept) > 1 and sum(size for _made, size in self._kept.values()) > self._most:
+                self._kept.popitem(last=False)
+            return found[0]
+
+    def clear(self) -> None:
+        with self._lock:
+            self._kept.clear()
+
+
+_originals: _Shelf[Records] = _Shelf(_MOST_KEPT)
+_releases: _Shelf[Prepared] = _Shelf(_MOST_KEPT)
+
+
+def schema_of(rulebook: Rulebook) -> Schema | None:
+    """Return the format that a rulebook names; None where it is guessed from the data."""
+    said = rulebook.data_schema
+    if not said:
+        return None
+    return Schema.preset(said) if said in PRESETS else Schema.from_toml(said)
+
+
+def original_of(rulebook: Rulebook, path: Path, master: Path | None = None) -> Records:
+    """Return the data of a round. What is wrong with them is the organiser's fault, and raised."""
+
+    def make() -> tuple[Records, int]:
+        schema = schema_of(rulebook)
+        kind = rulebook.kind if schema is None else None
+        data = read(path, schema, master=master, kind=kind, stop_at=_stop_at_questions).data
+        if data.schema.kind != rulebook.kind:
+            raise SchemaError(
+                _("the rulebook is about a {wanted}, and the data are a {given}").format(
+                    wanted=rulebook.kind, given=data.schema.kind
+                ),
+                _("choose other data, or write kind = … into the rulebook"),
+            )
+        return data, int(data.frame.estimated_size())
+
+    keys = (rulebook.digest, _digest(path), "" if master is None else _digest(master))
+    return _originals.get(keys, make)
+
+
+def prepare(rulebook: Rulebook, original: Path, submitted: Path, master: Path | None = None) -> Prepared:
+    """Return a release ready to be judged. What the reader cannot take is the team's fault, and raised."""
+    stop_at_large(submitted, LARGEST)
+    data = original_of(rulebook, original, master)
+
+    def make() -> tuple[Prepared, int]:
+        rows = _read_rows(data, submitted)
+        return _prepared(data, rows), 2 * int(rows.frame.estimated_size())
+
+    return _releases.get((rulebook.digest, _digest(original), _digest(submitted)), make)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _stop_at_questions(questions: Sequence[Question]) -> None:
+    if questions:
+        raise SchemaError(str(questions[0]), _("write the schema of the data into the rulebook"))
+
+
+def _read_rows(original: Records, path: Path) -> Records:
+    schema = original.schema.model_copy(update={"guessed": False})
+    if schema.official == "pwscup2017":
+        return _read_at(path, schema, len(original))
+    rows = read(path, schema).data if schema.official else records_of(read_texts(path, schema), schema)
+    if len(rows) < len(original):
+        raise FileError(
+            _("the file has {found:,} rows, the original has {expected:,}").format(
+                found=len(rows), expected=len(original)
+            ),
+            _("write one row for each row of the original, in its order"),
+        )
+    return rows
+
+
+def _read_at(path: Path, schema: Schema, count: int) -> Records:
+    """Read AT as the official checker takes it: blank lines are passed over, rows that are missing are deleted ones.
+
+    A price or quantity of 0 is accepted, so the schema's minimum does not hold here.
+    """
+    cells = read_sheet(path, schema.names).rows.select(schema.names).head(count)
+    customer = schema.role(Role.CUSTOMER).name
+    gone = pl.when(pl.col(customer) != "DEL")
+    cells = cells.with_columns(gone.then(pl.col(n)).otherwise(pl.lit("")) for n in schema.names if n != customer)
+    missing = {name: "DEL" if name == customer else "" for name in schema.names}
+    cells = pl.concat([cells, pl.DataFrame([missing] * (count - len(cells)), schema=cells.schema)])
+    loose = tuple(column.model_copy(update={"minimum": None}) for column in schema.columns)
+    with TemporaryDirectory(prefix="noren-") as folder:
+        write_lines(cells, Path(folder) / "AT.csv")
+        rows = read(Path(folder) / "AT.csv", schema.model_copy(update={"columns": loose})).data
+    return replace(rows, schema=schema)
+
+
+def records_of(texts: Texts, schema: Schema) -> Records:
+    """Return the rows that a file of no contest's format holds; a table may lack the columns that identify."""
+    kept = schema.without([name for name in schema.names if name not in texts.cells.columns])
+    build = History if schema.kind == Kind.HISTORY else Table
+    return build.of_release(texts.cells, kept)
+
+
+def _prepared(original: Records, rows: Records) -> Prepared:
+    count = len(original)
+    rows, names = _called_otherwise(rows)
+    aligned = rows.take(pl.Series(np.arange(count)))
+    inserted = rows.take(pl.Series(np.arange(count, len(rows)))) if len(rows) > count else None
+    # the contest of 2017 gives a pseudonym for each month, the month being the original's
+    monthly = original.schema.official == "pwscup2017"
+    periods = periods_of(original[Role.DATE]) if monthly else None
+    release = Release.of_aligned(original, aligned, _UNKNOWN, periods=periods, inserted=inserted)
+    gone = rows.frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
+    return Prepared(original, rows, np.flatnonzero(~gone.to_numpy()), names, release)
+
+
+def _called_otherwise(rows: Records) -> tuple[Records, pl.DataFrame]:
+    """Return rows under pseudonyms that do not depend on what they were called, and both names of each."""
+    if not isinstance(rows, History):
+        return rows, pl.DataFrame(schema={"own": pl.String, "pseudonym": pl.String})
+    column = rows.schema.role(Role.CUSTOMER).name
+    own = rows.frame[column].drop_nulls().unique(maintain_order=True)
+    drawn = pl.Series(order(b"", "noren pseudonyms", len(own)) + 1).cast(pl.String)
+    frame = rows.frame.with_columns(pl.col(column).replace_strict(own, drawn))
+    return replace(rows, frame=frame), pl.DataFrame({"own": own, "pseudonym": drawn})
+
+
+def forget() -> None:
+    """Let go of everything that was read."""
+    _originals.clear()
+    _releases.clear()
+
+
+def has_official_checker(original: Records) -> bool:
+    """Tell whether a contest's own checker decides about files of this format."""
+    return original.schema.official in CHECKERS

@@ -1,0 +1,122 @@
+"""The process that judges: ``python -m noren.contest.judging.scorer``.
+
+It reads orders as lines of JSON on its standard input, and answers each by its number with how far it is and what came
+of it. It lives for many orders: to load the libraries takes a second, and what was read last is at hand. When its
+standard input closes, whoever ordered is gone and so is it. What is the team's fault is in the result; all else is a
+fault of ours, told in one short sentence, and in full on the standard error, which goes to a log.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from noren.contest.judging.faults import DISK_FULL, TOO_LARGE, UNEXPECTED, UNREADABLE
+from noren.work.children import become_child
+
+if TYPE_CHECKING:
+    from noren.contest.rulebook import Rulebook
+
+__all__ = ["do", "main"]
+
+_EVERY = 0.2
+Say = Callable[[Mapping[str, Any]], None]
+
+
+def main(orders: TextIO, mouth: TextIO) -> None:
+    """Do orders for as long as somebody gives them."""
+    waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(orders, waiting), daemon=True).start()
+    while True:
+        order = json.loads(waiting.get())
+        number = order["number"]
+
+        def say(line: Mapping[str, Any], number: int = number) -> None:
+            mouth.write(json.dumps({"number": number, **line}, ensure_ascii=False, allow_nan=False) + "\n")
+            mouth.flush()
+
+        say(_answer(order, say))
+
+
+def _listen(orders: TextIO, waiting: queue.SimpleQueue[str]) -> None:
+    with contextlib.suppress(ValueError):
+        for line in orders:
+            waiting.put(line)
+    os._exit(0)  # whoever gave orders is gone
+
+
+def _answer(order: Mapping[str, Any], say: Say) -> dict[str, Any]:
+    from noren.errors import InputError
+    from noren.web.disk import is_disk_full
+
+    try:
+        return {"result": do(order, say)}
+    except MemoryError:
+        return {"fault": TOO_LARGE}
+    except InputError as error:  # of a team's file it would be in the result
+        sys.stderr.write(f"{error}\n")
+        return {"fault": DISK_FULL if is_disk_full(error) else UNREADABLE}
+    except Exception as error:
+        traceback.print_exc()
+        sys.stderr.flush()
+        return {"fault": DISK_FULL if is_disk_full(error) else UNEXPECTED}
+
+
+def do(order: Mapping[str, Any], say: Say = lambda line: None) -> dict[str, Any]:
+    """Do one order: ``release`` and ``guess`` are scored, of ``target`` the file is written to ``out``."""
+    from noren.contest.judging.scoring import score_guess, score_release
+    from noren.contest.judging.targets import make_target
+
+    book = _rulebook(order["rulebook"])
+    original, submitted = Path(order["original"]), Path(order["submitted"])
+    master = Path(order["master"]) if order.get("master") else None
+    if order["kind"] == "release":
+        return score_release(book, original, submitted, master=master, progress=_Teller(say))
+    lots = bytes.fromhex(order["salt"]), str(order["label"])
+    if order["kind"] == "guess":
+        return score_guess(book, original, submitted, *lots, Path(order["guess"]), master=master)
+    if order["kind"] == "target":
+        content = make_target(book, original, submitted, *lots, master=master)
+        Path(order["out"]).write_bytes(content)
+        return {"bytes": len(content)}
+    raise ValueError(order["kind"])
+
+
+@lru_cache(maxsize=32)
+def _rulebook(text: str) -> Rulebook:
+    from noren.contest.rulebook import read_rulebook
+
+    return read_rulebook(text)
+
+
+class _Teller:
+    """Progress as lines, a few a second."""
+
+    def __init__(self, say: Say) -> None:
+        self._say, self._last = say, 0.0
+
+    def __call__(self, done: float, words: str = "", best: float | None = None) -> None:
+        if time.monotonic() - self._last >= _EVERY:
+            self._last = time.monotonic()
+            self._say({"done": round(min(1.0, max(0.0, done)), 4), "words": words})
+
+
+def _offer_to_the_system() -> None:
+    """Let the system end this process before any other where memory runs out: the worker and the server are not to."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+
+
+if __name__ == "__main__":
+    _offer_to_the_system()
+    main(sys.stdin, become_child())

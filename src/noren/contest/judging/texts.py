@@ -1,0 +1,118 @@
+"""A submitted file as a table of texts: what every rule of ours is checked on, before any cell is taken for a value.
+
+Files of the cups' formats have neither header nor quotes; others are comma-separated UTF-8 with a header. A file that
+cannot be cut into cells is said so by its reader, at the first row that shows it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+
+from noren.data.formats.render import lines_of
+from noren.data.formats.scan import scan_text
+from noren.data.formats.text_files import arrangement, column_names, text_blocks
+from noren.data.frames import History, Records
+from noren.data.release import Release, Secret
+from noren.data.schema import Kind, Role, Schema, TextLayout
+from noren.errors import FileError, SchemaError
+from noren.i18n import _
+from noren.naming import listing
+
+__all__ = ["DELETED", "SUPPRESSED", "Texts", "read_texts", "submission_of", "text_file"]
+
+SUPPRESSED: Final = "*"
+DELETED: Final = "DEL"
+"""What stands in the customer's place of a deleted row, in the formats of 2016 and 2017."""
+_LAYOUT: Final = TextLayout(delimiter=",", header=True, encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The cells of a file as they are written, by column, and the line of its first row."""
+
+    cells: pl.DataFrame
+    first_row: int
+
+
+def read_texts(path: Path, schema: Schema) -> Texts:
+    """Read the cells of a submitted file; stop where its columns are not those of the original.
+
+    A table may leave out columns that identify people.
+    """
+    official = schema.official is not None
+    form = scan_text(path, schema.text if official else _LAYOUT, schema.names, quoting=not official)
+    if official:
+        arrangement(path, form, schema)
+        names = list(schema.names)
+    else:
+        names = column_names(path, form)
+        _stop_at_columns(names, schema)
+    blocks = [block for _row, block in text_blocks(path, form, quoting=not official)]
+    if not blocks:
+        raise FileError(_("the file holds no rows"), _("give a file with at least one row"), file=path)
+    cells = pl.concat(blocks).rename({str(place): name for place, name in enumerate(names)})
+    wanted = [name for name in schema.names if name in names]
+    return Texts(cells.select(wanted), 1 + form.skipped_lines + form.header)
+
+
+def _stop_at_columns(names: list[str], schema: Schema) -> None:
+    needed = [c.name for c in schema.columns if schema.kind == Kind.HISTORY or c.role != Role.IDENTIFIER]
+    for name in needed:
+        if name not in names:
+            raise SchemaError(
+                _("the file has no column {name!r}").format(name=name),
+                _("write a header with the columns of the original: {names}").format(names=listing(needed)),
+            )
+    for name in names:
+        if name not in schema.names:
+            raise SchemaError(_("the original has no such column"), _("take it out"), column=name)
+
+
+def text_file(texts: pl.DataFrame, schema: Schema) -> bytes:
+    """Return cells as the file that is submitted or handed out: without header in a cup's format, else as CSV."""
+    if schema.official is None:
+        return texts.write_csv().encode()
+    return "".join(f"{line}\n" for line in lines_of(texts)).encode()
+
+
+def submission_of(release: Release) -> bytes:
+    """Return the file that a team submits of a release: all rows in the original's order, then those inserted.
+
+    A pseudonym that is a customer's name would be refused, but in the format of 2018, which has numbers alone; then
+    all of them get a letter. What they are called is of no other consequence: targets have names drawn by lot.
+    """
+    every = [release.aligned()]
+    inserted = release.secret.origin.is_null().arg_true()
+    if len(inserted):
+        every.append(release.public.take(inserted))
+    schema = release.public.schema
+    texts = pl.concat(_with_deleted_rows(rows) for rows in every)
+    if isinstance(release.public, History) and schema.official != "pwscup2018":
+        name = schema.role(Role.CUSTOMER).name
+        letters = _letters(release.secret)
+        marked = texts[name].is_in([DELETED, SUPPRESSED])
+        texts = texts.with_columns(pl.when(marked).then(pl.col(name)).otherwise(pl.lit(letters) + pl.col(name)))
+    return text_file(texts, schema)
+
+
+def _letters(secret: Secret) -> str:
+    """Return the letters before pseudonyms that make none of them a customer's name; mostly none are needed."""
+    customers = secret.pseudonyms["customer"].cast(pl.String).unique().implode()
+    names, letters = secret.pseudonyms["pseudonym"].cast(pl.String).unique(), ""
+    while (letters + names).is_in(customers).any():
+        letters += "p"
+    return letters
+
+
+def _with_deleted_rows(rows: Records) -> pl.DataFrame:
+    """Return the texts of rows, deleted ones as their format has them."""
+    schema = rows.schema
+    if schema.official in ("pwscup2016", "pwscup2017"):
+        customer = schema.role(Role.CUSTOMER).name
+        texts = rows.texts("")
+        return texts.with_columns(pl.col(customer).replace("", DELETED))
+    return rows.texts(SUPPRESSED)

@@ -1,0 +1,123 @@
+"""The log of a contest: entries, each of which holds the digest of the one before it (hash chain).
+
+To change, leave out or insert an entry is to change every digest after it. The digest of the last entry is shown on
+every page and stands in every receipt, so that a team can prove that the log it saw is the log that is replayed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from noren.contest.canonical import canonical, digest_of
+from noren.errors import InputError
+from noren.i18n import _
+
+__all__ = ["START", "BrokenChainError", "Entry", "Said", "chained", "next_entry", "verify"]
+
+START: Final = "0" * 64
+"""What stands for the digest before the first entry."""
+
+
+class BrokenChainError(InputError):
+    """A log that somebody changed; ``place`` is the first entry that does not fit."""
+
+    place = 0
+
+
+@dataclass(frozen=True)
+class Said:
+    """What an entry is to say, before it has its place in the log."""
+
+    kind: str
+    actor: str
+    body: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of a log.
+
+    Attributes
+    ----------
+    position
+        Its place, from 0.
+    time
+        When, in UTC with microseconds; never before the entry before it.
+    kind, actor, body
+        What happened, by whom, and the particulars as plain data.
+    previous, digest
+        The digest of the entry before it, and its own.
+    """
+
+    position: int
+    time: str
+    kind: str
+    actor: str
+    body: Mapping[str, Any]
+    previous: str
+    digest: str
+
+    def content(self) -> dict[str, Any]:
+        """Return what the digest is of."""
+        return {
+            "position": self.position,
+            "time": self.time,
+            "kind": self.kind,
+            "actor": self.actor,
+            "body": dict(self.body),
+            "previous": self.previous,
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the entry as plain data, as archives hold it."""
+        return self.content() | {"digest": self.digest}
+
+
+def next_entry(last: Entry | None, time: str, said: Said) -> Entry:
+    """Return the entry that follows another; a clock that went back stands still instead.
+
+    >>> first = next_entry(None, "2026-04-01T00:00:00.000000+00:00", Said("created", "clock", {"contest": "cup"}))
+    >>> second = next_entry(first, "2026-03-31T00:00:00.000000+00:00", Said("resumed", "clock", {}))
+    >>> second.position, second.time == first.time, second.previous == first.digest
+    (1, True, True)
+    """
+    position, previous = (0, START) if last is None else (last.position + 1, last.digest)
+    time = time if last is None else max(time, last.time)
+    entry = Entry(position, time, said.kind, said.actor, dict(said.body), previous, "")
+    return Entry(**{**entry.__dict__, "digest": digest_of(canonical(entry.content()))})
+
+
+def chained(last: Entry | None, time: str, said: Iterable[Said]) -> list[Entry]:
+    """Return entries that follow one another."""
+    made: list[Entry] = []
+    for one in said:
+        last = next_entry(last, time, one)
+        made.append(last)
+    return made
+
+
+def verify(entries: Sequence[Entry]) -> None:
+    """Stop at the first entry that does not follow from those before it."""
+    last: Entry | None = None
+    for place, entry in enumerate(entries):
+        previous = START if last is None else last.digest
+        if entry.position != place:
+            raise _broken(place, _("its place in the log is {position}").format(position=entry.position))
+        if entry.previous != previous:
+            raise _broken(place, _("it does not follow from the entry before it"))
+        if entry.digest != digest_of(canonical(entry.content())):
+            raise _broken(place, _("its content was changed"))
+        if last is not None and entry.time < last.time:
+            raise _broken(place, _("its time is before that of the entry before it"))
+        last = entry
+
+
+def _broken(place: int, why: str) -> BrokenChainError:
+    error = BrokenChainError(
+        _("entry {place:,} of the log does not fit: {why}").format(place=place, why=why),
+        _("ask the organiser for the log as it was"),
+    )
+    error.place = place
+    return error

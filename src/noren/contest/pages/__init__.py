@@ -1,0 +1,14 @@
+"""The HTML pages of the arena: one module for each kind, all through :func:`~noren.contest.pages.frame.page`."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from noren.contest.pages import boards, creating, home, organising, overview, people, playing, team
+from noren.contest.pages.frame import FRAME, page
+
+__all__ = ["FRAME", "page", "router"]
+
+router = APIRouter(include_in_schema=False)
+for part in (home, people, creating, overview, team, playing, boards, organising):
+    router.include_router(part.router)

@@ -1,0 +1,100 @@
+"""The frame of the arena's pages: its rail by who looks, and the contest that a page is about."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from noren.contest.at_hand import TheDesk, TheEntrance, desk_of, entrance_of
+from noren.contest.desk import NOBODY, Role, Who
+from noren.contest.pages import words
+from noren.contest.state import Contest
+from noren.i18n import N_
+from noren.web.frame import Frame, PagePlace
+
+__all__ = ["FRAME", "Asker", "TheDesk", "TheEntrance", "address", "asker", "page", "to_login"]
+
+FRAME = Frame("noren.contest", home=N_("To the contests"))
+FRAME.surroundings.globals |= {
+    "shown_time": words.shown_time,
+    "left": words.left,
+    "size": words.size,
+    "kind_sentence": words.kind_sentence,
+    "phase_words": words.phase_words,
+    "round_words": words.round_words,
+    "played_rounds": words.played_rounds,
+    "round_title": lambda name: words.round_words(name)[:1].upper() + words.round_words(name)[1:],
+}
+
+_HOME = PagePlace("contests", N_("Contests"), "/", "curtain")
+_OVERVIEW = PagePlace("overview", N_("Rules"), "/contests/{contest}", "book")
+_BOARD = PagePlace("board", N_("Board"), "/contests/{contest}/board", "map")
+_RESULTS = PagePlace("results", N_("Results"), "/contests/{contest}/results", "cup")
+_TEAM = PagePlace("team", N_("Team"), "/contests/{contest}/team", "person")
+_PROTECT = PagePlace("protect", N_("Protect"), "/contests/{contest}/protect", "shield")
+_ATTACK = PagePlace("attack", N_("Attack"), "/contests/{contest}/attack", "eye")
+_ORGANISE = PagePlace("organise", N_("Organise"), "/contests/{contest}/organise", "table")
+_RAILS = {
+    Role.VISITOR: (_HOME, _OVERVIEW, _BOARD, _TEAM),
+    Role.MEMBER: (_HOME, _OVERVIEW, _PROTECT, _ATTACK, _BOARD, _TEAM),
+    Role.ORGANISER: (_HOME, _OVERVIEW, _BOARD, _ORGANISE),
+}
+
+
+def asker(request: Request) -> Who:
+    """Return who asks for a page: whoever is logged in by its browser."""
+    if not hasattr(request.state, "who"):
+        request.state.who = entrance_of(request).who(request.state.session)
+    who: Who = request.state.who
+    return who
+
+
+Asker = Annotated[Who, Depends(asker)]
+
+
+def page(
+    request: Request,
+    template: str,
+    *,
+    title: str,
+    place: str,
+    contest: Contest | None = None,
+    status: int = 200,
+    **context: Any,
+) -> HTMLResponse:
+    """Render a page of the arena (:meth:`noren.web.frame.Frame.page`)."""
+    desk = desk_of(request)
+    is_well = status < 500  # else the database may be away
+    who, now = (asker(request), desk.arena.now()) if is_well else (NOBODY, "")
+    role = Role.VISITOR if contest is None else desk.role(who, contest)
+    places = (_HOME,) if contest is None else _RAILS[role]
+    if contest is not None and contest.has_results(now):
+        places = (*places, _RESULTS)
+    return FRAME.page(
+        request,
+        template,
+        title=title,
+        place=place,
+        rail=[one.filled(contest=contest.id if contest else "") for one in places],
+        status=status,
+        contest=contest,
+        who=who,
+        role=str(role),
+        now=now,
+        zone=contest.settings.zone if contest else "UTC",
+        rehearsal=desk.arena.rehearsal,
+        **context,
+    )
+
+
+def address(contest: Contest | str, *parts: str) -> str:
+    """Return the address of a page of a contest."""
+    name = contest if isinstance(contest, str) else contest.id
+    return "/".join(("/contests", name, *parts))
+
+
+def to_login() -> Response:
+    """Send somebody to where people log in."""
+    return RedirectResponse("/login", 303)

@@ -1,0 +1,238 @@
+"""What a team does: gets data, hands in releases, chooses which counts, attacks the others, and reads the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Request
+from fastapi.responses import RedirectResponse, Response
+
+from noren.contest.acts import RefusedError
+from noren.contest.desk import Desk, Role, Who
+from noren.contest.pages.frame import Asker, TheDesk, address, page, to_login
+from noren.contest.pages.handed_in import HandedIn, handed_in
+from noren.contest.pages.words import finding_now, left, shown_time
+from noren.contest.phases import Phase, PhaseKind
+from noren.contest.state import Contest, Round, Target, Team
+from noren.errors import NorenError
+from noren.i18n import _, active_language
+from noren.judgement.numbers import decimal
+
+router = APIRouter()
+
+Text = Annotated[str, Form(max_length=200)]
+
+
+@dataclass(frozen=True)
+class RoundOfTeam:
+    """A round as a team sees it: whether its data are handed out, what is open, and what was handed in."""
+
+    round: Round
+    phases: Sequence[Phase]
+    open: Phase | None
+    data_from: str | None
+    used: int
+    entries: Sequence[HandedIn]
+
+
+@dataclass(frozen=True)
+class TargetLine:
+    """A target, with one's own guesses against it."""
+
+    target: Target
+    used: int
+    entries: Sequence[HandedIn]
+
+
+# --- protecting ------------------------------------------------------------------------------------------------------
+
+
+@router.get("/contests/{contest}/protect")
+def show_protect(request: Request, contest: str, who: Asker, desk: TheDesk) -> Response:
+    """Show the data of each round, the way to hand in a release, and what was handed in."""
+    return to_login() if who.account is None else _protect_page(request, contest, who, desk)
+
+
+@router.post("/contests/{contest}/choose")
+def choose(request: Request, contest: str, who: Asker, desk: TheDesk, submission: Text = "") -> Response:
+    """Let another release count."""
+    if who.account is None:
+        return to_login()
+    try:
+        desk.choose(who, contest, submission)
+    except NorenError as error:
+        return _protect_page(request, contest, who, desk, str(error), int(getattr(error, "status", 422)))
+    return RedirectResponse(address(contest, "protect"), 303)
+
+
+def _protect_page(request: Request, contest: str, who: Who, desk: Desk, wrong: str = "", status: int = 200) -> Response:
+    found, now = desk.contest(who, contest), desk.arena.now()
+    team = _team(desk, who, found)
+    if team is None:
+        return RedirectResponse(address(found, "team"), 303)
+    rounds = [_round_of(desk, who, found, team, one, now) for one in _rounds(found, PhaseKind.PROTECT)]
+    return page(
+        request,
+        "protect.html.jinja",
+        title=_protect_title(found, rounds, now),
+        place="protect",
+        contest=found,
+        status=status,
+        rounds=rounds,
+        own=team,
+        quota=found.rulebook.quota.releases,
+        wrong=wrong,
+        may_choose=found.settings.counting == "chosen",
+        send_words=_send_words(),
+    )
+
+
+def _team(desk: Desk, who: Who, contest: Contest) -> Team | None:
+    return contest.teams.get(contest.team_of.get(who.id, ""))
+
+
+def _rounds(contest: Contest, kind: PhaseKind) -> list[Round]:
+    """Return the rounds that have a phase of a kind, the one that is played last first."""
+    names = dict.fromkeys(one.round for one in contest.phases if one.kind == kind and one.round)
+    return [contest.rounds[name] for name in names][::-1]
+
+
+def _round_of(desk: Desk, who: Who, contest: Contest, team: Team, round_: Round, now: str) -> RoundOfTeam:
+    phases = [one for one in contest.phases if one.round == round_.id and one.kind == PhaseKind.PROTECT]
+    open_ = next((one for one in contest.open(now, PhaseKind.PROTECT) if one.round == round_.id), None)
+    opens = min((one.opens for one in contest.phases if one.round == round_.id), default="")
+    entries = [handed_in(desk, who, contest, one) for one in contest.releases(team.id, round_.id)[::-1]]
+    used = sum(contest.used(team.id, one.id) for one in phases)
+    return RoundOfTeam(round_, phases, open_, opens if now < opens else None, used, entries)
+
+
+def _protect_title(contest: Contest, rounds: Sequence[RoundOfTeam], now: str) -> str:
+    at = next((one for one in rounds if one.open is not None), None)
+    if at is None:
+        return finding_now(contest, now)
+    closes = at.open.closes if at.open is not None and at.open.closes else now
+    until = {"moment": shown_time(closes, contest.settings.zone), "left": left(closes, now)}
+    counting = next((one for one in at.entries if one.counts), None)
+    if counting is None:
+        return _("No release of yours counts yet: hand one in until {moment} ({left})").format(**until)
+    if counting.score is None:
+        return _("A valid release of yours counts; replace it until {moment} ({left})").format(**until)
+    return _("Your release scores {score} (lower is better); replace it until {moment} ({left})").format(
+        score=decimal(counting.score), **until
+    )
+
+
+def _send_words() -> dict[str, str]:
+    return {
+        "sending": _("{name} is sent"),
+        "received": _("Received. The receipt is kept; the judge looks at it now."),
+        "too_large": _("it is larger than this contest takes"),
+    }
+
+
+# --- attacking -------------------------------------------------------------------------------------------------------
+
+
+@router.get("/contests/{contest}/attack")
+def show_attack(request: Request, contest: str, who: Asker, desk: TheDesk) -> Response:
+    """Show targets, the way to hand in a guess against each, and what came of guesses."""
+    if who.account is None:
+        return to_login()
+    found, now = desk.contest(who, contest), desk.arena.now()
+    team = _team(desk, who, found)
+    if team is None:
+        return RedirectResponse(address(found, "team"), 303)
+    rounds = [_attacked(desk, who, found, team, one, now) for one in _rounds(found, PhaseKind.ATTACK)]
+    return page(
+        request,
+        "attack.html.jinja",
+        title=_attack_title(found, rounds, now),
+        place="attack",
+        contest=found,
+        rounds=rounds,
+        own=team,
+        quota=found.rulebook.quota.guesses,
+        outcome=found.rulebook.outcome,
+        send_words=_send_words(),
+    )
+
+
+def _attacked(desk: Desk, who: Who, contest: Contest, team: Team, round_: Round, now: str) -> dict[str, Any]:
+    phases = [one for one in contest.phases if one.round == round_.id and one.kind == PhaseKind.ATTACK]
+    open_ = next((one for one in contest.open(now, PhaseKind.ATTACK) if one.round == round_.id), None)
+    try:
+        targets = desk.targets(who, contest.id, round_.id)
+        waits = ""
+    except RefusedError as error:
+        targets, waits = [], str(error)
+    lines = []
+    for target in sorted(targets, key=lambda one: one.id):
+        own = contest.guesses(round_.id, team=team.id, target=target.id)[::-1]
+        used = sum(contest.used(team.id, phase.id, target.id) for phase in phases)
+        lines.append(TargetLine(target, used, [handed_in(desk, who, contest, one) for one in own]))
+    return {"round": round_, "phases": phases, "open": open_, "targets": lines, "waits": waits}
+
+
+def _attack_title(contest: Contest, rounds: Sequence[dict[str, Any]], now: str) -> str:
+    at = next((one for one in rounds if one["open"] is not None), None)
+    if at is None:
+        return finding_now(contest, now)
+    closes = at["open"].closes or now
+    tried = sum(1 for one in at["targets"] if one.used)
+    return _("{tried} of {targets} targets attacked; hand in guesses until {moment} ({left})").format(
+        tried=tried,
+        targets=len(at["targets"]),
+        moment=shown_time(closes, contest.settings.zone),
+        left=left(closes, now),
+    )
+
+
+# --- one file --------------------------------------------------------------------------------------------------------
+
+
+@router.get("/contests/{contest}/files/{submission}")
+def show_file(request: Request, contest: str, submission: str, who: Asker, desk: TheDesk) -> Response:
+    """Show all that may be known of one file: the checker's complete answer, values, what the house found."""
+    if who.account is None:
+        return to_login()
+    found = desk.contest(who, contest)
+    known = desk.submission(who, contest, submission)
+    entry = handed_in(desk, who, found, known)
+    return page(
+        request,
+        "file.html.jinja",
+        title=_file_title(entry),
+        place=("protect" if known.kind == "release" else "attack")
+        if desk.role(who, found) == Role.MEMBER
+        else "organise",
+        contest=found,
+        entry=entry,
+        team=found.teams[known.team],
+        report=entry.report,
+        receipt=desk.receipt(who, contest, submission).to_text(),
+        judged=entry.verdict,
+        failed=_failed(entry),
+    )
+
+
+def _file_title(entry: HandedIn) -> str:
+    what = _("The release") if entry.submission.kind == "release" else _("The guess")
+    if entry.state == "invalid":
+        return _("{what} is invalid, and cost no try: {first}").format(what=what, first=entry.words)
+    if entry.state == "valid":
+        if entry.score is not None:
+            return _("{what} is valid and scores {score} (lower is better)").format(
+                what=what, score=decimal(entry.score)
+            )
+        return _("{what} is valid").format(what=what)
+    if entry.state == "refunded":
+        return _("{what} could not be judged by a fault of ours; it cost no try").format(what=what)
+    return _("{what} is being judged").format(what=what)
+
+
+def _failed(entry: HandedIn) -> dict[str, str]:
+    """Return why attacks of the house did not come to their end."""
+    house: Mapping[str, Mapping[str, Any]] = entry.shown.get("house") or {}
+    return {key: found["failed"][active_language()] for key, found in house.items() if found.get("failed")}

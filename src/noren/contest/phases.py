@@ -1,0 +1,235 @@
+"""When what may be done: the phases of a contest, and what is open at a moment.
+
+A moment is a text in UTC with microseconds, as the log writes it, so that moments compare as texts. A phase is open
+from its first moment up to, and without, its last: who comes one microsecond later is late. Between phases nothing is
+open.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from noren.errors import ParameterError
+from noren.i18n import N_, _
+
+__all__ = ["Phase", "PhaseKind", "check_phases", "moment", "open_phases", "opened_now", "planned_phases", "zone_named"]
+
+
+class PhaseKind(StrEnum):
+    """What a phase is for."""
+
+    REGISTRATION = "registration"
+    PROTECT = "protect"
+    ATTACK = "attack"
+    BREAK = "break"
+    EVALUATION = "evaluation"
+    RESULTS = "results"
+
+    @property
+    def words(self) -> str:
+        """What it is called, in the language now spoken."""
+        return _(_WORDS[self])
+
+
+_WORDS = {
+    PhaseKind.REGISTRATION: N_("registration"),
+    PhaseKind.PROTECT: N_("protect"),
+    PhaseKind.ATTACK: N_("attack"),
+    PhaseKind.BREAK: N_("break"),
+    PhaseKind.EVALUATION: N_("evaluation"),
+    PhaseKind.RESULTS: N_("results"),
+}
+_IN_ROUNDS = (PhaseKind.PROTECT, PhaseKind.ATTACK)
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+
+
+def moment(given: str | dt.datetime, zone: str = "UTC") -> str:
+    """Return a moment as the log writes it; a time without a zone is one of ``zone``.
+
+    >>> moment("2026-04-01 09:00", "Asia/Tokyo")
+    '2026-04-01T00:00:00.000000+00:00'
+    """
+    if isinstance(given, str):
+        try:
+            given = dt.datetime.fromisoformat(given.strip())
+        except ValueError:
+            raise ParameterError(
+                _("{given!r} is no time").format(given=str(given)[:40]), _("write it like 2026-04-01 09:00")
+            ) from None
+    if given.tzinfo is None:
+        given = given.replace(tzinfo=zone_named(zone))
+    try:
+        return given.astimezone(dt.UTC).isoformat(timespec="microseconds")
+    except OverflowError:
+        raise ParameterError(_("{given} is no time").format(given=given), _("choose a year of our time")) from None
+
+
+def zone_named(name: str) -> dt.tzinfo:
+    """Return a time zone.
+
+    >>> zone_named("UTC").utcoffset(None)
+    datetime.timedelta(0)
+    """
+    if name in ("UTC", "Etc/UTC"):
+        return dt.UTC
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise ParameterError(
+            _("there is no time zone {name!r}").format(name=name[:60]), _("write one like Asia/Tokyo or UTC")
+        ) from None
+
+
+class Phase(BaseModel):
+    """A stretch of time in which something may be done.
+
+    Attributes
+    ----------
+    id
+        What it is called in addresses: ``final-attack``.
+    round
+        To which round protecting and attacking belong: ``preliminary``, ``final``.
+    opens, closes
+        From when, and until when; without ``closes`` for good.
+    frozen_from
+        From when on the board of the phase stands still until the results.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    kind: PhaseKind
+    round: str | None = None
+    opens: str
+    closes: str | None = None
+    frozen_from: str | None = None
+    title: str = Field(default="", max_length=100)
+
+    @field_validator("opens", "closes", "frozen_from")
+    @classmethod
+    def _as_moment(cls, given: str | None) -> str | None:
+        return None if given is None else moment(given)
+
+    def is_open(self, now: str) -> bool:
+        """Tell whether a moment is in it."""
+        return self.opens <= now and (self.closes is None or now < self.closes)
+
+    def is_over(self, now: str) -> bool:
+        """Tell whether it is past."""
+        return self.closes is not None and self.closes <= now
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the phase as plain data, as the log holds it."""
+        return self.model_dump(mode="json", exclude_defaults=True) | {"kind": str(self.kind)}
+
+    @property
+    def words(self) -> str:
+        """What people call it."""
+        if self.title:
+            return self.title
+        return f"{self.round} · {self.kind.words}" if self.round else self.kind.words
+
+
+def open_phases(phases: Sequence[Phase], now: str, kind: PhaseKind | None = None) -> list[Phase]:
+    """Return the phases that are open at a moment."""
+    return [one for one in phases if one.is_open(now) and kind in (None, one.kind)]
+
+
+def check_phases(phases: Sequence[Phase], rounds: Sequence[str]) -> None:
+    """Stop at phases by which no contest can be played."""
+    names = [one.id for one in phases]
+    for one in phases:
+        if not _NAME.fullmatch(one.id) or names.count(one.id) > 1:
+            raise _wrong(one, _("its name is taken or is no name"), _("use a word of its own, like final-attack"))
+        if one.closes is not None and one.closes <= one.opens:
+            raise _wrong(one, _("it closes before it opens"), _("let it close later"))
+        if one.frozen_from is not None and one.frozen_from < one.opens:
+            raise _wrong(one, _("its board is frozen before it opens"), _("freeze it later"))
+        if (one.kind in _IN_ROUNDS) != (one.round is not None):
+            raise _wrong(one, _("protecting and attacking belong to a round, and nothing else does"), _("say which"))
+        if one.kind in _IN_ROUNDS and (one.round not in rounds or one.closes is None):
+            raise _wrong(one, _("it needs a round that has data, and an end"), _("add them"))
+    for one in phases:
+        if one.kind == PhaseKind.ATTACK:
+            before = [other for other in phases if other.kind == PhaseKind.PROTECT and other.round == one.round]
+            if not before or max(other.closes or "" for other in before) > one.opens:
+                raise _wrong(
+                    one,
+                    _("it opens before the releases of its round are all in"),
+                    _("let it open when protecting is over"),
+                )
+    ends = [one.closes or "" for one in phases if one.kind in _IN_ROUNDS]
+    for one in phases:
+        if one.kind == PhaseKind.RESULTS and ends and one.opens < max(ends):
+            raise _wrong(one, _("results come before all is played"), _("let them open when attacking is over"))
+    if not ends:
+        raise ParameterError(_("nobody could hand in anything"), _("add a phase of the kind protect"))
+
+
+def _wrong(phase: Phase, why: str, cure: str) -> ParameterError:
+    return ParameterError(_("the phase {phase} cannot be: {why}").format(phase=phase.id, why=why), cure)
+
+
+def opened_now(phases: Sequence[Phase], now: str) -> list[Phase]:
+    """Return the phases with all that is to come moved by the same time, so that the first of it begins now.
+
+    What is open ends when the next begins.
+
+    >>> plan = planned_phases("2026-04-01", (1, 1, 1, 0, 0), ["final"])
+    >>> [one.opens[8:13] for one in opened_now(plan, moment("2026-04-01T06:00"))]
+    ['01T00', '01T06', '02T06', '03T06']
+    """
+    coming = [one.opens for one in phases if one.opens > now]
+    if not coming:
+        raise ParameterError(_("every phase of this contest has begun"), _("let one close later instead"))
+    sooner = dt.datetime.fromisoformat(min(coming)) - dt.datetime.fromisoformat(now)
+
+    def moved(at: str | None) -> str | None:
+        return None if at is None else moment(dt.datetime.fromisoformat(at) - sooner)
+
+    made = []
+    for one in phases:
+        if one.opens > now:
+            times = {name: moved(getattr(one, name)) for name in ("opens", "closes", "frozen_from")}
+        else:
+            times = {"closes": now} if one.closes is not None and one.closes > now else {}
+        made.append(one.model_copy(update=times))
+    return made
+
+
+def planned_phases(start: str, days: Sequence[float], rounds: Sequence[str] = ("preliminary", "final")) -> list[Phase]:
+    """Return a usual plan: registration, then for each round protecting, attacking and a break, evaluation, results.
+
+    ``days`` are how long registration, protecting, attacking, a break and evaluation take.
+
+    >>> [one.id for one in planned_phases("2026-04-01T00:00:00+00:00", (7, 7, 7, 2, 1), ["final"])]
+    ['registration', 'final-protect', 'final-attack', 'evaluation', 'results']
+    """
+    at = dt.datetime.fromisoformat(moment(start))
+    registration, protect, attack, pause, evaluation = (dt.timedelta(days=one) for one in days)
+    phases: list[Phase] = []
+
+    def add(name: str, kind: PhaseKind, length: dt.timedelta | None, of: str | None = None) -> None:
+        nonlocal at
+        until = None if length is None else at + length
+        closes = None if until is None else moment(until)
+        phases.append(Phase(id=name, kind=kind, round=of, opens=moment(at), closes=closes))
+        at = until or at
+
+    add("registration", PhaseKind.REGISTRATION, registration)
+    for place, name in enumerate(rounds):
+        if place and pause:
+            add(f"break-{place}", PhaseKind.BREAK, pause)
+        add(f"{name}-protect", PhaseKind.PROTECT, protect, name)
+        add(f"{name}-attack", PhaseKind.ATTACK, attack, name)
+    if evaluation:
+        add("evaluation", PhaseKind.EVALUATION, evaluation)
+    add("results", PhaseKind.RESULTS, None)
+    return phases

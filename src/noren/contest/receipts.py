@@ -1,0 +1,190 @@
+"""Signed receipts: what a team keeps to prove that its file was accepted, when, and where in the log that stands.
+
+A receipt names the file by its digest and the log's entry by place and digest, and carries a signature (Ed25519) of
+the server's key, whose public half stands in the contest's first entry. So an organiser can neither deny a file nor
+exchange it, nor change the log before it, and a team cannot make up a receipt.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from noren.contest.canonical import canonical
+from noren.contest.log import Entry
+from noren.contest.state import Submission
+from noren.errors import FileError, InputError, shown
+from noren.i18n import _
+
+__all__ = ["BadReceiptError", "Receipt", "SigningKey", "misfits", "read_receipt", "receipt_from", "verify"]
+
+_FORM = "noren-receipt-1"
+_LARGEST = 2**16
+
+
+class BadReceiptError(InputError):
+    """A receipt that is not what the server wrote."""
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What the server signs when it has accepted a file.
+
+    Attributes
+    ----------
+    kind
+        ``release`` or ``guess``.
+    digest, bytes
+        The SHA-256 and the size of the file.
+    position, entry
+        The place of the log's entry about it, and that entry's digest.
+    signature
+        Of all the others, by the server's key.
+    """
+
+    contest: str
+    team: str
+    submission: str
+    kind: str
+    time: str
+    digest: str
+    bytes: int
+    position: int
+    entry: str
+    signature: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the receipt as plain data."""
+        return asdict(self) | {"form": _FORM}
+
+    def to_text(self) -> str:
+        """Return the receipt as the file that a team keeps."""
+        return json.dumps(self.as_dict(), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+class SigningKey:
+    """The key that a server signs receipts with; all servers that share the key of the contests have the same.
+
+    >>> key = SigningKey(bytes(32))
+    >>> receipt = key.sign(Receipt("cup", "t1", "s1", "release", "2026-04-01", "ab", 3, 7, "cd"))
+    >>> verify(receipt, key.public)
+    """
+
+    def __init__(self, secret: bytes) -> None:
+        self._private = Ed25519PrivateKey.from_private_bytes(secret)
+
+    @property
+    def public(self) -> str:
+        """The public half, in hexadecimal digits."""
+        return self._private.public_key().public_bytes_raw().hex()
+
+    def sign(self, receipt: Receipt) -> Receipt:
+        """Return the receipt with its signature."""
+        return replace(receipt, signature=self._private.sign(_content(receipt)).hex())
+
+    def receipt(self, contest: str, submission: Submission) -> Receipt:
+        """Return the receipt for a file that was received; it is the same whenever it is made."""
+        return self.sign(
+            Receipt(
+                contest=contest,
+                team=submission.team,
+                submission=submission.id,
+                kind=submission.kind,
+                time=submission.time,
+                digest=submission.digest,
+                bytes=submission.bytes,
+                position=submission.position,
+                entry=submission.entry,
+            )
+        )
+
+
+def _content(receipt: Receipt) -> bytes:
+    """Return what is signed."""
+    said = receipt.as_dict()
+    del said["signature"]
+    return canonical(said)
+
+
+def verify(receipt: Receipt, public_key: str) -> None:
+    """Stop at a receipt that the key's owner did not sign as it stands."""
+    try:
+        key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(public_key))
+        key.verify(bytes.fromhex(receipt.signature), _content(receipt))
+    except (InvalidSignature, ValueError):
+        raise BadReceiptError(
+            _(
+                "the receipt of {submission} does not fit its signature: it was changed, or another server wrote it"
+            ).format(submission=shown(receipt.submission)),
+            _("use the receipt as it was given"),
+        ) from None
+
+
+def misfits(receipt: Receipt, contest: str, entries: Sequence[Entry]) -> list[str]:
+    """Return what a receipt says otherwise than the log does; nothing where they agree."""
+    if not 0 <= receipt.position < len(entries):
+        return [
+            _("the receipt names entry {position:,}, and the log has {count:,}").format(
+                position=receipt.position, count=len(entries)
+            )
+        ]
+    entry = entries[receipt.position]
+    if not entry.kind.endswith("-received"):
+        return [_("entry {position:,} of the log is about no file").format(position=receipt.position)]
+    theirs: dict[str, Any] = {
+        "contest": contest,
+        **{name: entry.body.get(name) for name in ("team", "submission", "digest", "bytes")},
+        "kind": entry.kind.removesuffix("-received"),
+        "time": entry.time,
+        "entry": entry.digest,
+    }
+    return [
+        _("{field} is {ours} in the receipt and {theirs} in the log").format(
+            field=name, ours=shown(getattr(receipt, name)), theirs=shown(value)
+        )
+        for name, value in theirs.items()
+        if getattr(receipt, name) != value
+    ]
+
+
+def receipt_from(said: Mapping[str, Any]) -> Receipt:
+    """Return the receipt that plain data say; stop at what is missing, foreign or of another kind."""
+    types = {"bytes": int, "position": int}
+    names = [one.name for one in fields(Receipt)]
+    if said.get("form") != _FORM:
+        raise _no_receipt(_("it does not say {form}").format(form=_FORM))
+    for name in names:
+        value = said.get(name)
+        if not isinstance(value, types.get(name, str)) or isinstance(value, bool):
+            raise _no_receipt(
+                _("{field} is missing or is no {type}").format(field=name, type=types.get(name, str).__name__)
+            )
+    foreign = sorted(set(said) - {*names, "form"})
+    if foreign:
+        raise _no_receipt(_("{field} is no part of one").format(field=shown(foreign[0])))
+    return Receipt(**{name: said[name] for name in names})
+
+
+def read_receipt(path: Path) -> Receipt:
+    """Return the receipt in a file that a team kept."""
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise FileError(_("this is no receipt: it is too large"), _("give the receipt's own file"), file=path)
+        said = json.loads(path.read_bytes())
+    except OSError as error:
+        raise FileError(_("the receipt cannot be read"), error.strerror or "", file=path) from None
+    except (ValueError, RecursionError):
+        raise FileError(_("this is no receipt: it is no JSON"), _("give the receipt's own file"), file=path) from None
+    if not isinstance(said, dict):
+        raise FileError(_("this is no receipt: it is no JSON object"), _("give the receipt's own file"), file=path)
+    return receipt_from(said)
+
+
+def _no_receipt(why: str) -> BadReceiptError:
+    return BadReceiptError(_("this is no receipt of ours: {why}").format(why=why), _("use the receipt as it was given"))

@@ -1,0 +1,642 @@
+"""Replay: every score, target, table and rank of a contest again, from its log and files, on any machine.
+
+Whoever has the archive needs nobody's word: the log is a chain of digests, files are called by theirs, scores are
+functions of files, lots of the revealed salt, tables and ranks of the log. :func:`replay` does all of it again and
+names the first entry that does not fit; :func:`audit` verifies log, commitment and receipts alone, which takes a moment
+and works on a log without files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from zipfile import is_zipfile
+
+from noren.contest import acts
+from noren.contest.archive import Archive, must_be_open, open_archive, read_log
+from noren.contest.canonical import canonical, digest_of
+from noren.contest.judges_desk import numbered, target_label
+from noren.contest.judging import SCORER
+from noren.contest.judging.near_duplicates import similar
+from noren.contest.judging.scoring import score_guess, score_release
+from noren.contest.judging.targets import make_target
+from noren.contest.log import BrokenChainError, Entry, Said, verify
+from noren.contest.lots import holds
+from noren.contest.phases import Phase
+from noren.contest.receipts import BadReceiptError, Receipt, misfits, read_receipt
+from noren.contest.receipts import verify as verify_receipt
+from noren.contest.results import matrix_csv, results_json, results_of, stability_csv, standings_csv
+from noren.contest.rulebook import Rulebook, read_rulebook
+from noren.contest.state import Contest, Settings, Submission, fold
+from noren.engines.blocks import cores
+from noren.errors import NorenError, reason_of
+from noren.i18n import _
+from noren.progress import Progress, part_of, silent
+from noren.work.piece import Unit
+from noren.work.store import PieceStore
+from noren.work.workers import run_units
+
+__all__ = ["Audited", "Misfit", "Replayed", "audit", "replay"]
+
+_LONGEST = 200
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """An entry that does not follow from what is before it.
+
+    Attributes
+    ----------
+    position, kind
+        Which entry, and what it says.
+    value
+        Which of its values: ``values.cell-error``.
+    ours, theirs
+        What the replay makes of it, and what the log says.
+    """
+
+    position: int
+    kind: str
+    value: str
+    ours: str
+    theirs: str
+    why: str
+
+    @property
+    def sentence(self) -> str:
+        """What does not fit, in one line."""
+        said = _("entry {position:,} ({kind}) does not fit: {why}").format(
+            position=self.position, kind=self.kind, why=self.why
+        )
+        if not self.value:
+            return said
+        return _("{said}; {value} is {ours} here and {theirs} in the log").format(
+            said=said, value=self.value, ours=self.ours, theirs=self.theirs
+        )
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What came of a replay.
+
+    Attributes
+    ----------
+    scores
+        How many files were judged again.
+    targets, results, receipts
+        How many targets were made again, results computed again, and receipts verified.
+    skipped
+        How many scores of another scorer than the one installed a later one replaced; they are not made again.
+    """
+
+    contest: str
+    entries: int
+    scores: int
+    targets: int
+    results: int
+    receipts: int
+    skipped: int
+    first_misfit: Misfit | None
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything fits, and was made again."""
+        return self.first_misfit is None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        misfit = self.first_misfit
+        said = {"ok": self.ok} | asdict(self)
+        said["first_misfit"] = None if misfit is None else asdict(misfit) | {"sentence": misfit.sentence}
+        return said
+
+
+@dataclass(frozen=True)
+class Audited:
+    """What came of an audit: ``problems`` are what does not fit, none where all does."""
+
+    contest: str
+    entries: int
+    head: str
+    receipts: int
+    lots: str
+    problems: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything fits."""
+        return not self.problems
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {"ok": self.ok} | asdict(self) | {"problems": list(self.problems)}
+
+
+# --- audit -----------------------------------------------------------------------------------------------------------
+
+
+def audit(path: Path, receipts: Path | None = None) -> Audited:
+    """Verify the chain of a log, the lots and receipts: of an archive, or of a log with an entry on each line.
+
+    Parameters
+    ----------
+    receipts
+        A receipt that a team kept, or a folder of them; of an archive its own are verified as well.
+    """
+    entries = read_log(path)
+    problems: list[str] = []
+    try:
+        verify(entries)
+    except BrokenChainError as error:
+        problems.append(reason_of(error))
+    created: Mapping[str, Any] = entries[0].body if entries else {}
+    contest, key = str(created.get("contest", "")), str(created.get("public_key", ""))
+    lots, wrong = _lots(entries)
+    problems += wrong
+    count = 0
+    for place, receipt in _receipts(path, receipts, problems):
+        count += 1
+        problems += [f"{place}: {one}" for one in _wrong_receipt(receipt, key, contest, entries)]
+    head = entries[-1].digest if entries else ""
+    return Audited(contest, len(entries), head, count, lots, tuple(problems))
+
+
+def _lots(entries: Sequence[Entry]) -> tuple[str, list[str]]:
+    """Return whether the lots are committed to, revealed or neither, and what is wrong with them."""
+    committed = str(entries[0].body.get("commitment", "")) if entries else ""
+    revealed = [one for one in entries if one.kind == "revealed"]
+    if not revealed:
+        return ("committed" if committed else "none"), []
+    if _salt_fits(committed, revealed[-1]):
+        return "revealed", []
+    return "broken", [_("the revealed salt is not the one that was committed to")]
+
+
+def _salt_fits(committed: str, revealed: Entry) -> bool:
+    try:
+        return holds(committed, bytes.fromhex(str(revealed.body.get("salt", ""))))
+    except ValueError:
+        return False
+
+
+def _receipts(path: Path, kept: Path | None, problems: list[str]) -> Iterator[tuple[str, Receipt]]:
+    """Yield receipts with where they come from; what is none is a problem."""
+    if is_zipfile(path):
+        with open_archive(path) as archive:
+            problems += [why for why in (archive.wrong_end(),) if why is not None]
+            try:
+                yield from ((one.submission, one) for one in archive.receipts())
+            except NorenError as error:
+                problems.append(reason_of(error))
+    if kept is None:
+        return
+    for file in sorted(kept.glob("*.json")) if kept.is_dir() else [kept]:
+        try:
+            yield file.name, read_receipt(file)
+        except NorenError as error:
+            problems.append(f"{file.name}: {reason_of(error)}")
+
+
+def _wrong_receipt(receipt: Receipt, key: str, contest: str, entries: Sequence[Entry]) -> list[str]:
+    try:
+        verify_receipt(receipt, key)
+    except BadReceiptError as error:
+        return [reason_of(error), *misfits(receipt, contest, entries)]
+    return misfits(receipt, contest, entries)
+
+
+# --- replay ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Plan:
+    """What is to be done again, and what was found on the way."""
+
+    units: list[tuple[Entry, str, Unit]] = field(default_factory=list)
+    found: list[Misfit] = field(default_factory=list)
+    targets: int = 0
+    results: int = 0
+    receipts: int = 0
+    skipped: int = 0
+
+
+def replay(path: Path, *, workers: int | None = None, progress: Progress = silent) -> Replayed:
+    """Make every score, target, table and rank of an archive again, and name the first entry that does not fit.
+
+    Parameters
+    ----------
+    workers
+        How many processes judge at once; all cores if not said.
+    """
+    with open_archive(path) as archive, TemporaryDirectory(prefix="noren-replay-") as folder:
+        must_be_open(archive)
+        entries = archive.entries
+        broken = _broken_chain(entries) or _wrong_end(archive)
+        if broken is not None:
+            return _ended(archive, _Plan(found=[broken]), 0)
+        plan = _Plan()
+        files = _Files(archive, Path(folder))
+        _walk(archive, files, plan, part_of(progress, 0.0, 0.1))
+        _check_results_files(archive, plan)
+        _check_receipts(archive, plan)
+        scores = _judge_again(plan, Path(folder), workers or cores(), part_of(progress, 0.1, 1.0))
+        return _ended(archive, plan, scores)
+
+
+def _ended(archive: Archive, plan: _Plan, scores: int) -> Replayed:
+    first = min(plan.found, key=lambda one: one.position, default=None)
+    return Replayed(
+        contest=archive.contest,
+        entries=len(archive.entries),
+        scores=scores,
+        targets=plan.targets,
+        results=plan.results,
+        receipts=plan.receipts,
+        skipped=plan.skipped,
+        first_misfit=first,
+    )
+
+
+def _broken_chain(entries: Sequence[Entry]) -> Misfit | None:
+    try:
+        verify(entries)
+    except BrokenChainError as error:
+        return Misfit(error.place, entries[error.place].kind, "", "", "", reason_of(error))
+    return None
+
+
+def _wrong_end(archive: Archive) -> Misfit | None:
+    why, last = archive.wrong_end(), archive.entries[-1]
+    return None if why is None else Misfit(last.position, last.kind, "", "", "", why)
+
+
+class _Files:
+    """The files of an archive in a folder, each written there once, when somebody asks for it."""
+
+    def __init__(self, archive: Archive, folder: Path) -> None:
+        self._archive, self._folder = archive, folder / "files"
+        self._folder.mkdir()
+        self._there: dict[str, Path] = {}
+
+    def path(self, digest: str) -> str:
+        """Return where a file is; stop where the archive has it not, or another under its name."""
+        if digest not in self._there:
+            self._there[digest] = self._archive.extract(digest, self._folder)
+        return str(self._there[digest])
+
+
+def _walk(archive: Archive, files: _Files, plan: _Plan, progress: Progress) -> None:
+    """Go through the log: check at once what follows from the log alone, and plan what needs files."""
+    entries = archive.entries
+    salt = next((str(one.body["salt"]) for one in entries if one.kind == "revealed"), "")
+    state = Contest()
+    for entry in entries:
+        progress(entry.position / len(entries))
+        step = _Step(state, entry, salt, files, plan)
+        check = _CHECKS.get(entry.kind)
+        try:
+            state = fold([entry], state)  # a kind that there is not stops here
+            if check is not None:
+                check(step)
+        except NorenError as error:
+            plan.found.append(Misfit(entry.position, entry.kind, "", "", "", reason_of(error)))
+            return
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            plan.found.append(
+                Misfit(
+                    entry.position, entry.kind, "", "", "", _("it cannot be read: {why}").format(why=reason_of(error))
+                )
+            )
+            return
+    _leave_out_replaced(state, plan)
+
+
+def _leave_out_replaced(contest: Contest, plan: _Plan) -> None:
+    """Leave out the scores of another scorer that a later one replaced; those that stand are made again by ours."""
+    standing = {one.judged_at for one in contest.submissions.values()}
+    replaced = {
+        entry.position
+        for entry, _value, _unit in plan.units
+        if entry.body.get("scorer", SCORER) != SCORER and entry.position not in standing
+    }
+    plan.units[:] = [one for one in plan.units if one[0].position not in replaced]
+    plan.skipped += len(replaced)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """An entry, and the contest before it."""
+
+    contest: Contest
+    entry: Entry
+    salt: str
+    files: _Files
+    plan: _Plan
+
+    def misfit(self, value: str, ours: Any, theirs: Any, why: str) -> None:
+        """Write down that something does not fit."""
+        self.plan.found.append(Misfit(self.entry.position, self.entry.kind, value, _short(ours), _short(theirs), why))
+
+    def unit(self, value: str, work: Callable[..., Any], *arguments: str) -> None:
+        """Plan some work whose result is to be what the entry says."""
+        self.plan.units.append((self.entry, value, Unit(work, arguments, code="replay")))
+
+
+def _created(step: _Step) -> None:
+    said = step.entry.body
+    ours = read_rulebook(said["rulebook"]).digest
+    if ours != said["rulebook_digest"]:
+        step.misfit("rulebook_digest", ours, said["rulebook_digest"], _("the rulebook is another"))
+
+
+def _decided(step: _Step) -> None:
+    """Take the decision again that the server took, at its moment: phase, quota, team, what may be changed when."""
+    again = _ACTS[step.entry.kind](step.contest, step.entry)
+    if not again:
+        step.misfit("", "", "", _("by the rules there was nothing to say"))
+        return
+    _compare(step, dict(again[0].body), dict(step.entry.body), _("by the rules it says something else"))
+
+
+def _received(contest: Contest, entry: Entry) -> list[Said]:
+    said = entry.body
+    given = {name: said[name] for name in ("account", "submission", "digest", "phase")} | {"size": said["bytes"]}
+    if entry.kind == "guess-received":
+        return acts.receive_guess(contest, entry.time, target=said["target"], **given)
+    return acts.receive_release(contest, entry.time, **given)
+
+
+def _chosen(contest: Contest, entry: Entry) -> list[Said]:
+    member = next(iter(contest.teams[entry.body["team"]].members))
+    return acts.choose_release(contest, entry.time, account=member, submission=entry.body["submission"])
+
+
+def _rescheduled(contest: Contest, entry: Entry) -> list[Said]:
+    phases = [Phase.model_validate(one) for one in entry.body["phases"]]
+    return acts.reschedule(contest, entry.time, account="", phases=phases, reason=entry.body["reason"])
+
+
+def _changed(contest: Contest, entry: Entry) -> list[Said]:
+    settings = Settings.model_validate(entry.body["settings"])
+    return acts.change_settings(contest, entry.time, account="", settings=settings, reason=entry.body["reason"])
+
+
+_ACTS: dict[str, Callable[[Contest, Entry], list[Said]]] = {
+    "release-received": _received,
+    "guess-received": _received,
+    "release-chosen": _chosen,
+    "rescheduled": _rescheduled,
+    "settings-changed": _changed,
+    "paused": lambda contest, one: acts.pause(contest, one.time, account="", **one.body),
+    "resumed": lambda contest, one: acts.resume(contest, one.time, account=""),
+    "disqualified": lambda contest, one: acts.disqualify(contest, one.time, account="", **one.body),
+    "reinstated": lambda contest, one: acts.reinstate(contest, one.time, account="", **one.body),
+    "refunded": lambda contest, one: acts.refund(contest, **one.body),
+}
+
+
+def _in_a_team(step: _Step) -> None:
+    """Let nobody be in two teams."""
+    account = step.entry.body["account"]
+    if account in step.contest.team_of:
+        ours, theirs = step.contest.team_of[account], step.entry.body["team"]
+        step.misfit("team", ours, theirs, _("one person is in two teams"))
+
+
+def _judged(step: _Step) -> None:
+    said, contest = step.entry.body, step.contest
+    result = {name: one for name, one in said.items() if name not in ("submission", "scorer")}
+    if not acts.judge(contest, submission=said["submission"], scorer=said["scorer"], result=result):
+        step.misfit("scorer", contest.scorer, said["scorer"], _("it was judged already, or by another scorer"))
+        return
+    known = contest.submissions[said["submission"]]
+    about = contest.rounds[known.round]
+    master = step.files.path(about.master) if about.master else ""
+    book = contest.rulebook.to_toml()
+    original = step.files.path(about.data)
+    if known.kind == "release":
+        step.unit("", _release_again, book, original, master, step.files.path(known.digest))
+        return
+    attacked = _attacked(contest, known)
+    step.unit(
+        "", _guess_again, book, original, master, step.files.path(attacked.digest), step.salt,
+        target_label(contest, attacked), step.files.path(known.digest),
+    )  # fmt: skip
+
+
+def _attacked(contest: Contest, guess: Submission) -> Submission:
+    return contest.submissions[contest.targets[guess.round][guess.target or ""].submission]
+
+
+def _targets(step: _Step) -> None:
+    contest, said = step.contest, step.entry.body
+    if not contest.protecting_over(said["round"], step.entry.time):
+        step.misfit("", "", "", _("protecting was not over"))
+        return
+    theirs = {one["target"]: one["submission"] for one in said["targets"]}
+    then = _with_teams_of(contest, set(theirs.values()))
+    expected = {number: one.id for number, one in numbered(then, said["round"], bytes.fromhex(step.salt)).items()}
+    if expected != theirs:
+        _compare(step, expected, theirs, _("the lots give the targets other numbers"))
+        return
+    about = contest.rounds[said["round"]]
+    master = step.files.path(about.master) if about.master else ""
+    for at, one in enumerate(said["targets"]):
+        release = contest.submissions[one["submission"]]
+        step.plan.targets += 1
+        step.files.path(one["digest"])
+        step.unit(
+            f"targets.{at}.digest", _target_again, contest.rulebook.to_toml(), step.files.path(about.data), master,
+            step.files.path(release.digest), step.salt, target_label(contest, release),
+        )  # fmt: skip
+
+
+def _with_teams_of(contest: Contest, releases: set[str]) -> Contest:
+    """Return the contest with those teams in it that were disqualified while their targets were being made."""
+    then = contest.copy()
+    for name in releases:
+        team = then.teams[then.submissions[name].team]
+        then.teams[team.id] = replace(team, out=None)
+    return then
+
+
+def _flagged(step: _Step) -> None:
+    one, other = (step.contest.submissions[name].judged or {} for name in step.entry.body["submissions"])
+    ours = round(similar(one["sketch"], other["sketch"]), 4)
+    if ours != step.entry.body["share"]:
+        step.misfit("share", ours, step.entry.body["share"], _("the files have another share in common"))
+
+
+def _revealed(step: _Step) -> None:
+    if not _salt_fits(step.contest.commitment, step.entry):
+        step.misfit(
+            "salt", step.contest.commitment, step.entry.body.get("salt"), _("the salt is not the committed one")
+        )
+    elif not acts.reveal(step.contest, step.entry.time, salt=step.salt):
+        step.misfit("", "", "", _("it was revealed too early, or twice"))
+
+
+def _results(step: _Step) -> None:
+    step.plan.results += 1
+    ours = results_of(step.contest).digest
+    if ours != step.entry.body["digest"]:
+        step.misfit("digest", ours, step.entry.body["digest"], _("the results are others"))
+
+
+_CHECKS: dict[str, Callable[[_Step], None]] = {
+    "created": _created,
+    **dict.fromkeys(_ACTS, _decided),
+    "registered": _in_a_team,
+    "joined": _in_a_team,
+    "release-judged": _judged,
+    "guess-judged": _judged,
+    "targets-published": _targets,
+    "flagged": _flagged,
+    "revealed": _revealed,
+    "results": _results,
+}
+
+
+def _compare(step: _Step, ours: Any, theirs: Any, why: str) -> None:
+    different = _difference(ours, theirs)
+    if different is not None:
+        step.misfit(*different, why)
+
+
+def _check_results_files(archive: Archive, plan: _Plan) -> None:
+    """Compare the tables in the archive with those that the log gives."""
+    if plan.found:
+        return
+    last = archive.entries[-1]
+    made = results_of(fold(archive.entries))
+    for name, write in _TABLES.items():
+        if name in archive.names("results/") and archive.text(f"results/{name}") != write(made).encode():
+            why = _("{name} in the archive is not what the log gives").format(name=f"results/{name}")
+            plan.found.append(Misfit(last.position, last.kind, "", "", "", why))
+
+
+_TABLES = {
+    "results.json": results_json,
+    "standings.csv": standings_csv,
+    "matrix.csv": matrix_csv,
+    "stability.csv": stability_csv,
+}
+
+
+def _check_receipts(archive: Archive, plan: _Plan) -> None:
+    key = str(archive.entries[0].body.get("public_key", ""))
+    for receipt in archive.receipts():
+        plan.receipts += 1
+        for why in _wrong_receipt(receipt, key, archive.contest, archive.entries)[:1]:
+            at = min(max(receipt.position, 0), len(archive.entries) - 1)
+            said = _("its receipt does not fit: {why}").format(why=why)
+            plan.found.append(Misfit(at, archive.entries[at].kind, "", "", "", said))
+
+
+# --- judging again ---------------------------------------------------------------------------------------------------
+
+
+def _judge_again(plan: _Plan, folder: Path, workers: int, progress: Progress) -> int:
+    """Do the planned work on all cores, each once, and compare; return how many files were judged."""
+    units = list(dict.fromkeys(unit for _entry, _value, unit in plan.units))
+    units.sort(key=lambda one: one.arguments[1:4])  # who reads one release reads it once for all guesses against it
+    done: dict[Unit, Any] = {}
+    for unit in run_units(units, done, PieceStore(folder / "pieces"), workers):
+        progress(len(done) / len(units), unit.work.__name__.strip("_").replace("_", " "))
+    scores = 0
+    for entry, value, unit in plan.units:
+        scores += unit.work is not _target_again
+        _compare_with_entry(plan, entry, value, done[unit])
+    return scores
+
+
+def _compare_with_entry(plan: _Plan, entry: Entry, value: str, ours: Any) -> None:
+    if value:
+        theirs: Any = entry.body["targets"][int(value.split(".")[1])]["digest"]
+        why = _("the target made again is another file")
+    else:
+        theirs = {name: one for name, one in entry.body.items() if name not in ("submission", "scorer")}
+        why = _("the file judged again gives another result")
+        if entry.body["scorer"] != SCORER:
+            said = _("it was judged by {scorer}, and this is {installed}; replay it with that version")
+            why = said.format(scorer=entry.body["scorer"], installed=SCORER)
+    if isinstance(ours, dict) and set(ours) == {"fault"}:
+        plan.found.append(Misfit(entry.position, entry.kind, "", "", "", ours["fault"]))
+        return
+    different = _difference(ours, theirs)
+    if different is not None:
+        path, here, there = different
+        name = ".".join(part for part in (value, path) if part)
+        plan.found.append(Misfit(entry.position, entry.kind, name, _short(here), _short(there), why))
+
+
+def _release_again(book: str, original: str, master: str, submitted: str) -> Any:
+    return _or_fault(lambda: score_release(_book(book), Path(original), Path(submitted), master=_path(master)))
+
+
+def _guess_again(book: str, original: str, master: str, submitted: str, salt: str, label: str, guess: str) -> Any:
+    return _or_fault(
+        lambda: score_guess(
+            _book(book), Path(original), Path(submitted), bytes.fromhex(salt), label, Path(guess), master=_path(master)
+        )
+    )
+
+
+def _target_again(book: str, original: str, master: str, submitted: str, salt: str, label: str) -> Any:
+    return _or_fault(
+        lambda: digest_of(
+            make_target(_book(book), Path(original), Path(submitted), bytes.fromhex(salt), label, master=_path(master))
+        )
+    )
+
+
+def _or_fault(work: Callable[[], Any]) -> Any:
+    try:
+        return work()
+    except MemoryError:
+        raise
+    except Exception as error:
+        return {"fault": reason_of(error)}
+
+
+@cache
+def _book(text: str) -> Rulebook:
+    return read_rulebook(text)
+
+
+def _path(given: str) -> Path | None:
+    return Path(given) if given else None
+
+
+# --- comparing -------------------------------------------------------------------------------------------------------
+
+
+def _difference(ours: Any, theirs: Any, path: str = "") -> tuple[str, Any, Any] | None:
+    """Return where two plain data first differ, and both values there; None where they are the same.
+
+    >>> _difference({"values": {"u": 0.2}, "valid": True}, {"values": {"u": 0.3}, "valid": True})
+    ('values.u', 0.2, 0.3)
+    """
+    if isinstance(ours, Mapping) and isinstance(theirs, Mapping):
+        for name in sorted({*ours, *theirs}):
+            below = f"{path}.{name}" if path else str(name)
+            if name not in ours or name not in theirs:
+                return below, ours.get(name), theirs.get(name)
+            found = _difference(ours[name], theirs[name], below)
+            if found is not None:
+                return found
+        return None
+    if isinstance(ours, list | tuple) and isinstance(theirs, list | tuple) and len(ours) == len(theirs):
+        pairs = enumerate(zip(ours, theirs, strict=True))
+        found_in = (_difference(one, other, f"{path}.{at}" if path else str(at)) for at, (one, other) in pairs)
+        return next((found for found in found_in if found is not None), None)
+    return None if canonical(ours) == canonical(theirs) else (path, ours, theirs)
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else canonical(value).decode()
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -1,0 +1,323 @@
+"""What the results of a contest are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from noren.contest.canonical import canonical, digest_of, rounded
+from noren.contest.matrix import Matrix, matrix_of
+from noren.contest.rulebook import Rulebook
+from noren.contest.stability import Stability, stability_of
+from noren.contest.standings import Board, Standing, board, counting_entry, guesses_against
+from noren.contest.state import Contest, Submission
+from noren.i18n import _, speaking
+from noren.judgement.evidence import Facts, Tried
+from noren.judgement.numbers import count
+from noren.kernels.judging.correlation import correlation_interval, spearman
+
+__all__ = ["MANY_UNIQUE", "Flag", "Prediction", "ReleaseKind", "Results", "RoundResults", "results_of"]
+
+MANY_UNIQUE = 0.25
+"""From which share of pseudonyms with a history of their own on a release counts as one with too many unique."""
+_FEWEST = 4
+_KEPT = 16
+
+
+@dataclass(frozen=True)
+class ReleaseKind:
+    """Releases of one kind, by how many pseudonyms share a public history (S0, Table 5).
+
+    Attributes
+    ----------
+    unique
+        Whether many, some or none of the pseudonyms have a history of their own.
+    k
+        The smallest class of two or more; None where there is none.
+    survived
+        How many of the releases break no condition.
+    """
+
+    unique: str
+    k: int | None
+    teams: tuple[str, ...]
+    survived: int
+
+    @property
+    def words(self) -> str:
+        """What the kind is called, in the language now spoken."""
+        if self.unique == "many" or self.k is None:
+            return _("too many unique (a quarter of the pseudonyms or more)")
+        if self.unique == "some":
+            return _("some unique, else {k}-anonymous").format(k=count(self.k))
+        return _("{k}-anonymous").format(k=count(self.k))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {"unique": self.unique, "k": self.k, "teams": list(self.teams), "survived": self.survived}
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """How well the house's attacks predicted the teams': over releases, the rank correlation of shares named rightly.
+
+    Attributes
+    ----------
+    r, low, high
+        Spearman's correlation and its 95 per cent interval; None where fewer than four releases were attacked by both,
+        or all fared alike.
+    """
+
+    releases: int
+    r: float | None
+    low: float | None
+    high: float | None
+
+    @property
+    def sentence(self) -> str:
+        """The finding, in the language now spoken."""
+        if self.r is None or self.low is None or self.high is None:
+            return _(
+                "Whether the house’s attacks predict the teams’ cannot be said: {releases} releases were attacked by "
+                "both, and their ranks must differ."
+            ).format(releases=count(self.releases))
+        return _(
+            "How the house’s best attack fares against a release and how the best team does correlate by r = {r} "
+            "(Spearman; {low} to {high} with 95 per cent confidence; {releases} releases)."
+        ).format(r=_signed(self.r), low=_signed(self.low), high=_signed(self.high), releases=count(self.releases))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return dict(self.__dict__)
+
+
+def _signed(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
+
+
+@dataclass(frozen=True)
+class Flag:
+    """Two files of different teams that are nearly the same."""
+
+    kind: str
+    teams: tuple[str, str]
+    submissions: tuple[str, str]
+    share: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "kind": self.kind,
+            "teams": list(self.teams),
+            "submissions": list(self.submissions),
+            "share": self.share,
+        }
+
+
+@dataclass(frozen=True)
+class RoundResults:
+    """The results of one round."""
+
+    round: str
+    data: str
+    rows: int
+    people: int
+    board: Board
+    kinds: tuple[ReleaseKind, ...]
+    matrix: Matrix
+    stability: Stability | None
+    prediction: Prediction
+    flags: tuple[Flag, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return them as plain data."""
+        return {
+            "round": self.round,
+            "data": self.data,
+            "rows": self.rows,
+            "people": self.people,
+            "standings": self.board.as_dict()["standings"],
+            "kinds": [one.as_dict() for one in self.kinds],
+            "matrix": self.matrix.as_dict(),
+            "stability": None if self.stability is None else self.stability.as_dict(),
+            "prediction": self.prediction.as_dict(),
+            "flags": [one.as_dict() for one in self.flags],
+        }
+
+
+@dataclass(frozen=True)
+class Results:
+    """The results of a contest."""
+
+    contest: str
+    title: str
+    rulebook: Rulebook
+    scorer: str
+    versions: Mapping[str, str]
+    commitment: str
+    salt: str
+    teams: Mapping[str, str]
+    rounds: tuple[RoundResults, ...]
+    refunds: tuple[Mapping[str, str], ...]
+    rescorings: tuple[Mapping[str, Any], ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return them as plain data, sentences in English whatever language is spoken, numbers to ten decimals."""
+        with speaking("en"):
+            said = {
+                "contest": self.contest,
+                "title": self.title,
+                "rulebook": {
+                    "name": self.rulebook.name,
+                    "version": self.rulebook.version,
+                    "digest": self.rulebook.digest,
+                },
+                "rule": self.rulebook.judged_by.as_dict(),
+                "scorer": self.scorer,
+                "versions": dict(self.versions),
+                "commitment": self.commitment,
+                "salt": self.salt,
+                "teams": dict(self.teams),
+                "rounds": [one.as_dict() for one in self.rounds],
+                "refunds": [dict(one) for one in self.refunds],
+                "rescorings": [dict(one) for one in self.rescorings],
+            }
+        plain: dict[str, Any] = _plain(said)
+        return plain
+
+    @cached_property
+    def digest(self) -> str:
+        """The digest of the results, as the log holds it."""
+        return digest_of(canonical(self.as_dict()))
+
+
+def _plain(value: Any) -> Any:
+    """Return plain data with every number rounded as the log rounds."""
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(one) for one in value]
+    return rounded(value) if isinstance(value, float) else value
+
+
+# --- making them -----------------------------------------------------------------------------------------------------
+
+
+_known: dict[str, Results] = {}
+
+
+def results_of(contest: Contest) -> Results:
+    """Return the results of a contest whose lots are revealed; before that, what they would be without the lots.
+
+    What was asked for last is kept: the digest of the log's head tells all that they follow from.
+    """
+    found = _known.get(contest.digest)
+    if found is None:
+        found = _results(contest)
+        if len(_known) >= _KEPT:
+            _known.clear()
+        _known[contest.digest] = found
+    return found
+
+
+def _results(contest: Contest) -> Results:
+    return Results(
+        contest=contest.id,
+        title=contest.title,
+        rulebook=contest.rulebook,
+        scorer=contest.scorer,
+        versions=contest.versions,
+        commitment=contest.commitment,
+        salt=contest.salt or "",
+        teams={one.id: one.name for one in contest.teams.values()},
+        rounds=tuple(_round(contest, name) for name in contest.rounds),
+        refunds=tuple(
+            {"submission": one.id, "team": one.team, "reason": one.refunded}
+            for one in contest.submissions.values()
+            if one.refunded is not None
+        ),
+        rescorings=tuple(contest.rescorings),
+    )
+
+
+def _round(contest: Contest, name: str) -> RoundResults:
+    final = board(contest, name, contest.time, kind="final")
+    about = contest.rounds[name]
+    return RoundResults(
+        round=name,
+        data=about.data,
+        rows=about.rows,
+        people=about.people,
+        board=final,
+        kinds=_kinds(contest, final.standings),
+        matrix=matrix_of(contest, name),
+        stability=stability_of(contest, name),
+        prediction=_prediction(contest, name),
+        flags=_flags(contest, name),
+    )
+
+
+def _kinds(contest: Contest, standings: Sequence[Standing]) -> tuple[ReleaseKind, ...]:
+    """Return the releases by their kind, those with most unique histories first, then by k."""
+    found: dict[tuple[str, int | None], list[Standing]] = {}
+    for one in standings:
+        classes = _classes(contest.submissions.get(one.submission or ""))
+        if classes:
+            found.setdefault(_kind(classes), []).append(one)
+    order = ("many", "some", "none")
+    return tuple(
+        ReleaseKind(unique, k, tuple(one.team for one in those), sum(not one.broken for one in those))
+        for (unique, k), those in sorted(found.items(), key=lambda one: (order.index(one[0][0]), one[0][1] or 0))
+    )
+
+
+def _classes(release: Submission | None) -> dict[int, int]:
+    said = ((release and release.judged) or {}).get("classes") or {}
+    return {int(size): int(many) for size, many in said.items() if many}
+
+
+def _kind(classes: Mapping[int, int]) -> tuple[str, int | None]:
+    """Return of which kind a release is: S0's too many unique, 2 unprocessed and else 2-anonymous, 2-anonymous, …
+
+    >>> _kind({1: 100, 2: 200}), _kind({1: 2, 2: 398}), _kind({3: 400})
+    (('many', None), ('some', 2), ('none', 3))
+    """
+    alone, others = classes.get(1, 0), [size for size in classes if size > 1]
+    if not others or alone >= MANY_UNIQUE * sum(classes.values()):
+        return "many", None
+    return ("some" if alone else "none"), min(others)
+
+
+def _prediction(contest: Contest, round_: str) -> Prediction:
+    by_house, by_teams = [], []
+    for team in contest.teams:
+        entry = counting_entry(contest, team, round_)
+        if entry is None or not entry.counts or entry.judged is None:
+            continue
+        house = Facts.model_validate(entry.judged["facts"]).tried
+        tried = [
+            Tried.model_validate(one.judged["tried"])
+            for one in guesses_against(contest, round_, entry.id)
+            if one.judged
+        ]
+        if house and tried:
+            by_house.append(max(one.customers for one in house))
+            by_teams.append(max(one.customers for one in tried))
+    many = len(by_house)
+    r = spearman(np.array(by_house, float), np.array(by_teams, float)) if many >= _FEWEST else None
+    if r is None:
+        return Prediction(many, None, None, None)
+    return Prediction(many, r, *correlation_interval(r, many))
+
+
+def _flags(contest: Contest, round_: str) -> tuple[Flag, ...]:
+    found = []
+    for said in contest.flags:
+        one, other = (contest.submissions[name] for name in said["submissions"])
+        if one.round == round_:
+            found.append(Flag(one.kind, (one.team, other.team), (one.id, other.id), float(said["share"])))
+    return tuple(found)

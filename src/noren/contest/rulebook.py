@@ -1,0 +1,346 @@
+"""What a contest is decided by: a rulebook, in TOML, with a version, its digest in the log.
+
+A score is a sum of *terms*, each a measure and its weight; less is better. A *condition* is a measure that must keep a
+limit. Measures that judge attacks count the worst that any attacker did. So the rules of the three cups and any other
+are the same few lines, and the arena does no arithmetic but the weighted sum.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cache, lru_cache
+from importlib.resources import files
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+import tomli_w
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from noren.attacks import attacks
+from noren.contest.canonical import digest_of
+from noren.data.schema import Kind
+from noren.errors import FileError, NorenError, ParameterError
+from noren.foreign_words import translated
+from noren.i18n import _
+from noren.judgement.rule import Rule, rule_named
+from noren.measures import measures
+from noren.naming import suggestion
+from noren.protocols import Attack, Measure
+
+__all__ = ["PRESETS", "Condition", "House", "Quota", "Rulebook", "Term", "preset", "read_rulebook"]
+
+PRESETS = ("pwscup2018", "pwscup2017", "pwscup2016", "custom")
+_FINEST = 10**6
+_LARGEST = 2**18
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Term(_Part):
+    """A measure and its weight in the score."""
+
+    measure: str
+    weight: float = Field(default=1.0, gt=0, le=1)
+    parameters: dict[str, Any] = {}
+    part: str | None = None
+    """A part of the measure, where it is not the whole value that counts."""
+
+    @property
+    def key(self) -> str:
+        """What the value is called in the log: ``item-similarity.retail``."""
+        return self.measure if self.part is None else f"{self.measure}.{self.part}"
+
+
+class Condition(_Part):
+    """A measure that must keep a limit."""
+
+    measure: str
+    most: float | None = None
+    least: float | None = None
+    parameters: dict[str, Any] = {}
+    part: str | None = None
+
+    @property
+    def key(self) -> str:
+        """What the value is called in the log."""
+        return self.measure if self.part is None else f"{self.measure}.{self.part}"
+
+    def kept(self, value: float) -> bool:
+        """Tell whether a value keeps the limit."""
+        return (self.most is None or value <= self.most) and (self.least is None or value >= self.least)
+
+
+class HouseAttack(_Part):
+    """An attack that the house runs on every release."""
+
+    attack: str
+    parameters: dict[str, Any] = {}
+    knowledge: float = Field(default=1.0, gt=0, le=1)
+    item_prefix: int | None = Field(default=None, ge=1)
+    seed: int = Field(default=0, ge=0)
+    """What chooses the part that is known, and what the attack draws."""
+
+    @property
+    def key(self) -> str:
+        """What it is called in tables: ``s1``, or ``s1 25%`` with partial knowledge."""
+        return self.attack if self.knowledge == 1 else f"{self.attack} {self.knowledge:.0%}"
+
+
+class House(_Part):
+    """What the organisers' own attacks are, and what they count for."""
+
+    attacks: tuple[HouseAttack, ...] = ()
+    counts: bool = False
+    """Whether what they find counts in score and conditions, as what teams find does."""
+    shown: bool = True
+    """Whether a team sees what they found in its own release."""
+
+
+class Quota(_Part):
+    """How often a team may try."""
+
+    releases: int = Field(default=20, ge=1)
+    """Valid releases of a team in a phase."""
+    guesses: int = Field(default=3, ge=1)
+    """Valid guesses of a team against one target."""
+    files_a_day: int = Field(default=500, ge=1)
+    """Files of a team in 24 hours, valid or not."""
+
+
+class Rulebook(_Part):
+    """The rules of one contest.
+
+    >>> book = preset("pwscup2018")
+    >>> book.name, [term.key for term in book.terms], book.conditions[0].key
+    ('pwscup2018', ['cell-error'], 'effective')
+    """
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{1,39}$")
+    version: int = Field(default=1, ge=1)
+    title: str = Field(default="", max_length=200)
+    data_schema: str = Field(default="", alias="schema")
+    """The format of data and releases: a preset, or TOML; empty where it is guessed from the data."""
+    kind: Kind = Kind.HISTORY
+    inserted_rows: bool = False
+    """Whether rows may follow that stand for no original row (pseudo records)."""
+    exact_values: bool = False
+    """Whether cells must be exact values, not sets or intervals; what some measures can compare."""
+    terms: tuple[Term, ...] = Field(min_length=1)
+    conditions: tuple[Condition, ...] = ()
+    otherwise: Literal["after", "none"] = "after"
+    """Whether who breaks a condition is ranked after all who keep them, or not at all."""
+    house: House = House()
+    quota: Quota = Quota()
+    outcome: Literal["valid", "effect", "counts"] = "valid"
+    """What an attacker learns of a guess before the results: that it is valid, whether it counts as an effective one,
+    or how many names are right."""
+    rule: Any = "partner"
+    """By which rule of the judgement verdicts are given."""
+    duplicates: float = Field(default=0.95, gt=0, le=1)
+    """From which share of equal rows, or of equal answers, on two files of different teams are shown to the
+    organiser."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, arbitrary_types_allowed=True)
+
+    @property
+    def judged_by(self) -> Rule:
+        """The rule that verdicts are given by."""
+        return rule_named(self.rule)
+
+    @property
+    def measured(self) -> Mapping[str, tuple[Measure, str | None]]:
+        """Every measure of terms and conditions, ready, by what its value is called."""
+        both: list[Term | Condition] = [*self.terms, *self.conditions]
+        return _ready(tuple((one.key, one.measure, json.dumps(one.parameters, default=str), one.part) for one in both))
+
+    def of_release(self) -> dict[str, tuple[Measure, str | None]]:
+        """Return the measures that judge a release alone."""
+        return {key: found for key, found in self.measured.items() if "guess" not in found[0].needs}
+
+    def of_guess(self) -> dict[str, tuple[Measure, str | None]]:
+        """Return the measures that judge an attack."""
+        return {key: found for key, found in self.measured.items() if "guess" in found[0].needs}
+
+    def house_attacks(self) -> dict[str, tuple[Attack, HouseAttack]]:
+        """Return the house's attacks, ready, by what they are called."""
+        return {one.key: (attacks.create(one.attack, **one.parameters), one) for one in self.house.attacks}
+
+    def score(self, values: Mapping[str, float]) -> float | None:
+        """Return the score of measured values, less being better; None where one is missing.
+
+        >>> preset("pwscup2018").score({"cell-error": 0.206, "effective": 0.0})
+        0.206
+        """
+        ready = self.measured
+        total = 0.0
+        for term in self.terms:
+            value = values.get(term.key)
+            if value is None:
+                return None
+            total += term.weight * (1.0 - value if ready[term.key][0].goal == "higher" else value)
+        return round(total, 10)
+
+    def broken(self, values: Mapping[str, float]) -> list[str]:
+        """Return the conditions that values do not keep; one whose value is missing counts as kept."""
+        return [one.key for one in self.conditions if one.key in values and not one.kept(values[one.key])]
+
+    def worse(self, key: str, one: float, other: float) -> float:
+        """Return the worse of two values of a measure."""
+        return min(one, other) if self.measured[key][0].goal == "higher" else max(one, other)
+
+    def to_toml(self) -> str:
+        """Return the rulebook as its file."""
+        return tomli_w.dumps(self.model_dump(mode="json", by_alias=True, exclude_none=True))
+
+    @property
+    def digest(self) -> str:
+        """The digest of the file."""
+        return digest_of(self.to_toml().encode())
+
+
+@lru_cache(maxsize=64)
+def _ready(wanted: tuple[tuple[str, str, str, str | None], ...]) -> Mapping[str, tuple[Measure, str | None]]:
+    made = {key: (measures.create(name, **json.loads(given)), part) for key, name, given, part in wanted}
+    return MappingProxyType(made)
+
+
+def preset(name: str, **changes: Any) -> Rulebook:
+    """Return a rulebook of ours; ``changes`` replace fields, and ``bound``, ``p``, ``alpha``, ``risk`` what they mean.
+
+    >>> preset("pwscup2018", bound="sharp").conditions[0].parameters["bound"]
+    'sharp'
+    """
+    if name not in PRESETS:
+        raise ParameterError(
+            _("there is no rulebook {name!r}{hint}").format(name=name, hint=suggestion(name, list(PRESETS))),
+            _("rulebooks are {names}, or a TOML file").format(names=", ".join(PRESETS)),
+        )
+    said = tomllib.loads(_preset_text(name))
+    return _built(_changed(said, changes), None)
+
+
+def read_rulebook(given: str | Path, **changes: Any) -> Rulebook:
+    """Return the rulebook of a preset's name, of a file, or of the text of one."""
+    if isinstance(given, str) and given in PRESETS:
+        return preset(given, **changes)
+    if isinstance(given, str) and "\n" in given:
+        return _built(_changed(_parsed(given, None), changes), None)
+    path = Path(given)
+    if isinstance(given, str) and not given.endswith(".toml"):
+        return preset(given, **changes)  # says what there is
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(_("the rulebook cannot be read"), str(error), file=path) from None
+    return _built(_changed(_parsed(text, path), changes), path)
+
+
+@cache
+def _preset_text(name: str) -> str:
+    return (files("noren.contest") / "rulebooks" / f"{name}.toml").read_text(encoding="utf-8")
+
+
+def _parsed(text: str, path: Path | None) -> dict[str, Any]:
+    if len(text) > _LARGEST:
+        raise FileError(_("the rulebook is too large"), _("a rulebook has a few dozen lines"), file=path)
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise FileError(str(error), _("correct the file"), file=path) from None
+
+
+_OF_TEST = ("bound", "p", "alpha")
+
+
+def _changed(said: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a rulebook with some of them replaced."""
+    said = {**said, **{key: value for key, value in changes.items() if key not in (*_OF_TEST, "risk")}}
+    tested = {key: changes[key] for key in _OF_TEST if changes.get(key) is not None}
+    if tested:
+        if not any(one.get("measure") == "effective" for one in said.get("conditions", ())):
+            raise ParameterError(
+                _("{name} has no test of effectiveness").format(name=said.get("name", "")),
+                _("leave {names} out").format(names=", ".join(tested)),
+            )
+        said["conditions"] = [
+            {**one, "parameters": {**one.get("parameters", {}), **tested}} if one["measure"] == "effective" else one
+            for one in said["conditions"]
+        ]
+    risk = changes.get("risk")
+    if risk is not None:
+        risks = ("um", "mm", "emm")
+        if risk not in risks or not any(one.get("measure") in risks for one in said.get("terms", ())):
+            raise ParameterError(
+                _("{risk!r} is no risk of this rulebook").format(risk=risk),
+                _("with pwscup2017 choose one of {names}").format(names=", ".join(risks)),
+            )
+        said["terms"] = [{**one, "measure": risk} if one["measure"] in risks else one for one in said["terms"]]
+    return said
+
+
+def _built(said: Mapping[str, Any], path: Path | None) -> Rulebook:
+    try:
+        book = Rulebook.model_validate(said)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise FileError(
+            _("the rulebook breaks a rule: {place}: {rule}").format(place=place, rule=translated(first["msg"])),
+            _("correct it"),
+            file=path,
+        ) from None
+    _check_meaning(book, path)
+    return book
+
+
+def _check_meaning(book: Rulebook, path: Path | None) -> None:
+    """Stop at what no contest could be decided by."""
+    try:
+        ready, _house, _rule = book.measured, book.house_attacks(), book.judged_by
+    except NorenError as error:
+        raise FileError(_("the rulebook breaks a rule: {rule}").format(rule=error), "", file=path) from None
+    total = sum(Fraction(term.weight).limit_denominator(_FINEST) for term in book.terms)
+    if total != 1:
+        raise FileError(
+            _("the weights of the terms add up to {total}, not to 1").format(total=float(total)),
+            _("write weights that add up to 1"),
+            file=path,
+        )
+    by_key: dict[str, Term | Condition] = {}
+    both: list[Term | Condition] = [*book.terms, *book.conditions]
+    for one in both:
+        other = by_key.setdefault(one.key, one)
+        if other is not one and (type(other) is type(one) or other.parameters != one.parameters):
+            raise FileError(
+                _("{measure} stands in the rulebook twice").format(measure=one.key), _("leave one out"), file=path
+            )
+    for term in book.terms:
+        measure = ready[term.key][0]
+        if measure.goal == "higher" and tuple(measure.bounds) != (0.0, 1.0):
+            raise FileError(
+                _("{measure} is better the higher it is and has no upper limit, so it cannot be part of a sum").format(
+                    measure=term.key
+                ),
+                _("make it a condition, or choose another"),
+                file=path,
+            )
+    for condition in book.conditions:
+        if (condition.most is None) == (condition.least is None):
+            raise FileError(
+                _("the condition on {measure} needs one limit").format(measure=condition.key),
+                _("write most = … or least = …"),
+                file=path,
+            )
+    for key, (measure, _part) in ready.items():
+        if book.kind not in measure.accepts:
+            raise FileError(
+                _("{measure} does not judge a {kind}").format(measure=key, kind=book.kind),
+                _("choose another measure, or the other kind of data"),
+                file=path,
+            )

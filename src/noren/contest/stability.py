@@ -1,0 +1,327 @@
+"""How much of a ranking is luck of who the customers are: ranks under resampling of the customers (bootstrap).
+
+Customers are drawn anew, with replacement, as many as there are, the same ones for all teams and guesses at once; all
+that judges attacks is counted again for them by the house's own kernels, and ranks follow by the rules. What is held
+fixed: releases and what is measured of them alone, the guesses themselves, which guess is against which release, and
+who is disqualified. The draws follow from the revealed salt, so whoever has the log gets the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from noren.contest.by_customer import ByCustomer
+from noren.contest.lots import seed
+from noren.contest.rulebook import Rulebook
+from noren.contest.standings import Status, board, guesses_against, ranks
+from noren.contest.state import Contest, Submission
+from noren.i18n import _
+from noren.judgement.numbers import count
+from noren.kernels.arrays import Flags, Real, Whole
+from noren.kernels.judging.shares import mean_high, mean_low, share_interval
+from noren.kernels.judging.threshold import threshold
+from noren.kernels.linkage.period_matching import matching_curves, user_matchings
+from noren.measures.safety.effective import Effective
+from noren.protocols import Measure
+
+__all__ = ["DRAWS", "Stability", "TeamStability", "drawn_weights", "resampled_values", "stability_of"]
+
+DRAWS = 1000
+_AT_ONCE = 2**22
+_OUTSIDE = 0.025
+_KEPT = 64
+
+
+@dataclass(frozen=True)
+class TeamStability:
+    """How firmly a team stands on its rank.
+
+    Attributes
+    ----------
+    kept, low, high
+        The share of draws in which it has this very rank, and the 95 per cent interval of that share.
+    best, worst
+        The ranks between which it is in 95 per cent of the draws; None where it has no rank in so many of them.
+    mean, mean_low, mean_high
+        Its mean rank with the 95 per cent interval of the mean; None where it has no rank in some draw.
+    """
+
+    team: str
+    rank: int
+    kept: float
+    low: float
+    high: float
+    best: int | None
+    worst: int | None
+    mean: float | None
+    mean_low: float | None
+    mean_high: float | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return dict(self.__dict__)
+
+
+@dataclass(frozen=True)
+class Stability:
+    """How firmly all ranked teams of a round stand.
+
+    Attributes
+    ----------
+    fixed
+        Measures of attacks whose values could not be counted again, and stayed as they are.
+    """
+
+    draws: int
+    people: int
+    teams: tuple[TeamStability, ...]
+    fixed: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """What is resampled and what is held fixed, in the language now spoken."""
+        said = _(
+            "{draws} times, {people} customers are drawn anew from the {people}, with replacement, the same for all "
+            "teams; whom attacks name rightly is counted again for them, and ranks follow by the rules. Releases, what "
+            "is measured of them alone, and the guesses stay as they are."
+        ).format(draws=count(self.draws), people=count(self.people))
+        if not self.fixed:
+            return said
+        return said + " " + _("Held fixed as well: {names}.").format(names=", ".join(self.fixed))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "draws": self.draws,
+            "people": self.people,
+            "fixed": list(self.fixed),
+            "teams": [one.as_dict() for one in self.teams],
+        }
+
+
+_known: dict[tuple[str, str, int], Stability | None] = {}
+
+
+def stability_of(contest: Contest, round_: str, *, draws: int = DRAWS) -> Stability | None:
+    """Return how firmly teams stand on their ranks; None before the salt is revealed, or where nobody is ranked.
+
+    What was asked for last is kept: the digest of the log's head tells all that it follows from.
+    """
+    key = contest.digest, round_, draws
+    if key not in _known:
+        found = _stability(contest, round_, draws)
+        if len(_known) >= _KEPT:
+            _known.clear()
+        _known[key] = found
+    return _known[key]
+
+
+def _stability(contest: Contest, round_: str, draws: int) -> Stability | None:
+    if contest.salt is None:
+        return None
+    book = contest.rulebook
+    final = board(contest, round_, contest.time, kind="final")
+    playing = [one for one in final.standings if one.status in (Status.RANKED, Status.CONDITION)]
+    ranked = [one for one in playing if one.rank is not None]
+    attacks = {one.team: _attacks(contest, round_, one.submission or "") for one in playing}
+    people = max((len(found.named) for those in attacks.values() for _v, found in those if found), default=0)
+    people = people or contest.rounds[round_].people
+    if not ranked or not people:
+        return None
+    keys = book.of_guess()
+    fixed = {key for key, found in keys.items() if not _can_resample(found)}
+    if any(found is None for those in attacks.values() for _v, found in those):
+        fixed = set(keys)
+    key = seed(bytes.fromhex(contest.salt), f"{contest.id}/{round_}/stability")
+    places: list[list[int | None]] = []
+    for weights in drawn_weights(key, people, draws):
+        values = [
+            _values_in_draws(book, one.values or {}, attacks[one.team], weights, fixed, contest.rounds[round_].people)
+            for one in playing
+        ]
+        places += _ranks_in_draws(book, values, len(weights))
+    by_team = {one.team: [drawn[at] for drawn in places] for at, one in enumerate(playing)}
+    teams = tuple(_firmness(one.team, one.rank, by_team[one.team]) for one in ranked if one.rank is not None)
+    return Stability(draws, people, teams, tuple(sorted(fixed)))
+
+
+# --- drawing ---------------------------------------------------------------------------------------------------------
+
+
+def drawn_weights(key: int, people: int, draws: int) -> Iterable[Real]:
+    """Yield how often each customer is drawn, a row for each draw, as many rows at once as memory bears.
+
+    A word of Philox is a fraction of 2^32 in its upper half; times the number of people it says who is drawn.
+
+    >>> [block.sum(axis=1).tolist() for block in drawn_weights(7, 5, 3)]
+    [[5.0, 5.0, 5.0]]
+    """
+    source = np.random.Philox(key=key)
+    step = max(1, min(draws, _AT_ONCE // people))
+    for start in range(0, draws, step):
+        many = min(step, draws - start)
+        words = source.random_raw(many * people) >> np.uint64(32)
+        drawn = ((words * np.uint64(people)) >> np.uint64(32)).astype(np.int64).reshape(many, people)
+        flat = drawn + people * np.arange(many)[:, None]
+        yield np.bincount(flat.ravel(), minlength=many * people).reshape(many, people).astype(np.float64)
+
+
+# --- what attacks come to --------------------------------------------------------------------------------------------
+
+_Attack = tuple[Mapping[str, float], ByCustomer | None]
+
+
+def _attacks(contest: Contest, round_: str, submission: str) -> list[_Attack]:
+    """Return the values of all attacks that count against a release, and what each says of each customer."""
+    entry = contest.submissions[submission]
+    judged: list[Mapping[str, Any]] = [one.judged or {} for one in guesses_against(contest, round_, submission)]
+    if contest.rulebook.house.counts:
+        judged += _of_house(entry)
+    return [
+        (one["values"], None if one.get("by_customer") is None else ByCustomer.of(one["by_customer"])) for one in judged
+    ]
+
+
+def _of_house(entry: Submission) -> list[Mapping[str, Any]]:
+    """Return what the house's attacks came to, those apart that broke down."""
+    house: Mapping[str, Mapping[str, Any]] = (entry.judged or {}).get("house") or {}
+    return [one for one in house.values() if "values" in one]
+
+
+def resampled_values(measure: Measure, said: Sequence[ByCustomer], weights: Real, people: int) -> Real:
+    """Return what a measure says of guesses (columns) for other numbers of the same customers (rows).
+
+    >>> said = ByCustomer(np.array([1, 1]), np.array([1, 0]))
+    >>> from noren.measures.safety.reid_rate import ReidRate
+    >>> resampled_values(ReidRate(), [said], np.array([[1.0, 1.0], [2.0, 0.0], [0.0, 2.0]]), 2).tolist()
+    [[0.5], [1.0], [0.0]]
+    """
+    return _RESAMPLED[measure.name](measure, said, weights, people)
+
+
+_needed = lru_cache(maxsize=2**16)(threshold)
+"""Guesses of a round name about as many people as each other."""
+
+
+def _effective(measure: Measure, said: Sequence[ByCustomer], weights: Real, _people: int) -> Real:
+    if not isinstance(measure, Effective):
+        raise TypeError(measure.name)
+    named, right = (weights @ np.stack(one, axis=1).astype(np.float64) for one in _columns(said))
+    counts, place = np.unique(named, return_inverse=True)
+    p, alpha = Fraction(measure.p), Fraction(measure.alpha)
+    needed = np.array([_needed(int(n), measure.bound, p, alpha) for n in counts])
+    return (right >= needed[place].reshape(right.shape)).astype(np.float64)
+
+
+def _columns(said: Sequence[ByCustomer]) -> tuple[list[Whole], list[Whole]]:
+    return [one.named for one in said], [one.right for one in said]
+
+
+def _reid_rate(_measure: Measure, said: Sequence[ByCustomer], weights: Real, people: int) -> Real:
+    found = np.stack([one.right > 0 for one in said], axis=1).astype(np.float64)
+    return np.asarray(weights @ found) / people
+
+
+def _um(_measure: Measure, said: Sequence[ByCustomer], weights: Real, _people: int) -> Real:
+    return _by_periods(said, weights, lambda match, _live: user_matchings(match, weights), refusing=True)
+
+
+def _mm(_measure: Measure, said: Sequence[ByCustomer], weights: Real, _people: int) -> Real:
+    return _by_periods(said, weights, lambda match, live: matching_curves(match, live, weights)[..., -1])
+
+
+def _emm(_measure: Measure, said: Sequence[ByCustomer], weights: Real, _people: int) -> Real:
+    return _by_periods(said, weights, lambda match, live: matching_curves(match, live, weights).max(axis=-1))
+
+
+def _by_periods(
+    said: Sequence[ByCustomer], weights: Real, rate: Callable[[Flags, Flags], Real], *, refusing: bool = False
+) -> Real:
+    """Return the rate of each guess, those about equally many periods together; 0 where there are none, or refused."""
+    found = np.zeros((len(weights), len(said)))
+    shapes: dict[int, list[int]] = {}
+    for at, one in enumerate(said):
+        if one.match is not None and one.match.shape[1] and not (refusing and one.refused):
+            shapes.setdefault(one.match.shape[1], []).append(at)
+    for places in shapes.values():
+        match, live = (np.stack([getattr(said[at], name) for at in places], axis=1) for name in ("match", "live"))
+        found[:, places] = rate(match, live)
+    return found
+
+
+_RESAMPLED: dict[str, Callable[[Measure, Sequence[ByCustomer], Real, int], Real]] = {
+    "effective": _effective,
+    "reid-rate": _reid_rate,
+    "um": _um,
+    "mm": _mm,
+    "emm": _emm,
+}
+
+
+def _can_resample(found: tuple[Measure, str | None]) -> bool:
+    """Tell whether a measure can be counted again: of ours, as a whole, and whatever the order of the answers."""
+    measure, part = found
+    ordered = isinstance(measure, Effective) and measure.best_prefix
+    return part is None and measure.name in _RESAMPLED and not ordered
+
+
+def _values_in_draws(
+    book: Rulebook,
+    values: Mapping[str, float],
+    attacks: Sequence[_Attack],
+    weights: Real,
+    fixed: set[str],
+    people: int,
+) -> dict[str, Real]:
+    """Return all values of a release in each draw: its own as they are, of attacks the worst."""
+    found: dict[str, Real] = {key: np.full(len(weights), value) for key, value in values.items()}
+    for key, (measure, _part) in book.of_guess().items():
+        if key in fixed:
+            continue
+        by_customer = [said for _v, said in attacks if said is not None]
+        if by_customer:
+            drawn = resampled_values(measure, by_customer, weights, people)
+            found[key] = drawn.min(axis=1) if measure.goal == "higher" else drawn.max(axis=1)
+    return found
+
+
+# --- ranks -----------------------------------------------------------------------------------------------------------
+
+
+def _ranks_in_draws(book: Rulebook, values: Sequence[Mapping[str, Real]], draws: int) -> list[list[int | None]]:
+    """Return the ranks of all teams in each draw, by the rules."""
+    keys = [[_key(book, {name: float(one[at]) for name, one in of.items()}) for of in values] for at in range(draws)]
+    return [ranks(one) for one in keys]
+
+
+def _key(book: Rulebook, values: Mapping[str, float]) -> tuple[bool, float] | None:
+    score, broken = book.score(values), bool(book.broken(values))
+    return None if score is None or (broken and book.otherwise == "none") else (broken, score)
+
+
+def _firmness(team: str, rank: int, drawn: Sequence[int | None]) -> TeamStability:
+    kept = sum(1 for one in drawn if one == rank)
+    low, high = share_interval(kept, len(drawn))
+    last = max((one for one in drawn if one is not None), default=rank) + 1  # stands for no rank
+    ordered = sorted(last if one is None else one for one in drawn)
+    best, worst = (ordered[round(q * (len(ordered) - 1))] for q in (_OUTSIDE, 1 - _OUTSIDE))
+    numbers = [float(one) for one in drawn if one is not None]
+    whole = len(numbers) == len(drawn) > 1
+    return TeamStability(
+        team=team,
+        rank=rank,
+        kept=kept / len(drawn),
+        low=low,
+        high=high,
+        best=None if best == last else best,
+        worst=None if worst == last else worst,
+        mean=float(np.mean(numbers)) if whole else None,
+        mean_low=mean_low(numbers, _OUTSIDE) if whole else None,
+        mean_high=mean_high(numbers, _OUTSIDE) if whole else None,
+    )

@@ -1,0 +1,387 @@
+"""The leaderboard of a round, as the log tells it: who stands where, by which values, and who has no rank and why.
+
+Live boards show how the contest stands now; a frozen one is the fold of the entries before the moment it froze, so it
+cannot move; the final one counts everything. Before the attack phases of a round are over, values that judge attacks
+are those found so far, as far as the rules let anybody know them, and the board says so.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, Literal
+
+from noren.contest.log import Entry
+from noren.contest.phases import PhaseKind
+from noren.contest.rulebook import Rulebook
+from noren.contest.state import Contest, Submission, Target, Team, fold, fold_until
+from noren.i18n import _
+from noren.judgement.evidence import Facts, Tried
+from noren.judgement.judging import judge
+from noren.judgement.verdict import Verdict
+
+__all__ = [
+    "Board",
+    "BoardKind",
+    "Standing",
+    "Status",
+    "TermValue",
+    "attack_names",
+    "board",
+    "board_at",
+    "counting_entry",
+    "guesses_against",
+    "house_values",
+    "ranks",
+    "verdict_on",
+    "worst_values",
+]
+
+BoardKind = Literal["live", "frozen", "final"]
+
+
+class Status(StrEnum):
+    """Whether a team has a rank, and if not why."""
+
+    RANKED = "ranked"
+    DISQUALIFIED = "disqualified"
+    NOTHING = "nothing"
+    WAITING = "waiting"
+    INVALID = "invalid"
+    UNSCORED = "unscored"
+    CONDITION = "condition"
+
+    @property
+    def words(self) -> str:
+        """Why a team has no rank, in the language now spoken; nothing where it has one."""
+        return {
+            Status.RANKED: "",
+            Status.DISQUALIFIED: _("disqualified"),
+            Status.NOTHING: _("nothing handed in"),
+            Status.WAITING: _("not judged yet"),
+            Status.INVALID: _("no valid release"),
+            Status.UNSCORED: _("without a score"),
+            Status.CONDITION: _("breaks a condition"),
+        }[self]
+
+
+@dataclass(frozen=True)
+class TermValue:
+    """A term of the score: what was measured, and what it adds."""
+
+    key: str
+    weight: float
+    value: float | None
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How one team stands.
+
+    Attributes
+    ----------
+    submission
+        The release that counts.
+    rank
+        Its place, shared by equals; None where it has none, ``status`` and ``reason`` saying why.
+    values
+        All that was measured: of attacks the worst.
+    broken
+        The conditions that it does not keep.
+    attackers, effective
+        How many teams attacked it by a valid guess, and how many of them broke a condition, or exceed what the
+        judgement allows where no condition looks at attacks.
+    verdict
+        What the one judgement says of the release.
+    """
+
+    team: str
+    name: str
+    number: int
+    status: Status
+    reason: str = ""
+    rank: int | None = None
+    submission: str | None = None
+    score: float | None = None
+    terms: tuple[TermValue, ...] = ()
+    values: Mapping[str, float] | None = None
+    broken: tuple[str, ...] = ()
+    attackers: int = 0
+    effective: int = 0
+    verdict: Verdict | None = None
+
+    @property
+    def why(self) -> str:
+        """Why it has no rank, in the language now spoken."""
+        said = self.status.words
+        return f"{said}: {self.reason}" if said and self.reason else said
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the standing as plain data."""
+        found = self.verdict
+        return {
+            "rank": self.rank,
+            "team": self.team,
+            "name": self.name,
+            "number": self.number,
+            "status": str(self.status),
+            "reason": self.reason,
+            "submission": self.submission,
+            "score": self.score,
+            "terms": [{"measure": one.key, "weight": one.weight, "value": one.value} for one in self.terms],
+            "values": dict(self.values or {}),
+            "broken": list(self.broken),
+            "attackers": self.attackers,
+            "effective": self.effective,
+            "verdict": None if found is None else str(found.word),
+            "sentence": None if found is None else found.sentence,
+        }
+
+
+@dataclass(frozen=True)
+class Board:
+    """The leaderboard of a round at a moment.
+
+    Attributes
+    ----------
+    at
+        The moment it shows.
+    attacks_over
+        Whether all attacks are in; before, what attacks found is what is known so far.
+    withheld
+        Whether the rules keep back some of what attacks found until then.
+    """
+
+    round: str
+    kind: BoardKind
+    at: str
+    attacks_over: bool
+    withheld: bool
+    standings: tuple[Standing, ...]
+
+    @property
+    def note(self) -> str:
+        """What the board does not tell yet, in the language now spoken."""
+        if self.attacks_over:
+            return ""
+        if self.withheld:
+            return _("Attacks are not over: what teams found is kept back until then, so ranks may change.")
+        return _("Attacks are not over: values that judge attacks are those found so far, so ranks may change.")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the board as plain data."""
+        return {
+            "round": self.round,
+            "kind": self.kind,
+            "at": self.at,
+            "attacks_over": self.attacks_over,
+            "withheld": self.withheld,
+            "standings": [one.as_dict() for one in self.standings],
+        }
+
+
+# --- boards ----------------------------------------------------------------------------------------------------------
+
+
+def board_at(entries: Sequence[Entry], round_: str, now: str, *, everything: bool = False) -> Board:
+    """Return the board of a round that may be shown at a moment: live, frozen, or final.
+
+    ``everything`` is for the organiser: never frozen, and nothing kept back.
+    """
+    contest = fold(entries)
+    if contest.has_results(now):
+        return board(contest, round_, now, kind="final")
+    frozen = [
+        one.frozen_from for one in contest.phases if one.round == round_ and one.frozen_from and one.frozen_from <= now
+    ]
+    if frozen and not everything:
+        return board(fold_until(entries, min(frozen)), round_, min(frozen), kind="frozen")
+    return board(contest, round_, now, everything=everything)
+
+
+def board(contest: Contest, round_: str, now: str, *, kind: BoardKind = "live", everything: bool = False) -> Board:
+    """Return the board of a round as a contest stands; who is ranked comes first."""
+    attacks = [one for one in contest.phases if one.kind == PhaseKind.ATTACK and one.round == round_]
+    over = kind == "final" or all(one.is_over(now) for one in attacks)
+    # a row that moves when one hands in a guess would tell whose release the target is
+    told: _Shown = "valid" if contest.settings.names_hidden else contest.rulebook.outcome
+    shown: _Shown = "all" if over or everything else told
+    found = [_standing(contest, team, round_, shown, final=kind == "final") for team in contest.teams.values()]
+    placed = _placed(contest.rulebook, found)
+    withheld = bool(contest.rulebook.of_guess()) and shown not in ("all", "counts")
+    return Board(round_, kind, now, over, withheld, placed)
+
+
+_Shown = Literal["all", "valid", "effect", "counts"]
+
+
+def _standing(contest: Contest, team: Team, round_: str, shown: _Shown, *, final: bool) -> Standing:
+    whose: dict[str, Any] = {"team": team.id, "name": team.name, "number": team.number}
+    entry = counting_entry(contest, team.id, round_)
+    if entry is None or not entry.counts:
+        status, reason = _without_entry(contest, team, round_)
+        return Standing(**whose, status=status, reason=reason)
+    book = contest.rulebook
+    guesses = guesses_against(contest, round_, entry.id)
+    known = guesses if shown in ("all", "counts") else ()
+    # what the house found is for the team alone, unless it is a part of every score
+    house = shown == "all" or (book.house.shown and book.house.counts)
+    values = worst_values(book, entry, known, house=house)
+    score, broken = book.score(values), set(book.broken(values))
+    by_attack = guesses if shown != "valid" else ()
+    broken |= {key for one in by_attack for key in book.broken(one.values)}
+    if shown in ("valid", "effect"):  # what is kept back has no value
+        kept_back = set(book.of_guess()) - {one.key for one in book.terms}
+        values = {key: value for key, value in values.items() if key not in kept_back}
+    named = attack_names(known, contest if final else None)
+    verdict = verdict_on(contest, entry, known, called=named, house=house)
+    status, reason = Status.RANKED, ""
+    if team.out is not None:
+        status, reason = Status.DISQUALIFIED, team.out
+    elif score is None:
+        status = Status.UNSCORED
+    elif broken and book.otherwise == "none":
+        status, reason = Status.CONDITION, ", ".join(sorted(broken))
+    return Standing(
+        **whose,
+        status=status,
+        reason=reason,
+        submission=entry.id,
+        score=score,
+        terms=tuple(TermValue(one.key, one.weight, values.get(one.key)) for one in book.terms),
+        values=values,
+        broken=tuple(one.key for one in book.conditions if one.key in broken),
+        attackers=0 if shown == "valid" and contest.settings.names_hidden else len({one.team for one in guesses}),
+        effective=len(_effective(book, by_attack, verdict, contest if final else None)),
+        verdict=verdict,
+    )
+
+
+def _without_entry(contest: Contest, team: Team, round_: str) -> tuple[Status, str]:
+    if team.out is not None:
+        return Status.DISQUALIFIED, team.out
+    tries = [one for one in contest.releases(team.id, round_) if one.refunded is None]
+    if not tries:
+        return Status.NOTHING, ""
+    return (Status.WAITING, "") if any(one.judged is None for one in tries) else (Status.INVALID, "")
+
+
+def _effective(book: Rulebook, guesses: Sequence[Submission], verdict: Verdict, contest: Contest | None) -> set[str]:
+    """Return the teams that broke a release: by a condition on attacks, or where there is none by the judgement."""
+    judged = book.of_guess()
+    if any(one.key in judged for one in book.conditions):
+        return {one.team for one in guesses if book.broken(one.values)}
+    exceeding = {one.attack for one in verdict.evidence if one.exceeds}
+    return {one.team for one, name in zip(guesses, attack_names(guesses, contest), strict=True) if name in exceeding}
+
+
+# --- ranks -----------------------------------------------------------------------------------------------------------
+
+
+def ranks(keys: Sequence[tuple[bool, float] | None]) -> list[int | None]:
+    """Return places by (breaks a condition, score), less being better; equals share a place, None has none.
+
+    >>> ranks([(False, 0.3), (True, 0.1), None, (False, 0.2), (False, 0.3)])
+    [2, 4, None, 1, 2]
+    """
+    ordered = sorted(one for one in keys if one is not None)
+    return [None if one is None else bisect_left(ordered, one) + 1 for one in keys]
+
+
+def _placed(book: Rulebook, found: Sequence[Standing]) -> tuple[Standing, ...]:
+    keys = [
+        (bool(one.broken), one.score) if one.status == Status.RANKED and one.score is not None else None
+        for one in found
+    ]
+    placed = [replace(one, rank=rank) for one, rank in zip(found, ranks(keys), strict=True)]
+    last = len(placed) + 1
+    return tuple(sorted(placed, key=lambda one: (one.rank or last, one.number)))
+
+
+# --- what counts -----------------------------------------------------------------------------------------------------
+
+
+def counting_entry(contest: Contest, team: str, round_: str) -> Submission | None:
+    """Return the release by which a team is judged: the one that was attacked; before that, the one that counts."""
+    for target in contest.targets.get(round_, {}).values():
+        if target.team == team:
+            return contest.submissions[target.submission]
+    return contest.counting_release(team, round_)
+
+
+def guesses_against(contest: Contest, round_: str, submission: str) -> tuple[Submission, ...]:
+    """Return the valid guesses against a release, the oldest first."""
+    target = _target_of(contest, round_, submission)
+    if target is None:
+        return ()
+    return tuple(one for one in contest.guesses(round_, target=target.id) if one.counts)
+
+
+def _target_of(contest: Contest, round_: str, submission: str) -> Target | None:
+    targets = contest.targets.get(round_, {}).values()
+    return next((one for one in targets if one.submission == submission), None)
+
+
+def house_values(entry: Submission) -> dict[str, Mapping[str, float]]:
+    """Return what each attack of the house comes to, by the measures that judge attacks."""
+    house: Mapping[str, Any] = (entry.judged or {}).get("house") or {}
+    return {key: found.get("values") or {} for key, found in house.items()}
+
+
+def worst_values(
+    book: Rulebook, entry: Submission, guesses: Iterable[Submission], *, house: bool = True
+) -> dict[str, float]:
+    """Return the values of a release: its own, and of attacks the worst; what nobody tried found nothing.
+
+    ``house`` tells whether the house's attacks may be known, where they count.
+    """
+    values = dict(entry.values)
+    attacks: list[Mapping[str, float]] = [one.values for one in guesses]
+    if house and book.house.counts:
+        attacks += house_values(entry).values()
+    for key, (measure, _part) in book.of_guess().items():
+        found = [one[key] for one in attacks if key in one]
+        nothing = float(measure.bounds[0] if measure.goal == "lower" else measure.bounds[1] or 0.0)
+        values[key] = nothing
+        for one in found:
+            values[key] = book.worse(key, values[key], one)
+    return values
+
+
+# --- verdicts --------------------------------------------------------------------------------------------------------
+
+
+def verdict_on(
+    contest: Contest, entry: Submission, guesses: Sequence[Submission], *, called: Sequence[str], house: bool
+) -> Verdict:
+    """Return what the judgement says of a release, given guesses and, where it may be known, what the house found.
+
+    ``called`` are the names of the attacks.
+    """
+    facts = Facts.model_validate((entry.judged or {})["facts"])
+    own = facts.tried if house else ()
+    tried = [
+        Tried.model_validate({**one.judged["tried"], "attack": name})
+        for one, name in zip(guesses, called, strict=True)
+        if one.judged is not None
+    ]
+    return judge(facts.model_copy(update={"tried": (*own, *tried)}), contest.rulebook.judged_by)
+
+
+def attack_names(guesses: Sequence[Submission], contest: Contest | None) -> list[str]:
+    """Return what attacks are called: by their team, numbered where it has several.
+
+    Without the contest attackers have numbers for names: who attacked whom is told at the end.
+    """
+    order = list(dict.fromkeys(one.team for one in guesses))
+    called: list[str] = []
+    for at, one in enumerate(guesses):
+        if contest is None:
+            name = _("attacker {number}").format(number=order.index(one.team) + 1)
+        else:
+            name = contest.teams[one.team].name
+        before = sum(1 for other in guesses[:at] if other.team == one.team)
+        called.append(f"{name} ({before + 1})" if before else name)
+    return called

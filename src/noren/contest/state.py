@@ -1,0 +1,419 @@
+"""How a contest stands: the fold of its log.
+
+Nothing here is stored. Whoever has the entries has the contest, at the end of the log or at any moment before it, so a
+frozen board is the fold of the entries up to then, and replaying is folding again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from noren.contest.log import Entry
+from noren.contest.phases import Phase, PhaseKind, open_phases
+from noren.contest.rulebook import Rulebook, read_rulebook
+
+__all__ = ["Contest", "Member", "Round", "Settings", "Submission", "Target", "Team", "fold", "fold_until"]
+
+
+class Settings(BaseModel):
+    """What an organiser chooses beside the rulebook and the phases."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    zone: str = "UTC"
+    """The time zone in which times are shown."""
+    team_size: int = Field(default=10, ge=1, le=1000)
+    registration: Literal["open", "invited"] = "open"
+    visibility: Literal["public", "members"] = "public"
+    """Who sees rules, schedule and boards: anybody, or whoever plays."""
+    counting: Literal["last", "chosen"] = "last"
+    """Which release of a team counts: the last valid one, or the one it chooses (until it does, the last)."""
+    names_hidden: bool = True
+    """Whether the names of attacked teams are hidden until the results."""
+    largest_file: int = Field(default=64 * 2**20, ge=1, le=2**31)
+    """Bytes of a file, and of what it holds when it is unpacked."""
+    seconds: int = Field(default=900, ge=1)
+    """How long one file may be judged."""
+    megabytes: int = Field(default=4096, ge=256)
+    """How much memory one judge may take."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """The data of a round: their digest, what they are called, and how large they are."""
+
+    id: str
+    data: str
+    name: str
+    rows: int
+    people: int
+    master: str | None = None
+
+
+@dataclass(frozen=True)
+class Member:
+    """A person in a team."""
+
+    account: str
+    name: str
+    since: str
+
+
+@dataclass(frozen=True)
+class Team:
+    """A team. ``out`` says why it is disqualified."""
+
+    id: str
+    name: str
+    number: int
+    code: str
+    """The digest of the code by which people join."""
+    members: Mapping[str, Member] = field(default_factory=dict)
+    out: str | None = None
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A file that was received. ``judged`` is what the judge wrote last, ``refunded`` why it does not count."""
+
+    id: str
+    kind: Literal["release", "guess"]
+    team: str
+    phase: str
+    round: str
+    digest: str
+    bytes: int
+    time: str
+    position: int
+    entry: str
+    target: str | None = None
+    judged: Mapping[str, Any] | None = None
+    judged_at: int | None = None
+    refunded: str | None = None
+    account: str = ""
+
+    @property
+    def valid(self) -> bool | None:
+        """Whether the checker accepted it; None while nobody looked."""
+        return None if self.judged is None else bool(self.judged["valid"])
+
+    @property
+    def values(self) -> Mapping[str, float]:
+        """What was measured."""
+        found: Mapping[str, float] = (self.judged or {}).get("values", {})
+        return found
+
+    @property
+    def counts(self) -> bool:
+        """Whether it stands: valid, and not refunded."""
+        return self.valid is True and self.refunded is None
+
+
+@dataclass(frozen=True)
+class Target:
+    """A release as its attackers know it."""
+
+    id: str
+    submission: str
+    team: str
+    digest: str
+
+
+@dataclass
+class Contest:
+    """A contest after some entry of its log. Made by :func:`fold` alone; nobody else changes one."""
+
+    id: str = ""
+    title: str = ""
+    rulebook: Rulebook = None  # type: ignore[assignment]  # there from the first entry on
+    settings: Settings = field(default_factory=Settings)
+    rounds: dict[str, Round] = field(default_factory=dict)
+    phases: tuple[Phase, ...] = ()
+    commitment: str = ""
+    public_key: str = ""
+    scorer: str = ""
+    versions: dict[str, str] = field(default_factory=dict)
+    rehearsal: bool = False
+    paused: str | None = None
+    teams: dict[str, Team] = field(default_factory=dict)
+    team_of: dict[str, str] = field(default_factory=dict)
+    """Who is in which team, by account."""
+    invitations: set[str] = field(default_factory=set)
+    submissions: dict[str, Submission] = field(default_factory=dict)
+    chosen: dict[tuple[str, str], str] = field(default_factory=dict)
+    targets: dict[str, dict[str, Target]] = field(default_factory=dict)
+    flags: list[dict[str, Any]] = field(default_factory=list)
+    rescorings: list[dict[str, Any]] = field(default_factory=list)
+    salt: str | None = None
+    """The salt of the lots, once it is revealed."""
+    results: str | None = None
+    position: int = -1
+    digest: str = ""
+    time: str = ""
+
+    # --- what is open --------------------------------------------------------------------------------------------
+
+    def phase(self, name: str) -> Phase | None:
+        """Return a phase by its name."""
+        return next((one for one in self.phases if one.id == name), None)
+
+    def open(self, now: str, kind: PhaseKind) -> list[Phase]:
+        """Return the phases of a kind that are open; while the contest is paused, none."""
+        return [] if self.paused is not None else open_phases(self.phases, now, kind)
+
+    def has_results(self, now: str) -> bool:
+        """Tell whether the results may be shown."""
+        return self.salt is not None and any(one.opens <= now for one in self.phases if one.kind == PhaseKind.RESULTS)
+
+    def protecting_over(self, round_: str, now: str) -> bool:
+        """Tell whether no release of a round can come any more."""
+        of = [one for one in self.phases if one.kind == PhaseKind.PROTECT and one.round == round_]
+        return all(one.is_over(now) for one in of)
+
+    # --- which file counts ---------------------------------------------------------------------------------------
+
+    def releases(self, team: str, round_: str) -> list[Submission]:
+        """Return the releases of a team, the oldest first."""
+        return [one for one in self.of_team(team) if one.kind == "release" and one.round == round_]
+
+    def of_team(self, team: str) -> list[Submission]:
+        """Return all that a team handed in, the oldest first."""
+        return [one for one in self.submissions.values() if one.team == team]
+
+    def counting_release(self, team: str, round_: str) -> Submission | None:
+        """Return the release of a team that counts: the chosen one, else the last valid one."""
+        chosen = self.chosen.get((team, round_)) if self.settings.counting == "chosen" else None
+        if chosen is not None and self.submissions[chosen].counts:
+            return self.submissions[chosen]
+        valid = [one for one in self.releases(team, round_) if one.counts]
+        return valid[-1] if valid else None
+
+    def guesses(self, round_: str, *, team: str | None = None, target: str | None = None) -> list[Submission]:
+        """Return guesses, the oldest first."""
+        return [
+            one
+            for one in self.submissions.values()
+            if one.kind == "guess"
+            and one.round == round_
+            and (team is None or one.team == team)
+            and (target is None or one.target == target)
+        ]
+
+    def unjudged(self, round_: str | None = None) -> list[Submission]:
+        """Return what still waits for the judge, for the first time or by another scorer."""
+        return [
+            one
+            for one in self.submissions.values()
+            if one.refunded is None
+            and round_ in (None, one.round)
+            and (one.judged is None or one.judged["scorer"] != self.scorer)
+        ]
+
+    def used(self, team: str, phase: str, target: str | None = None) -> int:
+        """Return how many tries of a team count: what is invalid or was refunded does not."""
+        return sum(
+            1
+            for one in self.submissions.values()
+            if one.team == team
+            and one.phase == phase
+            and one.target == target
+            and one.refunded is None
+            and one.valid is not False
+        )
+
+    def copy(self) -> Contest:
+        """Return a contest to fold more entries into."""
+        return replace(
+            self,
+            rounds=dict(self.rounds),
+            teams=dict(self.teams),
+            team_of=dict(self.team_of),
+            invitations=set(self.invitations),
+            submissions=dict(self.submissions),
+            chosen=dict(self.chosen),
+            targets={name: dict(found) for name, found in self.targets.items()},
+            flags=list(self.flags),
+            rescorings=list(self.rescorings),
+        )
+
+
+def fold(entries: Iterable[Entry], after: Contest | None = None) -> Contest:
+    """Return the contest that entries make, from the first or after another state; that one stays as it is."""
+    contest = Contest() if after is None else after.copy()
+    for entry in entries:
+        _FOLDS[entry.kind](contest, entry)
+        contest.position, contest.digest, contest.time = entry.position, entry.digest, entry.time
+    return contest
+
+
+def fold_until(entries: Sequence[Entry], moment: str) -> Contest:
+    """Return the contest as it stood before a moment; its creation always counts."""
+    return fold(entry for entry in entries if entry.time < moment or entry.position == 0)
+
+
+# --- one function for each kind of entry ---------------------------------------------------------------------------
+
+
+def _created(contest: Contest, entry: Entry) -> None:
+    said = entry.body
+    contest.id, contest.title = said["contest"], said["title"]
+    contest.rulebook = read_rulebook(said["rulebook"])
+    contest.settings = Settings.model_validate(said["settings"])
+    contest.rounds = {name: Round(id=name, **found) for name, found in said["rounds"].items()}
+    contest.phases = _phases(said["phases"])
+    contest.commitment, contest.public_key = said["commitment"], said["public_key"]
+    contest.scorer, contest.versions, contest.rehearsal = said["scorer"], dict(said["versions"]), said["rehearsal"]
+
+
+def _phases(said: Sequence[Mapping[str, Any]]) -> tuple[Phase, ...]:
+    return tuple(sorted((Phase.model_validate(one) for one in said), key=lambda one: (one.opens, one.id)))
+
+
+def _rescheduled(contest: Contest, entry: Entry) -> None:
+    contest.phases = _phases(entry.body["phases"])
+
+
+def _paused(contest: Contest, entry: Entry) -> None:
+    contest.paused = entry.body["reason"]
+
+
+def _resumed(contest: Contest, _entry: Entry) -> None:
+    contest.paused = None
+
+
+def _settings_changed(contest: Contest, entry: Entry) -> None:
+    contest.settings = Settings.model_validate(entry.body["settings"])
+
+
+def _invited(contest: Contest, entry: Entry) -> None:
+    contest.invitations.add(entry.body["code_digest"])
+
+
+def _registered(contest: Contest, entry: Entry) -> None:
+    said = entry.body
+    member = Member(said["account"], said["member"], entry.time)
+    number = len(contest.teams) + 1
+    contest.teams[said["team"]] = Team(
+        said["team"], said["name"], number, said["code_digest"], {member.account: member}
+    )
+    contest.team_of[member.account] = said["team"]
+    contest.invitations.discard(said.get("invitation", ""))
+
+
+def _joined(contest: Contest, entry: Entry) -> None:
+    said, team = entry.body, contest.teams[entry.body["team"]]
+    member = Member(said["account"], said["member"], entry.time)
+    contest.teams[team.id] = replace(team, members={**team.members, member.account: member})
+    contest.team_of[member.account] = team.id
+
+
+def _left(contest: Contest, entry: Entry) -> None:
+    team = contest.teams[entry.body["team"]]
+    others = {name: one for name, one in team.members.items() if name != entry.body["account"]}
+    contest.teams[team.id] = replace(team, members=others)
+    contest.team_of.pop(entry.body["account"], None)
+
+
+def _new_code(contest: Contest, entry: Entry) -> None:
+    team = contest.teams[entry.body["team"]]
+    contest.teams[team.id] = replace(team, code=entry.body["code_digest"])
+
+
+def _received(contest: Contest, entry: Entry) -> None:
+    said = entry.body
+    kind: Literal["release", "guess"] = "release" if entry.kind == "release-received" else "guess"
+    contest.submissions[said["submission"]] = Submission(
+        id=said["submission"],
+        kind=kind,
+        team=said["team"],
+        phase=said["phase"],
+        round=said["round"],
+        digest=said["digest"],
+        bytes=said["bytes"],
+        time=entry.time,
+        position=entry.position,
+        entry=entry.digest,
+        target=said.get("target"),
+        account=said.get("account", ""),
+    )
+
+
+def _judged(contest: Contest, entry: Entry) -> None:
+    known = contest.submissions[entry.body["submission"]]
+    contest.submissions[known.id] = replace(known, judged=entry.body, judged_at=entry.position)
+
+
+def _chosen(contest: Contest, entry: Entry) -> None:
+    contest.chosen[entry.body["team"], entry.body["round"]] = entry.body["submission"]
+
+
+def _refunded(contest: Contest, entry: Entry) -> None:
+    known = contest.submissions[entry.body["submission"]]
+    contest.submissions[known.id] = replace(known, refunded=entry.body["reason"])
+
+
+def _published(contest: Contest, entry: Entry) -> None:
+    found = entry.body["targets"]
+    contest.targets[entry.body["round"]] = {
+        one["target"]: Target(
+            one["target"], one["submission"], contest.submissions[one["submission"]].team, one["digest"]
+        )
+        for one in found
+    }
+
+
+def _flagged(contest: Contest, entry: Entry) -> None:
+    contest.flags.append(dict(entry.body))
+
+
+def _rescored(contest: Contest, entry: Entry) -> None:
+    contest.scorer = entry.body["scorer"]
+    contest.rescorings.append(dict(entry.body))
+
+
+def _disqualified(contest: Contest, entry: Entry) -> None:
+    team = contest.teams[entry.body["team"]]
+    contest.teams[team.id] = replace(team, out=entry.body["reason"])
+
+
+def _reinstated(contest: Contest, entry: Entry) -> None:
+    contest.teams[entry.body["team"]] = replace(contest.teams[entry.body["team"]], out=None)
+
+
+def _revealed(contest: Contest, entry: Entry) -> None:
+    contest.salt = entry.body["salt"]
+
+
+def _results(contest: Contest, entry: Entry) -> None:
+    contest.results = entry.body["digest"]
+
+
+_FOLDS = {
+    "created": _created,
+    "rescheduled": _rescheduled,
+    "paused": _paused,
+    "resumed": _resumed,
+    "settings-changed": _settings_changed,
+    "invited": _invited,
+    "registered": _registered,
+    "joined": _joined,
+    "left": _left,
+    "code-changed": _new_code,
+    "release-received": _received,
+    "release-judged": _judged,
+    "release-chosen": _chosen,
+    "targets-published": _published,
+    "guess-received": _received,
+    "guess-judged": _judged,
+    "refunded": _refunded,
+    "flagged": _flagged,
+    "rescored": _rescored,
+    "disqualified": _disqualified,
+    "reinstated": _reinstated,
+    "revealed": _revealed,
+    "results": _results,
+}

@@ -1,0 +1,226 @@
+"""The arena's database: the logs of contests, and beside them what is not of a contest alone.
+
+A log changes in one way: :meth:`ContestStore.changing` holds its head, so that one change at a time is decided on what
+is so, and the entries, the jobs they cause and the end of the job they come from are one transaction. Whoever is killed
+in between has changed nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+
+from noren.contest.canonical import canonical
+from noren.contest.log import START, Entry
+from noren.contest.store.accounts import Accounts, Organisers, Sessions, Tokens
+from noren.contest.store.clock import Clock
+from noren.contest.store.jobs import Jobs
+from noren.contest.store.rates import Rates
+from noren.contest.store.sealed import Hooks, Secrets
+from noren.contest.store.sealing import derived
+from noren.contest.store.tables import about, contests, entries, organisers, tables
+from noren.errors import DuplicateNameError, FileError
+from noren.i18n import _
+from noren.work.ids import new_id
+from noren.work.migrations import migrate
+from noren.work.queue import State, exclusive, now, open_database
+
+__all__ = ["Change", "ContestStore", "LostJobError", "UnknownContestError"]
+
+_LONGEST_HOLD = "60s"
+"""How long one who holds a head may be silent in PostgreSQL before it is taken from them."""
+
+
+class UnknownContestError(LookupError):
+    """There is no contest of that name."""
+
+
+class LostJobError(Exception):
+    """A job is another's by now: what came of it here must not be kept."""
+
+
+class ContestStore:
+    """The database of an arena.
+
+    Parameters
+    ----------
+    url
+        ``sqlite:///…`` or ``postgresql+psycopg://…``; its tables are made and brought up to date.
+    key
+        The key of :func:`~noren.contest.store.sealing.kept_key`; a database that was written with another is refused.
+    is_rehearsal
+        Whether the clock may be moved.
+    lease
+        Seconds after which a job whose worker is not heard of is anybody's.
+
+    Attributes
+    ----------
+    accounts, sessions, tokens, organisers, jobs, rates, secrets, hooks, clock
+        What else it keeps.
+    """
+
+    def __init__(self, url: str, key: bytes, *, is_rehearsal: bool = False, lease: float | None = None) -> None:
+        self.engine = open_database(url)
+        migrate(self.engine, tables, Path(__file__).with_name("migrations"), version_table="contest_version")
+        self.accounts, self.sessions = Accounts(self.engine), Sessions(self.engine)
+        self.tokens, self.organisers = Tokens(self.engine), Organisers(self.engine)
+        self.jobs, self.rates = Jobs(self.engine, lease=lease), Rates(self.engine)
+        self.secrets, self.hooks = Secrets(self.engine, key), Hooks(self.engine, key)
+        self.clock = Clock(self.engine, is_rehearsal=is_rehearsal)
+        self._must_be_ours(key)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.engine.dispose()
+
+    # --- logs ------------------------------------------------------------------------------------------------
+
+    def contests(self) -> list[str]:
+        """Return the names of all contests, the oldest first."""
+        with self.engine.connect() as database:
+            asked = sa.select(contests.c.id).order_by(contests.c.created, contests.c.id)
+            return list(database.execute(asked).scalars())
+
+    def entries(self, contest: str, start: int = 0) -> list[Entry]:
+        """Return a log, from an entry on; none for a contest that is not there."""
+        with self.engine.connect() as database:
+            return _entries(database, contest, start)
+
+    def head(self, contest: str) -> Entry:
+        """Return the last entry of a log."""
+        with self.engine.connect() as database:
+            return _head(database, contest)
+
+    def create(
+        self, contest: str, log: Sequence[Entry], *, organiser: str | None = None, secrets: Mapping[str, bytes] = {}
+    ) -> None:
+        """Add a contest with the entries it begins with, its secrets, and who organises it."""
+        values = {"created": now(), "head_position": -1, "head_digest": START}
+        try:
+            with exclusive(self.engine) as database:
+                database.execute(contests.insert().values(id=contest, **values))
+                Change(self, database, contest, None).append(log)
+                for name, content in secrets.items():
+                    self.secrets.put_within(database, contest, name, content)
+                if organiser is not None:
+                    database.execute(organisers.insert().values(contest=contest, account=organiser))
+        except IntegrityError as error:
+            if contest not in self.contests():
+                raise
+            raise DuplicateNameError(
+                _("there is a contest {name} already; choose another name").format(name=contest)
+            ) from error
+
+    @contextlib.contextmanager
+    def changing(self, contest: str) -> Iterator[Change]:
+        """Yield what a log is and may become, while nobody else can change it; what was said counts at the end."""
+        with exclusive(self.engine) as database:
+            asked = sa.select(contests.c.id).where(contests.c.id == contest).with_for_update()
+            if self.engine.dialect.name == "postgresql":
+                database.exec_driver_sql(f"SET LOCAL idle_in_transaction_session_timeout = '{_LONGEST_HOLD}'")
+            if database.execute(asked).first() is None:
+                raise UnknownContestError(contest)
+            yield Change(self, database, contest, _head(database, contest))
+
+    def _must_be_ours(self, key: bytes) -> None:
+        check = hashlib.sha256(derived(key, "check")).hexdigest()
+        with self.engine.begin() as database:
+            database.execute(about.update().where(about.c.key_check == "").values(key_check=check))
+            kept = database.execute(sa.select(about.c.key_check)).scalar_one()
+        if kept != check:
+            self.close()
+            raise FileError(
+                _("these contests are sealed with another key"),
+                _("bring back secret.key, or set NOREN_CONTEST_KEY to the key of the other servers"),
+                file=str(self.engine.url),
+            )
+
+
+class Change:
+    """One change of a contest's log, in one transaction.
+
+    Attributes
+    ----------
+    connection
+        The transaction. In SQLite nobody else can write meanwhile: whatever is to be written goes through it.
+    head
+        The last entry; none at the very beginning.
+    """
+
+    def __init__(self, store: ContestStore, connection: sa.Connection, contest: str, head: Entry | None) -> None:
+        self._store, self.connection, self.contest, self.head = store, connection, contest, head
+
+    def entries(self, start: int = 0) -> list[Entry]:
+        """Return the log, from an entry on."""
+        return _entries(self.connection, self.contest, start)
+
+    def now(self) -> dt.datetime:
+        """Return what time it is in the arena."""
+        return self._store.clock.now(self.connection)
+
+    def append(self, log: Sequence[Entry]) -> None:
+        """Add entries that follow from the head."""
+        if not log:
+            return
+        before = self.head
+        for entry in log:
+            place, previous = (0, START) if before is None else (before.position + 1, before.digest)
+            if (entry.position, entry.previous) != (place, previous):
+                raise ValueError(f"entry {entry.position} does not follow from entry {place - 1}")
+            before = entry
+        rows = [entry.as_dict() | {"contest": self.contest, "body": canonical(entry.body).decode()} for entry in log]
+        self.connection.execute(entries.insert(), rows)
+        moved = {"head_position": log[-1].position, "head_digest": log[-1].digest}
+        self.connection.execute(contests.update().where(contests.c.id == self.contest).values(**moved))
+        self.head = log[-1]
+
+    def enqueue(
+        self,
+        kind: str,
+        *,
+        queue: str,
+        submission: str | None = None,
+        order: Mapping[str, Any] = {},
+        job: str | None = None,
+        **values: Any,
+    ) -> str:
+        """Add a job, and return its name."""
+        job = job or new_id()
+        self._store.jobs.queue.add_within(
+            self.connection, job, kind, queue=queue, contest=self.contest, submission=submission,
+            order=canonical(order).decode(), words="", done=0.0, error="", created=now(), **values,
+        )  # fmt: skip
+        return job
+
+    def end(self, job: str, holder: str, state: State = State.DONE, **values: Any) -> None:
+        """End the job that this change comes from; where it is another's by now, nothing of the change is kept."""
+        well = {"done": 1.0, "error": ""} if state == State.DONE else {}
+        if not self._store.jobs.queue.end_within(self.connection, job, state, holder, **well | values):
+            raise LostJobError(job)
+
+
+def _entries(database: sa.Connection, contest: str, start: int) -> list[Entry]:
+    at = entries.c
+    asked = entries.select().where(at.contest == contest, at.position >= start).order_by(at.position)
+    return [_entry(row) for row in database.execute(asked)]
+
+
+def _head(database: sa.Connection, contest: str) -> Entry:
+    at = entries.c
+    last = sa.select(contests.c.head_position).where(contests.c.id == contest).scalar_subquery()
+    row = database.execute(entries.select().where(at.contest == contest, at.position == last)).first()
+    if row is None:
+        raise UnknownContestError(contest)
+    return _entry(row)
+
+
+def _entry(row: Any) -> Entry:
+    return Entry(row.position, row.time, row.kind, row.actor, json.loads(row.body), row.previous, row.digest)

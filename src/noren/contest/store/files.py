@@ -1,0 +1,451 @@
+"""Files under the SHA-256 of their content, in a folder or at any address that fsspec knows (``s3://…``).
+
+What :meth:`Files.put` returned for is on the disk, whole; what was cut off, too large or found no room left nothing.
+What is read is compared with its digest, so that a damaged file is named and never scored.
+
+A *sealed* file is encrypted as it comes in, in frames of a mebibyte (AES-256-GCM, each frame with its number and
+whether it is the last, under a key of the file's own): its plain bytes are never on the disk of the store. The digest,
+which is that of the plain bytes, binds the content to its name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import os
+import re
+import secrets
+import shutil
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, Final, NamedTuple, Protocol
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from noren.contest.store.sealing import derived
+from noren.data.formats.files import saying_why
+from noren.errors import FileError, ParameterError, reason_of
+from noren.i18n import _
+
+__all__ = ["Files", "Incoming", "Kept", "TooLargeError"]
+
+FRAME: Final = 2**20
+_TAG, _SALT = 16, 32
+_MAGIC: Final = b"noren sealed 1\n"
+_SEALED: Final = ".sealed"
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_FORGOTTEN: Final = 86_400.0
+"""Seconds after which nobody is at work any more on a file that was begun."""
+_HOUR: Final = 3_600.0
+_PLAIN: Final = "noren-contest-"
+"""How folders of opened files are called, before the number of the process that reads them."""
+_IN_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
+
+
+class TooLargeError(FileError):
+    """A file of more bytes than are allowed."""
+
+    status = 413
+
+
+class Kept(NamedTuple):
+    """The digest of a file's plain bytes, and how many there are."""
+
+    digest: str
+    size: int
+
+
+class Files:
+    """The files of the arena.
+
+    Parameters
+    ----------
+    place
+        A folder, or an address such as ``s3://bucket/cup``.
+    key
+        The key of :func:`~noren.contest.store.sealing.kept_key`.
+
+    Examples
+    --------
+    >>> files = Files("memory://doctest", bytes(32))
+    >>> kept = files.put(b"tea", sealed=True)
+    >>> kept.size, files.read(kept.digest), kept.digest in files, "0" * 64 in files
+    (3, b'tea', True, False)
+    """
+
+    def __init__(self, place: str | Path, key: bytes) -> None:
+        self._disk = _disk(place)
+        self._key = derived(key, "files")
+        _sweep()
+
+    def put(self, content: bytes | BinaryIO, *, sealed: bool, largest: int | None = None) -> Kept:
+        """Keep a content; what is there already is written anew, which mends it if it was damaged."""
+        source = io.BytesIO(content) if isinstance(content, bytes) else content
+        with self.writing(sealed=sealed, largest=largest) as incoming:
+            while block := source.read(FRAME):
+                incoming.write(block)
+        return incoming.kept
+
+    @contextlib.contextmanager
+    def writing(self, *, sealed: bool, largest: int | None = None) -> Iterator[Incoming]:
+        """Yield something to write blocks to as they come in; they are kept when the block of code ends well."""
+        with self._disk.saying_why():
+            aside = f"aside/{secrets.token_hex(16)}"
+            out = self._disk.create(aside)
+            try:
+                with out:
+                    incoming = _Sealing(out, largest, self._key) if sealed else Incoming(out, largest)
+                    yield incoming
+                    incoming.finish()
+                    self._disk.flush(out)
+                self._disk.keep(aside, _name(incoming.kept.digest, sealed=sealed))
+            except BaseException:
+                self._disk.drop(aside)
+                raise
+
+    def __contains__(self, digest: str) -> bool:
+        return self._found(digest) is not None
+
+    def read(self, digest: str) -> bytes:
+        """Return a file's plain bytes."""
+        return b"".join(self._blocks(digest))
+
+    @contextlib.contextmanager
+    def path(self, digest: str, suffix: str = "") -> Iterator[Path]:
+        """Yield the path of a file with its plain bytes, for as long as it is needed; the reader must not change it.
+
+        What is not plain on this machine's disk is opened in its memory where there is room, and in the folder of
+        temporary files elsewhere.
+        """
+        name = self._name(digest)
+        there = None if name.endswith(_SEALED) else self._disk.local(name)
+        with tempfile.TemporaryDirectory(prefix=f"{_PLAIN}{os.getpid()}-", dir=_room(self._disk.size(name))) as folder:
+            plain = Path(folder) / f"{digest[:12]}{suffix}"
+            with saying_why(plain):
+                if there is not None:
+                    plain.symlink_to(there)
+                with (Path(os.devnull) if there is not None else plain).open("wb") as out:
+                    for block in self._blocks(digest):
+                        out.write(block)
+            yield plain
+
+    def as_kept(self, digest: str) -> tuple[bool, Iterator[bytes]]:
+        """Return whether a file is sealed, and its bytes as they lie in the store: what a backup copies."""
+        name = self._name(digest)
+        return name.endswith(_SEALED), self._raw(name)
+
+    def _raw(self, name: str) -> Iterator[bytes]:
+        with self._disk.open(name) as source:
+            yield from _framed(source)
+
+    def put_as_kept(self, digest: str, blocks: Iterable[bytes], *, sealed: bool) -> None:
+        """Keep a file as a store of the same key kept it; nothing is kept of what is not what it is called."""
+        with self._disk.saying_why():
+            aside = f"aside/{secrets.token_hex(16)}"
+            out = self._disk.create(aside)
+            try:
+                with out:
+                    for block in blocks:
+                        out.write(block)
+                    self._disk.flush(out)
+                for _block in self._blocks(digest, aside, sealed=sealed):
+                    pass
+                self._disk.keep(aside, _name(digest, sealed=sealed))
+            except BaseException:
+                self._disk.drop(aside)
+                raise
+
+    def _found(self, digest: str) -> str | None:
+        if not _DIGEST.fullmatch(digest):
+            return None
+        names = (_name(digest, sealed=False), _name(digest, sealed=True))
+        return next((name for name in names if self._disk.has(name)), None)
+
+    def _name(self, digest: str) -> str:
+        name = self._found(digest)
+        if name is None:
+            raise FileError(
+                _("a file of the contest is not there"), _("bring it back from a backup"), file=self._disk.shown(digest)
+            )
+        return name
+
+    def _blocks(self, digest: str, name: str | None = None, *, sealed: bool | None = None) -> Iterator[bytes]:
+        """Yield a file's plain bytes; the last comes only if they are what was put in."""
+        name = name or self._name(digest)
+        is_sealed = name.endswith(_SEALED) if sealed is None else sealed
+        found, held = hashlib.sha256(), b""
+        try:
+            with self._disk.open(name) as source:
+                for block in _opened(source, self._key) if is_sealed else _framed(source):
+                    found.update(block)
+                    if held:
+                        yield held
+                    held = block
+        except (InvalidTag, EOFError):
+            raise self._damaged(name) from None
+        if found.hexdigest() != digest:
+            raise self._damaged(name)
+        yield held
+
+    def _damaged(self, name: str) -> FileError:
+        return FileError(
+            _("this file is not what was put in: it is damaged, or sealed with another key"),
+            _("bring it back from a backup, or use the key of then"),
+            file=self._disk.shown(name),
+        )
+
+
+class Incoming:
+    """A file that comes in, block by block."""
+
+    def __init__(self, out: BinaryIO, largest: int | None) -> None:
+        self._out, self._largest = out, largest
+        self._sha, self._size = hashlib.sha256(), 0
+
+    def write(self, block: bytes) -> None:
+        """Take the next bytes."""
+        self._size += len(block)
+        if self._largest is not None and self._size > self._largest:
+            raise TooLargeError(
+                _("the file holds more than {largest:,} bytes").format(largest=self._largest), _("send a smaller one")
+            )
+        self._sha.update(block)
+        self._take(block)
+
+    def _take(self, block: bytes) -> None:
+        self._out.write(block)
+
+    def finish(self) -> None:
+        """Take note that this was all."""
+
+    @property
+    def kept(self) -> Kept:
+        """What came in so far."""
+        return Kept(self._sha.hexdigest(), self._size)
+
+
+class _Sealing(Incoming):
+    """A file that is encrypted as it comes in; a frame is written once it is known not to be the last."""
+
+    def __init__(self, out: BinaryIO, largest: int | None, key: bytes) -> None:
+        super().__init__(out, largest)
+        salt = secrets.token_bytes(_SALT)
+        self._cipher, self._number, self._waiting = AESGCM(derived(key, "file", salt)), 0, bytearray()
+        out.write(_MAGIC + salt)
+
+    def _take(self, block: bytes) -> None:
+        self._waiting += block
+        while len(self._waiting) > FRAME:
+            self._frame(bytes(self._waiting[:FRAME]), last=False)
+            del self._waiting[:FRAME]
+
+    def finish(self) -> None:
+        self._frame(bytes(self._waiting), last=True)
+
+    def _frame(self, plain: bytes, *, last: bool) -> None:
+        self._out.write(self._cipher.encrypt(_nonce(self._number, last=last), plain, _MAGIC))
+        self._number += 1
+
+
+def _nonce(number: int, *, last: bool) -> bytes:
+    """Return the nonce of a frame: its number, and whether another follows, so that no frame can be moved or cut."""
+    return number.to_bytes(11, "big") + bytes([last])
+
+
+def _framed(source: BinaryIO) -> Iterator[bytes]:
+    while block := source.read(FRAME):
+        yield block
+
+
+def _opened(source: BinaryIO, key: bytes) -> Iterator[bytes]:
+    """Yield the plain bytes of a sealed file, frame by frame."""
+    magic, salt = _exactly(source, len(_MAGIC)), _exactly(source, _SALT)
+    if magic != _MAGIC or len(salt) < _SALT:
+        raise EOFError
+    cipher, number, frame = AESGCM(derived(key, "file", salt)), 0, _exactly(source, FRAME + _TAG)
+    while True:
+        following = _exactly(source, FRAME + _TAG)
+        yield cipher.decrypt(_nonce(number, last=not following), frame, _MAGIC)
+        if not following:
+            return
+        number, frame = number + 1, following
+
+
+def _exactly(source: BinaryIO, count: int) -> bytes:
+    """Return so many bytes, fewer only at the end."""
+    found = bytearray()
+    while len(found) < count and (block := source.read(count - len(found))):
+        found += block
+    return bytes(found)
+
+
+def _room(size: int) -> Path | None:
+    """Return a folder in memory if so many bytes fit well; None stands for the usual one."""
+    with contextlib.suppress(OSError):
+        if os.access(_IN_MEMORY, os.W_OK) and shutil.disk_usage(_IN_MEMORY).free > 4 * size:
+            return _IN_MEMORY
+    return None
+
+
+def _sweep() -> None:
+    """Remove plain bytes that processes left behind which were killed."""
+    for place in {_IN_MEMORY, Path(tempfile.gettempdir())}:
+        for left in place.glob(f"{_PLAIN}*-*"):
+            with contextlib.suppress(OSError, ValueError):
+                is_old = left.stat().st_mtime < time.time() - _HOUR and left.stat().st_uid == os.getuid()
+                if is_old and not _is_alive(int(left.name.removeprefix(_PLAIN).partition("-")[0])):
+                    shutil.rmtree(left)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # it is somebody else's
+        pass
+    return True
+
+
+def _name(digest: str, *, sealed: bool) -> str:
+    return f"{digest[:2]}/{digest}{_SEALED if sealed else ''}"
+
+
+# --- where they lie ------------------------------------------------------------------------------------------
+
+
+class _Disk(Protocol):
+    def create(self, name: str) -> BinaryIO: ...
+    def flush(self, out: BinaryIO) -> None: ...
+    def keep(self, aside: str, name: str) -> None: ...
+    def drop(self, name: str) -> None: ...
+    def open(self, name: str) -> BinaryIO: ...
+    def has(self, name: str) -> bool: ...
+    def size(self, name: str) -> int: ...
+    def local(self, name: str) -> Path | None: ...
+    def shown(self, name: str) -> str: ...
+    def saying_why(self) -> contextlib.AbstractContextManager[None]: ...
+
+
+def _disk(place: str | Path) -> _Disk:
+    if isinstance(place, Path) or "://" not in place:
+        return _Folder(Path(place))
+    if place.startswith(("file://", "local://")):
+        return _Folder(Path(place.partition("://")[2]))
+    import fsspec
+
+    try:
+        system, root = fsspec.core.url_to_fs(place)
+    except (ImportError, ValueError) as error:
+        raise ParameterError(
+            _("files cannot be kept at {place} ({reason})").format(place=place, reason=reason_of(error)),
+            _("install what it asks for, or name a folder"),
+        ) from None
+    return _Remote(system, root)
+
+
+class _Folder:
+    """A folder on a disk of this machine, for its owner alone."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        with self.saying_why():
+            (root / "aside").mkdir(parents=True, exist_ok=True, mode=0o700)
+            for left in (root / "aside").iterdir():  # of a process that was killed
+                with contextlib.suppress(FileNotFoundError):
+                    if left.stat().st_mtime < time.time() - _FORGOTTEN:
+                        left.unlink()
+
+    def create(self, name: str) -> BinaryIO:
+        return os.fdopen(os.open(self._root / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+
+    def flush(self, out: BinaryIO) -> None:
+        out.flush()
+        os.fsync(out.fileno())
+
+    def keep(self, aside: str, name: str) -> None:
+        target = self._root / name
+        if not target.parent.exists():
+            target.parent.mkdir(exist_ok=True, mode=0o700)
+            _to_disk(self._root)
+        (self._root / aside).replace(target)
+        _to_disk(target.parent)
+
+    def drop(self, name: str) -> None:
+        (self._root / name).unlink(missing_ok=True)
+
+    def open(self, name: str) -> BinaryIO:
+        return (self._root / name).open("rb")
+
+    def has(self, name: str) -> bool:
+        return (self._root / name).is_file()
+
+    def size(self, name: str) -> int:
+        return (self._root / name).stat().st_size
+
+    def local(self, name: str) -> Path | None:
+        return (self._root / name).resolve()
+
+    def shown(self, name: str) -> str:
+        return str(self._root / name)
+
+    def saying_why(self) -> contextlib.AbstractContextManager[None]:
+        return saying_why(self._root)
+
+
+def _to_disk(folder: Path) -> None:
+    """Let the names in a folder be on the disk."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+class _Remote:
+    """A place that fsspec knows; what is closed there is kept."""
+
+    def __init__(self, system: Any, root: str) -> None:
+        self._system, self._root = system, root.rstrip("/")
+
+    def create(self, name: str) -> BinaryIO:
+        self._system.makedirs(self._path(name).rpartition("/")[0], exist_ok=True)
+        opened: BinaryIO = self._system.open(self._path(name), "wb")
+        return opened
+
+    def flush(self, out: BinaryIO) -> None:
+        pass
+
+    def keep(self, aside: str, name: str) -> None:
+        self._system.makedirs(self._path(name).rpartition("/")[0], exist_ok=True)
+        self._system.mv(self._path(aside), self._path(name))
+
+    def drop(self, name: str) -> None:
+        with contextlib.suppress(OSError):
+            self._system.rm_file(self._path(name))
+
+    def open(self, name: str) -> BinaryIO:
+        opened: BinaryIO = self._system.open(self._path(name), "rb")
+        return opened
+
+    def has(self, name: str) -> bool:
+        return bool(self._system.isfile(self._path(name)))
+
+    def size(self, name: str) -> int:
+        return int(self._system.size(self._path(name)))
+
+    def local(self, name: str) -> Path | None:
+        return None
+
+    def shown(self, name: str) -> str:
+        return str(self._system.unstrip_protocol(self._path(name)))
+
+    def saying_why(self) -> contextlib.AbstractContextManager[None]:
+        return saying_why(Path(self.shown("")))
+
+    def _path(self, name: str) -> str:
+        return f"{self._root}/{name}"

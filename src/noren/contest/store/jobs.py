@@ -1,0 +1,137 @@
+"""The jobs of the arena: what is judged, in the queue that all workers share."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import sqlalchemy as sa
+
+from noren.contest.canonical import canonical
+from noren.contest.store.tables import jobs
+from noren.i18n import N_, _
+from noren.work.queue import LEASE, Queue, State, clock_of
+
+__all__ = ["LOST", "Job", "Jobs"]
+
+_GIVEN_UP: Final = (State.FAILED, State.INTERRUPTED, State.CANCELLED)
+LOST: Final = N_("the worker that had it was not heard of any more")
+"""What is said of a job whose worker was killed or cut off."""
+_RECENT: Final = 50
+"""So many jobs of a kind tell how long the next will take."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A piece of work for the judge. ``error`` says why it failed, or why it is tried again."""
+
+    id: str
+    queue: str
+    kind: str
+    contest: str
+    submission: str | None
+    order: dict[str, Any]
+    state: State
+    done: float
+    words: str
+    error: str
+    attempts: int
+    created: str
+    started: str | None
+    ended: str | None
+
+
+class Jobs:
+    """The queue, and what people are told of it."""
+
+    def __init__(self, engine: sa.Engine, *, lease: float | None = None) -> None:
+        self._engine = engine
+        self.queue = Queue(engine, jobs, lease=LEASE if lease is None else lease, lost={"error": LOST})
+
+    def job(self, job: str) -> Job | None:
+        """Return a job."""
+        found = self._some(jobs.c.id == job)
+        return found[0] if found else None
+
+    def of(self, contest: str, submission: str | None = None) -> list[Job]:
+        """Return the jobs of a contest, or of one submission, the oldest first."""
+        at = jobs.c
+        return self._some(at.contest == contest, *([] if submission is None else [at.submission == submission]))
+
+    def unfinished(self, contest: str | None = None) -> list[Job]:
+        """Return the jobs that wait or run."""
+        at, open_states = jobs.c, [str(State.WAITING), str(State.RUNNING)]
+        return self._some(at.state.in_(open_states), *([] if contest is None else [at.contest == contest]))
+
+    def given_up(self, contest: str) -> list[Job]:
+        """Return the jobs that failed for good, or were begun too often by workers that were lost."""
+        over = [str(State.FAILED), str(State.INTERRUPTED)]
+        return self._some(jobs.c.contest == contest, jobs.c.state.in_(over))
+
+    def place(self, job: str) -> int | None:
+        """Return how many wait in the same queue before a job; None where it waits no longer."""
+        mine, other = jobs.alias(), jobs.c
+        before = sa.or_(
+            other.enqueued < mine.c.enqueued, sa.and_(other.enqueued == mine.c.enqueued, other.id < mine.c.id)
+        )
+        count = (
+            sa.select(sa.func.count())
+            .where(other.queue == mine.c.queue, other.state == State.WAITING, before)
+            .correlate(mine)
+            .scalar_subquery()
+        )
+        asked = sa.select(count).where(mine.c.id == job, mine.c.state == State.WAITING)
+        with self._engine.connect() as database:
+            place: int | None = database.execute(asked).scalar()
+        return place
+
+    def durations(self, kind: str) -> list[float]:
+        """Return how many seconds the last jobs of a kind took, the latest first."""
+        at = jobs.c
+        asked = sa.select(at.started, at.ended).where(at.kind == kind, at.state == State.DONE, at.started.is_not(None))
+        with self._engine.connect() as database:
+            rows = database.execute(asked.order_by(at.ended.desc()).limit(_RECENT)).all()
+        moments = [(dt.datetime.fromisoformat(row.started), dt.datetime.fromisoformat(row.ended)) for row in rows]
+        return [(ended - started).total_seconds() for started, ended in moments]
+
+    def at_work(self) -> int:
+        """Return how many are at work now."""
+        at = jobs.c
+        asked = sa.select(sa.func.count()).where(at.state == State.RUNNING, at.lease_until > clock_of(self._engine))
+        with self._engine.connect() as database:
+            return int(database.execute(asked).scalar_one())
+
+    def has(self, database: sa.Connection, contest: str, kind: str, order: Mapping[str, Any]) -> bool:
+        """Tell, as a part of a transaction, whether a job of a kind and order is there, be it over."""
+        at = jobs.c
+        text = canonical(order).decode()
+        asked = sa.select(at.id).where(at.contest == contest, at.kind == kind, at.order == text).limit(1)
+        return database.execute(asked).first() is not None
+
+    def retry(self, contest: str, job: str) -> bool:
+        """Let a job that was given up wait again; tell whether there was one."""
+        found = self.job(job)
+        if found is None or found.contest != contest or found.state not in _GIVEN_UP:
+            return False
+        return self.queue.enqueue(job, found.queue, error="", done=0.0)
+
+    def tell(self, job: str, holder: str, done: float, words: str) -> None:
+        """Say how far a job is, for as long as it is the holder's."""
+        at = jobs.c
+        asked = jobs.update().where(at.id == job, at.claimed_by == holder, at.state == State.RUNNING)
+        with self._engine.begin() as database:
+            database.execute(asked.values(done=done, words=words))
+
+    def _some(self, *conditions: sa.ColumnElement[bool]) -> list[Job]:
+        asked = jobs.select().where(*conditions).order_by(jobs.c.enqueued, jobs.c.id)
+        with self._engine.connect() as database:
+            return [self._job(row) for row in database.execute(asked)]
+
+    def _job(self, row: Any) -> Job:
+        given = {**row._mapping, **self.queue.unwritten(row.id)}
+        known = {name: given[name] for name in Job.__dataclass_fields__}
+        known["error"] = _(known["error"]) if known["error"] else ""
+        return Job(**known | {"order": json.loads(known["order"]), "state": State(known["state"])})

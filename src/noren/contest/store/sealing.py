@@ -1,0 +1,102 @@
+"""Encrypting what nobody may read before the results (AES-256-GCM), with a key that is kept outside the database.
+
+Whoever copies the database or the files alone learns nothing. The key is the environment's ``NOREN_CONTEST_KEY`` (64
+hexadecimal digits: the way for several machines), else the file ``secret.key`` in the data folder, made once and
+readable by its owner alone. Every use has a key of its own, derived from it (HKDF).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import secrets
+from pathlib import Path
+from typing import Final
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from noren.data.formats.files import readable, saying_why
+from noren.errors import FileError, ParameterError
+from noren.i18n import _
+
+__all__ = ["ENVIRONMENT", "KEY_FILE", "Seal", "derived", "kept_key"]
+
+ENVIRONMENT: Final = "NOREN_CONTEST_KEY"
+KEY_FILE: Final = "secret.key"
+_BYTES, _NONCE = 32, 12
+
+
+def kept_key(folder: Path) -> bytes:
+    """Return the key of the environment, or of a folder, where it is made if there is none yet.
+
+    Several processes that begin at once agree on one key: who comes second keeps the first one's.
+    """
+    given = os.environ.get(ENVIRONMENT)
+    if given is not None:
+        if not re.fullmatch(r"[0-9a-fA-F]{64}", given.strip()):
+            raise ParameterError(
+                _("{name} is no key").format(name=ENVIRONMENT),
+                _("set it to 64 hexadecimal digits (openssl rand -hex 32)"),
+            )
+        return bytes.fromhex(given.strip())
+    path = folder / KEY_FILE
+    if not path.exists():
+        _make(path)
+    key = readable(path).read_bytes()
+    if len(key) < _BYTES:
+        raise FileError(_("the key of the contests is damaged"), _("bring it back from a backup"), file=path)
+    return key
+
+
+def _make(path: Path) -> None:
+    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    with saying_why(path):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        try:
+            with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(secrets.token_bytes(_BYTES))
+                file.flush()
+                os.fsync(file.fileno())
+            with contextlib.suppress(FileExistsError):
+                path.hardlink_to(aside)
+        finally:
+            aside.unlink(missing_ok=True)
+
+
+def derived(key: bytes, use: str, salt: bytes = b"") -> bytes:
+    """Return the key of one use."""
+    return HKDF(algorithm=SHA256(), length=_BYTES, salt=salt or None, info=f"noren contest: {use}".encode()).derive(key)
+
+
+class Seal:
+    """Encrypts short contents; each is bound to the place it is kept at, and opens nowhere else.
+
+    Examples
+    --------
+    >>> seal = Seal(bytes(32), "hooks")
+    >>> kept = seal.close(b"salt", "spring-cup/lots")
+    >>> b"salt" in kept, seal.open(kept, "spring-cup/lots")
+    (False, b'salt')
+    """
+
+    def __init__(self, key: bytes, use: str) -> None:
+        self._cipher = AESGCM(derived(key, use))
+
+    def close(self, content: bytes, place: str) -> bytes:
+        """Return a content encrypted."""
+        nonce = secrets.token_bytes(_NONCE)
+        return nonce + self._cipher.encrypt(nonce, content, place.encode())
+
+    def open(self, kept: bytes, place: str) -> bytes:
+        """Return what was encrypted for a place."""
+        try:
+            return self._cipher.decrypt(kept[:_NONCE], kept[_NONCE:], place.encode())
+        except InvalidTag:
+            raise FileError(
+                _("what is kept of {place} does not open").format(place=place),
+                _("use the key that it was written with, or bring it back from a backup"),
+            ) from None

@@ -1,0 +1,128 @@
+"""The tables of the arena.
+
+The log (``contests``, ``entries``) is the truth of a contest; what else is here is not of a contest alone: who may do
+something (accounts, sessions, tokens, organisers), what is to be done (jobs), and what several servers must agree on
+(rates, the moved clock). A change here needs a step in ``migrations/versions``; a test compares them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from noren.work.queue import queue_columns
+
+__all__ = [
+    "about", "accounts", "contests", "entries", "hooks", "jobs", "organisers", "rates", "sealed", "sessions", "tables",
+    "tokens",
+]  # fmt: skip
+
+tables = sa.MetaData()
+
+
+def _contest(**more: Any) -> sa.Column[Any]:
+    return sa.Column("contest", sa.String(40), sa.ForeignKey("contests.id"), nullable=False, **more)
+
+
+def _account(**more: Any) -> sa.Column[Any]:
+    return sa.Column("account", sa.String(12), sa.ForeignKey("accounts.id"), nullable=False, **more)
+
+
+contests = sa.Table(
+    "contests",
+    tables,
+    sa.Column("id", sa.String(40), primary_key=True),
+    sa.Column("created", sa.String(32), nullable=False),
+    sa.Column("head_position", sa.Integer, nullable=False),
+    sa.Column("head_digest", sa.String(64), nullable=False),
+)
+entries = sa.Table(
+    "entries",
+    tables,
+    _contest(primary_key=True),
+    sa.Column("position", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("time", sa.String(32), nullable=False),
+    sa.Column("kind", sa.String(32), nullable=False),
+    sa.Column("actor", sa.String(64), nullable=False),
+    sa.Column("body", sa.Text, nullable=False),
+    sa.Column("previous", sa.String(64), nullable=False),
+    sa.Column("digest", sa.String(64), nullable=False),
+    sa.UniqueConstraint("contest", "digest", name="uq_entries_digest"),
+)
+accounts = sa.Table(
+    "accounts",
+    tables,
+    sa.Column("id", sa.String(12), primary_key=True),
+    sa.Column("login", sa.String(64), nullable=False, unique=True),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("password_hash", sa.Text, nullable=False),
+    sa.Column("is_organiser", sa.Boolean, nullable=False),
+    sa.Column("created", sa.String(32), nullable=False),
+    sa.Column("disabled", sa.String(32)),
+)
+sessions = sa.Table(
+    "sessions",
+    tables,
+    sa.Column("digest", sa.String(64), primary_key=True),
+    _account(index=True),
+    sa.Column("until", sa.String(32), nullable=False),
+)
+tokens = sa.Table(
+    "tokens",
+    tables,
+    sa.Column("id", sa.String(12), primary_key=True),
+    sa.Column("digest", sa.String(64), nullable=False, unique=True),
+    _account(index=True),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("scopes", sa.Text, nullable=False),
+    sa.Column("created", sa.String(32), nullable=False),
+    sa.Column("last_used", sa.String(32)),
+    sa.Column("revoked", sa.String(32)),
+)
+organisers = sa.Table("organisers", tables, _contest(primary_key=True), _account(primary_key=True, index=True))
+jobs = sa.Table(
+    "jobs",
+    tables,
+    *queue_columns(),
+    _contest(index=True),
+    sa.Column("submission", sa.String(12), index=True),
+    sa.Column("order", sa.Text, nullable=False),
+    sa.Column("words", sa.Text, nullable=False),
+    sa.Column("done", sa.Double, nullable=False),
+    sa.Column("error", sa.Text, nullable=False),
+    sa.Column("created", sa.String(32), nullable=False),
+    sa.Index("ix_jobs_turn", "queue", "state", "enqueued"),
+    sa.Index("ix_jobs_ended", "kind", "ended"),
+)
+rates = sa.Table(
+    "rates",
+    tables,
+    sa.Column("key", sa.String(128), primary_key=True),
+    sa.Column("until", sa.Double, nullable=False, index=True),
+    sa.Column("count", sa.Integer, nullable=False),
+)
+about = sa.Table(
+    "about",
+    tables,
+    sa.Column("one", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("clock_offset", sa.Double, nullable=False),
+    sa.Column("key_check", sa.String(64), nullable=False),
+)
+sealed = sa.Table(
+    "sealed",
+    tables,
+    _contest(primary_key=True),
+    sa.Column("name", sa.String(32), primary_key=True),
+    sa.Column("content", sa.LargeBinary, nullable=False),
+)
+hooks = sa.Table(
+    "hooks",
+    tables,
+    sa.Column("id", sa.String(12), primary_key=True),
+    _contest(index=True),
+    sa.Column("url", sa.Text, nullable=False),
+    sa.Column("secret", sa.LargeBinary, nullable=False),
+    sa.Column("created", sa.String(32), nullable=False),
+    sa.Column("disabled", sa.String(32)),
+)

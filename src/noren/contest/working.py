@@ -1,0 +1,214 @@
+"""Whoever judges: ``noren contest work``, as many as one likes, on as many machines as share the database.
+
+A worker takes jobs of the queue, opens the files they name, hands them to processes that score them
+(:mod:`noren.contest.judging.bench`), and writes down what came of it. Killed at any moment it loses nothing: its lease
+ends and another takes the job up, and what two found of one file counts once. A fault of ours is tried again and then
+given back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.exc import SQLAlchemyError
+
+from noren.contest.arena import JUDGE, Arena
+from noren.contest.judges_desk import JudgesDesk, JudgesOrder
+from noren.contest.judging import SCORER
+from noren.contest.judging.bench import ScorerProcess
+from noren.contest.judging.faults import DISK_FULL, INTERRUPTED, OTHER_SCORER, STOPPED, UNEXPECTED, UNREADABLE, Fault
+from noren.contest.store.jobs import Job
+from noren.errors import InputError
+from noren.web.disk import is_disk_full
+from noren.work.queue import Claim, State
+from noren.work.runner import Ending, Runner
+
+__all__ = ["Work"]
+
+_log = logging.getLogger(__name__)
+_LOOK, _TELL = 2.0, 0.5
+"""Seconds between looks for jobs that were given up, and between what is told of a job."""
+_PATIENCE = 5.0
+"""Seconds that a job waits which this worker cannot do and another may."""
+_AGAIN = (2.0, 10.0)
+"""Seconds before what failed by our fault is tried a second and a third time."""
+
+
+class Work:
+    """One worker of an arena.
+
+    Parameters
+    ----------
+    places
+        How many files it judges at once; as many as the machine has cores where left out.
+    scorer
+        Makes the process that scores; for tests.
+    """
+
+    def __init__(
+        self,
+        arena: Arena,
+        *,
+        places: int | None = None,
+        scorer: Callable[[Path], ScorerProcess] = ScorerProcess,
+    ) -> None:
+        self.arena, self.desk = arena, JudgesDesk(arena)
+        places = places or os.cpu_count() or 1
+        self._benches: queue.SimpleQueue[ScorerProcess] = queue.SimpleQueue()
+        self._all = [scorer(arena.folder / "judge.log") for _place in range(places)]
+        for bench in self._all:
+            self._benches.put(bench)
+        self.runner = Runner(arena.store.jobs.queue, self.do, {JUDGE: places})
+        self._closed = threading.Event()
+        self._tending = threading.Thread(target=self._look, name="noren-tending", daemon=True)
+
+    def start(self) -> None:
+        """Begin to take jobs."""
+        self.runner.start()
+        self._tending.start()
+
+    def wake(self) -> None:
+        """Look for work now."""
+        self.runner.wake()
+
+    def close(self) -> None:
+        """Take no more jobs and stop those under way; others, or this one later, do them again."""
+        self._closed.set()
+        self.runner.close()
+        for bench in self._all:
+            bench.close()
+        if self._tending.is_alive():
+            self._tending.join()
+
+    # --- one job -----------------------------------------------------------------------------------------------------
+
+    def do(self, claim: Claim) -> Ending:
+        """Do a job, and return how it ended; what nobody expected is a fault of ours, not of the job."""
+        job = self.arena.store.jobs.job(claim.id)
+        if job is None:
+            return Ending(State.CANCELLED)
+        try:
+            fault = self._judge(job, claim)
+            return Ending(State.DONE, {"done": 1.0, "error": ""}) if fault is None else self._again(job, claim, fault)
+        except SQLAlchemyError:
+            _log.warning("the database was away when %s ended; it is done again", claim.id)
+            return Ending(State.WAITING, {"done": 0.0})
+        except Exception as error:
+            _log.exception("the work on %s failed", claim.id)
+            return self._again(job, claim, Fault(_reason(error)))
+
+    def _judge(self, job: Job, claim: Claim) -> Fault | None:
+        """Do what an order says; None where it is done, or there is nothing left to do."""
+        order = self.desk.order_of(job)
+        if order is None:
+            return None
+        if order.scorer != SCORER:
+            claim.gone.wait(_PATIENCE)  # who has that version may take it
+            return Fault(OTHER_SCORER)
+        with self._bench() as bench, contextlib.ExitStack() as files:
+            plain: dict[str, Any] = {"rulebook": order.rulebook, "original": self._path(files, order.original)}
+            plain["master"] = self._path(files, order.master) if order.master else None
+            if order.kind == "targets":
+                return self._make_targets(order, plain, bench, claim)
+            given = {"kind": order.kind, "submitted": self._path(files, order.submitted)}
+            if order.guess:
+                given |= {"guess": self._path(files, order.guess), "salt": order.salt, "label": order.label}
+            found = self._on(bench, order, plain | given, claim)
+        if isinstance(found, Fault):
+            return found
+        self.desk.judged(order, found)
+        return None
+
+    def _make_targets(
+        self, order: JudgesOrder, plain: dict[str, Any], bench: ScorerProcess, claim: Claim
+    ) -> Fault | None:
+        contents = []
+        with TemporaryDirectory(prefix="noren-targets-") as folder:
+            out = Path(folder) / "target"
+            for number, (_target, submission, digest) in enumerate(order.targets):
+                label = f"{order.contest}/{order.round}/{submission}"
+                with contextlib.ExitStack() as files:
+                    submitted = self._path(files, digest)
+                    given = {"kind": "target", "submitted": submitted, "salt": order.salt, "label": label}
+                    found = self._on(bench, order, {**plain, **given, "out": str(out)}, claim)
+                if isinstance(found, Fault):
+                    return found
+                contents.append(out.read_bytes())
+                self.arena.store.jobs.tell(claim.id, self.runner.holder, (number + 1) / len(order.targets), "")
+        self.desk.targets_made(order, contents)
+        return None
+
+    def _on(
+        self, bench: ScorerProcess, order: JudgesOrder, given: dict[str, Any], claim: Claim
+    ) -> dict[str, Any] | Fault:
+        told = 0.0
+
+        def progress(done: float, words: str) -> None:
+            nonlocal told
+            if time.monotonic() - told >= _TELL:
+                told = time.monotonic()
+                with contextlib.suppress(SQLAlchemyError):  # it is only told
+                    self.arena.store.jobs.tell(claim.id, self.runner.holder, done, words)
+
+        return bench.do(given, seconds=order.seconds, megabytes=order.megabytes, stop=claim.gone, progress=progress)
+
+    @contextlib.contextmanager
+    def _bench(self) -> Any:
+        bench = self._benches.get()
+        try:
+            yield bench
+        finally:
+            self._benches.put(bench)
+
+    def _path(self, files: contextlib.ExitStack, digest: str) -> str:
+        return str(files.enter_context(self.arena.files.path(digest)))
+
+    def _again(self, job: Job, claim: Claim, fault: Fault) -> Ending:
+        """Let a job wait that failed by a fault of ours; after some tries give it up, and the team's try back."""
+        if claim.gone.is_set() or fault.reason in (STOPPED, OTHER_SCORER):
+            return Ending(State.WAITING, {"done": 0.0, "error": fault.reason})
+        if claim.attempt < fault.tries:
+            claim.gone.wait(_AGAIN[min(claim.attempt, len(_AGAIN)) - 1])
+            return Ending(State.WAITING, {"done": 0.0, "error": fault.reason, "attempts": claim.attempt})
+        try:
+            self.desk.given_up(job, fault.reason)
+        except SQLAlchemyError:
+            return Ending(State.WAITING, {"done": 0.0, "error": fault.reason})
+        return Ending(State.FAILED, {"error": fault.reason})
+
+    # --- jobs that were given up -------------------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        while not self._closed.wait(_LOOK):
+            with contextlib.suppress(SQLAlchemyError):  # the database is away
+                self.take_up()
+
+    def take_up(self) -> None:
+        """Let jobs wait again whose workers were killed so often that the queue gave them up.
+
+        A file that brings a judge down brings down a process of the bench, which is a fault and counted. That workers
+        themselves are killed says nothing of the file they had.
+        """
+        waiting = self.arena.store.jobs.queue
+        at = waiting.table.c
+        with waiting.engine.connect() as database:
+            asked = sa.select(at.id).where(at.state == State.INTERRUPTED, at.queue == JUDGE)
+            given_up = list(database.execute(asked).scalars())
+        for job in given_up:
+            waiting.enqueue(job, JUDGE, error=INTERRUPTED)
+
+
+def _reason(error: Exception) -> str:
+    if is_disk_full(error):
+        return DISK_FULL
+    return UNREADABLE if isinstance(error, InputError | OSError) else UNEXPECTED

@@ -1,0 +1,154 @@
+"""A small cup that is really played: on a server's own folder, with files, by the desks."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import noren.api as api
+from noren.contest.archive import export
+from noren.contest.arena import Arena
+from noren.contest.desk import Desk, NewContest, Who
+from noren.contest.judges_desk import JudgesDesk, target_label
+from noren.contest.judging.prepared import prepare
+from noren.contest.judging.scoring import score_guess, score_release
+from noren.contest.judging.targets import make_target, renamed
+from noren.contest.judging.texts import submission_of
+from noren.contest.phases import moment, planned_phases
+from noren.contest.rulebook import read_rulebook
+from noren.data.formats.official import write_rows
+from noren.data.frames import History
+
+CUP = "small-cup"
+_played: list[Played] = []
+K = {"ann": 2, "bob": 3, "eve": 4}
+
+
+def original() -> History:
+    """Return the purchases of twelve customers."""
+    return api.sample(customers=12, rows=200, items=20, seed=1, schema="pwscup2018")
+
+
+class Played:
+    """A cup of ann, bob and eve, who protect by k = 2, 3, 4; step by step."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.arena = Arena(folder / "server", rehearsal=True)
+        self.desk, self.judges = Desk(self.arena), JudgesDesk(self.arena)
+        add = self.arena.store.accounts.add
+        self.organiser = Who(add("olga", "Olga", "correct horse battery", is_organiser=True))
+        self.people = {name: Who(add(name, name.title(), f"{name} correct horse")) for name in K}
+        self.data = folder / "T.csv"
+        write_rows(original(), self.data)
+
+    def created(self) -> Played:
+        """Create the cup and let three teams register."""
+        phases = planned_phases(moment(self.arena.store.clock.now()), (1, 1, 1, 1, 1), ["final"])
+        asked = NewContest(id=CUP, title="A small cup", rulebook="pwscup2018", phases=phases)
+        self.desk.create(self.organiser, asked, {"final": ("T.csv", io.BytesIO(self.data.read_bytes()))})
+        for name, who in self.people.items():
+            self.desk.register(who, CUP, f"Team {name}")
+        return self
+
+    def protected(self) -> Played:
+        """Let each team hand in a release; eve hands in nonsense first."""
+        self._days(1)
+        self.desk.submit_release(self.people["eve"], CUP, b"no release at all\n")
+        for name, who in self.people.items():
+            release = api.protect(original(), "generalize-by-count", k=K[name], seed=7)
+            self.desk.submit_release(who, CUP, submission_of(release))
+        self.judge()
+        return self
+
+    def opened(self) -> Played:
+        """Let the attack phase begin."""
+        self._days(1)
+        self.judges.tick()
+        self._make_targets()
+        return self
+
+    def finished(self) -> Played:
+        """Let the results come out."""
+        self._days(2)
+        self.judges.tick()
+        return self
+
+    def judge(self) -> None:
+        """Judge all that waits, in this process."""
+        for job in self.arena.store.jobs.unfinished(CUP):
+            order = self.judges.order_of(job)
+            if order is None or order.kind == "targets":
+                continue
+            book, files = read_rulebook(order.rulebook), self.arena.files
+            with files.path(order.original) as data, files.path(order.submitted) as submitted:
+                if order.kind == "release":
+                    result = score_release(book, data, submitted)
+                else:
+                    with files.path(order.guess) as guess:
+                        lots = bytes.fromhex(order.salt), order.label
+                        result = score_guess(book, data, submitted, *lots, guess)
+            self.judges.judged(order, result)
+
+    def guess(self, attacker: str, attacked: str, *, wrong: bool) -> None:
+        """Hand in a guess that names everybody rightly, or everybody wrongly."""
+        pairs = self._truth(attacked)
+        if wrong:
+            pairs = [(name, other) for (name, _own), (_name, other) in zip(pairs, [*pairs[1:], pairs[0]], strict=True)]
+        target = self._target(attacked)
+        content = "".join(f"{name},{customer}\n" for name, customer in pairs).encode()
+        self.desk.submit_guess(self.people[attacker], CUP, target, content)
+
+    def _truth(self, attacked: str) -> Sequence[tuple[str, str]]:
+        contest = self.desk.contest(self.organiser, CUP)
+        release = contest.submissions[contest.targets["final"][self._target(attacked)].submission]
+        salt = bytes.fromhex(self.judges.salt(contest))
+        with self.arena.files.path(release.digest) as submitted:
+            found = prepare(contest.rulebook, self.data, submitted)
+            names = renamed(found, salt, target_label(contest, release))
+        called = dict(names.select("pseudonym", "target").rows())
+        return [
+            (called[name], who) for name, who in found.release.secret.pseudonyms.select("pseudonym", "customer").rows()
+        ]
+
+    def _target(self, team: str) -> str:
+        contest = self.desk.contest(self.organiser, CUP)
+        own = contest.team_of[self.people[team].id]
+        return next(one.id for one in contest.targets["final"].values() if one.team == own)
+
+    def _make_targets(self) -> None:
+        job = next(one for one in self.arena.store.jobs.unfinished(CUP) if one.kind == "targets")
+        order = self.judges.order_of(job)
+        assert order is not None
+        contents = []
+        for _number, submission, digest in order.targets:
+            with self.arena.files.path(digest) as submitted:
+                lots = bytes.fromhex(order.salt), f"{CUP}/final/{submission}"
+                contents.append(make_target(read_rulebook(order.rulebook), self.data, submitted, *lots))
+        self.judges.targets_made(order, contents)
+
+    def _days(self, days: int) -> None:
+        self.arena.store.clock.move(dt.timedelta(days=days).total_seconds())
+
+
+def once_played(factory: pytest.TempPathFactory) -> Played:
+    """Return a cup that was played to its end, the same for all who ask.
+
+    In its folder are backup.zip, made while one guess waited for the judge, and cup.zip, the open archive at the end.
+    """
+    if not _played:
+        cup = Played(factory.mktemp("played")).created().protected()
+        cup.opened()
+        cup.guess("bob", "ann", wrong=False)
+        export(cup.arena, CUP, cup.folder / "backup.zip")
+        cup.judge()
+        cup.guess("ann", "bob", wrong=True)
+        cup.judge()
+        cup.finished()
+        export(cup.arena, CUP, cup.folder / "cup.zip")
+        _played.append(cup)
+    return _played[0]

@@ -1,0 +1,71 @@
+"""Who broke whom, by hand."""
+
+from __future__ import annotations
+
+from tests.contest.cups import Cup, finished, three_teams
+
+from noren.contest.matrix import below_chance, matrix_of
+from noren.contest.state import fold
+from noren.kernels.judging.shares import share_interval
+
+
+def test_cells_of_a_small_cup() -> None:
+    found = matrix_of(fold(finished(three_teams()).entries), "final")
+    assert found.teams == ("a", "b", "c", "d")  # e's release is invalid, f did nothing
+    assert [(one.attacker, one.target) for one in found.cells] == [("a", "b"), ("b", "a"), ("c", "a")]
+    broken = found.cell("b", "a")
+    assert broken is not None
+    # r(8) = 8 by the paper's bound at 1/2000
+    assert (broken.found.named, broken.found.right, broken.found.needed) == (8, 8, 8)
+    assert (broken.found.rate, broken.found.chance, broken.breaks) == (1.0, 0.05, True)
+    assert (broken.found.low, broken.found.high) == share_interval(8, 8)
+    kept = found.cell("c", "a")
+    assert kept is not None
+    assert (kept.found.right, kept.breaks) == (7, False)
+    assert found.cell("a", "c") is None
+
+
+def test_the_most_damaging_of_a_teams_guesses_counts() -> None:
+    """a guessed three times against b: one right, invalid, two right."""
+    cell = matrix_of(fold(finished(three_teams()).entries), "final").cell("a", "b")
+    assert cell is not None
+    assert (cell.submission, cell.guesses, cell.found.right) == ("g5", 2, 2)
+
+
+def test_a_disqualified_attackers_findings_stay_true() -> None:
+    cup = three_teams()
+    cup.say("disqualified", "organiser:o", team="b", reason="late")
+    assert matrix_of(fold(cup.entries), "final").cell("b", "a") is not None
+
+
+def _side(named: int, right: int, cells: int) -> str:
+    """Return on which side of chance a cell is, in a table of so many cells; customers are 4, so chance is 1/4."""
+    cup = Cup(people=4)
+    for team in ("a", *(f"b{at}" for at in range(cells))):
+        cup.team(team)
+    cup.on("protect")
+    cup.release("a", "ra", {"cell-error": 0.1})
+    cup.on("attack")
+    cup.targets(t01="ra")
+    for at in range(cells):
+        got = (named, right) if at == 0 else (4, 1)
+        cup.guess(f"b{at}", f"g{at}", "01", named=[0] * got[0], right=[0] * got[1])
+        tried = {"attack": "g", "named": got[0], "right": got[1], "customers": 0, "right_at": range(1, got[1] + 1)}
+        cup.entries[-1].body["tried"].update(tried)
+    found = matrix_of(fold(cup.entries), "final").cell("b0", "a")
+    assert found is not None
+    return found.side
+
+
+def test_far_below_chance_is_told_only_where_chance_cannot_explain_it() -> None:
+    """None of 13 right at chance 1/4: 0.75^13 = 0.024 < 0.025, so alone it tells; among 20 cells it does not."""
+    assert 0.75**13 < 0.025 < 0.75**12
+    assert _side(12, 0, 1) == "open"
+    assert _side(13, 0, 1) == "below"
+    assert _side(13, 0, 20) == "open"
+    # 0.75^n < 0.025/20 from n = 24 on
+    assert 0.75**24 < 0.025 / 20 < 0.75**23
+    assert _side(23, 0, 20) == "open"
+    assert _side(24, 0, 20) == "below"
+    assert _side(13, 13, 20) == "above"
+    assert "inverts it" in below_chance()

@@ -1,0 +1,265 @@
+"""The arena's database: a log without gaps whoever writes, killed or not, and the jobs that belong to it."""
+
+from __future__ import annotations
+
+import datetime as dt
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+
+import pytest
+import sqlalchemy as sa
+from tests.conftest import PATIENCE
+from tests.studio.conftest import until
+
+from noren.contest.log import Entry, Said, chained, next_entry, verify
+from noren.contest.store.database import ContestStore, LostJobError, UnknownContestError
+from noren.contest.store.jobs import LOST
+from noren.errors import DuplicateNameError, FileError
+from noren.work.queue import State
+
+KEY = bytes(range(32))
+EARLY = "2026-04-01T00:00:00.000000+00:00"
+
+
+@pytest.fixture
+def store(address: str) -> Iterator[ContestStore]:
+    store = ContestStore(address, KEY)
+    yield store
+    store.close()
+
+
+def begun(store: ContestStore, contest: str = "cup") -> list[Entry]:
+    log = chained(None, EARLY, [Said("created", "clock", {"contest": contest, "title": "茶\u0000会"})])
+    store.create(contest, log)
+    return log
+
+
+def said(store: ContestStore, contest: str, *bodies: dict[str, object]) -> None:
+    with store.changing(contest) as change:
+        change.append(chained(change.head, EARLY, [Said("flagged", "judge", body) for body in bodies]))
+
+
+def test_a_log_comes_back_as_it_was_said(store: ContestStore) -> None:
+    log = begun(store)
+    said(store, "cup", {"share": 0.1, "of": [1, None, True]}, {})
+    found = store.entries("cup")
+    assert found[:1] == log
+    assert found[1].body == {"share": 0.1, "of": [1, None, True]}
+    assert store.entries("cup", 2) == found[2:]
+    assert store.head("cup") == found[-1]
+    verify(found)
+    assert store.contests() == ["cup"]
+    assert store.entries("nothere") == []
+
+
+def test_what_does_not_follow_from_the_head_is_refused(store: ContestStore) -> None:
+    log = begun(store)
+    wrong = next_entry(log[0], EARLY, Said("paused", "clock", {}))
+    said(store, "cup", {})
+    with pytest.raises(ValueError, match="entry 1 does not follow from entry 1"), store.changing("cup") as change:
+        change.append([wrong])
+    assert len(store.entries("cup")) == 2
+
+
+def test_a_change_that_fails_leaves_neither_entries_nor_jobs(store: ContestStore) -> None:
+    begun(store)
+
+    def fail() -> None:
+        with store.changing("cup") as change:
+            change.append(chained(change.head, EARLY, [Said("paused", "clock", {})]))
+            change.enqueue("release", queue="judge", submission="s" * 12)
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert len(store.entries("cup")) == 1
+    assert store.jobs.unfinished() == []
+
+
+def test_contests_have_names_of_their_own(store: ContestStore) -> None:
+    begun(store)
+    with pytest.raises(DuplicateNameError, match="there is a contest cup already"):
+        begun(store)
+    with pytest.raises(UnknownContestError), store.changing("other"):
+        pass
+    with pytest.raises(UnknownContestError):
+        store.head("other")
+
+
+def test_many_writers_leave_no_gap(store: ContestStore, address: str) -> None:
+    begun(store)
+    others = [ContestStore(address, KEY) for _ in range(3)]
+
+    def write(one: ContestStore) -> None:
+        for number in range(8):
+            said(one, "cup", {"number": number}, {"number": -number})
+
+    threads = [threading.Thread(target=write, args=(one,)) for one in (*others, *others)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE)
+    log = store.entries("cup")
+    verify(log)
+    assert len(log) == 1 + 6 * 8 * 2
+    for one in others:
+        one.close()
+
+
+KILLED = """
+import sys
+from noren.contest.log import Said, chained
+from noren.contest.store.database import ContestStore
+store = ContestStore(sys.argv[1], bytes(range(32)))
+with store.changing("cup") as change:
+    change.append(chained(change.head, "2026-04-01T00:00:00.000000+00:00", [Said("paused", "clock", {})]))
+    change.enqueue("release", queue="judge")
+    print("written", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_who_is_killed_in_a_change_leaves_nothing_and_holds_nobody_up(store: ContestStore, address: str) -> None:
+    begun(store)
+    words = [sys.executable, "-c", KILLED, address]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "written\n"
+        assert len(store.entries("cup")) == 1
+        child.kill()
+    said(store, "cup", {"after": "all"})
+    log = store.entries("cup")
+    verify(log)
+    assert [entry.kind for entry in log] == ["created", "flagged"]
+    assert store.jobs.unfinished() == []
+
+
+def test_a_result_counts_only_from_whoever_holds_the_job(store: ContestStore) -> None:
+    begun(store)
+    with store.changing("cup") as change:
+        job = change.enqueue("release", queue="judge", submission="s" * 12, order={"scorer": "1"})
+    assert store.jobs.queue.claim(["judge"], "ann") is not None
+
+    def judged(holder: str) -> None:
+        with store.changing("cup") as change:
+            change.append(chained(change.head, EARLY, [Said("release-judged", "judge", {"by": holder})]))
+            change.end(job, holder)
+
+    with pytest.raises(LostJobError):
+        judged("bob")
+    judged("ann")
+    with pytest.raises(LostJobError):
+        judged("ann")
+    assert [entry.body for entry in store.entries("cup", 1)] == [{"by": "ann"}]
+    found = store.jobs.job(job)
+    assert found is not None
+    assert (found.state, found.done, found.order, found.attempts) == (State.DONE, 1.0, {"scorer": "1"}, 1)
+
+
+def test_jobs_say_where_they_stand(store: ContestStore) -> None:
+    begun(store)
+    with store.changing("cup") as change:
+        names = [change.enqueue("release", queue="judge", submission=letter * 12) for letter in "abc"]
+        other = change.enqueue("hook", queue="hooks")
+    assert [store.jobs.place(job) for job in (*names, other, "nothere")] == [0, 1, 2, 0, None]
+    claim = store.jobs.queue.claim(["judge"], "ann")
+    assert claim is not None
+    assert [store.jobs.place(job) for job in names] == [None, 0, 1]
+    store.jobs.tell(names[0], "bob", 0.9, "wrong")
+    store.jobs.tell(names[0], "ann", 0.5, "halfway")
+    assert [(job.done, job.words) for job in store.jobs.of("cup", "a" * 12)] == [(0.5, "halfway")]
+    assert store.jobs.durations("release") == []
+    assert store.jobs.queue.end(names[0], State.DONE, holder="ann", started=EARLY)
+    took = store.jobs.durations("release")
+    assert len(took) == 1
+    assert took[0] > 86_400
+    assert [job.id for job in store.jobs.unfinished("cup")] == [*names[1:], other]
+
+
+def test_a_lost_worker_is_told_of_in_the_readers_language(address: str) -> None:
+    store = ContestStore(address, KEY, lease=0.0)
+    begun(store)
+    with store.changing("cup") as change:
+        job = change.enqueue("release", queue="judge", order={"round": "final"}, most_attempts=1)
+        assert store.jobs.has(change.connection, "cup", "release", {"round": "final"})
+        assert not store.jobs.has(change.connection, "cup", "release", {"round": "first"})
+    assert store.jobs.queue.claim(["judge"], "ann") is not None
+    until(lambda: store.jobs.queue.claim(["judge"], "bob") is None and store.jobs.given_up("cup"), "it is given up")
+    (found,) = store.jobs.given_up("cup")
+    assert (found.id, found.state, found.error) == (job, State.INTERRUPTED, LOST)
+    assert store.jobs.at_work() == 0
+    assert not store.jobs.retry("other", job)
+    assert store.jobs.retry("cup", job)
+    assert not store.jobs.retry("cup", job), "it waits already"
+    assert [(one.state, one.error) for one in store.jobs.of("cup")] == [(State.WAITING, "")]
+    store.close()
+
+
+@pytest.mark.parametrize("address", ["postgresql"], indirect=True)
+def test_a_database_that_goes_away_in_a_change_leaves_nothing(store: ContestStore) -> None:
+    begun(store)
+
+    def cut_off() -> None:
+        with store.changing("cup") as change:
+            change.append(chained(change.head, EARLY, [Said("paused", "clock", {})]))
+            number = change.connection.execute(sa.text("SELECT pg_backend_pid()")).scalar()
+            with store.engine.connect() as other:
+                other.execute(sa.text("SELECT pg_terminate_backend(:number, 60000)"), {"number": number})
+            change.enqueue("release", queue="judge")
+
+    with pytest.raises(sa.exc.OperationalError):
+        cut_off()
+    assert len(store.entries("cup")) == 1
+    said(store, "cup", {"after": "all"})
+    verify(store.entries("cup"))
+
+
+def test_secrets_are_kept_encrypted_under_one_key(store: ContestStore, address: str) -> None:
+    salt = b"the salt of the lots of this cup"
+    log = chained(None, EARLY, [Said("created", "clock", {})])
+    person = store.accounts.add("ann", "Ann", "open sesame")
+    store.create("cup", log, organiser=person.id, secrets={"lots": salt})
+    assert store.secrets.get("cup", "lots") == salt
+    assert store.secrets.get("cup", "other") is None
+    assert store.organisers.of("cup") == [person.id]
+    hook = store.hooks.add("cup", "https://example.org/x", salt)
+    assert store.hooks.of("cup") == [hook]
+    assert store.hooks.hook(hook.id) == hook
+    assert "salt" not in repr(hook)
+    assert not store.hooks.disable("other", hook.id)
+    assert store.hooks.disable("cup", hook.id)
+    assert store.hooks.of("cup")[0].disabled is not None
+    with store.engine.connect() as database:
+        kept = database.execute(sa.text("SELECT content FROM sealed UNION ALL SELECT secret FROM hooks")).scalars()
+        for content in kept:
+            assert salt not in bytes(content)
+    with pytest.raises(FileError, match="sealed with another key"):
+        ContestStore(address, bytes(32))
+
+
+def test_a_secret_opens_at_its_own_place_alone(store: ContestStore) -> None:
+    for name in ("one", "two"):
+        store.create(name, chained(None, EARLY, [Said("created", "clock", {})]), secrets={"lots": name.encode()})
+    with store.engine.begin() as database:
+        kept = database.execute(sa.text("SELECT content FROM sealed WHERE contest = 'two'")).scalar()
+        database.execute(sa.text("UPDATE sealed SET content = :kept WHERE contest = 'one'"), {"kept": kept})
+    with pytest.raises(FileError, match="what is kept of one/lots does not open"):
+        store.secrets.get("one", "lots")
+    assert store.secrets.get("two", "lots") == b"two"
+
+
+def test_a_rehearsal_moves_the_clock_of_all(store: ContestStore, address: str) -> None:
+    rehearsal, other = (ContestStore(address, KEY, is_rehearsal=True) for _ in range(2))
+    later = dt.datetime.now(dt.UTC) + dt.timedelta(days=100)
+    rehearsal.clock.move_to(later)
+    assert abs((other.clock.now() - later).total_seconds()) < PATIENCE
+    begun(store)
+    with other.changing("cup") as change:
+        assert change.now() >= later
+    with pytest.raises(ValueError, match="only the clock of a rehearsal moves"):
+        store.clock.move(1.0)
+    assert store.clock.now() < other.clock.now() - dt.timedelta(days=1)
+    rehearsal.close()
+    other.close()
