@@ -368,3 +368,13 @@ def test_data_of_another_kind_than_the_rulebooks_stop(tmp_path: Path) -> None:
     book = rulebook("table").model_copy(update={"data_schema": "sample"})
     with pytest.raises(SchemaError, match="the rulebook is about a table, and the data are a history"):
         check_release(book, case.original, case.submitted)
+
+
+@pytest.mark.parametrize("name", ["pwscup2018", "custom"])
+def test_a_file_that_is_no_text_is_told_once(name: str, tmp_path: Path) -> None:
+    case = made(name, tmp_path)
+    wrong = tmp_path / "A.csv"
+    wrong.write_bytes(b"PAR1" + bytes(range(256)) * 4)
+    report = check_release(case.rulebook, case.original, wrong)
+    assert report.total == 1
+    assert report.problems[0].rule == "this is no text file"

@@ -125,6 +125,7 @@ def test_projects_of_an_older_studio_have_a_rule(tmp_path: Path) -> None:
     with store.engine.begin() as database:
         database.execute(sa.text("ALTER TABLE projects DROP COLUMN rule"))
         database.execute(sa.text("UPDATE studio SET version = 1"))
+        database.execute(sa.text("DROP TABLE studio_version"))
     store.close()
     again = Store(url)
     assert again.projects()[0].rule == "partner"

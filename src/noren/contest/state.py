@@ -35,7 +35,7 @@ class Settings(BaseModel):
     names_hidden: bool = True
     """Whether the names of attacked teams are hidden until the results."""
     largest_file: int = Field(default=64 * 2**20, ge=1, le=2**31)
-    """Bytes of a file, and of what it holds when it is unpacked."""
+    """Bytes of a file as it is sent; what it holds when it is unpacked is bounded by the judge (256 MiB)."""
     seconds: int = Field(default=900, ge=1)
     """How long one file may be judged."""
     megabytes: int = Field(default=4096, ge=256)

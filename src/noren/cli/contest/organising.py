@@ -70,11 +70,13 @@ def create(
 ) -> None:
     """Create a contest."""
     from noren.contest.phases import zone_named
-    from noren.contest.rulebook import PRESETS
+    from noren.contest.rulebook import PRESETS, read_rulebook
     from noren.data.formats.files import read_all_bytes
 
     zone_named(zone)  # what is wrong is said before anything is sent
     files = _rounds(data)
+    if rulebook not in PRESETS and not rulebook.endswith(".toml") and not Path(rulebook).exists():
+        read_rulebook(rulebook)  # says which there are
     text = rulebook if rulebook in PRESETS else _text(read_all_bytes(rulebook, largest=2**18), Path(rulebook))
     asked_for = {
         "id": contest,

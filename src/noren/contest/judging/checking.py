@@ -23,11 +23,12 @@ from noren.contest.rulebook import Rulebook
 from noren.data import checks
 from noren.data.checks.lines import read_lines
 from noren.data.checks.report import Report, gather
+from noren.data.formats.binary_files import is_excel, is_parquet
 from noren.data.formats.sizes import stop_at_large
 from noren.data.frames import History, Records
 from noren.data.schema import Role
-from noren.errors import InputError, Problem
-from noren.i18n import LANGUAGES, said_again, speaking
+from noren.errors import FormatError, InputError, Problem
+from noren.i18n import LANGUAGES, _, said_again, speaking
 
 __all__ = [
     "SHOWN",
@@ -60,6 +61,7 @@ def checked_release(
     data = original_of(rulebook, original, master)  # a fault of the original is not the team's
 
     def rules() -> Report:
+        _stop_at_binary(submitted)
         stop_at_large(submitted, LARGEST)
         if has_official_checker(data):
             return checks.check_release(str(data.schema.official), original, submitted, limit=limit)
@@ -99,6 +101,12 @@ def _names_of(target: Path, data: Records) -> pl.Series:
     return numbered(len(cells))
 
 
+def _stop_at_binary(path: Path) -> None:
+    """Stop at Parquet files and workbooks: what a checker of lines says of them helps nobody."""
+    if is_parquet(path) or is_excel(path):
+        raise FormatError(_("this is no text file"), _("write it as CSV, such as with noren convert"))
+
+
 def numbered(count: int) -> pl.Series:
     """Return the numbers of rows as texts, from 1."""
     return pl.int_range(1, count + 1, eager=True).cast(pl.String)
@@ -108,6 +116,7 @@ def checked_guess(data: Records, original: Path, names: pl.Series, guess: Path, 
     """Check a guess about ``names``: the pseudonyms of a target, or the numbers of its rows."""
 
     def rules() -> Report:
+        _stop_at_binary(guess)
         stop_at_large(guess, LARGEST)
         if not has_official_checker(data):
             return gather(pair_findings(guess, data, names, _people(data)), limit=limit)
