@@ -142,13 +142,19 @@ class JudgesDesk:
             self.arena.change(job.contest, lambda state, _now: acts.refund(state, submission=submission, reason=reason))
 
     def _flags(self, contest: Contest, order: JudgesOrder, result: Mapping[str, Any]) -> list[Said]:
-        """Return what the organiser should look at: files of other teams that are nearly the same."""
+        """Return what the organiser should look at: files of other teams that are nearly the same.
+
+        Two teams are told once of each round and target, so that the log grows with the teams and not with the tries.
+        """
         own = contest.submissions[order.submission]
         sketch = result.get("sketch")
         if not result.get("valid") or not sketch:
             return []
+        told = {_pair(*(contest.submissions[one] for one in flag["submissions"])) for flag in contest.flags}
         flags = []
         for other in _compared_with(contest, own):
+            if _pair(other, own) in told:
+                continue
             share = similar(sketch, (other.judged or {}).get("sketch"))
             if share >= contest.rulebook.duplicates:
                 body = {"submissions": [other.id, own.id], "share": round(share, 4)}
@@ -220,6 +226,11 @@ def numbered(contest: Contest, round_: str, salt: bytes) -> dict[str, Submission
     places = by_lot(salt, f"{contest.id}/{round_}/targets", len(entries))
     width = max(2, len(str(len(entries))))
     return {f"{number:0{width}d}": entries[int(place)] for number, place in enumerate(places, start=1)}
+
+
+def _pair(one: Submission, other: Submission) -> tuple[frozenset[str], str, str | None]:
+    """Return what a flag is about: two teams, in a round, of a guess against a target."""
+    return frozenset({one.team, other.team}), one.round, one.target
 
 
 def _compared_with(contest: Contest, own: Submission) -> list[Submission]:
