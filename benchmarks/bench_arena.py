@@ -7,6 +7,7 @@ many      10,000 small files while workers are killed: lost, and judged twice (t
 winner    a release like that of the 2018 winner (`generalize`, k = 2) through the arena: U = 0.206 on the final data
 
 python benchmarks/bench_arena.py [--part deadline] [--small] [--database postgresql+psycopg://…] [--winner A.csv]
+                                 [--files 2000]
 
 Data are the PWS Cup 2018 final where they are beside the checkout, else generated ones of that size. Each part keeps
 its section of results/arena.md.
@@ -23,7 +24,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -377,9 +378,11 @@ def main() -> None:
     parser.add_argument("--small", action="store_true", help="small enough for a test; nothing is kept")
     parser.add_argument("--database", help="a PostgreSQL address; SQLite where left out")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--files", type=int, help="how many small files the part many hands in; 10,000 where left out")
     parser.add_argument("--winner", type=Path, help="the release to hand in, in the row order of the final data")
     given = parser.parse_args()
     size = SMALL if given.small else Size()
+    size = size if given.files is None else replace(size, files=given.files)
     with (
         tempfile.TemporaryDirectory(prefix="noren-bench-") as folder,
         Rehearsal(workers=given.workers, database=given.database) as rehearsal,
