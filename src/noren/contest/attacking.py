@@ -8,14 +8,15 @@ from typing import Any
 import polars as pl
 
 from noren.api import attack as run
-from noren.contest.judging.prepared import original_of
+from noren.contest.judging.prepared import original_of, records_of
+from noren.contest.judging.texts import read_texts
 from noren.contest.rulebook import Rulebook
 from noren.data.formats.guess_files import write_guess
 from noren.data.frames import Records
 from noren.data.reading import read_public
 from noren.progress import Progress, silent
 
-__all__ = ["guess_on", "write_pairs_of"]
+__all__ = ["guess_on", "target_rows", "write_pairs_of"]
 
 
 def guess_on(
@@ -31,9 +32,17 @@ def guess_on(
 ) -> int:
     """Attack a target and write the guess; return how many it names."""
     data = original_of(rulebook, original)
-    public = read_public(target, data)
+    public = target_rows(target, data)
     guess = run(data, public, attack, seed=seed, progress=progress, **parameters)
     return write_pairs_of(guess.answers, out, data, public)
+
+
+def target_rows(target: Path, data: Records) -> Records:
+    """Return the rows of a target, whose cells may be sets and ranges in any format."""
+    if data.schema.official is not None:
+        return read_public(target, data)
+    schema = data.schema.model_copy(update={"guessed": False})
+    return records_of(read_texts(target, schema), schema)
 
 
 def write_pairs_of(pairs: pl.DataFrame, out: Path, data: Records, public: Records) -> int:

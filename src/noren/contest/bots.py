@@ -16,12 +16,11 @@ import polars as pl
 
 from noren.api import attack as run_attack
 from noren.api import protect
-from noren.contest.attacking import write_pairs_of
+from noren.contest.attacking import target_rows, write_pairs_of
 from noren.contest.judging.prepared import original_of
 from noren.contest.judging.texts import submission_of
 from noren.contest.rulebook import Rulebook
 from noren.data.frames import History, Records
-from noren.data.reading import read_public
 from noren.data.schema import Role
 from noren.errors import ParameterError
 from noren.i18n import _
@@ -160,7 +159,7 @@ def spoilt(content: bytes, how: Spoiling) -> bytes:
 def guess_file(rulebook: Rulebook, original: Path, target: Path, attack: str, seed: int, out: Path) -> int:
     """Attack a target as a bot does and write the guess; return how many it names."""
     data = original_of(rulebook, original)
-    public = read_public(target, data)
+    public = target_rows(target, data)
     if not isinstance(data, History) or not isinstance(public, History):
         raise ParameterError(_("bots attack purchase histories"), _("choose another rulebook"))
     if attack == RANDOM:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from noren.contest.judging.checking import numbered
 from noren.contest.judging.prepared import Prepared, prepare
-from noren.contest.judging.texts import SUPPRESSED, text_file
+from noren.contest.judging.texts import SUPPRESSED, spelled_as_original, text_file
 from noren.contest.lots import order
 from noren.contest.rulebook import Rulebook
 from noren.data.frames import History
@@ -48,7 +48,7 @@ def make_target(
 def target_of(release: Prepared, salt: bytes, label: str) -> bytes:
     """Return the file that attackers are given of a release that was read."""
     rows, schema = release.rows.take(pl.Series(_row_order(release, salt, label))), release.rows.schema
-    texts = rows.texts("" if schema.official in ("pwscup2016", "pwscup2017") else SUPPRESSED)
+    texts = spelled_as_original(rows, "" if schema.official in ("pwscup2016", "pwscup2017") else SUPPRESSED)
     if isinstance(rows, History):
         names = renamed(release, salt, label)
         column = schema.role(Role.CUSTOMER).name

@@ -12,7 +12,7 @@ from typing import Final
 
 import polars as pl
 
-from noren.data.formats.render import lines_of
+from noren.data.formats.render import cell_text, file_text, lines_of
 from noren.data.formats.scan import scan_text
 from noren.data.formats.text_files import arrangement, column_names, text_blocks
 from noren.data.frames import History, Records
@@ -22,7 +22,7 @@ from noren.errors import FileError, SchemaError
 from noren.i18n import _
 from noren.naming import listing
 
-__all__ = ["DELETED", "SUPPRESSED", "Texts", "read_texts", "submission_of", "text_file"]
+__all__ = ["DELETED", "SUPPRESSED", "Texts", "read_texts", "spelled_as_original", "submission_of", "text_file"]
 
 SUPPRESSED: Final = "*"
 DELETED: Final = "DEL"
@@ -115,4 +115,13 @@ def _with_deleted_rows(rows: Records) -> pl.DataFrame:
         customer = schema.role(Role.CUSTOMER).name
         texts = rows.texts("")
         return texts.with_columns(pl.col(customer).replace("", DELETED))
-    return rows.texts(SUPPRESSED)
+    return spelled_as_original(rows, SUPPRESSED)
+
+
+def spelled_as_original(rows: Records, suppressed: str) -> pl.DataFrame:
+    """Return cells as the original's file spells its values: who reads the one reads the other."""
+    if rows.schema.official is not None:
+        return rows.texts(suppressed)
+    dtypes = rows.frame.schema
+    cells = (cell_text(pl.col(c.name), c, dtypes[c.name], file_text).alias(c.name) for c in rows.schema.columns)
+    return rows.frame.select(cells).fill_null(suppressed)

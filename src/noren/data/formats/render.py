@@ -7,6 +7,8 @@ value otherwise keep their spelling beside the data (:mod:`noren.data.formats.sp
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import polars as pl
 
 from noren.data.cells import is_interval, is_set
@@ -54,18 +56,26 @@ def file_text(value: pl.Expr, column: Column) -> pl.Expr:
     return moment_text(value, column.type, column.format)
 
 
-def cell_text(cell: pl.Expr, column: Column, dtype: pl.DataType) -> pl.Expr:
-    """Return the canonical text of cells, exact or generalised; null where suppressed."""
+def cell_text(
+    cell: pl.Expr,
+    column: Column,
+    dtype: pl.DataType,
+    spelled: Callable[[pl.Expr, Column], pl.Expr] = value_text,
+) -> pl.Expr:
+    """Return the text of cells, exact or generalised; null where suppressed.
+
+    Values are ``spelled`` canonically, or as the column's own file has them (:func:`file_text`).
+    """
     if is_interval(dtype):
-        lo = value_text(cell.struct.field("lo"), column)
-        hi = value_text(cell.struct.field("hi"), column)
+        lo = spelled(cell.struct.field("lo"), column)
+        hi = spelled(cell.struct.field("hi"), column)
         one = cell.struct.field("lo") == cell.struct.field("hi")
         return pl.when(one).then(lo).otherwise(pl.concat_str(pl.lit("["), lo, pl.lit(";"), hi, pl.lit("]")))
     if is_set(dtype):
         joined = cell.cast(pl.List(pl.String)).list.join(";")
         several = pl.concat_str(pl.lit("{"), joined, pl.lit("}"))
         return pl.when(cell.list.len() == 1).then(joined).otherwise(several)
-    return value_text(cell, column)
+    return spelled(cell, column)
 
 
 def lines_of(texts: pl.DataFrame, delimiter: str = ",") -> pl.Series:
