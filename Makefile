@@ -13,10 +13,10 @@ export NO_MKDOCS_2_WARNING := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test studio bench zoo reproduce docs translations format lint types lock clean
+.PHONY: help setup demo test studio bench bench-peers zoo reproduce docs translations format lint types lock clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(STAMP) ## create .venv with everything in requirements.lock and the project itself
 
@@ -36,10 +36,13 @@ studio: setup ## open the web workbench on this machine
 	@$(BIN)/noren studio
 
 bench: setup ## run every benchmarks/bench_*.py, one after another
-	@set -e; for script in benchmarks/bench_*.py; do \
+	@set -e; for script in $(filter-out benchmarks/bench_peers.py,$(wildcard benchmarks/bench_*.py)); do \
 	  [ -e "$$script" ] || { echo "there are no benchmarks yet; see CHANGELOG" >&2; exit 2; }; \
 	  echo "== $$script"; $(BIN)/python "$$script"; \
 	done
+
+bench-peers: setup ## measure Noren beside its peers, each in a pinned environment of its own
+	@$(BIN)/python benchmarks/bench_peers.py
 
 zoo: setup ## bring every file of tests/zoo through every method and step, and print what came of it
 	@$(BIN)/python -m tests.zoo --workers $(WORKERS)

@@ -74,7 +74,8 @@ def methods(data: str, ks: list[int], efforts: list[str]) -> None:
     for place, effort in enumerate(efforts, start=2):
         for k in ks:
             if k > 2 or effort == "normal":
-                run(k, place, f"generalize {effort}", "generalize", {"k": k, "effort": effort})
+                bounded = {"k": k, "effort": effort, "lower_bound": "exact"}
+                run(k, place, f"generalize {effort}", "generalize", bounded)
         if effort == "normal":
             run(99, 0, "generalize, survival 0.9", "generalize", {"survival": 0.9, "min_class": 2, "effort": effort})
 

@@ -49,7 +49,7 @@ said = {}
 ways = {"generalize": Searched, "same groups, medians": SameGroups, "microaggregate": Microaggregate}
 for name, method in ways.items():
     begin = time.process_time()
-    release = method(k=k, effort=effort).protect(original, seed=seed)
+    release = method(k=k, effort=effort, lower_bound="exact").protect(original, seed=seed)
     seconds = time.process_time() - begin
     exact = [replace(release, public=one) for one in Draws(original, release.public, seed=1).first(draws)]
     use = {}

@@ -1,13 +1,18 @@
-"""How long a person waits before anything happens: ``import noren`` and ``noren --help`` in fresh processes.
+"""How long a person waits before anything happens: ``import noren`` and ``noren --help`` in fresh processes, and what a
+first ``noren demo`` compiles.
 
-python benchmarks/bench_startup.py
+python benchmarks/bench_startup.py [--before FOLDER]   # the sources (src) of an earlier version, for comparison
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import re
 import statistics
 import sys
+import tempfile
+from collections import Counter
 from pathlib import Path
 
 from machine import Run, facts, report, run, table
@@ -59,7 +64,79 @@ def of_packages(modules: list[tuple[str, int]]) -> list[tuple[str, int, int]]:
     return sorted(((name, count, total) for name, (count, total) in sums.items()), key=lambda package: -package[2])
 
 
+# --- compiling -------------------------------------------------------------------------------------------------------
+
+SOURCES = Path(__file__).parent.parent / "src"
+LISTENING = """
+import json, sys, time
+from numba.core import event
+
+class Compiling(event.Listener):
+    open, spent = [], []
+    def on_start(self, event):
+        self.open.append([time.thread_time(), 0.0])
+    def on_end(self, event):
+        start, below = self.open.pop()
+        took = time.thread_time() - start
+        if self.open:
+            self.open[-1][1] += took
+        function = event.data["dispatcher"].py_func
+        self.spent.append((function.__module__, function.__qualname__, took - below))
+
+event.register("numba:compile", Compiling())
+from noren.cli import main
+sys.argv = ["noren", "demo", "--customers", "60", "--rows", "2000", "--out", sys.argv[1]]
+try:
+    main()
+finally:
+    with open(sys.argv[-1] + ".json", "w") as file:
+        json.dump(Compiling.spent, file)
+"""
+
+
+def first_demo(sources: Path) -> tuple[Run, Run, list[tuple[str, str, float]]]:
+    """Return a demo without and one with kernels kept, and of the first what its own process compiled."""
+    with tempfile.TemporaryDirectory() as place:
+        kept = {"PYTHONPATH": str(sources), "NUMBA_CACHE_DIR": f"{place}/kernels"}
+        first, second = (
+            run(sys.executable, "-c", LISTENING, f"{place}/{name}", environment=kept) for name in ("first", "second")
+        )
+        if not (first.ok and second.ok):
+            raise SystemExit(first.said + second.said)
+        return first, second, [tuple(one) for one in json.loads(Path(f"{place}/first.json").read_text())]
+
+
+def compiling(before: Path | None) -> list[str]:
+    """Return the paragraphs on what a first demo compiles, also of an earlier version."""
+    rows, spent = [], []
+    for name, sources in (("before", before), ("now", SOURCES)):
+        if sources is None:
+            continue
+        first, second, spent = first_demo(sources)
+        more = first.processor_seconds - second.processor_seconds
+        rows.append([name, *(f"{x:.1f}" for x in (first.processor_seconds, second.processor_seconds, more))])
+    by = Counter[str]()
+    many = Counter[str]()
+    for module, function, seconds in spent:
+        of = f"{module.removeprefix('noren.kernels.')}.{function}" if module.startswith("noren.") else "Numba's own"
+        by[of] += seconds
+        many[of] += 1
+    kernels = [[f"`{of}`" if "." in of else of, str(many[of]), f"{seconds:.2f}"] for of, seconds in by.most_common()]
+    return [
+        "## What a first `noren demo` compiles",
+        "Processor seconds, children included: a demo of 60 customers and 2,000 rows with nothing kept, the next one,"
+        " and the difference, which is the compiling. Runs of one table follow one another on one machine; a busy"
+        " machine makes all of them dearer.",
+        table(["", "first demo, s", "second demo, s", "compiling, s"], rows),
+        f"Function by function, without what each calls: {len(spent)} compiled now, {sum(by.values()):.1f} s.",
+        table(["function", "signatures", "s"], kernels),
+    ]
+
+
 def main() -> None:
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("--before", type=Path, help="the sources of an earlier version")
+    before = asked.parse_args().before
     rows = []
     base: float | None = None
     for name, command in (
@@ -104,7 +181,8 @@ def main() -> None:
             slow = [[f"`{module}`", f"{spent / 1e3:.1f}"] for module, spent in added[:TOP]]
             packages = [[f"`{p}`", str(count), f"{spent / 1e3:.1f}"] for p, count, spent in of_packages(added)[:TOP]]
             paragraphs += [table(["package", "modules", "ms"], packages), table(["slowest modules", "ms"], slow)]
-    report("startup", "Starting", *paragraphs, facts("noren", "typer", "pydantic"))
+    paragraphs += compiling(before)
+    report("startup", "Starting", *paragraphs, facts("noren", "typer", "pydantic", "numba"))
 
 
 if __name__ == "__main__":

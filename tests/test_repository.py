@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 NEEDED = [Requirement(line) for line in (*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["dev"])]
 PIN = re.compile(r"(?P<name>[a-z0-9]+(?:-[a-z0-9]+)*)==(?P<version>[0-9][a-z0-9.]*)(?P<marker>; .+)?")
-TARGETS = {"setup", "demo", "test", "studio", "bench", "zoo", "reproduce", "docs", "translations"} | {
+TARGETS = {"setup", "demo", "test", "studio", "bench", "bench-peers", "zoo", "reproduce", "docs", "translations"} | {
     "format", "lint", "types", "lock", "clean", "help"
 }  # fmt: skip
 MACHINE = re.compile(rb"(?<![A-Za-z0-9])/(?:work|root)/")

@@ -19,6 +19,8 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = ROOT / "requirements.lock"
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+LEFT_OUT = frozenset({"setuptools"})
+"""What torch asks for to build extensions, which nothing here does; an environment's own tools are not pinned."""
 HEAD = """\
 # Everything `make setup` installs: the project's dependencies and its development tools, with theirs.
 # Written by `make lock`; edit pyproject.toml instead.
@@ -52,7 +54,7 @@ def closure(roots: Iterable[Requirement], python: str) -> set[str]:
         except PackageNotFoundError:
             sys.exit(f"lock: {name} is needed on Python {python} but not installed here; install it and run again")
         waiting += [(Requirement(line), tuple(requirement.extras)) for line in declared]
-    return {name for name, _ in seen}
+    return {name for name, _ in seen} - LEFT_OUT
 
 
 def refused(name: str, pythons: Iterable[str]) -> list[str]:
@@ -73,7 +75,8 @@ def main() -> None:
             said = f"{name} {distribution(name).version} does not run on Python {bad[0]}.0"
             sys.exit(f"lock: {said}; bound it in pyproject.toml and run again")
         marker = "" if len(pythons) == len(PYTHONS) else "; " + " or ".join(f'python_version == "{p}"' for p in pythons)
-        lines.append(f"{name}=={distribution(name).version}{marker}\n")
+        # a build for processors alone calls itself 2.13.0+cpu; the index knows it by its public version
+        lines.append(f"{name}=={distribution(name).version.partition('+')[0]}{marker}\n")
     LOCK.write_text(HEAD + "".join(lines), encoding="utf-8")
     print(f"{LOCK.name}: {len(lines)} packages")
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from noren.api import attack, check, measure, protect, reconstruct, sample
+    from noren.by_folder import attack_folder, measure_folder, protect_folder
     from noren.data.frames import History, Table
     from noren.data.identifiers import identifiers
     from noren.data.population import population
@@ -41,13 +42,16 @@ __all__ = [
     "Table",
     "__version__",
     "attack",
+    "attack_folder",
     "check",
     "explore",
     "identifiers",
     "infer",
     "measure",
+    "measure_folder",
     "population",
     "protect",
+    "protect_folder",
     "read",
     "reconstruct",
     "sample",
@@ -69,13 +73,16 @@ _PLACES = {
     "Table": "noren.data.frames",
     "__version__": "noren.version",
     "attack": "noren.api",
+    "attack_folder": "noren.by_folder",
     "check": "noren.api",
     "explore": "noren.sweeps.sweep",
     "identifiers": "noren.data.identifiers",
     "infer": "noren.inference.study",
     "measure": "noren.api",
+    "measure_folder": "noren.by_folder",
     "population": "noren.data.population",
     "protect": "noren.api",
+    "protect_folder": "noren.by_folder",
     "read": "noren.data.reading",
     "reconstruct": "noren.api",
     "sample": "noren.api",

@@ -11,6 +11,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,13 +29,16 @@ from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.data.statement import Statement
 from noren.engines import waiting
+from noren.engines.accelerated.alignments import pair_costs_by
+from noren.engines.choice import chosen_engine
 from noren.errors import AuditUnfinishedError, CheckFailedError, ParameterError
 from noren.i18n import _
 from noren.measures import measures
+from noren.measures.evidence import must_have
 from noren.methods import methods
 from noren.methods.chain import Chain
 from noren.progress import Progress, silent
-from noren.protocols import Attack, Component, Evidence, Guess, Measure, Method, Score
+from noren.protocols import Attack, Evidence, Guess, Measure, Method, Score, must_accept
 from noren.registry import build
 
 if TYPE_CHECKING:
@@ -47,6 +51,7 @@ __all__ = [
     "check",
     "draw_seed",
     "measure",
+    "method_of",
     "protect",
     "protect_unaudited",
     "reconstruct",
@@ -104,13 +109,20 @@ def protect_unaudited(
     The audit is None where the release claims no k.
     """
     data = as_records(original, schema)
-    chosen = _method(method, parameters)
-    _must_accept(chosen, data)
+    chosen = method_of(method, parameters)
+    must_accept(chosen, data.schema)
     stop_at_repeated_people(data)
     seed = draw_seed() if seed is None else checked_seed(seed)
-    steps = chosen.stages(data, seed=seed, progress=progress) if isinstance(chosen, Chain) else []
-    release = Chain.whole(steps, seed=seed) if steps else chosen.protect(data, seed=seed, progress=progress)
-    last = steps[-1] if steps else release
+    before: Release | None = None
+    with pair_costs_by(chosen_engine()):
+        if isinstance(chosen, Chain):
+            stages = chosen.stages(data, seed=seed, progress=progress)
+            if len(chosen.steps) > 1:  # as one, so that no more than two steps are held at a time
+                before = Chain.whole(islice(stages, len(chosen.steps) - 1), seed=seed)
+            last = next(stages)
+            release = Chain.whole([last] if before is None else [before, last], seed=seed)
+        else:
+            release = last = chosen.protect(data, seed=seed, progress=progress)
     if not {"k", "min_class"} & last.statement.parameters.keys():
         return release, None
 
@@ -118,7 +130,7 @@ def protect_unaudited(
         from noren.measures.safety.classes import audit as count_candidates
 
         try:
-            known = Chain.whole(steps[:-1], seed=seed).by_name() if len(steps) > 1 else data
+            known = data if before is None else before.by_name()
             waiting.heard(count_candidates, known, last)
         except CheckFailedError:
             raise
@@ -137,7 +149,10 @@ def _unaudited(release: Release, error: BaseException) -> Release:
     return replace(release, statement=replace(said, notes={**said.notes, "audit": f"failed: {type(error).__name__}"}))
 
 
-def _method(method: str | Method | Sequence[str | Method | Mapping[str, Any]], parameters: Mapping[str, Any]) -> Method:
+def method_of(
+    method: str | Method | Sequence[str | Method | Mapping[str, Any]], parameters: Mapping[str, Any]
+) -> Method:
+    """Return the method that a name with its parameters, a ready one, or a list of them for a chain, means."""
     if isinstance(method, str):
         return methods.create(method, **parameters)
     if parameters:
@@ -183,7 +198,7 @@ def attack(
     statement = release.statement if isinstance(release, Release) else None
     data = attackers_knowledge(data, statement, known=known, knowledge=knowledge, item_prefix=item_prefix, seed=seed)
     chosen = attacks.create(attack, **parameters) if isinstance(attack, str) else attack
-    _must_accept(chosen, data)
+    must_accept(chosen, data.schema)
     if isinstance(release, Release):
         chosen = _told_periods(chosen, release.statement).told(release.statement)
     ready = chosen.after(heard or {})
@@ -263,30 +278,16 @@ def measure(
     data = as_records(original, schema)
     release = as_release(release, data)
     chosen = measures.create(measure, **parameters) if isinstance(measure, str) else measure
-    _must_accept(chosen, data)
+    must_accept(chosen, data.schema)
     named = _named(guesses)
-    if "guess" in chosen.needs and not named:
-        raise ParameterError(
-            _("{measure} judges attacks, and there is no guess").format(measure=chosen.name),
-            _("run an attack first and hand its guess over (--guess)"),
-        )
-    if "secret" in chosen.needs and not release.has_secret:
-        raise ParameterError(
-            _("{measure} needs the secret part of the release").format(measure=chosen.name),
-            _("name the folder that noren protect wrote, not the published one"),
-        )
-    if "exact" in chosen.needs and release.public.generalised:
-        raise ParameterError(
-            _("{measure} compares exact values, and the release has sets or intervals").format(measure=chosen.name),
-            _("use cell-error or item-similarity, or draw exact data from it (noren draw)"),
-        )
-    if "secret" in chosen.needs and release.secret.original_rows != len(data):
-        raise ParameterError(
-            _("the release was made of {made:,} rows, the original has {rows:,}").format(
-                made=release.secret.original_rows, rows=len(data)
-            ),
-            _("name the original that was protected"),
-        )
+    must_have(
+        chosen,
+        guesses=bool(named),
+        secret=release.has_secret,
+        generalised=release.public.generalised,
+        made_of=release.secret.original_rows,
+        rows=len(data),
+    )
     score = waiting.heard(chosen.measure, Evidence(data, release, named), progress=progress)
     return replace(score, measure=chosen.name, goal=chosen.goal)
 
@@ -370,21 +371,3 @@ def sample(
     from noren.data.samples.by_schema import sample_history
 
     return sample_history(schema, customers=customers, rows=rows, items=items, seed=checked_seed(seed))
-
-
-def _must_accept(component: Component, data: Records) -> None:
-    if data.schema.kind not in component.accepts:
-        raise ParameterError(
-            _("{component} works on a {wanted}, and this is a {given}").format(
-                component=component.name, wanted="/".join(sorted(component.accepts)), given=data.schema.kind
-            ),
-            _("choose another component, or another schema"),
-        )
-    lacking = component.lacks(data.schema)
-    if lacking:
-        raise ParameterError(
-            _("{component} needs a column with the role {roles}, and these purchases have none").format(
-                component=component.name, roles=", ".join(lacking)
-            ),
-            _('choose another component, or give a column role = "{role}" in the schema').format(role=lacking[0]),
-        )

@@ -24,10 +24,11 @@ from noren.data.release import Release
 from noren.data.schema import Kind, Role, Schema
 from noren.data.statement import Statement
 from noren.descriptions import OWN, Headline, KeptShare, Placing, PromiseKind, Strength
+from noren.errors import ParameterError
 from noren.i18n import _, learn
 from noren.progress import Progress, silent
 
-__all__ = ["Attack", "Component", "Evidence", "Guess", "Measure", "Method", "Need", "Score", "Side"]
+__all__ = ["Attack", "Component", "Evidence", "Guess", "Measure", "Method", "Need", "Score", "Side", "must_accept"]
 
 Need = Literal["original", "public", "secret", "guess", "exact"]
 """``exact``: a release without sets and intervals."""
@@ -258,3 +259,22 @@ class Measure(Component):
     @abstractmethod
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Judge the release in ``evidence``."""
+
+
+def must_accept(component: Component, schema: Schema) -> None:
+    """Stop where a component does not work on data of this schema."""
+    if schema.kind not in component.accepts:
+        raise ParameterError(
+            _("{component} works on a {wanted}, and this is a {given}").format(
+                component=component.name, wanted="/".join(sorted(component.accepts)), given=schema.kind
+            ),
+            _("choose another component, or another schema"),
+        )
+    lacking = component.lacks(schema)
+    if lacking:
+        raise ParameterError(
+            _("{component} needs a column with the role {roles}, and these purchases have none").format(
+                component=component.name, roles=", ".join(lacking)
+            ),
+            _('choose another component, or give a column role = "{role}" in the schema').format(role=lacking[0]),
+        )

@@ -95,7 +95,7 @@ def test_where_there_is_no_best_the_first_leaves(
     def pressed(*_given: object, **_more: object) -> None:
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr("noren.kernels.sharing.shared_histories.cheapest_factor", pressed)
+    monkeypatch.setattr("noren.kernels.sharing.shared_histories.PairTable", pressed)
     answer = noren(*words(small_csv, tmp_path / "r"))
     assert answer.code == 130
     assert not (tmp_path / "r").exists()

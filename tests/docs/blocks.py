@@ -16,6 +16,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 REASONS = {
     "needs the network",
+    "needs a graphics processor",
     "takes minutes",
     "serves until it is stopped",
     "works on the checkout",

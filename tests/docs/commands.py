@@ -82,7 +82,7 @@ def complaints(words: Sequence[str], made_up: frozenset[str] = frozenset()) -> l
     if program == "noren":
         return _noren(rest, made_up)
     if program == "make":
-        targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
+        targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
         return [f"make has no target {word}" for word in rest if "=" not in word and word not in targets]
     if program in ("python", "pytest", "sh"):
         files = [word for word in rest if "/" in word and not word.startswith("-")]

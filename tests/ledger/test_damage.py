@@ -129,7 +129,7 @@ def fails_at(monkeypatch: pytest.MonkeyPatch, target: str) -> None:
 @pytest.mark.parametrize(
     "target",
     [
-        "noren.data.release.pq.write_table",
+        "noren.data.release.pq.ParquetWriter",
         "noren.ledger.entries.content_digest",
         "noren.ledger.entries._json",
         "pathlib.Path.replace",

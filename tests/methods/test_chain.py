@@ -63,7 +63,7 @@ def test_names_tables_and_methods_are_steps() -> None:
 def test_a_chain_is_the_steps_one_after_another(small: History) -> None:
     chain = Chain(steps=[Thin(share=0.1), "swap", "perturb", "monthly-pseudonyms"])
     release = chain.protect(small, seed=3)
-    stages = chain.stages(small, seed=3)
+    stages = list(chain.stages(small, seed=3))
     assert release.public.lines().to_list() == stages[-1].public.lines().to_list()
     assert release.deleted_rows == stages[0].deleted_rows == 60
     assert release.inserted_rows == 0

@@ -11,6 +11,7 @@ import rustworkx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from noren.data.arrays import people
 from noren.data.cells import contains
 from noren.data.checks import check_release
 from noren.data.formats.official import write_rows
@@ -23,13 +24,17 @@ from noren.judgement.evidence import smallest_class
 from noren.judgement.judging import judge
 from noren.judgement.outcome import run_outcome
 from noren.judgement.rule import rule_named
+from noren.kernels.sharing.blocks import customer_features
+from noren.kernels.sharing.pair_bounds import in_turn
 from noren.measures.safety.classes import audit
 from noren.measures.safety.survival import Survival
 from noren.measures.utility.cell_error import CellError
 from noren.methods import generalize as module
 from noren.methods import methods
+from noren.methods.alike import in_words
 from noren.methods.generalize import Generalize
 from noren.methods.generalize_by_count import GeneralizeByCount
+from noren.progress import silent
 from noren.protocols import Evidence
 
 SCHEMA = Schema.preset("pwscup2018")
@@ -114,10 +119,8 @@ def test_pairs_of_the_final_data_are_optimal(shared: Path) -> None:
     assert value(original, release) == pytest.approx(notes["U"], abs=1e-12)
     assert_shared(original, release, 2)
 
-    from noren.data.arrays import people
     from noren.engines.blocks import map_blocks
     from noren.kernels.sharing.pair_bounds import PairTable, pair_tariff
-    from noren.methods.alike import in_words
 
     laid = method._laid(original, in_words(original, None)[0], people(original.frame["customer"])[0])
     table = PairTable(laid.rows, pair_tariff(2, suppress=True), map_blocks)
@@ -165,7 +168,7 @@ ROWS = st.lists(
 def test_any_history_is_shared_by_k_at_the_stated_error(rows: list[Any], k: int, suppress: bool) -> None:
     original = of_rows(rows)
     k = min(k, len(original.customers))
-    release = Generalize(k=k, effort="quick", suppress_cells=suppress).protect(original, seed=3)
+    release = Generalize(k=k, effort="quick", suppress_cells=suppress, lower_bound="exact").protect(original, seed=3)
     assert_shared(original, release, k)
     notes = release.statement.notes
     assert value(original, release) == pytest.approx(notes["U"], abs=1e-9)
@@ -191,7 +194,8 @@ def test_missing_values_cost_what_is_measured(rows: list[Any], data: st.DataObje
     for k, suppress_cells in ((2, True), (2, False), (3, True), (3, False)):
         if k > len(original.customers):
             continue
-        release = Generalize(k=k, effort="quick", suppress_cells=suppress_cells).protect(original, seed=3)
+        method = Generalize(k=k, effort="quick", suppress_cells=suppress_cells, lower_bound="exact")
+        release = method.protect(original, seed=3)
         assert_shared(original, release, k)
         notes = release.statement.notes
         assert value(original, release) == pytest.approx(notes["U"], abs=1e-9)
@@ -202,7 +206,7 @@ def test_missing_values_cost_what_is_measured(rows: list[Any], data: st.DataObje
 def test_it_beats_groups_by_count() -> None:
     original = some_history(90, 1)
     for k in (2, 3, 5, 8):
-        ours = Generalize(k=k, effort="quick").protect(original, seed=1)
+        ours = Generalize(k=k, effort="quick", lower_bound="exact").protect(original, seed=1)
         assert_shared(original, ours, k)
         theirs = GeneralizeByCount(k=k, suppress_cells=True).protect(original, seed=1)
         assert value(original, ours) < 0.9 * value(original, theirs)
@@ -232,7 +236,59 @@ def test_blocks() -> None:
 def test_many_customers_are_cut_into_blocks_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_WHOLE_UP_TO", 40)
     release = Generalize(k=2).protect(some_history(61, 4), seed=1)
-    assert release.statement.notes["blocks"] == 6
+    assert release.statement.notes["blocks"] == 3  # 61 of 26 at a time
+
+
+def test_the_lower_bound_is_asked_for_and_changes_nothing() -> None:
+    original = some_history(40, 2)
+    plain = Generalize(k=3, effort="quick").protect(original, seed=5)
+    bounded = Generalize(k=3, effort="quick", lower_bound="exact").protect(original, seed=5)
+    assert plain.public.digest() == bounded.public.digest()
+    assert not {"lower_bound", "gap", "lower_bound_any"} & set(plain.statement.notes)
+    assert "lower_bound" not in plain.statement.parameters
+    notes = bounded.statement.notes
+    assert 0 < notes["lower_bound"] < notes["U"] == plain.statement.notes["U"]
+    assert notes["gap"] == pytest.approx(notes["U"] - notes["lower_bound"], abs=1e-12)
+    one_block = Generalize(k=3, effort="quick", lower_bound="estimate").protect(original, seed=5).statement.notes
+    assert one_block["lower_bound"] == notes["lower_bound"]  # there is nothing to estimate
+
+
+def test_a_bound_over_blocks_is_that_of_all_or_estimated_from_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_SAMPLED", 4)
+    covered = []
+    for seed in range(4):
+        original = some_history(84, seed)
+        notes = {
+            asked: Generalize(k=3, effort="quick", block=12, lower_bound=asked)
+            .protect(original, seed=seed)
+            .statement.notes
+            for asked in ("exact", "estimate")
+        }
+        every, some = notes["exact"], notes["estimate"]
+        assert (every["blocks"], every["lower_bound_blocks"], some["lower_bound_blocks"]) == (7, 7, 4)
+        assert not {"lower_bound", "gap"} & (set(every) | set(some))  # groups across blocks could cost less
+        assert "lower_bound_interval" not in every
+        low, high = some["lower_bound_interval"]
+        assert low < some["lower_bound_within_blocks"] < high
+        assert 0.5 * every["U"] < every["lower_bound_within_blocks"] < every["U"]
+        covered.append(low <= every["lower_bound_within_blocks"] <= high)
+    assert sum(covered) >= 3
+
+
+def test_a_block_alone_gives_the_groups_that_the_whole_gives() -> None:
+    """What another engine relies on: units of the whole, rows of a block, its number and the seed."""
+    original = some_history(60, 9)
+    method = Generalize(k=3, effort="quick", block=20)
+    laid = method._laid(original, in_words(original, None)[0], people(original.frame["customer"])[0])
+    search = method._found(laid, 4, silent)
+    blocks = method.blocks(customer_features(laid.rows))
+    assert [block.tolist() for block in blocks] == [block.tolist() for block in search.blocks]
+    assert len(blocks) == 3
+    for at in (2, 0):  # in any order, on any number of threads
+        alone = method.search_block(laid.rows.of(blocks[at]), at, 4, spread=in_turn)
+        there = search.found[at][0]
+        assert [g.table.tolist() for g in alone.groups] == [g.table.tolist() for g in there.groups]
+        assert alone.cost == there.cost
 
 
 def test_pairs_of_an_odd_number_of_customers_are_the_same_every_time() -> None:
@@ -306,6 +362,7 @@ def test_progress_tells_the_current_error_and_an_interruption_keeps_the_best() -
         ({"k": 2, "effort": 0.0}, "effort=0.0 leaves no time to search"),
         ({"k": 2, "effort": "endless"}, "effort"),
         ({"k": 2, "block": 1}, "block=1 holds no group"),
+        ({"survival": 0.9, "lower_bound": "exact"}, "no lower bound for mixed class sizes"),
     ],
 )
 def test_parameters_out_of_range(parameters: dict[str, Any], words: str) -> None:

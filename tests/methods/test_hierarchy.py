@@ -192,6 +192,13 @@ class TestMissing:
         assert release.deleted_rows == 1
         assert release.statement.notes["levels"] == {"zip": 0}
 
+    def test_are_one_category_however_they_are_written(self, gaps: Table, ladders: Path) -> None:
+        some = Table(gaps.frame[[5, 6, 2, 3]].with_columns(pl.Series("zip", ["4001", "4001", "?", None])), gaps.schema)
+        release = api.protect(some, "hierarchy", k=2, quasi=["zip", "sex"], hierarchies=ladders, seed=1)
+        assert release.statement.notes["levels"] == {"zip": 0, "sex": 1}
+        # whoever saw ? beside an empty cell would tell the two rows apart
+        assert release.aligned().frame["zip"].to_list() == ["4001", "4001", None, None]
+
     def test_are_deleted_before_all_else(self, gaps: Table, ladders: Path) -> None:
         release = api.protect(
             gaps, "hierarchy", k=2, quasi=["zip"], hierarchies=ladders, suppression=0.2, missing="drop", seed=1

@@ -129,7 +129,7 @@ def test_never_dearer_than_intervals_of_the_same_groups(k: int, suppress: bool) 
 
     for seed in (1, 2):
         original = some_history(30, seed)
-        settings: dict[str, Any] = {"k": k, "suppress_cells": suppress, "effort": "quick"}
+        settings: dict[str, Any] = {"k": k, "suppress_cells": suppress, "effort": "quick", "lower_bound": "exact"}
         intervals = Searched(**settings).protect(original, seed=seed)
         medians = SameGroups(**settings).protect(original, seed=seed)
         own = Microaggregate(**settings).protect(original, seed=seed)

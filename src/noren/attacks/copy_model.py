@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noren.attacks.period_sides import PeriodSides, first_belief
+from noren.attacks.row_evidence import row_evidence
 from noren.i18n import _
-from noren.kernels.linkage.copied_rows import Copies, CopyEvidence, evidence, learn
+from noren.kernels.linkage.copied_rows import Copies, CopyEvidence, learn
 from noren.kernels.linkage.one_to_one import best_pairs, fair_shares, greedy_pairs
 from noren.progress import Progress, silent
 
@@ -105,7 +106,7 @@ def learnt_copies(sides: PeriodSides, *, limit: int, progress: Progress = silent
     copies = _from_rows(sides)
     for at in range(_PAIR_ROUNDS):
         progress((1 + at) / (1 + _PAIR_ROUNDS), _("learning how rows were changed"))
-        scores = Scores.of(evidence(sides.known, sides.public, sides.beside, copies, limit=limit))
+        scores = Scores.of(row_evidence(sides.known, sides.public, sides.beside, copies, limit=limit))
         solution = Solution.empty(len(sides.period))
         for period in periods_in(sides):
             solve(solution, period, scores, np.zeros((len(period.shown), len(period.people))))

@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 
 from noren.attacks.copy_model import Scores, Solution
 from noren.attacks.period_sides import PeriodSides, first_belief, item_shares, levels_of, listed_items
+from noren.attacks.row_evidence import row_evidence
 from noren.data.cells import is_interval
 from noren.data.frames import History
 from noren.data.schema import Role, Scale, ValueType
-from noren.kernels.linkage.copied_rows import Copies, CopyEvidence, evidence, learn
+from noren.kernels.linkage.copied_rows import Copies, CopyEvidence, learn
 from noren.kernels.linkage.row_layout import Backgrounds, KnownLayout, PublicLayout, background
 from noren.kernels.linkage.temperature import TEMPERATURES, posterior
 
@@ -80,11 +81,11 @@ def habits(shown: HabitRows, sides: PeriodSides, solution: Solution, unmixed: fl
     """
     known, beside = _recognised(shown, sides, solution)
     copies = first_belief(shown.reach, _SHARE)
-    found = evidence(known, shown.rows, beside, copies, limit=_LIMIT, other_periods=True)
+    found = row_evidence(known, shown.rows, beside, copies, limit=_LIMIT, other_periods=True)
     sure = np.where(solution.trust > _SURE, solution.trust, 0.0)
     for _round in range(_ROUNDS):
         copies = learn(known, shown.rows, beside, copies, solution.person, sure, other_periods=True)
-        found = evidence(known, shown.rows, beside, copies, limit=_LIMIT, other_periods=True)
+        found = row_evidence(known, shown.rows, beside, copies, limit=_LIMIT, other_periods=True)
     heat = _heat(found, solution.person, sure, len(sides.customers))
     scores = Scores.of(found)
     return Habits(replace(scores, value=scores.value * unmixed / heat), copies, heat)

@@ -13,7 +13,10 @@ from noren.cost_law import EVERYBODY, CostLaw
 from noren.data.frames import History
 from noren.data.item_sets import SetSides, set_sides
 from noren.data.schema import Role
+from noren.engines.accelerated.device import accelerator_for
+from noren.engines.accelerated.sets import most_similar_sets, pairs_pay
 from noren.engines.blocks import map_blocks
+from noren.engines.choice import chosen_engine
 from noren.i18n import N_, _
 from noren.kernels.linkage.jaccard import NOBODY, in_equal_runs, index_of, most_similar
 from noren.progress import Progress, silent
@@ -38,7 +41,8 @@ class Jaccard(Attack):
     most, and the similarity is the sum of the smaller weights over the sum of the larger; for exact items that is the
     Jaccard coefficient itself.
 
-    The answer is exact, and found without comparing all with all: see :mod:`noren.kernels.linkage.jaccard`.
+    The answer is exact, and found without comparing all with all: see :mod:`noren.kernels.linkage.jaccard`. With
+    ``--engine gpu`` all are compared with all, and the answer is the same (:mod:`noren.engines.accelerated.sets`).
 
     References
     ----------
@@ -83,8 +87,14 @@ class Jaccard(Attack):
 
     def _most_similar(self, sides: SetSides, progress: Progress) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return for each pseudonym the customers, best first, and their similarities."""
-        index = index_of(sides.known, sides.items)
         shape = (len(sides.pseudonyms), min(self.candidates, max(len(sides.customers), 1)))
+        accelerator = accelerator_for(chosen_engine(), pays=pairs_pay(len(sides.pseudonyms), len(sides.customers)))
+        if accelerator is not None:
+            return most_similar_sets(
+                accelerator, sides.known, sides.released, sides.items, shape[1],
+                lambda done: progress(0.2 + 0.8 * done, _("comparing sets of items")),
+            )  # fmt: skip
+        index = index_of(sides.known, sides.items)
         customer, score = np.full(shape, NOBODY, dtype=np.int64), np.zeros(shape)
         # pseudonyms of one class show equal sets, and one search answers for all of them
         order = in_equal_runs(sides.released)

@@ -15,12 +15,13 @@ from noren.attacks.copy_model import Scores, Solution, learnt_copies, periods_in
 from noren.attacks.habits import habit_rows, habits
 from noren.attacks.period_sides import PeriodSides, period_sides
 from noren.attacks.profile import answer, priors
+from noren.attacks.row_evidence import row_evidence
 from noren.cost_law import EVERYBODY, CostLaw
 from noren.data.frames import History
 from noren.data.schema import Role
 from noren.data.stand_ins import columns_not_there, of_one_item
 from noren.i18n import N_, _
-from noren.kernels.linkage.copied_rows import Copies, evidence
+from noren.kernels.linkage.copied_rows import Copies
 from noren.kernels.linkage.row_counts import Counts, first_counts, kept_share
 from noren.kernels.linkage.row_owners import OWN_SHARES, Partners, partners
 from noren.kernels.linkage.temperature import temperature
@@ -141,7 +142,7 @@ class _Puzzle:
     @classmethod
     def of(cls, sides: PeriodSides, copies: Copies, limit: int) -> _Puzzle:
         """Weigh the rows; nothing is solved yet."""
-        found = evidence(sides.known, sides.public, sides.beside, copies, limit=limit)
+        found = row_evidence(sides.known, sides.public, sides.beside, copies, limit=limit)
         plain = Scores.of(found)
         pairs = partners(sides.known, sides.public, sides.beside, copies, _likeliest(plain, _CANDIDATES))
         periods = list(periods_in(sides))

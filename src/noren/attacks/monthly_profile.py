@@ -46,9 +46,17 @@ class MonthlyProfile(AttackByPeriod):
     cost: ClassVar[CostLaw | None] = BY_PEOPLE
     roles: ClassVar[tuple[Role, ...]] = (Role.DATE,)
 
+    averaged: ClassVar[bool]
+    """Whether the number is the mean of the rows' amounts, or their sum."""
+
     @abstractmethod
+    def amount(self, history: History) -> pl.Expr:
+        """Return what each row counts, in whole numbers, null where it does not: their sums need no order."""
+
     def number(self, history: History) -> pl.Expr:
         """Return what a customer's rows of one period boil down to."""
+        amount = self.amount(history)
+        return (amount.mean() if self.averaged else amount.sum()).alias("its number")
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name a pseudonym for each customer and period of the known rows; nothing is drawn at random."""
@@ -78,14 +86,14 @@ class MonthlyProfile(AttackByPeriod):
 
     def _profiles(self, history: History, who: str) -> pl.DataFrame:
         """Return the number of every customer (or pseudonym) and period."""
-        rows = history.frame.with_columns(self._row_periods(history).alias("its period"))
+        rows = history.frame.with_columns(self.row_periods(history).alias("its period"))
         name = history.schema.role(Role.CUSTOMER).name
         profiles = rows.drop_nulls([name, "its period"]).group_by(name, "its period").agg(self.number(history))
         return profiles.select(
             pl.col(name).cast(pl.String).alias(who), period="its period", number=pl.col("its number").cast(pl.Float64)
         ).drop_nulls()
 
-    def _row_periods(self, history: History) -> pl.Series:
+    def row_periods(self, history: History) -> pl.Series:
         """Return the period of every row, null where the date does not tell it."""
         column = history.schema.role(Role.DATE)
         dates = history.frame[column.name]
@@ -118,14 +126,16 @@ class S7(MonthlyProfile):
     summary: ClassVar[str] = N_("Recognises customers by the mean unit price of each month.")
     roles: ClassVar[tuple[Role, ...]] = (Role.DATE, Role.PRICE)
 
-    def number(self, history: History) -> pl.Expr:
-        """Return the mean unit price, the middle of intervals; rows without a price are left out."""
+    averaged: ClassVar[bool] = True
+
+    def amount(self, history: History) -> pl.Expr:
+        """Return the unit price twice, the middle of intervals; rows without a price are left out."""
         column = history.schema.role(Role.PRICE)
         price = pl.col(column.name)
         ends = [price.struct.field("lo"), price.struct.field("hi")] if _has_intervals(history, column) else [price] * 2
         # sums of whole steps do not depend on the order of rows, sums of floats do
         lo, hi = ((end / column.grid * _FINER).round().cast(pl.Int64) for end in ends)
-        return (lo + hi).mean().alias("its number")
+        return lo + hi
 
 
 class S8(MonthlyProfile):
@@ -148,9 +158,11 @@ class S8(MonthlyProfile):
     name: ClassVar[str] = "s8"
     summary: ClassVar[str] = N_("Recognises customers by how many rows they have in each month.")
 
-    def number(self, history: History) -> pl.Expr:
-        """Return the number of rows."""
-        return pl.len().alias("its number")
+    averaged: ClassVar[bool] = False
+
+    def amount(self, history: History) -> pl.Expr:
+        """Count each row once."""
+        return pl.col(history.schema.role(Role.CUSTOMER).name).is_not_null().cast(pl.Int64)
 
 
 def _has_intervals(history: History, column: Column) -> bool:

@@ -13,12 +13,13 @@ from pydantic import Field
 from noren.attacks.by_period import AttackByPeriod
 from noren.attacks.copy_model import Solution, learnt_copies, periods_in
 from noren.attacks.period_sides import PeriodSides, period_sides
+from noren.attacks.row_evidence import row_evidence
 from noren.cost_law import EVERYBODY, CostLaw
 from noren.data.frames import History
 from noren.data.schema import Role
 from noren.data.stand_ins import columns_not_there, of_one_item
 from noren.i18n import N_, _
-from noren.kernels.linkage.copied_rows import CopyEvidence, evidence
+from noren.kernels.linkage.copied_rows import CopyEvidence
 from noren.kernels.linkage.row_counts import Counts, first_counts, kept_share
 from noren.kernels.linkage.temperature import posterior, temperature
 from noren.progress import Progress, part_of, silent
@@ -85,7 +86,7 @@ class Profile(AttackByPeriod):
         sides = period_sides(original, public, self)
         copies = learnt_copies(sides, limit=self.shortlist, progress=part_of(progress, 0.1, 0.7))
         progress(0.7, _("weighing rows"))
-        found = evidence(sides.known, sides.public, sides.beside, copies, limit=self.shortlist)
+        found = row_evidence(sides.known, sides.public, sides.beside, copies, limit=self.shortlist)
         progress(0.9, _("asking how sure to be"))
         prior, rest = priors(sides, found)
         heat = temperature(found.first, found.halves, prior, rest)

@@ -33,7 +33,7 @@ from noren.kernels.linkage.last_match import (
 from noren.progress import Progress, silent
 from noren.protocols import Guess
 
-__all__ = ["S1", "S2", "S3", "S4", "S5", "S6", "Signature"]
+__all__ = ["S1", "S2", "S3", "S4", "S5", "S6", "Signature", "key_texts", "must_show"]
 
 ITEM_LETTERS = 2
 """What the attackers of 2017 were told of an item: its first two characters."""
@@ -74,8 +74,9 @@ class Signature(AttackByPeriod):
             return Guess(self.name, pl.DataFrame(schema=_PAIRS), {"matched_rows": 0, "known_rows": len(original)})
         found = last_match(seen, known)
         progress(0.7, _("naming pseudonyms"))
-        answer, pseudonyms = _pseudonyms(public[Role.CUSTOMER], found)
-        whose, customers = _numbered(original[Role.CUSTOMER])
+        answer, shown = _pseudonyms(public[Role.CUSTOMER], found)
+        whose, first = _numbered(original[Role.CUSTOMER])
+        customers = original[Role.CUSTOMER][first]
         when, periods = self._numbered_periods(exact_values(original, original.schema.role(Role.DATE)))
         last, agreeing, rows = settled(whose, when, answer, (len(customers), len(periods)))
         customer, period = np.nonzero(last != NO_ROW)
@@ -84,25 +85,26 @@ class Signature(AttackByPeriod):
         customer, period = customer[order], period[order]
         pairs = pl.DataFrame(
             {
-                "pseudonym": pseudonyms.gather(last[customer, period]),
-                "customer": customers.gather(customer),
+                "pseudonym": public[Role.CUSTOMER][shown[last[customer, period]]],
+                "customer": customers[customer],
                 "score": share[order],
-                "period": periods.gather(period),
+                "period": pl.Series(periods, dtype=pl.String)[period],
             },
             schema=_PAIRS,
         )
         notes = {"matched_rows": int(np.count_nonzero(found != NO_ROW)), "known_rows": len(found)}
         return Guess(self.name, pairs, notes)
 
-    def _numbered_periods(self, dates: pl.Series) -> tuple[Whole, pl.Series]:
+    def _numbered_periods(self, dates: pl.Series) -> tuple[Whole, list[str]]:
         """Return the period of each date as a number, and the periods the numbers stand for, in order of time."""
-        days = dates.cast(pl.Date).to_physical().to_numpy()
+        days = _physical(dates.cast(pl.Date)).to_numpy()
         first, seen = days_seen(days)
         once = np.flatnonzero(seen)
-        names = self.periods(pl.Series(once + first, dtype=pl.Int32).cast(pl.Date))
-        periods = pl.Series("period", in_order(names.drop_nulls()), dtype=pl.String)
+        names = self.periods(pl.Series(once + first, dtype=pl.Int32).cast(pl.Date)).to_list()
+        periods = in_order(name for name in names if name is not None)
+        number = {name: at for at, name in enumerate(periods)}
         of_day = np.full(len(seen), NO_ROW, np.int64)
-        of_day[once] = names.cast(pl.Enum(periods)).to_physical().cast(pl.Int64).fill_null(NO_ROW).to_numpy()
+        of_day[once] = [number.get(name, NO_ROW) for name in names]  # days are few, and each stands here once
         return looked_up(days, first, of_day), periods
 
 
@@ -179,16 +181,28 @@ class S6(Signature):
     roles: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.DATE, Role.QUANTITY)
 
 
-# --- keys as numbers ---------------------------------------------------------------------------------------
-
-
-def _keys(public: History, known: History, columns: list[Column]) -> tuple[Whole, Whole]:
-    """Return both sides' keys: numbers that are equal exactly where the cells' texts are."""
+def must_show(public: History, columns: list[Column]) -> None:
+    """Stop where a release lacks a column of the key."""
     for column in columns:
         if column.name not in public.frame.columns:
             raise SchemaError(
                 _("the release has no column {name!r}").format(name=column.name), _("give a release of this original")
             )
+
+
+def key_texts(history: History, columns: list[Column]) -> list[pl.Series]:
+    """Return the texts that rows are recognised by: those of the cells, of items what an attacker was told."""
+    texts = [_text(history, column) for column in columns]
+    cut = [column.role == Role.ITEM for column in columns]
+    return [text.str.head(ITEM_LETTERS) if short else text for text, short in zip(texts, cut, strict=True)]
+
+
+# --- keys as numbers ---------------------------------------------------------------------------------------
+
+
+def _keys(public: History, known: History, columns: list[Column]) -> tuple[Whole, Whole]:
+    """Return both sides' keys: numbers that are equal exactly where the cells' texts are."""
+    must_show(public, columns)
     return joint_key([part for column in columns for part in _parts(public, known, column)])
 
 
@@ -203,7 +217,7 @@ def _parts(public: History, known: History, column: Column) -> list[Sides]:
         return [(_letters(_text(public, column)), _letters(_text(known, column)))]
     if column.type == ValueType.TEXT or any(is_generalised(side.dtype) for side in sides):
         return [_split(_text_codes(pl.concat([_text(public, column), _text(known, column)])), len(public))]
-    one, other = (side.to_physical() for side in sides)
+    one, other = map(_physical, sides)
     if one.dtype.is_integer() and other.dtype.is_integer():
         parts = [(_plain(one), _plain(other))]
     else:
@@ -217,6 +231,13 @@ def _parts(public: History, known: History, column: Column) -> list[Sides]:
     return parts
 
 
+def _physical(values: pl.Series) -> pl.Series:
+    """Return values as the numbers they are kept as; a cast costs far less than an expression."""
+    if values.dtype == pl.Date:
+        return values.cast(pl.Int32)
+    return values if values.dtype.is_numeric() else values.to_physical()
+
+
 def _plain(values: pl.Series) -> NDArray[Any]:
     """Return numbers as they lie in memory, 0 for none; rows without a value are left out later."""
     return (values.fill_null(0) if values.null_count() else values).to_numpy()
@@ -228,6 +249,8 @@ def _split(both: Whole, count: int) -> Sides:
 
 def _text(history: History, column: Column) -> pl.Series:
     frame = history.frame
+    if frame.schema[column.name] == pl.String and column.name not in history.spelling.exceptions:
+        return frame[column.name]
     canonical = frame.select(cell_text(pl.col(column.name), column, frame.schema[column.name]).alias(column.name))
     return history.spelling.apply(canonical)[column.name]
 
@@ -273,17 +296,16 @@ def _filled(history: History, keys: Whole, roles: tuple[Role, ...]) -> tuple[His
 # --- answers -----------------------------------------------------------------------------------------------
 
 
-def _pseudonyms(pseudonym: pl.Series, found: Whole) -> tuple[Whole, pl.Series]:
-    """Return the pseudonym that each known row leads to as a number, and the pseudonyms the numbers stand for."""
+def _pseudonyms(pseudonym: pl.Series, found: Whole) -> tuple[Whole, Whole]:
+    """Return the pseudonym that each known row leads to as a number, and a public row that shows each number's."""
     led_to = np.zeros(len(pseudonym) + 1, bool)
     led_to[found] = True  # NO_ROW marks the place behind the last
     rows = np.flatnonzero(led_to[:-1])
     number = np.full(len(pseudonym) + 1, NO_ROW, np.int64)
-    number[rows], names = _numbered(pseudonym.gather(rows))
-    return number[found], names
+    number[rows], first = _numbered(pseudonym[rows])
+    return number[found], rows[first]
 
 
-def _numbered(names: pl.Series) -> tuple[Whole, pl.Series]:
-    """Return each row's name as a number, and the names the numbers stand for."""
-    number, first = numbered(*_bytes(names.cast(pl.String)))
-    return number, names.gather(first)
+def _numbered(names: pl.Series) -> tuple[Whole, Whole]:
+    """Return each row's name as a number, and the row in which each number comes first."""
+    return numbered(*_bytes(names.cast(pl.String)))

@@ -59,7 +59,7 @@ class UniqueRows(Attack):
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name the customers whose unique rows stand in ``public``; nothing is drawn at random."""
         progress(0.0, _("looking for rows that occur once"))
-        known, seen = self._texts(original), self._texts(public)
+        known, seen = self.texts(original), self.texts(public)
         row = [name for name in known.columns if name != "customer" and name in seen.columns]
         unique = known.filter(pl.struct(row).is_unique()).drop_nulls("customer")
         progress(0.5, _("looking for them in the release"))
@@ -69,7 +69,7 @@ class UniqueRows(Attack):
         pairs = pairs.with_columns(score=pl.lit(1.0))
         return Guess(self.name, pairs, {"unique_rows": len(unique), "found_rows": len(found)})
 
-    def _texts(self, history: History) -> pl.DataFrame:
+    def texts(self, history: History) -> pl.DataFrame:
         """Return the rows as text, the customer's column called ``customer``, null where there is none."""
         column = history.schema.role(Role.CUSTOMER).name
         records = history if self.spelling else replace(history, spelling=Spelling())

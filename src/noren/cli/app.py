@@ -13,6 +13,7 @@ from noren.cli import check, components, convert, datasets, measure, protect, pu
 from noren.cli import contest as contest_command
 from noren.cli import correlate as correlate_command
 from noren.cli import demo as demo_command
+from noren.cli import digest as digest_command
 from noren.cli import draw as draw_command
 from noren.cli import explore as explore_command
 from noren.cli import identifiers as identifiers_command
@@ -86,6 +87,7 @@ app.command("categorize", help=categorize_command.HELP, epilog=categorize_comman
     categorize_command.categorize
 )
 app.command("check", help=check.HELP, epilog=check.EXAMPLE)(check.check)
+app.command("digest", help=digest_command.HELP, epilog=digest_command.EXAMPLE)(digest_command.digest)
 app.command("publish", help=publish.HELP, epilog=publish.EXAMPLE)(publish.publish)
 app.command("sample", help=sample.HELP, epilog=sample.EXAMPLE)(sample.sample)
 app.command("convert", help=convert.HELP, epilog=convert.EXAMPLE)(convert.convert)

@@ -13,6 +13,7 @@ from noren.cli.judge import show_verdict
 from noren.cli.parts.failures import Failures, situation
 from noren.cli.parts.inputs import (
     CustomerColumn,
+    EngineName,
     ItemPrefix,
     Json,
     KnowledgeShare,
@@ -25,6 +26,7 @@ from noren.cli.parts.inputs import (
     SchemaName,
     attackers_limits,
     chosen,
+    cluster_schema,
     load_original,
     schema_flag,
 )
@@ -33,6 +35,7 @@ from noren.errors import ParameterError
 from noren.i18n import _
 
 if TYPE_CHECKING:
+    from noren.data.schema import Schema
     from noren.protocols import Guess
 
 HELP = _("Attack the public part of a release, knowing the original, and write who was named.")
@@ -57,6 +60,7 @@ def attack(
     customer: CustomerColumn = None,
     master: Master = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help=_("Same seed, same guess."))] = 0,
+    engine: EngineName = "local",
     as_json: Json = False,
 ) -> None:
     """Attack a release."""
@@ -67,12 +71,24 @@ def attack(
     from noren.data.formats.guess_files import write_candidates, write_guess
     from noren.data.reading import read_any_release, read_public
     from noren.data.release import Release
+    from noren.engines.accelerated.device import must_be_there
+    from noren.engines.choice import parse_engine, using
     from noren.judgement.judging import deciding_measures, judge
     from noren.judgement.outcome import Outcome, people_in
     from noren.judgement.rule import rule_named
     from noren.parameters import share_flags
 
-    by = rule_named(rule)
+    by, where = rule_named(rule), parse_engine(engine)
+    must_be_there(where)
+    if where.address is not None:
+        for given, flag in ((known, "--known"), (knowledge != 1, "--knowledge"), (item_prefix, "--item-prefix")):
+            if given:
+                raise ParameterError(
+                    _("{flag} does not work on a cluster").format(flag=flag), _("leave it out, or use --engine local")
+                )
+        read_by = cluster_schema(original, schema, rows_are, customer)
+        _on_cluster(original, release, names, out, read_by, where.address, seed, context.args, as_json=as_json)
+        return
     data = load_original(original, schema, master, rows=rows_are, customer=customer, quiet=as_json)
     ready = share_flags(chosen(attacks, names, data), context.args)
     if not ready:
@@ -93,7 +109,7 @@ def attack(
     with _saying_what_is_there([one.name for one in in_turn], results, out):
         for one in in_turn:
             with failures.noting(one.name):
-                with progress_bar(one.name, quiet=as_json) as progress:
+                with progress_bar(one.name, quiet=as_json) as progress, using(where):
                     guess = run(data, target, one, **limits, heard=guesses, progress=progress)
                 about: dict[str, Any] = {"named": len(guess), "parameters": one.parameters()} | dict(guess.notes)
                 if out is not None:
@@ -129,6 +145,39 @@ def attack(
         told = f"noren measure {original} {release}{schema_flag(schema, rows_are, customer)} --guess {out} --with all"
         say(_("next: {command}").format(command=told))
     failures.leave()
+
+
+def _on_cluster(
+    original: Path,
+    release: Path,
+    names: str,
+    out: Path | None,
+    schema: Schema,
+    address: str,
+    seed: int,
+    flags: list[str],
+    *,
+    as_json: bool,
+) -> None:
+    """Attack on a Spark cluster and say how many each attack names; of ``all`` those that run there."""
+    from noren.attacks import attacks
+    from noren.cluster.plans import plans
+    from noren.cluster.working import attack as run
+    from noren.parameters import share_flags
+
+    there = list(plans("attack")) if names == "all" else [name.strip() for name in names.split(",") if name.strip()]
+    picked = [attacks[name] for name in there if names != "all" or attacks[name].fits(schema)]
+    with progress_bar(_("Attacking"), quiet=as_json) as progress:
+        ready = share_flags(picked, flags)
+        found = run(original, release, ready, engine=address, schema=schema, out=out, seed=seed, progress=progress)
+    if as_json:
+        show_json({"results": found, "most_damaging": None, "verdict": None, "failed": {}})
+        return
+    rows = [(name, number(about["named"]), str(about.get("file", ""))) for name, about in found.items()]
+    show_table("", (_("attack"), _("customers named"), _("guess")), rows)
+    if out is not None:
+        again = f"noren measure {original} {release} --engine {address} --guess {out} --with reid-rate"
+        say(_("next: {command}").format(command=again))
 
 
 @contextlib.contextmanager

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import subprocess
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -64,12 +61,10 @@ def demo(
         write_rows(original, folder / "T.csv")
         outcomes, failures = [], Failures()
         bar = progress_bar(_("2. protecting, attacking, measuring"), quiet=as_json)
-        with _compiling() as search, bar as progress:
+        with bar as progress:
             for i, (name, parameters) in enumerate(_RUNS):
                 label = _label(name, parameters)
                 progress(i / len(_RUNS), label)
-                if name == "generalize":
-                    search.wait()
                 release = protect(original, methods.create(name, **parameters), seed=seed)
                 release.save(folder / _folder_name(name, parameters), official=True)
                 outcomes.append(examine(original, release, label=label))
@@ -95,30 +90,6 @@ def demo(
     else:
         _show(verdicts, places, page)
     failures.leave()
-
-
-_SEARCH = """
-from noren.api import protect, sample
-shop = sample(customers=12, rows=120, items=20, seed=1, schema="pwscup2018")
-protect(shop, "generalize", k=5, effort="quick", seed=1)
-"""
-
-
-@contextlib.contextmanager
-def _compiling() -> Iterator[subprocess.Popen[bytes]]:
-    """Let a second process compile the kernels of the search, which comes last; where they are kept, it soon ends."""
-    beside = subprocess.Popen(
-        [sys.executable, "-c", _SEARCH],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    try:
-        yield beside
-    finally:
-        beside.kill()
-        beside.wait()
 
 
 def _show(verdicts: Sequence[Verdict], places: Sequence[Place], page: Path) -> None:

@@ -11,6 +11,7 @@ import typer
 
 from noren.cli.parts.inputs import (
     CustomerColumn,
+    EngineName,
     Force,
     Json,
     Master,
@@ -18,6 +19,7 @@ from noren.cli.parts.inputs import (
     Rows,
     SchemaName,
     Seed,
+    cluster_schema,
     guessed,
     load_original,
     schema_flag,
@@ -68,6 +70,7 @@ def protect(
     only_estimate: Annotated[
         bool, typer.Option("--estimate", help=_("Say how long it will take and how much memory, and stop."))
     ] = False,
+    engine: EngineName = "local",
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -76,15 +79,28 @@ def protect(
     from noren.api import protect as run
     from noren.data.formats.files import must_be_free
     from noren.data.release import RELEASE, must_have_official_form
+    from noren.engines.accelerated.device import must_be_there
+    from noren.engines.choice import parse_engine, using
     from noren.engines.waiting import heard
 
     ready = _chosen(method, chain, context.args)
+    where = parse_engine(engine)
     if only_estimate:
         _estimated(
             ready,
             load_original(original, schema, master, rows=rows_are, customer=customer, quiet=as_json),
             as_json=as_json,
         )
+        return
+    must_be_there(where)
+    if where.address is not None:
+        for given, flag in ((official, "--official"), (stream, "--stream"), (master, "--master")):
+            if given:
+                raise ParameterError(
+                    _("{flag} does not work on a cluster").format(flag=flag), _("leave it out, or use --engine local")
+                )
+        known = cluster_schema(original, schema, rows_are, customer)
+        _on_cluster(ready, original, out, known, where.address, seed, audit=not no_audit, force=force, as_json=as_json)
         return
     must_be_free(out, replace=force and RELEASE)
     if stream:
@@ -98,7 +114,7 @@ def protect(
     used = draw_seed() if seed is None else seed
     with _telling_the_seed(used, drawn=seed is None):
         try:
-            with stoppable_bar(_("Protecting"), quiet=as_json) as progress:
+            with stoppable_bar(_("Protecting"), quiet=as_json) as progress, using(where):
                 release = heard(run, data, ready, seed=used, audit=not no_audit, progress=progress)
         except AuditUnfinishedError as error:
             release, unaudited = error.release, str(error)
@@ -132,6 +148,64 @@ def protect(
     again = f"noren measure {original} {out}{schema_flag(schema, rows_are, customer)}"
     _leave_unaudited(unaudited, f"{again} --with classes")
     say(_("next: {command}").format(command=f"{again} --with all"))
+
+
+def _on_cluster(
+    ready: Method,
+    original: Path,
+    out: Path,
+    schema: Schema,
+    address: str,
+    seed: int | None,
+    *,
+    audit: bool,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Protect on a Spark cluster and say what was done."""
+    from noren.api import draw_seed
+    from noren.cluster.working import protect as run
+
+    used = draw_seed() if seed is None else seed
+    with _telling_the_seed(used, drawn=seed is None), progress_bar(_("Protecting"), quiet=as_json) as progress:
+        done = run(
+            original,
+            ready,
+            engine=address,
+            out=out,
+            schema=schema,
+            seed=used,
+            audit=audit,
+            force=force,
+            progress=progress,
+        )
+    if as_json:
+        show_json(
+            {
+                "release": str(out),
+                "method": ready.name,
+                "parameters": ready.parameters(),
+                "promise": done.statement.promise,
+                "original_rows": done.original_rows,
+                "public_rows": done.public_rows,
+                "deleted_rows": done.deleted_rows,
+                "added_rows": done.inserted_rows,
+                "notes": done.statement.notes,
+                "engine": address,
+                "audited": done.audited,
+            }
+        )
+        return
+    facts = [
+        *_told(done.statement),
+        (_("original rows"), number(done.original_rows)),
+        (_("released rows"), number(done.public_rows)),
+        (_("deleted rows"), number(done.deleted_rows)),
+        (_("added rows"), number(done.inserted_rows)),
+        (_("release"), str(out)),
+    ]
+    show_table("", (_("what"), ""), facts)
+    say(_("next: {command}").format(command=f"noren digest {out}"))
 
 
 def _leave_unaudited(reason: str, command: str = "") -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from noren.cli.parts.inputs import Json
+from noren.cli.parts.inputs import EngineName, Json
 from noren.cli.parts.screen import number, progress_bar, show_json, show_table
 from noren.i18n import _
 
@@ -55,6 +55,7 @@ def reconstruct(
     seed: Annotated[
         int, typer.Option("--seed", min=0, help=_("Deals records into folds and shuffles them; it is no secret."))
     ] = 0,
+    engine: EngineName = "local",
     as_json: Json = False,
 ) -> None:
     """Reconstruct a table."""
@@ -62,21 +63,30 @@ def reconstruct(
     from noren.data.frames import Table
     from noren.data.reading import write
     from noren.data.release import Release
+    from noren.engines.accelerated.device import must_be_there
+    from noren.engines.choice import parse_engine, using
     from noren.retention.reconstruction import WideReconstruction
 
-    loaded = Release.load(release)
-    with progress_bar(_("Reconstructing"), quiet=as_json) as progress:
-        found = run(
-            loaded,
-            None if model == "stated" else model,
-            attributes=_split(attributes),
-            interactions=[one.split("+") for one in _split(interactions)],
-            bootstrap=bootstrap,
-            seed=seed,
-            progress=progress,
-        )
+    where = parse_engine(engine)
+    must_be_there(where)
+    asked: dict[str, Any] = {
+        "model": None if model == "stated" else model,
+        "attributes": _split(attributes),
+        "interactions": [one.split("+") for one in _split(interactions)],
+        "bootstrap": bootstrap,
+        "seed": seed,
+    }
+    if where.address is not None:
+        from noren.cluster.reconstruction import reconstruct as on_cluster
+
+        with progress_bar(_("Reconstructing"), quiet=as_json) as progress:
+            found, schema = on_cluster(release, engine=where.address, progress=progress, **asked)
+    else:
+        loaded = Release.load(release)
+        with progress_bar(_("Reconstructing"), quiet=as_json) as progress, using(where):
+            found, schema = run(loaded, progress=progress, **asked), loaded.public.schema
     records = found.records(seed)
-    write(Table(records, found.perturbation.released_schema(loaded.public.schema)), out)
+    write(Table(records, found.perturbation.released_schema(schema)), out)
     if cells is not None:
         _write_cells(found, cells)
     by_pairs = isinstance(found, WideReconstruction)

@@ -54,6 +54,15 @@ def studio(
     database: Annotated[
         str | None, typer.Option("--database", help=_("A PostgreSQL address; SQLite in the folder where left out."))
     ] = None,
+    engine: Annotated[
+        str,
+        typer.Option(
+            "--engine",
+            envvar="NOREN_ENGINE",
+            metavar="local|auto|gpu|spark://…|local[n]",
+            help=_("Where runs are protected, attacked and measured; what has no plan for a cluster runs here."),
+        ),
+    ] = "local",
     samples: Annotated[
         bool, typer.Option("--samples/--no-samples", help=_("Start an empty studio with made-up data to try."))
     ] = True,
@@ -81,6 +90,7 @@ def studio(
         database=database,
         largest_upload=largest_upload * 2**20,
         samples=samples,
+        engine=engine,
         **chosen,
     )
     address, *others = settings.addresses

@@ -120,6 +120,7 @@ def shown_only(values: pl.Series) -> pl.Series:
     if isinstance(dtype, pl.Enum | pl.Categorical):
         return values.cast(pl.String)
     if isinstance(dtype, pl.List) and isinstance(dtype.inner, pl.Enum | pl.Categorical):
-        texts = values.cast(pl.List(pl.String))
-        return texts.cast(set_dtype(texts.drop_nulls().explode(empty_as_null=False).unique().sort()))
+        listed = values.drop_nulls().explode(empty_as_null=False)
+        shown = set_dtype(listed.unique().cast(pl.String).sort())
+        return values if shown == dtype else values.cast(pl.List(pl.String)).cast(shown)
     return values

@@ -27,8 +27,9 @@ from noren.data.frames import History
 from noren.data.schema import Column, Role, Scale
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import _
-from noren.kernels.arrays import Real
-from noren.kernels.draws import from_grid, from_sets, uniforms
+from noren.kernels.arrays import Real, Whole
+from noren.kernels.draws import from_grid, from_sets
+from noren.kernels.philox import uniforms_at
 from noren.progress import Progress, silent
 
 __all__ = ["Draws", "drawn", "write_draws"]
@@ -50,6 +51,8 @@ class Draws:
     categories
         The items of each category, where the release speaks of categories: a set of categories stands for all their
         items, each equally likely.
+    places
+        Where the rows stand in the whole public part, if they are some of its rows: they are drawn as they are there.
 
     Examples
     --------
@@ -73,8 +76,10 @@ class Draws:
         *,
         seed: int,
         categories: Mapping[str, Sequence[str]] | None = None,
+        places: Whole | None = None,
     ) -> None:
         self.public = public
+        self.places = np.arange(len(public)) if places is None else places
         self.seed = seed
         self._columns: list[Callable[[Real], pl.Series]] = []
         for column in original.measured():
@@ -87,9 +92,8 @@ class Draws:
 
     def __getitem__(self, draw: int) -> History:
         """Return draw number ``draw``, counted from 0: the public rows with exact values."""
-        rows = len(self.public)
         exact = [
-            column(uniforms(rows, seed=self.seed, draw=draw, stream=stream))
+            column(uniforms_at(self.places, seed=self.seed, draw=draw, stream=stream))
             for stream, column in enumerate(self._columns)
         ]
         return replace(self.public, frame=self.public.frame.with_columns(exact), spelling=Spelling())

@@ -10,8 +10,10 @@ value does. A suppressed public cell fits blanks and values alike.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -20,6 +22,7 @@ from numpy.typing import NDArray
 from noren.data.arrays import exact_values, numbers, people
 from noren.data.cells import is_interval, is_set
 from noren.data.formats.spelling import Spelling
+from noren.data.formats.text_order import same_rows, text_numbers
 from noren.data.frames import History
 from noren.data.schema import Column, Role, Scale
 from noren.data.stand_ins import of_one_item
@@ -35,8 +38,13 @@ __all__ = [
     "compared_columns",
     "consistent_customers",
     "history_classes",
+    "row_texts",
     "sides_of",
 ]
+
+
+_PUBLIC_ROWS = 1 << 19
+"""Public rows that are laid out as arrays at a time, whole histories."""
 
 
 @dataclass(frozen=True)
@@ -81,11 +89,17 @@ class Consistent:
 
 
 def consistent_customers(
-    original: History, public: History, progress: Progress = silent, *, enough: int | None = None
+    original: History,
+    public: History,
+    progress: Progress = silent,
+    *,
+    enough: int | None = None,
+    classes: pl.DataFrame | None = None,
 ) -> Consistent:
     """Find the customers of the original that every public row of a pseudonym fits, each row its own.
 
-    With ``enough`` no more than so many are found for a pseudonym.
+    With ``enough`` no more than so many are found for a pseudonym. ``classes`` are the public ones, where they are
+    known already (:func:`history_classes`).
 
     >>> from noren.data.schema import Schema
     >>> def history(customers, prices):
@@ -97,29 +111,71 @@ def consistent_customers(
     [2, 1]
     """
     progress(0.0, _("laying out the rows"))
-    sides = sides_of(original, public)
-    blocks = []
-    for done, block in candidate_blocks(sides.known, sides.public, enough):
-        progress(0.2 + 0.8 * done, _("asking who fits every row"))
-        blocks.append(block)
-    found = joined(blocks, len(sides.customers))
-    return Consistent(
-        found, sides.pseudonyms, sides.customers, sides.history, sides.public.counts[sides.history], sides.known.counts
-    )
+    laid = _laid_out(original, _only_told(public), classes)
+    blocks, rows = list[Candidates](), list[NDArray[np.int64]]()
+    for share, size, said in _some_after_another(laid):
+        for done, block in candidate_blocks(laid.known, said, enough):
+            progress(0.2 + 0.8 * (share + size * done), _("asking who fits every row"))
+            blocks.append(block)
+        rows.append(said.counts)
+    found = joined(blocks, len(laid.customers))
+    counts = np.concatenate([np.zeros(0, dtype=np.int64), *rows])[laid.history]
+    return Consistent(found, laid.pseudonyms, laid.customers, laid.history, counts, laid.known.counts)
 
 
 def sides_of(original: History, public: History) -> Sides:
     """Lay out both sides as arrays; the original must hold exact values. Without items all rows are of one."""
+    laid = _laid_out(original, public)
+    said = _public_rows(laid.once, laid.columns, laid.domains, laid.known)
+    return Sides(tuple(laid.columns), laid.known, said, laid.customers, laid.pseudonyms, laid.history)
+
+
+@dataclass(frozen=True)
+class _LaidOut:
+    """Known rows as arrays, and the public rows of one pseudonym for each history as they are."""
+
+    columns: list[Column]
+    known: KnownRows
+    customers: pl.Series
+    once: History
+    domains: dict[str, pl.Series]
+    pseudonyms: pl.Series
+    history: NDArray[np.int64]
+
+
+def _laid_out(original: History, public: History, classes: pl.DataFrame | None = None) -> _LaidOut:
     original, public = of_one_item(original, public)
     columns = compared_columns(original, public)
-    classes = history_classes(public)
+    classes = history_classes(public) if classes is None else classes
     shown = classes.unique("class", keep="first", maintain_order=True)["pseudonym"]
     once = public.take(public[Role.CUSTOMER].is_in(shown.implode()).fill_null(value=False).arg_true())
     domains = {c.name: _domain(original, once, c) for c in columns if c.scale == Scale.NOMINAL}
     known, customers = _known_rows(original, columns, domains)
-    said = _public_rows(once, columns, domains, known)
     history = classes["class"].cast(pl.Int64).to_numpy()
-    return Sides(tuple(columns), known, said, customers, classes["pseudonym"], history)
+    return _LaidOut(columns, known, customers, once, domains, classes["pseudonym"], history)
+
+
+def _some_after_another(laid: _LaidOut) -> Iterator[tuple[float, float, PublicRows]]:
+    """Yield what some public histories after another allow, with the share before them and their own.
+
+    All of them at once would take several times the memory of the public rows.
+    """
+    who, pseudonyms = people(laid.once[Role.CUSTOMER])
+    ends = np.cumsum(np.bincount(who, minlength=len(pseudonyms)))
+    cuts = np.searchsorted(ends, np.arange(_PUBLIC_ROWS, len(who), _PUBLIC_ROWS))
+    bounds = np.unique(np.concatenate(([0], cuts, [len(pseudonyms)])))
+    for start, stop in pairwise(bounds):
+        rows = np.flatnonzero((who >= start) & (who < stop))
+        part = laid.once if len(rows) == len(laid.once) else laid.once.take(pl.Series(rows))
+        said = _public_rows(part, laid.columns, laid.domains, laid.known)
+        yield start / len(pseudonyms), (stop - start) / len(pseudonyms), said
+
+
+def _only_told(public: History) -> History:
+    """Return the public rows without columns that are suppressed throughout: everything fits them."""
+    rows, kept = len(public), (Role.CUSTOMER, Role.ITEM)
+    unsaid = [c.name for c in public.schema.columns if public.frame[c.name].null_count() == rows and c.role not in kept]
+    return replace(public, frame=public.frame.drop(unsaid), schema=public.schema.without(unsaid)) if unsaid else public
 
 
 def history_classes(public: History) -> pl.DataFrame:
@@ -134,21 +190,20 @@ def history_classes(public: History) -> pl.DataFrame:
     >>> history_classes(History.of(rows, Schema.preset("pwscup2018"))).rows()
     [('1', 0), ('2', 0), ('3', 1)]
     """
-    column = public.schema.role(Role.CUSTOMER).name
+    column = public.schema.role(Role.CUSTOMER)
+    others = [c for c in public.schema.columns if c != column]
+    row = same_rows([text_numbers(public.frame[c.name], c) for c in others], len(public))
+    rows = public.frame.select(pl.col(column.name).alias("pseudonym"), row).drop_nulls("pseudonym")
+    whole = rows.group_by("pseudonym", maintain_order=True).agg(pl.col("row").sort())
+    kinds = whole.select(pl.col("row").unique(maintain_order=True)).with_row_index("class")
+    return whole.join(kinds, on="row", how="left", maintain_order="left").select("pseudonym", "class")
+
+
+def row_texts(public: History) -> pl.DataFrame:
+    """Return the texts of all columns but the customer's; rows that allow the same have the same texts."""
     sets = [name for name, dtype in public.frame.schema.items() if is_set(dtype)]
     frame = public.frame.with_columns(_in_order(public.frame[name]) for name in sets)
-    texts = replace(public, frame=frame, spelling=Spelling()).texts().drop(column)
-    row = (
-        texts.select(pl.struct(pl.all()).rank("dense").alias("row")).to_series()
-        if texts.width
-        else pl.Series("row", [])
-    )
-    rows = pl.DataFrame({"pseudonym": public.frame[column], "row": row}).drop_nulls("pseudonym")
-    whole = rows.group_by("pseudonym", maintain_order=True).agg(
-        pl.col("row").sort().cast(pl.String).str.join(" ").alias("history")
-    )
-    kinds = whole.select(pl.col("history").unique(maintain_order=True)).with_row_index("class")
-    return whole.join(kinds, on="history", how="left", maintain_order="left").select("pseudonym", "class")
+    return replace(public, frame=frame, spelling=Spelling()).texts().drop(public.schema.role(Role.CUSTOMER).name)
 
 
 def _in_order(cells: pl.Series) -> pl.Series:
@@ -183,11 +238,17 @@ def compared_columns(original: History, public: History) -> list[Column]:
 def _known_rows(original: History, columns: list[Column], domains: dict[str, pl.Series]) -> tuple[KnownRows, pl.Series]:
     """Return the rows of the original, and its customers in order of appearance."""
     who, customers = people(original[Role.CUSTOMER])
+    return KnownRows.of(
+        _values(original, columns, domains), who, len(customers), len(domains[columns[0].name])
+    ), customers
+
+
+def _values(original: History, columns: list[Column], domains: dict[str, pl.Series]) -> NDArray[np.float64]:
     values = np.empty((len(original), len(columns)))
     for at, column in enumerate(columns):
         exact = exact_values(original, column)
         values[:, at] = _codes(exact, domains[column.name]) if column.scale == Scale.NOMINAL else numbers(exact)
-    return KnownRows.of(values, who, len(customers), len(domains[columns[0].name])), customers
+    return values
 
 
 def _public_rows(public: History, columns: list[Column], domains: dict[str, pl.Series], known: KnownRows) -> PublicRows:
@@ -228,14 +289,24 @@ def _domain(original: History, public: History, column: Column) -> pl.Series:
 
 
 def _codes(texts: pl.Series, domain: pl.Series) -> NDArray[np.float64]:
-    return texts.cast(pl.String).cast(pl.Enum(domain)).to_physical().cast(pl.Float64).fill_null(np.nan).to_numpy()
+    if isinstance(texts.dtype, pl.Enum):  # few texts, of which each has its number already
+        own = texts.dtype.categories.cast(pl.Enum(domain), strict=False).to_physical().cast(pl.Float64)
+        codes = own.gather(texts.to_physical())
+    else:
+        codes = texts.cast(pl.String).cast(pl.Enum(domain)).to_physical().cast(pl.Float64)
+    return codes.fill_null(np.nan).to_numpy()
 
 
 def _members(cells: pl.Series, domain: pl.Series) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the codes that cells list, sorted by row, then code, and the row of each."""
-    frame = pl.DataFrame({"text": cells}).with_row_index("row")
-    if is_set(cells.dtype):
-        frame = frame.explode("text")
-    frame = frame.with_columns(pl.col("text").cast(pl.String)).drop_nulls("text").unique()
-    frame = frame.with_columns(pl.Series("code", _codes(frame["text"], domain))).sort("row", "code")
-    return frame["row"].cast(pl.Int64).to_numpy(), frame["code"].to_numpy()
+    size = cells.list.len().fill_null(0) if is_set(cells.dtype) else cells.is_not_null().cast(pl.UInt32)
+    listed = cells.drop_nulls().explode(empty_as_null=False) if is_set(cells.dtype) else cells.drop_nulls()
+    row, code = np.repeat(np.arange(len(cells)), size.to_numpy()), _codes(listed, domain)
+    there = ~np.isnan(code)
+    if not there.all():
+        row, code = row[there], code[there]
+    place = row * len(domain) + code.astype(np.int64)
+    if (np.diff(place) <= 0).any():
+        place = np.unique(place)
+        row, code = place // len(domain), (place % len(domain)).astype(np.float64)
+    return row, code

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -138,15 +139,27 @@ class Records:
 
     def take(self, rows: pl.Series) -> Self:
         """Return the rows at positions ``rows``, in that order, spelling included."""
-        return replace(self, frame=self.frame[rows], spelling=self.spelling.take(rows))
+        frame = self.frame.select(_taken(values, rows) for values in self.frame)
+        return replace(self, frame=frame, spelling=self.spelling.take(rows))
 
     def digest(self) -> str:
         """Return the SHA-256 of the rows as text, each followed by one line feed."""
+        return self._digest
+
+    @cached_property
+    def _digest(self) -> str:
         content = hashlib.sha256()
         for start in range(0, len(self), 1 << 18):
             part = replace(self, frame=self.frame[start : start + (1 << 18)], spelling=Spelling())
-            content.update(("\n".join(part.lines().to_list()) + "\n").encode())
+            content.update((part.lines().str.join("\n").item() + "\n").encode())
         return content.hexdigest()
+
+
+def _taken(values: pl.Series, rows: pl.Series) -> pl.Series:
+    """Return values at some places; a column that says nothing is made anew, for no memory is needed to say it."""
+    if len(values) and values.null_count() == len(values):
+        return values[:1].new_from_index(0, len(rows))
+    return values.gather(rows)
 
 
 def _stop_at_missing(frame: pl.DataFrame, schema: Schema, index: Sequence[str] = ()) -> None:

@@ -19,12 +19,14 @@ from noren.data.formats.binary_files import (
     is_excel,
     is_parquet,
     named_parquet_blocks,
+    parquet_names,
     read_excel,
     read_parquet,
+    readable_data,
     typed_parquet_blocks,
     write_excel,
 )
-from noren.data.formats.files import readable, writing_file
+from noren.data.formats.files import writing_file
 from noren.data.formats.official import published, read_master, read_rows, write_rows
 from noren.data.formats.render import file_text
 from noren.data.formats.scan import scan_text
@@ -96,7 +98,7 @@ def read(
     stop_at
         Hears what the guess could not decide before any row is read, and may raise.
     """
-    path = readable(path)
+    path = readable_data(path)
     stop_at_large(path)
     said: tuple[str, ...] = ()
     questions: tuple[Question, ...] = ()
@@ -109,7 +111,7 @@ def read(
         schema = Schema.load(schema)
     data: Records
     if is_parquet(path):
-        names: Sequence[str] = pq.read_schema(path).names
+        names: Sequence[str] = parquet_names(path)
     elif is_excel(path):
         names = ()
     else:
@@ -172,7 +174,7 @@ def settled(path: str | Path, schema: Schema) -> Schema:
     if not schema.guessed:
         return schema
     widening = Widening(schema)
-    for row, block, typed in _looked_at(readable(path), schema):
+    for row, block, typed in _looked_at(readable_data(path), schema):
         widening.look_at(block, row, typed)
     return widening.schema()
 
@@ -275,7 +277,7 @@ def convert(
     A text file is written as the schema's ``[text]`` says: delimiter, header, encoding; UTF-8 with commas and a header
     where it says nothing. By a guessed schema the file is read twice: once to see what holds for all rows.
     """
-    source, target = readable(source), Path(target)
+    source, target = readable_data(source), Path(target)
     _format_of(target)
     if schema is None:
         schema = guess_schema(source).schema

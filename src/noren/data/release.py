@@ -27,9 +27,11 @@ from noren.data.cells import is_interval, shown_only
 from noren.data.display import Card, brief
 from noren.data.formats.binary_files import checked_frame, saying_damage
 from noren.data.formats.files import FolderKind, writing_folder
+from noren.data.formats.folders import parquet_parts
 from noren.data.formats.guess_files import write_truth
 from noren.data.formats.official import published, write_rows
 from noren.data.formats.parse import in_calendar
+from noren.data.formats.text_order import order_by_text
 from noren.data.frames import History, Records, Table
 from noren.data.interchange import Cells
 from noren.data.public_schema import published_schema, published_statement
@@ -38,17 +40,30 @@ from noren.data.statement import Statement
 from noren.errors import FileError, ParameterError
 from noren.i18n import _
 
-__all__ = ["PUBLISHED", "RELEASE", "Release", "Secret", "Statement", "must_have_official_form"]
+__all__ = [
+    "PUBLISHED",
+    "RELEASE",
+    "SCHEMA_FILE",
+    "Release",
+    "Secret",
+    "Statement",
+    "must_have_official_form",
+    "public_block",
+    "public_schema",
+    "schema_in",
+]
 
 _SCHEMA_KEY = b"noren.schema"
+SCHEMA_FILE = "_schema.toml"
+"""Where a public part of many files keeps its schema; one file carries it in its own notes."""
+_BLOCK_ROWS = 1 << 20
 
 
 def _unsigned(folder: Path) -> str | None:
     """Return the public part or the statement where Noren did not write it; the public part carries its schema."""
     try:
-        with pq.ParquetFile(folder / "public.parquet") as file:
-            if _SCHEMA_KEY not in (file.schema_arrow.metadata or {}):
-                return "public.parquet"
+        if schema_in(folder / "public.parquet") is None:
+            return "public.parquet"
         _read_json(folder / "statement.json", {"method": str, "noren": str}, {})
     except (OSError, pa.ArrowException):
         return "public.parquet"
@@ -57,8 +72,28 @@ def _unsigned(folder: Path) -> str | None:
     return None
 
 
-_PUBLIC_FILES = ("public.parquet", "statement.json", "public.csv")
-_SECRET_FILES = ("pseudonyms.parquet", "origin.parquet", "run.json", "A.csv", "F.csv")
+def schema_in(path: Path) -> str | None:
+    """Return the schema that the public part of a release carries, as text; None where it carries none."""
+    if path.is_dir():
+        beside = path / SCHEMA_FILE
+        return beside.read_text(encoding="utf-8") if beside.is_file() else None
+    with pq.ParquetFile(path) as file:
+        return _decoded((file.schema_arrow.metadata or {}).get(_SCHEMA_KEY))
+
+
+def _decoded(text: bytes | None) -> str | None:
+    try:
+        return None if text is None else text.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+# a cluster writes folders of parts where one machine writes a file
+_PUBLIC_FILES = ("public.parquet", "public.parquet/*", "statement.json", "public.csv")
+_SECRET_FILES = (
+    *("pseudonyms.parquet", "pseudonyms.parquet/*", "origin.parquet", "origin.parquet/*"),
+    *("run.json", "A.csv", "F.csv"),
+)
 PUBLISHED = FolderKind(_PUBLIC_FILES, _unsigned)
 """A folder that was published: it may be replaced by another one to hand out."""
 RELEASE = FolderKind((*_PUBLIC_FILES, *(f"secret/{name}" for name in _SECRET_FILES)), _unsigned)
@@ -157,6 +192,7 @@ class Release:
         periods: pl.Series | None = None,
         inserted: Records | None = None,
         pseudonyms: pl.DataFrame | None = None,
+        deleted: pl.Series | None = None,
     ) -> Release:
         """Make a release of rows that stand in the original's order, deleted rows being rows of nulls.
 
@@ -171,6 +207,8 @@ class Release:
         pseudonyms
             Who is behind each pseudonym (``pseudonym``, ``customer`` and, where they change, ``period``), where rows
             changed hands: left out, a pseudonym is that of the customers whose rows stand under it.
+        deleted
+            Rows of a table that are not released although their cells still stand in ``aligned``.
         """
         if len(original) != len(aligned):
             raise ParameterError(
@@ -182,9 +220,10 @@ class Release:
         if pseudonyms is None:
             pseudonyms = _behind_rows(original, aligned, periods)
         every = aligned if inserted is None else _followed_by(aligned, inserted)
-        rows = pl.DataFrame({"line": every.lines()}).with_row_index("row")
-        live = ~every.frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
-        order = rows.filter(live).sort("line", maintain_order=True)["row"]
+        gone = every.frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
+        gone = gone if deleted is None else gone | deleted
+        order = order_by_text(every.frame, every.schema.columns, every.spelling)
+        order = order.filter(~gone.gather(order)) if gone.any() else order
         origin = order.set(order >= len(original), None).alias("row")
         secret = Secret(pseudonyms, origin, len(original), seed, original.digest())
         kept = every.take(order)
@@ -296,10 +335,11 @@ class Release:
 
     def _write_public(self, folder: Path, *, official: bool) -> None:
         shown = self.public.frame.select(shown_only(self.public.frame[n]) for n in self.public.schema.names)
-        table = shown.to_arrow()
         said = published_schema(self.public.schema, self.statement, shown)
-        table = table.replace_schema_metadata({_SCHEMA_KEY: said.to_toml().encode()})
-        pq.write_table(table, folder / "public.parquet", compression="zstd")
+        schema = shown[:0].to_arrow().schema.with_metadata({_SCHEMA_KEY: said.to_toml().encode()})
+        with pq.ParquetWriter(folder / "public.parquet", schema, compression="zstd") as file:
+            for start in range(0, max(len(shown), 1), _BLOCK_ROWS):
+                file.write_table(shown[start : start + _BLOCK_ROWS].to_arrow().cast(schema))
         _write_json(folder / "statement.json", published_statement(self.statement))
         if official:
             must_have_official_form(self.public)
@@ -350,7 +390,10 @@ def _behind_rows(original: Records, aligned: Records, periods: pl.Series | None)
     column = aligned.schema.role(Role.CUSTOMER).name
     both = pl.DataFrame({"pseudonym": aligned.frame[column], "customer": original[Role.CUSTOMER]})
     both = both if periods is None else both.with_columns(periods.alias("period"))
-    return both.drop_nulls("pseudonym").unique(maintain_order=True)
+    # block by block, for pairs are far fewer than rows
+    blocks = (both[start : start + _BLOCK_ROWS] for start in range(0, max(len(both), 1), _BLOCK_ROWS))
+    found = [block.drop_nulls("pseudonym").unique(maintain_order=True) for block in blocks]
+    return pl.concat(found).unique(maintain_order=True)
 
 
 def _followed_by(rows: Records, more: Records) -> Records:
@@ -359,25 +402,40 @@ def _followed_by(rows: Records, more: Records) -> Records:
     return replace(rows, frame=pl.concat([rows.frame.select(names), more.frame.select(names)]))
 
 
+def public_schema(path: Path) -> Schema:
+    """Return the schema of a release's public part."""
+    try:
+        text = schema_in(path)
+    except (OSError, pa.ArrowException):
+        text = None
+    if text is None:
+        raise _not_a_release(path)
+    return Schema.from_toml(text, file=path)
+
+
+def public_block(frame: pl.DataFrame, schema: Schema) -> Records:
+    """Return public rows as they lie in a file; Spark has no clock times, and writes them as whole numbers."""
+    clocks = [c.name for c in schema.columns if c.dtype == pl.Time and frame.schema.get(c.name) == pl.Int64]
+    frame = frame.with_columns(pl.col(clocks).cast(pl.Time)) if clocks else frame
+    return History(frame, schema) if schema.kind == Kind.HISTORY else Table(frame, schema)
+
+
 def _read_public(path: Path) -> Records:
     table = _read_table(path)
-    try:
-        text = (table.schema.metadata or {})[_SCHEMA_KEY].decode()
-    except (KeyError, UnicodeDecodeError):
-        raise _not_a_release(path) from None
-    schema = Schema.from_toml(text, file=path)
+    schema = public_schema(path)
     frame = _frame(table, path)
     if not set(schema.names) <= set(frame.columns):
         raise _not_a_release(path)
+    public = public_block(frame, schema)
     for column in schema.columns:
-        if not _holds(frame[column.name], column):
+        if not _holds(public.frame[column.name], column):
             raise FileError(
                 _("the values are not those of a column of type {type}").format(type=column.type),
                 _("protect again, or restore the folder"),
                 file=path,
                 column=column.name,
             )
-    return History(frame, schema) if schema.kind == Kind.HISTORY else Table(frame, schema)
+    return public
 
 
 def _holds(values: pl.Series, column: Column) -> bool:
@@ -419,6 +477,9 @@ def _within(places: pl.Series, count: int) -> bool:
 
 def _read_table(path: Path) -> pa.Table:
     try:
+        if path.is_dir():
+            parts = [_read_table(part.path) for part in parquet_parts(path)]
+            return pa.concat_tables(part.replace_schema_metadata(None) for part in parts)
         with saying_damage(path, "Parquet"), pq.ParquetFile(path) as file:
             return file.read()
     except FileError:

@@ -44,6 +44,8 @@ class Rungs:
         For each level the label of each code; null where it says nothing.
     leaves, domain
         For each level how many values of the hierarchy each code covers; how many values it has in all.
+    counts
+        Where rows are combinations that stand for several rows each: for how many. Left out, each is one row.
     """
 
     column: Column
@@ -52,10 +54,16 @@ class Rungs:
     labels: tuple[pl.Series, ...]
     leaves: tuple[Whole, ...]
     domain: int
+    counts: Whole | None = None
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return len(self.codes) if self.counts is None else int(self.counts.sum())
 
     def rows_by_code(self, level: int) -> Whole:
         """Return how many rows have each code on ``level``."""
-        own = np.bincount(self.codes, minlength=self.ladder.values)
+        own = np.bincount(self.codes, self.counts, minlength=self.ladder.values)
         return np.bincount(self.ladder.maps()[level], weights=own).astype(np.int64)
 
     def cells(self, level: int) -> pl.Series:
@@ -87,10 +95,13 @@ class _Place(NamedTuple):
     hierarchy: Hierarchy
 
 
-def on_rungs(table: Table, hierarchies: Mapping[str, Hierarchy], missing: Missing) -> list[Rungs]:
+def on_rungs(
+    table: Table, hierarchies: Mapping[str, Hierarchy], missing: Missing, counts: Whole | None = None
+) -> list[Rungs]:
     """Put each column that has a hierarchy on it; a value that its hierarchy does not list is an error that names it.
 
-    Missing cells (empty, or :data:`MISSING_MARK`) are a category of their own below the top, or an error.
+    Missing cells (empty, or :data:`MISSING_MARK`) are a category of their own below the top, or an error. ``counts``
+    tells how many rows each row of ``table`` stands for.
     """
     places = []
     unlisted: list[str] = []
@@ -109,7 +120,7 @@ def on_rungs(table: Table, hierarchies: Mapping[str, Hierarchy], missing: Missin
             ),
             _("add a row for each to the column's file; missing cells may be a category (--missing category)"),
         )
-    return [_rungs(place) for place in places]
+    return [_rungs(place, counts) for place in places]
 
 
 def _in_canonical_text(hierarchy: Hierarchy, column: Column) -> Hierarchy:
@@ -145,7 +156,7 @@ def _unlisted(place: _Place) -> list[str]:
     return ["" if value is None else value for value in other.sort().to_list()]
 
 
-def _rungs(place: _Place) -> Rungs:
+def _rungs(place: _Place, counts: Whole | None) -> Rungs:
     labels, depth = place.hierarchy.labels, place.hierarchy.depth
     occurring = place.texts.unique().to_frame("0")
     # values by their labels from the top down: codes of a label stand together, and the order says nothing of the rows
@@ -164,9 +175,9 @@ def _rungs(place: _Place) -> Rungs:
         step = np.zeros(int(below.max(initial=-1)) + 1, dtype=np.int64)
         step[below] = here
         steps.append(step)
-        counts = labels.group_by(pl.col(str(level)).alias("label")).len("leaves")
+        covered = labels.group_by(pl.col(str(level)).alias("label")).len("leaves")
         leaves.append(
-            rank.join(counts, on="label", how="left", maintain_order="left")["leaves"].cast(pl.Int64).to_numpy()
+            rank.join(covered, on="label", how="left", maintain_order="left")["leaves"].cast(pl.Int64).to_numpy()
         )
         shown.append(names)
         below = here.astype(np.int64)
@@ -178,6 +189,7 @@ def _rungs(place: _Place) -> Rungs:
         said,
         tuple(leaves),
         len(labels),
+        counts,
     )
 
 
@@ -186,7 +198,7 @@ def _rungs(place: _Place) -> Rungs:
 
 def loss_costs(columns: Sequence[Rungs]) -> CellCosts:
     """Return ARX's loss: a cell costs the share of the hierarchy's values that its label covers, a suppressed one 1."""
-    rows = len(columns[0].codes)
+    rows = columns[0].rows
     shown, extra = [], []
     for one in columns:
         shares = [leaves / one.domain for leaves in one.leaves]
@@ -202,7 +214,7 @@ def entropy_costs(columns: Sequence[Rungs]) -> CellCosts:
 
     A cell costs log2(f(g) / f(v)), of its value's rows f(v) and its label's f(g); a suppressed one log2(n / f(v)).
     """
-    rows = len(columns[0].codes)
+    rows = columns[0].rows
     shown, extra, most = [], [], 0.0
     for one in columns:
         own = one.rows_by_code(0)

@@ -10,6 +10,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from typing import TypeVar
 
 __all__ = ["cores", "map_blocks"]
@@ -49,7 +50,7 @@ def map_blocks(
                     # first what the blocks before it give, their own errors too: the same on any number of cores
                     broken = error
                     break
-                waiting.append(pool.submit(kernel, block))
+                waiting.append(pool.submit(copy_context().run, kernel, block))  # the engine chosen here is chosen there
                 if len(waiting) >= workers + ahead:
                     yield waiting.popleft().result()
             while waiting:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from noren.errors import ParameterError
 from noren.i18n import _
 
-__all__ = ["MOST_PSEUDONYMS", "pseudonyms"]
+__all__ = ["MOST_PSEUDONYMS", "first_pseudonym", "pseudonyms"]
 
 MOST_PSEUDONYMS = 10**8
 """How many pseudonyms there are of at most nine digits, all equally long."""
@@ -25,6 +25,17 @@ def pseudonyms(count: int, seed: int) -> NDArray[np.int64]:
     >>> sorted(pseudonyms(4, seed=1).tolist())
     [10, 11, 12, 13]
     """
+    first = first_pseudonym(count, seed)
+    order: NDArray[np.int64] = np.argsort(np.random.Philox(key=seed).random_raw(count), kind="stable")
+    return first + order.astype(np.int64)
+
+
+def first_pseudonym(count: int, seed: int) -> int:
+    """Return the smallest of ``count`` pseudonyms; stop where there are not so many, or the seed is none.
+
+    >>> first_pseudonym(10, 1), first_pseudonym(11, 1)
+    (10, 100)
+    """
     if count > MOST_PSEUDONYMS:
         raise ParameterError(
             _("{count:,} customers are more than there are pseudonyms of nine digits").format(count=count),
@@ -34,6 +45,4 @@ def pseudonyms(count: int, seed: int) -> NDArray[np.int64]:
         raise ParameterError(
             _("seed = {seed} is not a whole number from 0 to 2^128 - 1").format(seed=seed), _("choose another seed")
         )
-    first: int = 10 ** max(1, len(str(max(count - 1, 0))))
-    order: NDArray[np.int64] = np.argsort(np.random.Philox(key=seed).random_raw(count), kind="stable")
-    return first + order.astype(np.int64)
+    return int(10 ** max(1, len(str(max(count - 1, 0)))))

@@ -11,9 +11,9 @@ from noren.data.frames import History
 from noren.data.release import Release, Secret
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import _
-from noren.protocols import Evidence, Guess, Need
+from noren.protocols import Evidence, Guess, Measure, Need
 
-__all__ = ["aligned_history", "at_hand", "guesses_of", "original_history", "secret_of", "sourced_rows"]
+__all__ = ["aligned_history", "at_hand", "guesses_of", "must_have", "original_history", "secret_of", "sourced_rows"]
 
 
 def at_hand(release: Release, guesses: Mapping[str, Guess]) -> set[Need]:
@@ -26,6 +26,30 @@ def at_hand(release: Release, guesses: Mapping[str, Guess]) -> set[Need]:
     if not release.public.generalised:
         there.add("exact")
     return there
+
+
+def must_have(measure: Measure, *, guesses: bool, secret: bool, generalised: bool, made_of: int, rows: int) -> None:
+    """Stop where a measure lacks what it looks at, by what is there of a release of ``made_of`` rows."""
+    if "guess" in measure.needs and not guesses:
+        raise ParameterError(
+            _("{measure} judges attacks, and there is no guess").format(measure=measure.name),
+            _("run an attack first and hand its guess over (--guess)"),
+        )
+    if "secret" in measure.needs and not secret:
+        raise ParameterError(
+            _("{measure} needs the secret part of the release").format(measure=measure.name),
+            _("name the folder that noren protect wrote, not the published one"),
+        )
+    if "exact" in measure.needs and generalised:
+        raise ParameterError(
+            _("{measure} compares exact values, and the release has sets or intervals").format(measure=measure.name),
+            _("use cell-error or item-similarity, or draw exact data from it (noren draw)"),
+        )
+    if "secret" in measure.needs and made_of != rows:
+        raise ParameterError(
+            _("the release was made of {made:,} rows, the original has {rows:,}").format(made=made_of, rows=rows),
+            _("name the original that was protected"),
+        )
 
 
 def original_history(evidence: Evidence) -> History:

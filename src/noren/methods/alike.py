@@ -33,7 +33,9 @@ __all__ = [
     "alike",
     "hides_somebody",
     "in_words",
+    "not_measured",
     "stop_if_too_few",
+    "suppressed_columns",
 ]
 
 SHARING = N_("How many look alike (k)")
@@ -124,11 +126,22 @@ def alike(
     said = middle_values if medians else _generalised
     for column in original.measured():
         columns[column.name] = said(words[column.name], column, row, suppress_cells=suppress_cells)
-    suppressed = [c for c in original.schema.columns if c.name not in columns]
+    suppressed = not_measured(original)
     columns |= {c.name: pl.Series(c.name, [None], dtype=c.dtype).new_from_index(0, len(row)) for c in suppressed}
-    notes = {"suppressed_columns": [c.name for c in suppressed]} if suppressed else {}
-    notes |= rows_without_customer(original)
+    notes = suppressed_columns(original) | rows_without_customer(original)
     return History(pl.DataFrame([columns[name] for name in original.schema.names]), original.schema), notes
+
+
+def not_measured(history: History) -> list[Column]:
+    """Return the columns that would tell members of a group apart."""
+    kept = {*(column.name for column in history.measured()), history.schema.role(Role.CUSTOMER).name}
+    return [column for column in history.schema.columns if column.name not in kept]
+
+
+def suppressed_columns(history: History) -> dict[str, Any]:
+    """Return what a statement notes of columns that would tell members of a group apart."""
+    suppressed = [column.name for column in not_measured(history)]
+    return {"suppressed_columns": suppressed} if suppressed else {}
 
 
 def _generalised(values: pl.Series, column: Column, row: Whole, *, suppress_cells: bool) -> pl.Series:

@@ -8,17 +8,17 @@ from numpy.typing import NDArray
 
 from noren.data.arrays import exact_values, numbers
 from noren.data.frames import History
-from noren.data.schema import Role, Scale
+from noren.data.schema import Column, Role, Scale, Schema
 from noren.kernels.draws import uniforms
 from noren.kernels.sharing.like_rows import near_in_time, one_of_each
 
-__all__ = ["believable_rows"]
+__all__ = ["OF_THE_ITEM", "OF_THE_VISIT", "believable_rows", "draws_of_added", "parts_of_a_moment"]
 
 Numbers = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
-_OF_THE_ITEM = (Role.ITEM, Role.PRICE, Role.QUANTITY, Role.DESCRIPTION)
-_OF_THE_VISIT = (Role.CUSTOMER, Role.INVOICE, Role.DATE, Role.TIME)
+OF_THE_ITEM = (Role.ITEM, Role.PRICE, Role.QUANTITY, Role.DESCRIPTION)
+OF_THE_VISIT = (Role.CUSTOMER, Role.INVOICE, Role.DATE, Role.TIME)
 
 
 def believable_rows(
@@ -51,13 +51,12 @@ def believable_rows(
     >>> believable_rows(released, *codes, np.array([1]), np.array([1]), seed=1).row(0)
     ('bob', datetime.date(2010, 12, 3), 'tea', 2.0, 6)
     """
-    # streams of their own: the pseudonyms use the first
-    like, place = (uniforms(len(who), seed=seed, draw=1, stream=stream) for stream in (0, 1))
+    like, place = draws_of_added(len(who), seed)
     bought = one_of_each(np.where(customer >= 0, item, -1), what, like)
     moment = _moments(released)
     visit = near_in_time(customer, moment, who, moment[bought], place)
     from_item = {
-        c.name for c in released.schema.columns if c.role in _OF_THE_ITEM or _follows_item(released, c.name, c.role)
+        c.name for c in released.schema.columns if c.role in OF_THE_ITEM or _follows_item(released, c.name, c.role)
     }
     return pl.DataFrame(
         [
@@ -67,23 +66,33 @@ def believable_rows(
     )
 
 
+def draws_of_added(rows: int, seed: int) -> tuple[Numbers, Numbers]:
+    """Return the numbers that choose each added row's purchase and its visit; the pseudonyms use another stream."""
+    like, place = (uniforms(rows, seed=seed, draw=1, stream=stream) for stream in (0, 1))
+    return like, place
+
+
+def parts_of_a_moment(schema: Schema) -> list[tuple[Column, float]]:
+    """Return the columns that say when a row was bought, and what a step of each is in days."""
+    parts = ((Role.DATE, 1.0), (Role.TIME, 1.0 / 1440))
+    return [(c, unit) for role, unit in parts for c in schema.with_role(role) if c.scale != Scale.NOMINAL]
+
+
 def _moments(history: History) -> Numbers:
     """Return when each row was bought, in days; 0 where that is not known."""
     moment = np.zeros(len(history))
-    for role, unit in ((Role.DATE, 1.0), (Role.TIME, 1.0 / 1440)):
-        for column in history.schema.with_role(role):
-            if column.scale != Scale.NOMINAL:
-                moment += np.nan_to_num(numbers(exact_values(history, column))) * unit
+    for column, unit in parts_of_a_moment(history.schema):
+        moment += np.nan_to_num(numbers(exact_values(history, column))) * unit
     return moment
 
 
 def _follows_item(history: History, name: str, role: Role) -> bool:
     """Tell whether a column has fewer values beside its first for an item than for a visit, as a category has."""
-    if role in _OF_THE_VISIT:
+    if role in OF_THE_VISIT:
         return False
 
     def further(keys: list[str]) -> int:
         return history.frame.n_unique([*keys, name]) - history.frame.n_unique(keys)
 
-    visit = [c.name for c in history.schema.with_role(*_OF_THE_VISIT)]
+    visit = [c.name for c in history.schema.with_role(*OF_THE_VISIT)]
     return further([history.schema.role(Role.ITEM).name]) < further(visit)

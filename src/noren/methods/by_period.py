@@ -66,13 +66,14 @@ class MethodByPeriod(Method):
             raise ValueError(
                 _("period={period} has its own days; use period=custom with starts").format(period=self.period)
             )
-        for day, next_day in pairwise(self._first_days):
+        for day, next_day in pairwise(self.first_days):
             if day == next_day:
                 raise ValueError(_("starts names {day} twice; give each period another first day").format(day=day))
         return self
 
     @property
-    def _first_days(self) -> list[date]:
+    def first_days(self) -> list[date]:
+        """The first days of custom periods, in order."""
         return sorted(self.starts)
 
     def days_of(self, original: History) -> pl.Series:
@@ -84,9 +85,9 @@ class MethodByPeriod(Method):
         days = self.days_of(original)
         if self.period != "custom":
             return periods_of(days, self.period)
-        named = periods_of(days, self._first_days)
+        named = periods_of(days, self.first_days)
         used = set(named.unique())
-        for day in self._first_days:
+        for day in self.first_days:
             if len(days) and f"{day.year}/{day.month}/{day.day}" not in used:
                 raise ParameterError(
                     _("no row falls in the period that begins on {day}").format(day=day.isoformat()),
@@ -94,15 +95,20 @@ class MethodByPeriod(Method):
                 )
         return named
 
-    def spans(self, original: History) -> tuple[pl.Series, pl.Series]:
-        """Return the first and the last day of each row's period; the last custom period ends with the data."""
+    def spans(self, original: History, last_day: date | None = None) -> tuple[pl.Series, pl.Series]:
+        """Return the first and the last day of each row's period; the last custom period ends with the data.
+
+        Where the rows are a part of the data, ``last_day`` says when those end.
+        """
         days = self.days_of(original)
         day = pl.col("day")
         frame = days.to_frame("day")
         if self.period == "custom":
-            self.periods(original)
-            begins = pl.DataFrame({"first": self._first_days}, schema={"first": pl.Date})
-            begins = begins.with_columns(last=(pl.col("first").shift(-1) - _DAY).fill_null(days.max()))
+            if last_day is None:
+                self.periods(original)
+            begins = pl.DataFrame({"first": self.first_days}, schema={"first": pl.Date})
+            end = days.max() if last_day is None else last_day
+            begins = begins.with_columns(last=(pl.col("first").shift(-1) - _DAY).fill_null(end))
             placed = frame.with_row_index().drop_nulls().sort("day").join_asof(begins, left_on="day", right_on="first")
             frame = frame.with_row_index().join(placed.drop("day"), on="index", how="left", maintain_order="left")
             return frame["first"], frame["last"]

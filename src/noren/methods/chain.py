@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import reduce
 from pathlib import Path
@@ -15,7 +16,7 @@ from pydantic import Field, InstanceOf, WithJsonSchema, field_serializer, field_
 from noren.data.formats.files import readable
 from noren.data.frames import Records
 from noren.data.release import Release, Statement
-from noren.data.schema import Kind
+from noren.data.schema import Kind, Schema
 from noren.errors import FileError, InputError, NorenError, ParameterError
 from noren.i18n import N_, _
 from noren.progress import Progress, part_of, silent
@@ -88,41 +89,51 @@ class Chain(Method):
         """Run all steps; the same seed gives the same bytes."""
         return self.whole(self.stages(original, seed=seed, progress=progress), seed=seed)
 
-    def stages(self, original: Records, *, seed: int, progress: Progress = silent) -> list[Release]:
-        """Run all steps and return each one's release, that of what the step before it made public."""
+    def stages(self, original: Records, *, seed: int, progress: Progress = silent) -> Iterator[Release]:
+        """Run all steps and yield each one's release, that of what the step before it made public."""
+        data = original
+        for at, (step, one) in enumerate(zip(self.steps, self.seeds(seed), strict=True)):
+            told = part_of(progress, at / len(self.steps), (at + 1) / len(self.steps), step.name)
+            with self.on_step(at, data.schema):
+                made = step.protect(data, seed=one, progress=told)
+            yield made
+            data = made.public
+
+    def seeds(self, seed: int) -> list[int]:
+        """Return each step's own share of the seed."""
         if seed < 0:
             raise ParameterError(_("seed = {seed} is below 0").format(seed=seed), _("choose another seed"))
-        own = [int(s.generate_state(1, np.uint64)[0]) >> 1 for s in np.random.SeedSequence(seed).spawn(len(self.steps))]
-        made: list[Release] = []
-        data = original
-        for at, (step, one) in enumerate(zip(self.steps, own, strict=True)):
-            told = part_of(progress, at / len(self.steps), (at + 1) / len(self.steps), step.name)
-            try:
-                if data.schema.kind not in step.accepts:
-                    raise ParameterError(
-                        _("it does not work on a {kind}").format(kind=data.schema.kind), _("leave the step out")
-                    )
-                if lacking := step.lacks(data.schema):
-                    raise ParameterError(
-                        _("it needs a column with the role {roles}, and these purchases have none").format(
-                            roles=", ".join(lacking)
-                        ),
-                        _("leave the step out"),
-                    )
-                made.append(step.protect(data, seed=one, progress=told))
-            except InputError as error:
+        return [
+            int(s.generate_state(1, np.uint64)[0]) >> 1 for s in np.random.SeedSequence(seed).spawn(len(self.steps))
+        ]
+
+    @contextmanager
+    def on_step(self, at: int, schema: Schema) -> Iterator[None]:
+        """Say at which step something is wrong; stop where a step has nothing to work on in data of ``schema``."""
+        step = self.steps[at]
+        try:
+            if schema.kind not in step.accepts:
                 raise ParameterError(
-                    _("step {number}, {method}: {said}").format(number=at + 1, method=step.name, said=error)
-                ) from error
-            data = made[-1].public
-        return made
+                    _("it does not work on a {kind}").format(kind=schema.kind), _("leave the step out")
+                )
+            if lacking := step.lacks(schema):
+                raise ParameterError(
+                    _("it needs a column with the role {roles}, and these purchases have none").format(
+                        roles=", ".join(lacking)
+                    ),
+                    _("leave the step out"),
+                )
+            yield
+        except InputError as error:
+            raise ParameterError(
+                _("step {number}, {method}: {said}").format(number=at + 1, method=step.name, said=error)
+            ) from error
 
     @staticmethod
-    def whole(stages: Sequence[Release], *, seed: int | None) -> Release:
+    def whole(stages: Iterable[Release], *, seed: int | None) -> Release:
         """Return the release of the first original that all stages together amount to."""
         last = reduce(Release.then, stages)
-        secret = replace(last.secret, seed=seed)
-        return Release(last.public, secret, Statement.of_chain(stage.statement for stage in stages))
+        return replace(last, secret=replace(last.secret, seed=seed), statement=Statement.of_chain(last.statement.steps))
 
 
 def _ready_step(number: int, given: Any) -> Method:

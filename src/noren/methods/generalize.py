@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from typing import Any, ClassVar, Literal
 
@@ -18,19 +17,22 @@ from noren.data.arrays import numbers, people
 from noren.data.categories import public_name
 from noren.data.frames import History
 from noren.data.release import Release, Statement
-from noren.data.schema import Role, Scale
+from noren.data.schema import Column, Role, Scale
 from noren.descriptions import ALIKE, PromiseKind, Strength, in_form
 from noren.engines.blocks import map_blocks
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import N_, _
-from noren.kernels.judging.cell_error import population_sd
+from noren.kernels.judging.cell_error import counted, counted_sd
+from noren.kernels.judging.sampled_total import SampledTotal, sampled_total
 from noren.kernels.judging.survival import best_plan
 from noren.kernels.judging.threshold import Bound
 from noren.kernels.sharing.alignment import COLUMNS, LaidRows, laid_rows
+from noren.kernels.sharing.blocks import blocks_of, customer_features
 from noren.kernels.sharing.class_mixtures import Mixture, mixtures
 from noren.kernels.sharing.count_groups import DELETED
-from noren.kernels.sharing.joining import worth_keeping
-from noren.kernels.sharing.shared_histories import Budget, Effort, Found, blocks_by_count, share_histories
+from noren.kernels.sharing.joining import LONG, worth_keeping
+from noren.kernels.sharing.pair_bounds import Spread, in_turn
+from noren.kernels.sharing.shared_histories import Budget, Effort, Found, Report, least_cost, share_histories
 from noren.methods.alike import (
     EFFORT,
     EFFORT_HELP,
@@ -57,8 +59,10 @@ EFFORTS = {
     "normal": Effort(rounds=30, starts=8, tries=8, heat=0.08, steps=8),
     "thorough": Effort(rounds=100, starts=16, tries=12, heat=0.12, steps=24),
 }
-_WHOLE_UP_TO = 4000
-"""Customers searched in one block where the user does not say; beyond, blocks of a quarter of that."""
+_WHOLE_UP_TO = 1500
+"""Customers searched in one block where the user does not say; beyond, blocks of two thirds of that."""
+_SAMPLED = 12
+"""Blocks whose lower bounds are computed where one is estimated."""
 _MOST_CELLS = 150_000_000
 """The largest matrix of rows by rows: 1.2 GB on each of two cores."""
 NO_ITEM = -1
@@ -84,6 +88,7 @@ class _Search:
     """The groups of every block, with the rows that the block's rows are; and how far the search came."""
 
     found: list[tuple[Found, Whole]]
+    blocks: list[Whole]
     stopped: bool = False
     reached: float = 0.0
 
@@ -91,10 +96,14 @@ class _Search:
 # --- what it costs ---------------------------------------------------------------------------------------------------
 
 
+def _block_size(customers: int) -> int:
+    """Return how many customers are searched together where the user does not say."""
+    return customers if customers <= _WHOLE_UP_TO else _WHOLE_UP_TO * 2 // 3
+
+
 def _together(shape: Shape, parameters: Mapping[str, Any]) -> int:
     """Return how many customers are searched together."""
-    whole = shape.people if shape.people <= _WHOLE_UP_TO else _WHOLE_UP_TO // 4
-    return min(int(parameters.get("block") or whole), shape.people)
+    return min(int(parameters.get("block") or _block_size(shape.people)), shape.people)
 
 
 def _people_together(shape: Shape, parameters: Mapping[str, Any]) -> float:
@@ -105,9 +114,15 @@ def _size(parameters: Mapping[str, Any]) -> int:
     return int(parameters.get("k") or 4)  # the common size that survival ends up with is about that
 
 
+def _laid_cells(shape: Shape, parameters: Mapping[str, Any]) -> float:
+    """Return how many pairs of rows it takes to lay a history on another: long ones look at near rows, but as pairs."""
+    whole = mean_square(shape)
+    return whole if _size(parameters) == 2 else min(whole, LONG * shape.rows / max(shape.people, 1))
+
+
 def _looks_at_pairs(shape: Shape, parameters: Mapping[str, Any]) -> float:
     near = min(12 * _size(parameters) + 12, _together(shape, parameters))
-    return shape.people * near * mean_square(shape)
+    return shape.people * near * _laid_cells(shape, parameters)
 
 
 def _rounds(shape: Shape, parameters: Mapping[str, Any]) -> float:
@@ -115,7 +130,11 @@ def _rounds(shape: Shape, parameters: Mapping[str, Any]) -> float:
     paired = _size(parameters) == 2 and shape.people % 2 == 0 and not parameters.get("survival")
     if effort not in EFFORTS or paired:
         return 0.0
-    return EFFORTS[effort].rounds * EFFORTS[effort].tries * shape.people * mean_square(shape)
+    return EFFORTS[effort].rounds * EFFORTS[effort].tries * shape.people * _laid_cells(shape, parameters)
+
+
+def _nothing() -> None:
+    """Say nothing."""
 
 
 class Generalize(Method):
@@ -131,8 +150,8 @@ class Generalize(Method):
 
     For k = 2 the result is the optimum of all pairs, one of an odd number of customers deleted, and proved to be; or
     better, where a group of three is. For larger k the problem is NP-hard; the search goes on for as long as ``effort``
-    says, Ctrl-C or :class:`~noren.progress.Enough` ends it with the best so far, and a lower bound beside U says how
-    much better any truthful release could be at most.
+    says, and Ctrl-C or :class:`~noren.progress.Enough` ends it with the best so far. With ``lower_bound`` a bound
+    beside U says how much better any truthful release could be at most.
 
     With ``survival`` in place of k, class sizes are chosen: as small as they may be for a number of the best attackers
     to fail with that probability (see the measure of that name). The longest histories, which lose most, go into the
@@ -205,7 +224,24 @@ class Generalize(Method):
     block: int | None = Field(
         default=None,
         title=N_("Customers searched together"),
-        description=N_("customers searched together; by default all up to 4000, beyond that 1000 at a time"),
+        description=N_("customers searched together; by default all up to 1500, beyond that 1000 at a time"),
+    )
+    lower_bound: Literal["none", "estimate", "exact"] = Field(
+        default="none",
+        title=N_("Lower bound of the error"),
+        description=N_(
+            "how low the error of any such release could be, which takes many times as long as a quick search and "
+            "changes nothing in it: none, estimate (many blocks: from a sample of them, with an interval), or exact; "
+            "pairs come with theirs (--bound is the rule for an effective attack)"
+        ),
+        json_schema_extra=in_form(
+            help=N_("how low the error of any such release could be; it takes many times as long as a quick search"),
+            words={
+                "none": N_("none: the release alone, soonest"),
+                "estimate": N_("estimated from some blocks of customers, with an interval"),
+                "exact": N_("computed for every block of customers"),
+            },
+        ),
     )
     survival: float | None = Field(
         default=None,
@@ -236,14 +272,17 @@ class Generalize(Method):
     )
 
     def parameters(self) -> dict[str, Any]:
-        """Return the parameters as plain data; those of survival only where it is the aim."""
+        """Return the parameters as plain data; those of survival, and of the lower bound, only where it is the aim."""
         idle = {"survival", "min_class", "attackers", "bound"} if self.survival is None else {"k"}
+        idle |= {"lower_bound"} if self.lower_bound == "none" else set()
         return {name: value for name, value in super().parameters().items() if name not in idle}
 
     @model_validator(mode="after")
     def _one_aim(self) -> Generalize:
         if (self.k is None) == (self.survival is None):
             raise ValueError(_("give k, or survival in its place: one of the two"))
+        if self.survival is not None and self.lower_bound != "none":
+            raise ValueError(_("there is no lower bound for mixed class sizes; leave lower_bound out, or give k"))
         return self
 
     @field_validator("effort")
@@ -269,6 +308,10 @@ class Generalize(Method):
         words, notes = in_words(original, self.categories)
         laid = self._laid(original, words, codes)
         search = self._found(laid, seed, progress)
+        try:
+            least = self._least(laid, search, seed, progress)
+        except Enough:  # the groups are there; who will not wait for their bound gets them without
+            least, progress = None, silent
         progress = silent if search.stopped else progress  # who said enough need not be told more
 
         progress(0.95, _("generalising rows"))
@@ -276,21 +319,18 @@ class Generalize(Method):
         first = 0
         for groups, of in search.found:
             for group in groups.groups:
-                table = of[group.table]
-                if not self.suppress_cells:  # a row with suppressed cells is never dearer than a deleted one
-                    table = table[:, worth_keeping(laid.rows, self.suppress_cells, table)]
+                table = self.kept(laid.rows, of[group.table])
                 row[laid.place[table]] = first + np.arange(table.shape[1])
                 first += table.shape[1]
         aligned, left_out = alike(original, words, row, names, suppress_cells=self.suppress_cells, medians=self.medians)
-        notes |= self._notes(laid, search) | left_out
-        statement = Statement(
-            method=self.name,
-            parameters=self.parameters() | public_name(self.categories),
-            promise=self._promise(),
-            notes=notes,
-        )
+        notes |= self._notes(laid, search, least) | left_out
         progress(0.98, _("putting the rows in an order that tells nothing"))
-        return Release.of_aligned(original, aligned, statement, seed=seed)
+        return Release.of_aligned(original, aligned, self.statement(notes), seed=seed)
+
+    def statement(self, notes: dict[str, Any]) -> Statement:
+        """Return what a release says of itself."""
+        parameters = self.parameters() | public_name(self.categories)
+        return Statement(method=self.name, parameters=parameters, promise=self._promise(), notes=notes)
 
     def _promise(self) -> str:
         """Return what the statement promises."""
@@ -303,15 +343,7 @@ class Generalize(Method):
     def _laid(self, original: History, words: dict[str, pl.Series], codes: Whole) -> _Laid:
         """Return the rows that have a customer, sorted by customer, in units of the whole columns' deviations."""
         measured = original.measured()
-        ordered = [c for c in measured if c.scale != Scale.NOMINAL]
-        nominal = [c for c in measured if c.scale == Scale.NOMINAL]
-        if len(nominal) > 1 or len(ordered) > COLUMNS:
-            raise SchemaError(
-                _("{method} works on one column of names, the item, and up to three of dates and numbers").format(
-                    method=self.name
-                ),
-                _("give date, price and quantity types that can be ordered"),
-            )
+        ordered, nominal = self.searched_columns(measured)
         place = np.argsort(codes, kind="stable")
         place = place[codes[place] >= 0]
         start = np.concatenate([[0], np.cumsum(np.bincount(codes[place]))])
@@ -322,20 +354,46 @@ class Generalize(Method):
         rows = laid_rows(
             start,
             [v[place] for v in values],
-            [population_sd(v) for v in values],
+            [counted_sd(*counted(v)) for v in values],
             [c.grid for c in ordered],
             item[place],
         )._replace(medians=self.medians)
-        longest = np.sort(rows.counts)[-2:]
-        if np.prod(longest.astype(np.float64)) > _MOST_CELLS:
+        self.stop_if_too_long(rows.counts)
+        known = sum(len(original) - original.frame[c.name].null_count() for c in measured)
+        return _Laid(rows, place, max(len(original) * len(measured), 1), float(known - rows.worth.sum()))
+
+    def searched_columns(self, measured: Iterable[Column]) -> tuple[list[Column], list[Column]]:
+        """Return the ordered columns and the one of names, if any; stop where there are more than the search takes."""
+        measured = tuple(measured)
+        ordered = [c for c in measured if c.scale != Scale.NOMINAL]
+        nominal = [c for c in measured if c.scale == Scale.NOMINAL]
+        if len(nominal) > 1 or len(ordered) > COLUMNS:
+            raise SchemaError(
+                _("{method} works on one column of names, the item, and up to three of dates and numbers").format(
+                    method=self.name
+                ),
+                _("give date, price and quantity types that can be ordered"),
+            )
+        return ordered, nominal
+
+    def stop_if_too_long(self, counts: Whole) -> None:
+        """Stop where two customers have too many rows to lay all of them on one another."""
+        longest = np.sort(counts)[-2:]
+        whole = (self.k or self.min_class) == 2 or self.medians or self.lower_bound != "none"  # all rows by all rows
+        if whole and np.prod(longest.astype(np.float64)) > _MOST_CELLS:
             raise ParameterError(
                 _("two customers have {one:,} and {other:,} rows, too many to lay on one another").format(
                     one=int(longest[1]), other=int(longest[0])
                 ),
                 _("use generalize-by-count, or protect the longest histories apart"),
             )
-        known = sum(len(original) - original.frame[c.name].null_count() for c in measured)
-        return _Laid(rows, place, max(len(original) * len(measured), 1), float(known - rows.worth.sum()))
+
+    def kept(self, rows: LaidRows, table: Whole) -> Whole:
+        """Return the generalised rows of a group that are worth keeping."""
+        if self.suppress_cells:  # a row with suppressed cells is never dearer than a deleted one
+            return table
+        worth: Whole = table[:, worth_keeping(rows, self.suppress_cells, table)]
+        return worth
 
     def _effort(self) -> Effort:
         if isinstance(self.effort, str):
@@ -343,24 +401,77 @@ class Generalize(Method):
         normal = EFFORTS["normal"]
         return Effort(normal.rounds, normal.starts, normal.tries, normal.heat, self.effort)
 
+    def block_size(self, customers: int) -> int:
+        """Return how many customers are searched together, of so many; no fewer than these: all in one block."""
+        return self.block or _block_size(customers)
+
+    def blocks(self, features: NDArray[np.float64]) -> list[Whole]:
+        """Return who is searched with whom: customers' numbers, block by block.
+
+        Parameters
+        ----------
+        features
+            What :func:`~noren.kernels.sharing.blocks.customer_features` says of each customer, in the order of their
+            first appearance. With ``survival`` the row count alone decides, so that the longest histories are together.
+        """
+        size = self.block_size(len(features))
+        if size >= len(features):
+            return [np.arange(len(features))]
+        return blocks_of(features if self.k else features[:, :1], self.k or self.min_class, size)
+
+    def search_block(
+        self,
+        rows: LaidRows,
+        at: int,
+        seed: int,
+        *,
+        aim: tuple[int, Sequence[Sequence[int]]] | None = None,
+        budget: Budget | None = None,
+        report: Report | None = None,
+        spread: Spread = map_blocks,
+    ) -> Found:
+        """Return the groups of one block: a function of its rows, its number and the seed, whatever machine it is on.
+
+        Parameters
+        ----------
+        rows
+            The rows of the block's customers, one customer after another in the order of the block, those of a
+            customer in the order of the original, in units of the whole columns.
+        at
+            The number of the block, from 0: with the seed it makes the random stream.
+        aim
+            The size of groups, and those of other sizes (``survival``); k and none unless given.
+        budget
+            The time there is; as long as the effort says unless given.
+        """
+        k, heads = aim or (self.k or self.min_class, ((),))
+        return share_histories(
+            rows,
+            k,
+            self._effort(),
+            heads=heads,
+            suppress=self.suppress_cells,
+            generator=np.random.Generator(np.random.Philox(np.random.SeedSequence([seed, at]))),
+            budget=budget or Budget(self._effort().seconds),
+            spread=spread,
+            report=report,
+        )
+
     def _found(self, laid: _Laid, seed: int, progress: Progress) -> _Search:
         """Return the groups of every block; enough said from the first groups on ends the search with the best."""
         rows = laid.rows
-        count = len(rows.counts)
         tried = [Mixture((), self.k)] if self.k else self._mixtures(rows, progress)
         k, heads = tried[0].k, [mixture.head for mixture in tried]
-        size = self.block or (count if count <= _WHOLE_UP_TO else _WHOLE_UP_TO // 4)
         effort = self._effort()
         whole = Budget(effort.seconds)
-        search = _Search([])
+        search = _Search([], self.blocks(customer_features(rows)))
         done = 0.0
         all_worth = float(rows.worth.sum())
         cells = max(all_worth, 1.0)
         dearest = laid.nobody + all_worth  # what the groups found cost, and all that is not in one deleted
-        blocks = blocks_by_count(rows, k, size) if size < count else [np.arange(count)]
-        for at, block in enumerate(blocks):
+        for at, block in enumerate(search.blocks):
             mine = rows.of(block)
-            longest = at == len(blocks) - 1  # where the small classes are worth most
+            longest = at == len(search.blocks) - 1  # where the small classes are worth most
             worth = float(mine.worth.sum())
             share = worth / cells
             rest = None if effort.seconds is None else max(effort.seconds * (1 - whole.spent()), 0.0)
@@ -378,26 +489,17 @@ class Generalize(Method):
                 u = (dearest if nothing else dearest - worth + cost) / laid.cells
                 words = _("comparing histories") if nothing else _("U = {u:.4f}").format(u=u)
                 search.reached = done + share * part
-                progress(0.02 + 0.9 * search.reached, words, u if search.found or not nothing else None)
+                reached = 0.02 + (0.9 if self.lower_bound == "none" else 0.3) * search.reached
+                progress(reached, words, u if search.found or not nothing else None)
 
-            share_block = partial(
-                share_histories,
-                mine,
-                k,
-                effort,
-                heads=heads if longest else ((),),
-                suppress=self.suppress_cells,
-                generator=np.random.Generator(np.random.Philox(np.random.SeedSequence([seed, at]))),
-                budget=budget,
-                spread=map_blocks,
-            )
+            aim = (k, heads if longest else ((),))
             try:
-                groups = share_block(report=told)
+                groups = self.search_block(mine, at, seed, aim=aim, budget=budget, report=told)
             except Enough:
                 if not search.found:
                     raise
-                budget.stop()
-                groups = share_block()  # of this block and those after it, the first groups that come to hand
+                budget.stop()  # of this block and those after it, the first groups that come to hand
+                groups = self.search_block(mine, at, seed, aim=aim, budget=budget)
             counts = rows.counts[block]
             of = np.arange(mine.start[-1]) + np.repeat(rows.start[block] - mine.start[:-1], counts)
             search.found.append((groups, of))
@@ -405,6 +507,36 @@ class Generalize(Method):
             done += share
             dearest -= worth - groups.cost
         return search
+
+    def _least(self, laid: _Laid, search: _Search, seed: int, progress: Progress) -> SampledTotal | None:
+        """Return the lower bound that was asked for, in cells: of all blocks, or estimated from some.
+
+        Blocks are drawn by the seed, and what is estimated is their bounds' share of what their groups cost.
+        """
+        if self.k is None or self.lower_bound == "none" or search.stopped:
+            return None
+        count = len(search.blocks)
+        chosen = np.arange(count)
+        if self.lower_bound == "estimate" and count > _SAMPLED:
+            generator = np.random.Generator(np.random.Philox(np.random.SeedSequence([seed, count, _SAMPLED])))
+            chosen = np.sort(generator.choice(count, _SAMPLED, replace=False))
+        k, one = self.k, count == 1
+
+        def told(done: float = 0.0) -> None:
+            progress(0.33 + 0.6 * done, _("how low any release could go"))
+
+        def bound(at: int) -> float:
+            rows = laid.rows.of(search.blocks[at])
+            # one block: all cores on its pairs; several: one block to a core
+            spread = map_blocks if one else in_turn
+            return least_cost(rows, k, suppress=self.suppress_cells, spread=spread, report=told if one else _nothing)
+
+        bounds = []
+        for least in map_blocks(bound, chosen.tolist(), workers=1 if one else None):
+            bounds.append(least)
+            told(len(bounds) / len(chosen))
+        costs = np.array([groups.cost for groups, _of in search.found])
+        return sampled_total(np.array(bounds), costs[chosen], float(costs.sum()), count)
 
     def _mixtures(self, rows: LaidRows, progress: Progress) -> list[Mixture]:
         """Return class sizes that outlive the attackers: a few mixtures of one common size, the likeliest first."""
@@ -425,23 +557,11 @@ class Generalize(Method):
             )
         return [mixture for mixture in found if mixture.k == found[0].k][:_MIXTURES]
 
-    def _notes(self, laid: _Laid, search: _Search) -> dict[str, Any]:
-        """Return what the statement says of the search: U, a lower bound of U for any groups, and how far they are."""
+    def _notes(self, laid: _Laid, search: _Search, least: SampledTotal | None) -> dict[str, Any]:
         found = [groups for groups, _of in search.found]
-        u = float(sum(f.cost for f in found) + laid.nobody) / laid.cells
-        notes: dict[str, Any] = {"U": u, "proved_optimal": False} | ({"truthful": False} if self.medians else {})
-        if len(found) > 1:
-            notes["blocks"] = len(found)
-        elif found[0].bound is not None:
-            bound = float(found[0].bound + laid.nobody) / laid.cells
-            notes |= {"lower_bound": bound, "gap": max(u - bound, 0.0), "proved_optimal": found[0].proved}
-            if found[0].anything is not None and found[0].anything < found[0].bound:
-                notes["lower_bound_any"] = float(found[0].anything + laid.nobody) / laid.cells
-        inside = sum(len(group.members) for one in found for group in one.groups)
-        if inside < len(laid.rows.counts):
-            notes["deleted_customers"] = len(laid.rows.counts) - inside
+        sizes = [len(group.members) for one in found for group in one.groups]
+        notes = self.notes_of(found, laid.cells, laid.nobody, least, alone=len(laid.rows.counts) - sum(sizes))
         if self.survival is not None:
-            sizes = [len(group.members) for one in found for group in one.groups]
             alive = (1 - best_plan(sizes, self.bound).chance) ** self.attackers
             kinds = sorted(set(sizes))
             notes |= {"survival": alive, "classes": {str(size): sizes.count(size) for size in kinds}}
@@ -449,4 +569,44 @@ class Generalize(Method):
             notes |= {"stopped": True, "searched": search.reached}
         if not isinstance(self.effort, str):
             notes["by_the_clock"] = True
+        return notes
+
+    def notes_of(
+        self, found: Sequence[Found], cells: int, nobody: float, least: SampledTotal | None = None, *, alone: int
+    ) -> dict[str, Any]:
+        """Return what the statement says of the blocks: U, a lower bound of U where there is one, and how far it is.
+
+        Parameters
+        ----------
+        cells, nobody
+            All cells of the original that count, and those whose row has no customer.
+        alone
+            How many customers are in no group.
+        """
+        u = float(sum(f.cost for f in found) + nobody) / cells
+        notes: dict[str, Any] = {"U": u, "proved_optimal": False} | ({"truthful": False} if self.medians else {})
+
+        def in_u(cost: float) -> float:
+            return float(cost + nobody) / cells
+
+        if len(found) > 1:
+            notes["blocks"] = len(found)
+            if least is not None:
+                notes["lower_bound_within_blocks"] = in_u(least.value)
+                notes["lower_bound_blocks"] = least.sampled
+                if least.sampled < len(found):
+                    notes["lower_bound_interval"] = [in_u(least.low), in_u(least.high)]
+        elif found[0].bound is not None:
+            bound = in_u(found[0].bound)
+            notes |= {"lower_bound": bound, "gap": max(u - bound, 0.0), "proved_optimal": found[0].proved}
+            if found[0].anything is not None and found[0].anything < found[0].bound:
+                notes["lower_bound_any"] = in_u(found[0].anything)
+        elif least is not None:
+            bound = in_u(least.value)
+            proved = found[0].cost - least.value <= 1e-7 * max(found[0].cost, 1.0)
+            notes |= {"lower_bound": bound, "gap": max(u - bound, 0.0), "proved_optimal": proved}
+        elif found[0].proved:
+            notes["proved_optimal"] = True
+        if alone:
+            notes["deleted_customers"] = alone
         return notes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -12,7 +12,7 @@ from noren.data.arrays import exact_values, numbers, people
 from noren.data.categories import public_name
 from noren.data.frames import History
 from noren.data.release import Release, Statement
-from noren.data.schema import Column, Role, Scale
+from noren.data.schema import Column, Role, Scale, Schema
 from noren.descriptions import ALIKE, PromiseKind, Strength, in_form
 from noren.i18n import N_, _
 from noren.kernels.sharing.count_groups import groups_by_count, rows_laid_together
@@ -30,7 +30,7 @@ from noren.methods.pseudonymize import pseudonymous
 from noren.progress import Progress, silent
 from noren.protocols import Method
 
-__all__ = ["GeneralizeByCount"]
+__all__ = ["GeneralizeByCount", "sorted_by"]
 
 
 class GeneralizeByCount(Method):
@@ -92,26 +92,30 @@ class GeneralizeByCount(Method):
 
     def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
         """Make the histories of ``original`` alike, k by k; the seed decides the pseudonyms alone."""
+        aligned, notes = self._aligned(original, seed, progress)
+        progress(0.6, _("putting the rows in an order that tells nothing"))
+        return Release.of_aligned(original, aligned, self.statement(notes), seed=seed)
+
+    def _aligned(self, original: History, seed: int, progress: Progress) -> tuple[History, dict[str, Any]]:
+        """Return the rows made alike, in the original's order, and what a statement notes."""
         progress(0.0, _("grouping customers by their number of purchases"))
         codes, customers = people(original[Role.CUSTOMER])
         names = pseudonymous(original[Role.CUSTOMER], seed)
         stop_if_too_few(self.k, len(customers))
         words, meaning = in_words(original, self.categories)
         group = groups_by_count(np.bincount(codes[codes >= 0]), self.k)
-        row = rows_laid_together(codes, group, [numbers(exact_values(original, c)) for c in _sorted_by(original)])
+        row = rows_laid_together(codes, group, [numbers(exact_values(original, c)) for c in sorted_by(original.schema)])
         progress(0.2, _("generalising rows"))
         aligned, notes = alike(original, words, row, names, suppress_cells=self.suppress_cells)
-        statement = Statement(
-            method=self.name,
-            parameters=self.parameters() | public_name(self.categories),
-            promise=N_("each public history is shared by at least k customers"),
-            notes=meaning | notes,
-        )
-        progress(0.6, _("putting the rows in an order that tells nothing"))
-        return Release.of_aligned(original, aligned, statement, seed=seed)
+        return aligned, meaning | notes
+
+    def statement(self, notes: dict[str, Any]) -> Statement:
+        """Return what a release says of itself."""
+        parameters = self.parameters() | public_name(self.categories)
+        promise = N_("each public history is shared by at least k customers")
+        return Statement(method=self.name, parameters=parameters, promise=promise, notes=notes)
 
 
-def _sorted_by(history: History) -> list[Column]:
+def sorted_by(schema: Schema) -> list[Column]:
     """Return what rows are sorted by: price, then quantity, as far as the schema has them."""
-    schema = history.schema
     return [c for role in (Role.PRICE, Role.QUANTITY) for c in schema.with_role(role) if c.scale != Scale.NOMINAL]

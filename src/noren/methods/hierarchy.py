@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -15,8 +17,8 @@ from noren.cost_law import CostLaw
 from noren.data.frames import Table
 from noren.data.hierarchies import Hierarchy, read_hierarchies
 from noren.data.release import Release, Statement
-from noren.data.rungs import Missing, Rungs, complete_rows, entropy_costs, loss_costs, on_rungs, texts_of
-from noren.data.schema import Column, Kind, Role
+from noren.data.rungs import MISSING_MARK, Missing, Rungs, complete_rows, entropy_costs, loss_costs, on_rungs, texts_of
+from noren.data.schema import Column, Kind, Scale, Schema
 from noren.descriptions import in_form
 from noren.engines.blocks import cores
 from noren.errors import ParameterError
@@ -28,7 +30,6 @@ from noren.methods.table_parts import (
     AlikeRows,
     SensitiveCodes,
     Share,
-    quasi_columns,
     released,
     rule_of,
     sensitive_codes,
@@ -36,11 +37,57 @@ from noren.methods.table_parts import (
 )
 from noren.progress import Progress, silent
 
-__all__ = ["HierarchyMethod"]
+__all__ = ["HierarchyMethod", "Levelled"]
 
 Whole = NDArray[np.int64]
 _MOST_NODES = 20_000_000
 _GOALS = {"loss": GEOMETRIC, "discernibility": DISCERNIBILITY, "class-size": CLASS_SIZE, "entropy": SUM}
+
+
+@dataclass(frozen=True)
+class Levelled:
+    """What was chosen for the rows of a table.
+
+    Attributes
+    ----------
+    rungs, best
+        The columns on their hierarchies, of complete rows; the best levels.
+    there, deleted
+        Which rows are complete enough to be looked at, and which are not released.
+    without, incomplete
+        The columns that have no file; how many rows of the original are not there.
+    """
+
+    rungs: tuple[Rungs, ...]
+    best: Optimum
+    there: pl.Series
+    deleted: pl.Series
+    without: tuple[str, ...]
+    incomplete: int
+
+    def cells(self, table: Table) -> dict[str, pl.Series]:
+        """Return the cells of the table's quasi columns: labels, and values as they are on the lowest level."""
+        levels = zip(self.rungs, self.best.levels, strict=True)
+        return {one.column.name: self._cells(table, one, level) for one, level in levels}
+
+    def _cells(self, table: Table, one: Rungs, level: int) -> pl.Series:
+        if level == 0:
+            return _with_one_blank(table.frame[one.column.name], one.column)
+        cells = one.cells(level)
+        if len(cells) == len(table):
+            return cells
+        place = self.there.cum_sum().cast(pl.Int64) - 1
+        return cells.gather(
+            pl.DataFrame({"place": place, "there": self.there}).select(pl.when("there").then("place"))["place"]
+        )
+
+
+def _with_one_blank(values: pl.Series, column: Column) -> pl.Series:
+    """Return values as they are; where both empty cells and ? say that one is missing, all such cells are empty."""
+    if column.scale != Scale.NOMINAL or not values.null_count():
+        return values
+    said = pl.col(values.name).cast(pl.String) != MISSING_MARK
+    return values.to_frame().select(pl.when(said).then(values.name).alias(values.name))[values.name]
 
 
 class HierarchyMethod(AlikeRows):
@@ -137,37 +184,70 @@ class HierarchyMethod(AlikeRows):
 
     def protect(self, original: Table, *, seed: int, progress: Progress = silent) -> Release:
         """Generalise ``original``; the seed decides the pseudonyms alone."""
-        quasi = quasi_columns(original, self.quasi)
+        quasi, sensitive = self.looked_at(original.schema)
         stop_if_too_few_rows(self.k, len(original))
-        progress(0.0, _("reading hierarchies"))
-        hierarchies, without = self._hierarchies(original, quasi)
-        there = pl.repeat(True, len(original), eager=True, dtype=pl.Boolean)
-        if self.missing == "drop":
-            there = complete_rows(original, hierarchies)
-            stop_if_too_few_rows(self.k, int(there.sum()))
-        table = original if there.all() else original.take(there.arg_true())
-        progress(0.1, _("counting combinations"))
-        rungs = on_rungs(table, hierarchies, self.missing)
-        values = sensitive_codes(original, self._promise, self.sensitive, quasi)
-        best, lost = self._best(rungs, values, there, progress)
-        progress = silent if best.searched < 1 else progress  # who said enough need not be told more
-        deleted = np.ones(len(original), dtype=np.bool_)
-        deleted[there.arg_true().to_numpy()] = lost
+        chosen = self.levelled(original, quasi, sensitive, progress=progress)
+        progress = silent if chosen.best.searched < 1 else progress  # who said enough need not be told more
         progress(0.6, _("writing labels"))
-        cells = {
-            one.column.name: self._cells(original, one, level, there)
-            for one, level in zip(rungs, best.levels, strict=True)
-        }
-        statement = Statement(
+        cells, statement = chosen.cells(original), self.statement(original.schema, chosen)
+        progress(0.7, _("putting the rows in an order that tells nothing"))
+        return released(original, cells, chosen.deleted, statement, seed=seed, identifiers=self.identifiers)
+
+    def levelled(
+        self,
+        table: Table,
+        quasi: Sequence[Column],
+        sensitive: Sequence[Column],
+        counts: Whole | None = None,
+        *,
+        progress: Progress = silent,
+    ) -> Levelled:
+        """Choose the levels of a table's columns, and the rows that are deleted.
+
+        Parameters
+        ----------
+        counts
+            Where the rows of ``table`` are combinations of values: how many rows of the original each stands for.
+        """
+        progress(0.0, _("reading hierarchies"))
+        hierarchies, without = self._hierarchies(table, quasi)
+        rows = np.ones(len(table), dtype=np.int64) if counts is None else counts
+        there = pl.repeat(True, len(table), eager=True, dtype=pl.Boolean)
+        if self.missing == "drop":
+            there = complete_rows(table, hierarchies)
+            stop_if_too_few_rows(self.k, int(rows[there.to_numpy()].sum()))
+        complete = table if there.all() else table.take(there.arg_true())
+        progress(0.1, _("counting combinations"))
+        own = rows[there.to_numpy()]
+        rungs = on_rungs(complete, hierarchies, self.missing, own)
+        best, lost = self._best(rungs, sensitive_codes(table, sensitive), rows, there, progress)
+        deleted = np.ones(len(table), dtype=np.bool_)
+        deleted[there.arg_true().to_numpy()] = lost
+        incomplete = int(rows.sum() - own.sum())
+        return Levelled(tuple(rungs), best, there, pl.Series(deleted), tuple(without), incomplete)
+
+    def statement(self, schema: Schema, chosen: Levelled) -> Statement:
+        """Return what a release says of itself."""
+        best, rungs = chosen.best, chosen.rungs
+        notes = {
+            "levels": {one.column.name: level for one, level in zip(rungs, best.levels, strict=True)},
+            "highest_levels": {one.column.name: one.ladder.levels - 1 for one in rungs},
+            "score": best.score,
+            "classes": best.classes,
+            "suppressed_rows": best.suppressed,
+            "incomplete_rows": chosen.incomplete,
+            "nodes": best.nodes,
+            "columns_without_hierarchy": list(chosen.without),
+            "columns_not_released": self._not_released(schema, {one.column.name for one in rungs}),
+        } | ({"stopped": True, "searched": best.searched} if best.searched < 1 else {})
+        return Statement(
             method=self.name,
             parameters=self.parameters() | {"hierarchies": self.hierarchies.name},
             promise=self._promise.words(),
-            notes=self._notes(original, rungs, best, without, int((~there).sum())),
+            notes=notes,
         )
-        progress(0.7, _("putting the rows in an order that tells nothing"))
-        return released(original, cells, pl.Series(deleted), statement, seed=seed, identifiers=self.identifiers)
 
-    def _hierarchies(self, table: Table, quasi: list[Column]) -> tuple[dict[str, Hierarchy], list[str]]:
+    def _hierarchies(self, table: Table, quasi: Sequence[Column]) -> tuple[dict[str, Hierarchy], list[str]]:
         """Return each quasi column's hierarchy, and the columns that have no file."""
         read = read_hierarchies(self.hierarchies, [column.name for column in quasi])
         without = [column.name for column in quasi if column.name not in read]
@@ -186,21 +266,27 @@ class HierarchyMethod(AlikeRows):
         return own, without
 
     def _best(
-        self, rungs: list[Rungs], secrets: SensitiveCodes | None, there: pl.Series, progress: Progress
+        self,
+        rungs: Sequence[Rungs],
+        secrets: SensitiveCodes | None,
+        rows: Whole,
+        there: pl.Series,
+        progress: Progress,
     ) -> tuple[Optimum, NDArray[np.bool_]]:
         """Return the best node, and which rows it deletes of those that are there."""
         everybody = None if secrets is None else secrets.of_rows
         values = None if everybody is None else everybody[there.to_numpy()]
-        shares = None if everybody is None else np.bincount(everybody) / len(everybody)
+        shares = None if everybody is None else np.bincount(everybody, rows) / rows.sum()
         codes, sizes = [one.codes for one in rungs], [one.ladder.values for one in rungs]
         if values is None:
             which, first = distinct(codes, sizes)
         else:
             which, first = distinct([*codes, values], [*sizes, int(values.max()) + 1])
         combinations = np.column_stack([its[first] for its in codes])
-        counts, ladders = np.bincount(which), [one.ladder for one in rungs]
+        own_rows = rows[there.to_numpy()]
+        counts, ladders = np.bincount(which, own_rows).astype(np.int64), [one.ladder for one in rungs]
         own = None if values is None else values[first]
-        rule = rule_of(self._promise, math.floor(self.suppression * len(which) + 1e-9), secrets)
+        rule = rule_of(self._promise, math.floor(self.suppression * int(own_rows.sum()) + 1e-9), secrets)
         costs = {"loss": loss_costs, "entropy": entropy_costs}.get(self.loss)
 
         def told(share: float, score: float) -> None:
@@ -228,32 +314,3 @@ class HierarchyMethod(AlikeRows):
             )
         lost = suppressed(combinations, counts, ladders, best.levels, rule, own, shares)
         return best, lost[which]
-
-    def _cells(self, original: Table, one: Rungs, level: int, there: pl.Series) -> pl.Series:
-        if level == 0:
-            return original.frame[one.column.name]
-        cells = one.cells(level)
-        if len(cells) == len(original):
-            return cells
-        place = there.cum_sum().cast(pl.Int64) - 1
-        return cells.gather(
-            pl.DataFrame({"place": place, "there": there}).select(pl.when("there").then("place"))["place"]
-        )
-
-    def _notes(
-        self, original: Table, rungs: list[Rungs], best: Optimum, without: list[str], incomplete: int
-    ) -> dict[str, Any]:
-        own = {one.column.name for one in rungs}
-        left = [c.name for c in original.schema.with_role(Role.QUASI) if c.name not in own]
-        dropped = [c.name for c in original.schema.with_role(Role.IDENTIFIER)] if self.identifiers == "drop" else []
-        return {
-            "levels": {one.column.name: level for one, level in zip(rungs, best.levels, strict=True)},
-            "highest_levels": {one.column.name: one.ladder.levels - 1 for one in rungs},
-            "score": best.score,
-            "classes": best.classes,
-            "suppressed_rows": best.suppressed,
-            "incomplete_rows": incomplete,
-            "nodes": best.nodes,
-            "columns_without_hierarchy": without,
-            "columns_not_released": left + dropped,
-        } | ({"stopped": True, "searched": best.searched} if best.searched < 1 else {})

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -16,13 +18,12 @@ from noren.data.cells import set_dtype
 from noren.data.frames import Table
 from noren.data.hierarchies import Hierarchy, read_hierarchies
 from noren.data.release import Release, Statement
-from noren.data.schema import Column, Kind, Role, Scale
+from noren.data.schema import Column, Kind, Scale, Schema
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.lattice.mondrian import classes_by_cuts
 from noren.methods.table_parts import (
     AlikeRows,
-    quasi_columns,
     released,
     rule_of,
     sensitive_codes,
@@ -30,10 +31,18 @@ from noren.methods.table_parts import (
 )
 from noren.progress import Progress, silent
 
-__all__ = ["Mondrian"]
+__all__ = ["Mondrian", "Parted"]
 
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Parted:
+    """The classes that rows were cut into: what each row's quasi cells show, and how many classes there are."""
+
+    cells: dict[str, pl.Series]
+    classes: int
 
 
 class Mondrian(AlikeRows):
@@ -85,13 +94,35 @@ class Mondrian(AlikeRows):
 
     def protect(self, original: Table, *, seed: int, progress: Progress = silent) -> Release:
         """Make the rows of ``original`` alike, class by class; the seed decides the pseudonyms alone."""
-        quasi = quasi_columns(original, self.quasi)
+        quasi, sensitive = self.looked_at(original.schema)
         stop_if_too_few_rows(self.k, len(original))
-        values = sensitive_codes(original, self._promise, self.sensitive, quasi)
+        parted = self.parted(original, quasi, sensitive, progress=progress)
+        nobody = pl.repeat(False, len(original), eager=True, dtype=pl.Boolean)
+        statement = self.statement(original.schema, parted)
+        progress(0.7, _("putting the rows in an order that tells nothing"))
+        return released(original, parted.cells, nobody, statement, seed=seed, identifiers=self.identifiers)
+
+    def parted(
+        self,
+        table: Table,
+        quasi: Sequence[Column],
+        sensitive: Sequence[Column],
+        counts: Whole | None = None,
+        *,
+        progress: Progress = silent,
+    ) -> Parted:
+        """Cut the rows of a table into classes.
+
+        Parameters
+        ----------
+        counts
+            Where the rows of ``table`` are combinations of values: how many rows of the original each stands for.
+        """
+        values = sensitive_codes(table, sensitive)
         progress(0.0, _("putting values in order"))
         names = [column.name for column in quasi]
         orders = {} if self.hierarchies is None else read_hierarchies(self.hierarchies, names)
-        placed = [_placed(exact_values(original, column), column, orders.get(column.name)) for column in quasi]
+        placed = [_placed(exact_values(table, column), column, orders.get(column.name), counts) for column in quasi]
         progress(0.2, _("cutting rows into classes"))
         class_of = classes_by_cuts(
             np.stack([codes for codes, _places in placed]),
@@ -99,6 +130,7 @@ class Mondrian(AlikeRows):
             rule_of(self._promise, 0, values),
             relaxed=self.relaxed,
             sensitive=None if values is None else values.of_rows,
+            counts=counts,
         )
         if class_of is None:
             raise ParameterError(
@@ -107,24 +139,23 @@ class Mondrian(AlikeRows):
             )
         progress(0.5, _("generalising rows"))
         classes = pl.Series("class", class_of)
-        cells = {column.name: _cells(exact_values(original, column), column, classes) for column in quasi}
-        nobody = pl.repeat(False, len(original), eager=True, dtype=pl.Boolean)
-        statement = Statement(
+        cells = {column.name: _cells(exact_values(table, column), column, classes) for column in quasi}
+        return Parted(cells, int(class_of.max()) + 1)
+
+    def statement(self, schema: Schema, parted: Parted) -> Statement:
+        """Return what a release says of itself."""
+        left = self._not_released(schema, parted.cells.keys())
+        return Statement(
             method=self.name,
             parameters=self.parameters() | {"hierarchies": self.hierarchies and self.hierarchies.name},
             promise=self._promise.words(),
-            notes=self._notes(original, names, int(class_of.max()) + 1),
+            notes={"classes": parted.classes, "columns_not_released": left},
         )
-        progress(0.7, _("putting the rows in an order that tells nothing"))
-        return released(original, cells, nobody, statement, seed=seed, identifiers=self.identifiers)
-
-    def _notes(self, original: Table, quasi: list[str], classes: int) -> dict[str, Any]:
-        left = [c.name for c in original.schema.with_role(Role.QUASI) if c.name not in quasi]
-        dropped = [c.name for c in original.schema.with_role(Role.IDENTIFIER)] if self.identifiers == "drop" else []
-        return {"classes": classes, "columns_not_released": left + dropped}
 
 
-def _placed(values: pl.Series, column: Column, hierarchy: Hierarchy | None) -> tuple[Whole, Real]:
+def _placed(
+    values: pl.Series, column: Column, hierarchy: Hierarchy | None, rows: Whole | None = None
+) -> tuple[Whole, Real]:
     """Return the code of each value in the column's order, missing ones first, and where codes lie from 0 to 1."""
     if column.scale != Scale.NOMINAL:
         ordered = values.unique().sort(nulls_last=False)
@@ -133,8 +164,11 @@ def _placed(values: pl.Series, column: Column, hierarchy: Hierarchy | None) -> t
         low, span = (known.min(), max(known.max() - known.min(), 1e-300)) if len(known) else (0.0, 1.0)
         places = np.nan_to_num((places - low) / span)
     else:
-        counts = values.value_counts(name="count").rename({values.name: "value"})
-        by = [pl.col("value").is_null().not_(), -pl.col("count").cast(pl.Int64), pl.col("value")]
+        each = pl.DataFrame(
+            {"value": values, "count": pl.Series(np.ones(len(values), np.int64) if rows is None else rows)}
+        )
+        counts = each.group_by("value").agg(pl.col("count").sum())
+        by = [pl.col("value").is_null().not_(), -pl.col("count"), pl.col("value")]
         if hierarchy is not None:
             labels = hierarchy.labels.rename({"0": "value"})
             counts = counts.join(labels, on="value", how="left", maintain_order="left")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import polars as pl
 
@@ -67,12 +67,15 @@ class MonthlyPseudonyms(MethodByPeriod):
         known = rows.drop_nulls("customer").unique(maintain_order=True)
         known = known.with_columns(pl.Series("name", pseudonyms(len(known), seed)).cast(pl.String))
         names = rows.join(known, on=["customer", "period"], how="left", nulls_equal=True, maintain_order="left")["name"]
+        statement = self.statement(rows_without_customer(original))
+        progress(0.5, _("putting the rows in an order that tells nothing"))
+        aligned = edited(original, [names.alias(customer.name)])
+        return Release.of_aligned(original, aligned, statement, seed=seed, periods=periods)
+
+    def statement(self, notes: dict[str, Any]) -> Statement:
+        """Return what a release says of itself."""
         promise = N_(
             "names are hidden and change with each period; inside a period histories are not hidden: whoever knows some"
             " purchases finds the pseudonym of that period"
         )
-        notes = rows_without_customer(original)
-        statement = Statement(method=self.name, parameters=self.parameters(), promise=promise, notes=notes)
-        progress(0.5, _("putting the rows in an order that tells nothing"))
-        aligned = edited(original, [names.alias(customer.name)])
-        return Release.of_aligned(original, aligned, statement, seed=seed, periods=periods)
+        return Statement(method=self.name, parameters=self.parameters(), promise=promise, notes=notes)

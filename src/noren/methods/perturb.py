@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -19,19 +20,21 @@ from noren.data.stand_ins import columns_not_there, of_one_item, rows_without_cu
 from noren.descriptions import HARDER, PromiseKind, in_form
 from noren.errors import ParameterError
 from noren.i18n import N_, _
-from noren.kernels.draws import uniforms
+from noren.kernels.arrays import Real, Whole
+from noren.kernels.philox import uniforms_at
 from noren.kernels.reconstruction.noise import day_shifts, moved_by_packs, scaled_prices
 from noren.methods.by_period import MethodByPeriod
 from noren.methods.edited import edited
 from noren.methods.pseudonymize import pseudonymous
 from noren.progress import Progress, silent
 
-__all__ = ["Perturb"]
+__all__ = ["MOVED", "Perturb"]
 
 # draw 0 chooses the pseudonyms
 _DRAW = 1
 _DATE, _PRICE, _QUANTITY = range(3)
-_MOVED = (Role.DATE, Role.PRICE, Role.QUANTITY)
+MOVED = (Role.DATE, Role.PRICE, Role.QUANTITY)
+"""What the noise moves, as far as it is there."""
 
 
 class Perturb(MethodByPeriod):
@@ -104,62 +107,107 @@ class Perturb(MethodByPeriod):
     @classmethod
     def fits(cls, schema: Schema) -> bool:
         """Tell whether there is a date, a price or a quantity to move."""
-        return super().fits(schema) and bool(schema.with_role(*_MOVED))
+        return super().fits(schema) and bool(schema.with_role(*MOVED))
 
     def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
         """Perturb the rows of ``original``; the same seed gives the same noise."""
-        schema = original.schema
-        if not schema.with_role(*_MOVED):
+        self.stop_if_nothing_moves(original.schema)
+        progress(0.1, _("moving dates"))
+        days = self.days_of(original) if self.moves_dates(original.schema) else None
+        basket = _first_of_basket(original, days) if days is not None and self.whole_baskets else None
+        (sold,) = of_one_item(original)
+        packs = {
+            column.name: usual_packs(exact_values(sold, sold.schema.role(Role.ITEM)), exact_values(original, column))
+            for column in self.moved_by_packs(original.schema)
+        }
+        columns = [pseudonymous(original[Role.CUSTOMER], seed)]
+        columns += self.moved(original, np.arange(len(original)), seed, packs=packs, basket=basket)
+        notes = columns_not_there(original, MOVED) | rows_without_customer(original)
+        progress(0.6, _("putting the rows in an order that tells nothing"))
+        return Release.of_aligned(original, edited(original, columns), self.statement(notes), seed=seed)
+
+    @staticmethod
+    def stop_if_nothing_moves(schema: Schema) -> None:
+        """Stop where there is neither date, price nor quantity."""
+        if not schema.with_role(*MOVED):
             raise ParameterError(
                 _("perturb moves dates, prices and quantities, and these purchases have none"),
                 _("use swap, thin or a method that makes histories alike"),
             )
-        columns = [pseudonymous(original[Role.CUSTOMER], seed)]
-        progress(0.1, _("moving dates"))
-        if self.days and schema.with_role(Role.DATE):
-            columns.append(self._dates(original, seed))
-        progress(0.3, _("changing prices and quantities"))
+
+    def moves_dates(self, schema: Schema) -> bool:
+        """Tell whether dates are moved."""
+        return bool(self.days and schema.with_role(Role.DATE))
+
+    def moved_by_packs(self, schema: Schema) -> tuple[Column, ...]:
+        """Return the columns that are moved by packs."""
+        return schema.with_role(Role.QUANTITY) if self.packs else ()
+
+    def moved(
+        self,
+        rows: History,
+        places: Whole,
+        seed: int,
+        *,
+        packs: Mapping[str, Real],
+        basket: Whole | None = None,
+        last_day: dt.date | None = None,
+    ) -> list[pl.Series]:
+        """Return the columns of rows, all or a part of the original, that the noise changes.
+
+        Parameters
+        ----------
+        places
+            Where the rows stand in the original.
+        packs
+            The pack of each row's item, for each column of quantities.
+        basket
+            Where the first row of each row's basket stands; left out, dates move one by one.
+        last_day
+            The last day of the original, where ``rows`` are a part of it.
+        """
+        columns = []
+        if self.moves_dates(rows.schema):
+            uniform = _uniform(places if basket is None else basket, seed, _DATE)
+            columns.append(self._dates(rows, uniform, last_day))
         if self.price:
-            columns += [self._prices(original, column, seed) for column in schema.with_role(Role.PRICE)]
-        if self.packs:
-            columns += [self._quantities(original, column, seed) for column in schema.with_role(Role.QUANTITY)]
+            uniform = _uniform(places, seed, _PRICE)
+            columns += [self._prices(rows, column, uniform) for column in rows.schema.with_role(Role.PRICE)]
+        for column in self.moved_by_packs(rows.schema):
+            values = exact_values(rows, column)
+            least, _most = _bounds(column)
+            uniform = _uniform(places, seed, _QUANTITY)
+            columns.append(
+                _like(values, moved_by_packs(numbers(values), packs[column.name], self.packs, least, uniform))
+            )
+        return columns
+
+    def statement(self, notes: dict[str, Any]) -> Statement:
+        """Return what a release says of itself."""
         promise = N_(
             "names are hidden; dates moved inside their period, prices by a small factor, quantities by whole packs;"
             " items stay, and the nearest history may still be the right one"
         )
-        notes = columns_not_there(original, _MOVED) | rows_without_customer(original)
-        statement = Statement(method=self.name, parameters=self.parameters(), promise=promise, notes=notes)
-        progress(0.6, _("putting the rows in an order that tells nothing"))
-        return Release.of_aligned(original, edited(original, columns), statement, seed=seed)
+        return Statement(method=self.name, parameters=self.parameters(), promise=promise, notes=notes)
 
-    def _dates(self, original: History, seed: int) -> pl.Series:
-        column = original.schema.role(Role.DATE)
-        values = original.frame[column.name]
-        days = self.days_of(original)
-        first, last = self.spans(original)
-        uniform = uniforms(len(original), seed=seed, draw=_DRAW, stream=_DATE)
-        if self.whole_baskets:
-            uniform = uniform[_first_of_basket(original, days)]
-        first, last = _within(first, last, column)
-        shift = day_shifts(_whole(days), _whole(first), _whole(last), self.days, uniform)
+    def _dates(self, rows: History, uniform: Real, last_day: dt.date | None) -> pl.Series:
+        column = rows.schema.role(Role.DATE)
+        values = rows.frame[column.name]
+        first, last = _within(*self.spans(rows, last_day), column)
+        shift = day_shifts(_whole(self.days_of(rows)), _whole(first), _whole(last), self.days, uniform)
         moved = pl.DataFrame({"value": values, "shift": shift}).select(
             (pl.col("value") + pl.duration(days="shift")).alias(column.name)
         )
         return moved[column.name].cast(values.dtype)
 
-    def _prices(self, original: History, column: Column, seed: int) -> pl.Series:
-        values = exact_values(original, column)
-        uniform = uniforms(len(values), seed=seed, draw=_DRAW, stream=_PRICE)
+    def _prices(self, rows: History, column: Column, uniform: Real) -> pl.Series:
+        values = exact_values(rows, column)
         least, most = _bounds(column)
         return _like(values, scaled_prices(numbers(values), self.price, column.grid, least, most, uniform))
 
-    def _quantities(self, original: History, column: Column, seed: int) -> pl.Series:
-        values = exact_values(original, column)
-        (sold,) = of_one_item(original)
-        pack = usual_packs(exact_values(sold, sold.schema.role(Role.ITEM)), values)
-        uniform = uniforms(len(values), seed=seed, draw=_DRAW, stream=_QUANTITY)
-        least, _most = _bounds(column)
-        return _like(values, moved_by_packs(numbers(values), pack, self.packs, least, uniform))
+
+def _uniform(places: Whole, seed: int, stream: int) -> Real:
+    return uniforms_at(places, seed=seed, draw=_DRAW, stream=stream)
 
 
 def usual_packs(item: pl.Series, quantity: pl.Series) -> NDArray[np.float64]:

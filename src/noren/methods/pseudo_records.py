@@ -184,41 +184,25 @@ class PseudoRecords(Method):
         for column in original.measured():
             exact_values(original, column)
         codes, customers = people(customer)
-        least = self._least(len(customers))
+        least = self.least_size(len(customers))
         names = pseudonymous(customer, seed)
         item, items = _item_codes(original[Role.ITEM])
-        if self.clusters * items > _MOST_CELLS:
-            raise ParameterError(
-                _("{clusters:,} clusters of {items:,} items are too many to search at once").format(
-                    clusters=self.clusters, items=items
-                ),
-                _("use fewer clusters, or protect parts of the customers on their own"),
-            )
         sets = item_sets(np.where(item >= 0, codes, NOBODY), item, len(customers), items)
-        cluster, searched = self._clusters(sets, items, least, seed, progress)
-        stopped = searched < 1
-        progress = silent if stopped else progress  # who said enough need not be told more
+        cluster, searched = self.clusters_of(sets, items, least, seed, progress)
+        progress = silent if searched < 1 else progress  # who said enough need not be told more
 
         progress(0.9, _("adding rows"))
         who, what = missing_items(sets, cluster)
         # a spelling of the file's own would tell its rows from added ones
         released = History(edited(original, [names]).frame, original.schema, Spelling())
         added = believable_rows(released, codes, item, who, what, seed=seed)
-        notes = self._notes(np.bincount(cluster, minlength=self.clusters), len(added))
-        notes |= rows_without_customer(original)
-        statement = Statement(
-            method=self.name,
-            parameters=self.parameters(),
-            promise=N_(
-                "customers of a cluster have equal item sets: by items, one guess in the cluster's size is right"
-            ),
-            notes=notes | ({"stopped": True, "searched": searched} if stopped else {}),
-        )
+        sizes = np.bincount(cluster, minlength=self.clusters)
+        statement = self.statement(sizes, len(added), searched, rows_without_customer(original))
         progress(0.95, _("putting the rows in an order that tells nothing"))
         inserted = History(added, original.schema)
         return Release.of_aligned(original, released, statement, seed=seed, inserted=inserted)
 
-    def _least(self, customers: int) -> int:
+    def least_size(self, customers: int) -> int:
         """Return the least size of a cluster; stop where there are not customers enough."""
         if self.clusters > customers:
             raise ParameterError(
@@ -241,8 +225,22 @@ class PseudoRecords(Method):
             )
         return least
 
-    def _clusters(self, sets: ItemSets, items: int, least: int, seed: int, progress: Progress) -> tuple[Whole, float]:
+    def statement(self, sizes: Whole, added: int, searched: float, notes: dict[str, Any]) -> Statement:
+        """Return what a release says of itself, given the sizes of its clusters."""
+        stopped = {"stopped": True, "searched": searched} if searched < 1 else {}
+        promise = N_("customers of a cluster have equal item sets: by items, one guess in the cluster's size is right")
+        told = self._notes(sizes, added) | notes | stopped
+        return Statement(method=self.name, parameters=self.parameters(), promise=promise, notes=told)
+
+    def clusters_of(self, sets: ItemSets, items: int, least: int, seed: int, progress: Progress) -> tuple[Whole, float]:
         """Return the cluster of each customer, and how much of the search was done."""
+        if self.clusters * items > _MOST_CELLS:
+            raise ParameterError(
+                _("{clusters:,} clusters of {items:,} items are too many to search at once").format(
+                    clusters=self.clusters, items=items
+                ),
+                _("use fewer clusters, or protect parts of the customers on their own"),
+            )
         if self.variant == "balanced":
 
             def told(done: float, added: int) -> None:

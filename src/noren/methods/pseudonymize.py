@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import polars as pl
 
@@ -60,8 +60,10 @@ class Pseudonymize(Method):
         """Replace the customers of ``original`` by pseudonyms; the same seed gives the same ones."""
         progress(0.0, _("choosing pseudonyms"))
         aligned = edited(original, [pseudonymous(original[Role.CUSTOMER], seed)])
-        promise = N_("names are hidden, histories are not: whoever knows some purchases finds the customer")
-        notes = rows_without_customer(original)
-        statement = Statement(method=self.name, parameters=self.parameters(), promise=promise, notes=notes)
         progress(0.5, _("putting the rows in an order that tells nothing"))
-        return Release.of_aligned(original, aligned, statement, seed=seed)
+        return Release.of_aligned(original, aligned, self.statement(rows_without_customer(original)), seed=seed)
+
+    def statement(self, notes: dict[str, Any]) -> Statement:
+        """Return what a release says of itself."""
+        promise = N_("names are hidden, histories are not: whoever knows some purchases finds the customer")
+        return Statement(method=self.name, parameters=self.parameters(), promise=promise, notes=notes)

@@ -6,32 +6,34 @@ from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from pydantic import Field
 
 from noren.cost_law import BY_ROWS, CostLaw
 from noren.data.arrays import exact_values, numbers, people
 from noren.data.frames import History
 from noren.data.release import Release, Statement
-from noren.data.schema import Role, Scale
+from noren.data.schema import Column, Role, Scale, Schema
 from noren.data.stand_ins import columns_not_there, of_one_item, rows_without_customer
 from noren.descriptions import HARDER, PromiseKind, Strength, in_form
 from noren.i18n import N_, _
+from noren.kernels.arrays import Real, Whole
 from noren.kernels.draws import uniforms
+from noren.kernels.philox import uniforms_at
 from noren.kernels.sharing.exchange import NO_PARTNER, like_partners, matched_rows
 from noren.methods.by_period import MethodByPeriod
 from noren.methods.edited import edited
 from noren.methods.pseudonymize import pseudonymous
 from noren.progress import Progress, silent
 
-__all__ = ["Swap"]
+__all__ = ["WITH_OWNER", "Swap", "ordered_by"]
 
 # draw 0 chooses the pseudonyms
 _DRAW, _ITEMS, _ROWS = 1, 0, 1
 _ROUNDS = 8
 """How often histories look for a partner by one of their items, before they take one of like length."""
 
-Whole = NDArray[np.int64]
+WITH_OWNER = (Role.INVOICE, Role.OTHER)
+"""An invoice, or the customer's country, goes with the customer."""
 
 
 class Swap(MethodByPeriod):
@@ -92,27 +94,41 @@ class Swap(MethodByPeriod):
         """Exchange rows of ``original``; the same seed exchanges the same ones."""
         progress(0.0, _("finding similar customers"))
         one, other = self._pairs_of_rows(original, seed)
-        wanted = int(np.floor(self.share * len(original) / 2 + 1e-9))
-        picked = np.argsort(uniforms(len(one), seed=seed, draw=_DRAW, stream=_ROWS), kind="stable")[:wanted]
+        picked = np.argsort(self.draws(np.arange(len(one)), seed), kind="stable")[: self.pairs_wanted(len(original))]
         owner = np.arange(len(original))
         owner[one[picked]], owner[other[picked]] = other[picked], one[picked]
 
         progress(0.5, _("exchanging rows"))
         customer = original[Role.CUSTOMER]
         names = pseudonymous(customer, seed)
-        # an invoice, or the customer's country, goes with the customer
-        with_owner = [original.frame[c.name] for c in original.schema.with_role(Role.INVOICE, Role.OTHER)]
+        with_owner = [original.frame[c.name] for c in original.schema.with_role(*WITH_OWNER)]
         changed = [column.gather(owner) for column in (names, *with_owner)]
         behind = pl.DataFrame({"pseudonym": names, "customer": customer}).drop_nulls().unique(maintain_order=True)
+        notes = columns_not_there(original, (Role.ITEM, Role.DATE)) | rows_without_customer(original)
+        statement = self.statement(notes, pairs=len(picked), rows=len(original))
+        progress(0.6, _("putting the rows in an order that tells nothing"))
+        return Release.of_aligned(original, edited(original, changed), statement, seed=seed, pseudonyms=behind)
+
+    def pairs_wanted(self, rows: int) -> int:
+        """Return how many pairs of rows of so many change hands, where there are enough."""
+        return int(np.floor(self.share * rows / 2 + 1e-9))
+
+    def draws(self, places: Whole, seed: int) -> Real:
+        """Return the numbers that decide which pairs of rows change hands first, for pairs at ``places``."""
+        return uniforms_at(places, seed=seed, draw=_DRAW, stream=_ROWS)
+
+    def orders_of_items(self, items: int, seed: int) -> Real:
+        """Return a random order of so many items for each round of looking for partners."""
+        return uniforms(_ROUNDS * items, seed=seed, draw=_DRAW, stream=_ITEMS).reshape(_ROUNDS, items)
+
+    def statement(self, notes: dict[str, Any], *, pairs: int, rows: int) -> Statement:
+        """Return what a release says of itself when so many pairs of so many rows changed hands."""
         promise = N_(
             "names are hidden, and some rows stand under a similar customer's name; what was sold in each period stays"
             " exact, and rows that did not change hands lead to their customer"
         )
-        notes: dict[str, Any] = {"changed_hands": 2 * len(picked) / max(len(original), 1)}
-        notes |= columns_not_there(original, (Role.ITEM, Role.DATE)) | rows_without_customer(original)
-        statement = Statement(method=self.name, parameters=self.parameters(), promise=promise, notes=notes)
-        progress(0.6, _("putting the rows in an order that tells nothing"))
-        return Release.of_aligned(original, edited(original, changed), statement, seed=seed, pseudonyms=behind)
+        told = {"changed_hands": 2 * pairs / max(rows, 1)} | notes
+        return Statement(method=self.name, parameters=self.parameters(), promise=promise, notes=told)
 
     def _pools(self, original: History) -> pl.Series:
         """Return the period of each row as a number; the same for all where there are no dates."""
@@ -125,12 +141,13 @@ class Swap(MethodByPeriod):
         (original,) = of_one_item(original)
         item = exact_values(original, original.schema.role(Role.ITEM)).rank("dense").cast(pl.Int64).fill_null(0)
         codes, _customers = people(original[Role.CUSTOMER])
+        ordering = [numbers(exact_values(original, column)) for column in ordered_by(original.schema)]
         rows = pl.DataFrame(
             [
                 pl.Series("who", codes).replace(-1, None),
                 self._pools(original),
                 item.alias("item"),
-                *(pl.Series(str(at), values) for at, values in enumerate(_ordering(original))),
+                *(pl.Series(str(at), values) for at, values in enumerate(ordering)),
             ]
         ).with_row_index("row")
         rows = rows.drop_nulls(["who", "period"]).sort("period", "who", maintain_order=True)
@@ -140,9 +157,8 @@ class Swap(MethodByPeriod):
         unit = rows.select(pl.struct("period", "who").rle_id().cast(pl.Int64)).to_series().to_numpy()
         start = np.concatenate([[0], np.cumsum(np.bincount(unit))])
         items = int(rows["item"].max()) + 1  # type: ignore[arg-type]
-        ranks = uniforms(_ROUNDS * items, seed=seed, draw=_DRAW, stream=_ITEMS).reshape(_ROUNDS, items)
         period = rows["period"].to_numpy()[start[:-1]]
-        partner = like_partners(start, rows["item"].to_numpy(), period, ranks)[unit]
+        partner = like_partners(start, rows["item"].to_numpy(), period, self.orders_of_items(items, seed))[unit]
         rows = rows.with_columns(unit=pl.Series(unit), partner=pl.Series(partner))
         rows = rows.filter(pl.col("partner") != NO_PARTNER)
         order = [name for name in rows.columns if name.isdigit()]
@@ -158,8 +174,7 @@ class Swap(MethodByPeriod):
         return place[np.concatenate([one, rest[first]])], place[np.concatenate([other, rest[second]])]
 
 
-def _ordering(original: History) -> list[NDArray[np.float64]]:
+def ordered_by(schema: Schema) -> list[Column]:
     """Return what rows of a customer are ordered by: price, then quantity, then date, as far as there are any."""
     roles = (Role.PRICE, Role.QUANTITY, Role.DATE)
-    columns = [c for role in roles for c in original.schema.with_role(role) if c.scale != Scale.NOMINAL]
-    return [numbers(exact_values(original, column)) for column in columns]
+    return [c for role in roles for c in schema.with_role(role) if c.scale != Scale.NOMINAL]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -16,7 +16,7 @@ from noren.data.formats.spelling import Spelling
 from noren.data.frames import Table
 from noren.data.release import Release, Statement
 from noren.data.roles import stop_at_unclassified
-from noren.data.schema import Column, Role, Scale, ValueType
+from noren.data.schema import Column, Role, Scale, Schema, ValueType
 from noren.descriptions import ALIKE, PromiseKind, Strength, in_form
 from noren.errors import ParameterError
 from noren.i18n import N_, _
@@ -37,8 +37,10 @@ __all__ = [
     "TableK",
     "quasi_columns",
     "released",
+    "released_schema",
     "rule_of",
     "sensitive_codes",
+    "sensitive_columns",
     "stop_if_too_few_rows",
 ]
 
@@ -144,10 +146,10 @@ def rule_of(promise: Promise, most_suppressed: int, values: SensitiveCodes | Non
     return rule if values is None or not len(values.parts) else rule._replace(diversity=EACH, parts=values.parts)
 
 
-def quasi_columns(table: Table, named: Sequence[str]) -> list[Column]:
+def quasi_columns(schema: Schema, named: Sequence[str]) -> list[Column]:
     """Return the quasi columns: those named, else those of the schema; every column must have been given a role."""
-    stop_at_unclassified(table.schema)
-    chosen = [table.schema[name] for name in named] if named else list(table.schema.with_role(Role.QUASI))
+    stop_at_unclassified(schema)
+    chosen = [schema[name] for name in named] if named else list(schema.with_role(Role.QUASI))
     twice = {name for name in named if list(named).count(name) > 1}
     if twice:
         raise ParameterError(_("{column} is named twice").format(column=min(twice)), _("name each column once"))
@@ -180,19 +182,17 @@ class SensitiveCodes:
     parts: Whole
 
 
-def sensitive_codes(
-    table: Table, promise: Promise, named: str | None, quasi: Sequence[Column]
-) -> SensitiveCodes | None:
-    """Return the code of each row's sensitive value, where the promise looks at them.
+def sensitive_columns(schema: Schema, promise: Promise, named: str | None, quasi: Sequence[Column]) -> list[Column]:
+    """Return the sensitive columns that the promise looks at; none where it looks at k alone.
 
     Where several columns are sensitive and none is named, a number of distinct values is asked of each of them.
     """
     if not promise.looks_at_sensitive:
-        return None
+        return []
     own = {column.name for column in quasi}
-    known = [c for c in table.schema.with_role(Role.SENSITIVE) if c.name not in own]
+    known = [c for c in schema.with_role(Role.SENSITIVE) if c.name not in own]
     if named is not None:
-        known = [table.schema[named]]
+        known = [schema[named]]
         if named in own:
             raise ParameterError(
                 _("{column} is quasi, and cannot be the sensitive one too").format(column=named),
@@ -205,6 +205,13 @@ def sensitive_codes(
             else _("which of {columns} is the sensitive one?").format(columns=listing([c.name for c in known])),
             _("name it: --sensitive COLUMN"),
         )
+    return known
+
+
+def sensitive_codes(table: Table, known: Sequence[Column]) -> SensitiveCodes | None:
+    """Return the code of each row's value in the sensitive columns, where there are any."""
+    if not known:
+        return None
     each = [_codes_of(table, column) for column in known]
     if len(each) == 1:
         return SensitiveCodes(each[0], np.zeros((0, 0), dtype=np.int64))
@@ -251,24 +258,35 @@ def released(
         Which rows are not released: all of their cells go, the sensitive ones too. Kept apart they would be a class of
         their own, and perhaps of one.
     """
+    schema = released_schema(original.schema, {name: its.dtype for name, its in cells.items()}, identifiers)
     frame, columns, pseudonyms = original.frame, [], []
-    for column in original.schema.columns:
+    for column in schema.columns:
         if column.name in cells:
-            shown = cells[column.name]
-            columns.append((_public_column(column, shown.dtype), shown))
-        elif column.role == Role.IDENTIFIER and identifiers == "pseudonyms":
+            columns.append(cells[column.name].alias(column.name))
+        elif column.role == Role.IDENTIFIER:
             texts = exact_values(original, column).cast(pl.String).alias(column.name)
             hidden = pseudonymous(texts, seed)
             pseudonyms.append(pl.DataFrame({"pseudonym": hidden, "customer": texts}).filter(~deleted))
-            columns.append((Column(name=column.name, role=Role.IDENTIFIER), hidden))
-        elif column.role not in (Role.IDENTIFIER, Role.QUASI):
-            columns.append((column, frame[column.name]))
-    kept = pl.DataFrame([values.alias(column.name) for column, values in columns])
-    kept = kept.with_columns(pl.when(~deleted).then(pl.col(name)).alias(name) for name in kept.columns)
-    schema = original.schema.model_copy(update={"columns": tuple(column for column, _values in columns)})
+            columns.append(hidden)
+        else:
+            columns.append(frame[column.name])
+    kept = pl.DataFrame(columns)
     aligned = replace(original, frame=kept, schema=schema, spelling=Spelling())
     known = pl.concat(pseudonyms).drop_nulls().unique(maintain_order=True) if pseudonyms else None
-    return Release.of_aligned(original, aligned, statement, seed=seed, pseudonyms=known)
+    return Release.of_aligned(original, aligned, statement, seed=seed, pseudonyms=known, deleted=deleted)
+
+
+def released_schema(schema: Schema, shown: Mapping[str, pl.DataType], identifiers: Identifiers) -> Schema:
+    """Return the schema of a released table, of what type its quasi cells are and what becomes of identifiers."""
+    columns = []
+    for column in schema.columns:
+        if column.name in shown:
+            columns.append(_public_column(column, shown[column.name]))
+        elif column.role == Role.IDENTIFIER and identifiers == "pseudonyms":
+            columns.append(Column(name=column.name, role=Role.IDENTIFIER))
+        elif column.role not in (Role.IDENTIFIER, Role.QUASI):
+            columns.append(column)
+    return schema.model_copy(update={"columns": tuple(columns)})
 
 
 def _public_column(column: Column, dtype: pl.DataType) -> Column:
@@ -339,3 +357,13 @@ class AlikeRows(Method):
     @property
     def _promise(self) -> Promise:
         return Promise(self.k, self.l, self.diversity, self.c, self.t, self.distance)
+
+    def looked_at(self, schema: Schema) -> tuple[list[Column], list[Column]]:
+        """Return the quasi columns, and the sensitive columns that the promise looks at."""
+        quasi = quasi_columns(schema, self.quasi)
+        return quasi, sensitive_columns(schema, self._promise, self.sensitive, quasi)
+
+    def _not_released(self, schema: Schema, quasi: Collection[str]) -> list[str]:
+        left = [c.name for c in schema.with_role(Role.QUASI) if c.name not in quasi]
+        dropped = [c.name for c in schema.with_role(Role.IDENTIFIER)] if self.identifiers == "drop" else []
+        return left + dropped

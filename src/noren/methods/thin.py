@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any, ClassVar
@@ -19,13 +20,14 @@ from noren.data.schema import Role
 from noren.data.stand_ins import rows_without_customer
 from noren.descriptions import HARDER, PromiseKind, Strength, in_form
 from noren.i18n import N_, _
-from noren.kernels.draws import uniforms
+from noren.kernels.arrays import Real, Whole
+from noren.kernels.philox import uniforms_at
 from noren.methods.edited import edited
 from noren.methods.pseudonymize import pseudonymous
 from noren.progress import Progress, silent
 from noren.protocols import Method
 
-__all__ = ["Thin", "giveaway"]
+__all__ = ["Thin", "giveaway", "pairs_of_facts"]
 
 # draw 0 chooses the pseudonyms
 _DRAW, _ORDER = 1, 0
@@ -91,28 +93,38 @@ class Thin(Method):
     def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
         """Delete rows of ``original``; the same seed deletes the same ones."""
         progress(0.0, _("choosing rows to delete"))
-        uniform = uniforms(len(original), seed=seed, draw=_DRAW, stream=_ORDER)
+        uniform = self.draws(np.arange(len(original)), seed)
         first = -giveaway(original) if self.rarest else np.zeros(len(original))
         order = np.lexsort((uniform, first))
         codes = people(original[Role.CUSTOMER])[0]
         order = order[codes[order] != NOBODY]
-        wanted = int(np.floor(self.share * len(order) + 1e-9))
+        wanted = self.rows_to_delete(len(order))
         if not self.allow_vanish:
             order = order[~_last_of_customer(codes[order])]
         gone = np.zeros(len(original), dtype=np.bool_)
         gone[order[:wanted]] = True
-        notes: dict[str, Any] = rows_without_customer(original)
-        if wanted > len(order):
-            notes["rows_kept_so_that_nobody_vanishes"] = wanted - len(order)
-        promise = N_(
-            "names are hidden, some rows are gone; the others are exact: whoever knows one of them finds the customer"
-        )
-        statement = Statement(method=self.name, parameters=self.parameters(), promise=promise, notes=notes)
+        statement = self.statement(rows_without_customer(original), kept=max(wanted - len(order), 0))
         progress(0.5, _("putting the rows in an order that tells nothing"))
         named = edited(original, [pseudonymous(original[Role.CUSTOMER], seed)])
         kept = pl.when(pl.lit(pl.Series(~gone)))
         frame = named.frame.select(kept.then(pl.col(name)).alias(name) for name in named.frame.columns)
         return Release.of_aligned(original, replace(named, frame=frame), statement, seed=seed)
+
+    def rows_to_delete(self, rows: int) -> int:
+        """Return how many of so many rows are to go."""
+        return int(np.floor(self.share * rows + 1e-9))
+
+    def draws(self, places: Whole, seed: int) -> Real:
+        """Return the numbers that decide which rows go first, for rows at ``places`` of the original."""
+        return uniforms_at(places, seed=seed, draw=_DRAW, stream=_ORDER)
+
+    def statement(self, notes: dict[str, Any], *, kept: int) -> Statement:
+        """Return what a release says of itself; ``kept`` rows stay so that nobody vanishes."""
+        promise = N_(
+            "names are hidden, some rows are gone; the others are exact: whoever knows one of them finds the customer"
+        )
+        told = notes | ({"rows_kept_so_that_nobody_vanishes": kept} if kept else {})
+        return Statement(method=self.name, parameters=self.parameters(), promise=promise, notes=told)
 
 
 def giveaway(history: History) -> NDArray[np.float64]:
@@ -125,17 +137,21 @@ def giveaway(history: History) -> NDArray[np.float64]:
     >>> giveaway(History.of(rows, Schema.preset("pwscup2018"))).tolist()
     [0.5, 0.5, 0.75]
     """
-    names = [column.name for column in history.measured()]
-    texts = history.texts()
-    ranks = [texts[name].rank("dense").alias(str(at)) for at, name in enumerate(names)]
+    texts = history.texts().select(column.name for column in history.measured())
+    ranks = [text.rank("dense").alias(str(at)) for at, text in enumerate(texts)]
     rows = pl.DataFrame([*ranks, pl.Series("who", people(history[Role.CUSTOMER])[0])])
     chance = np.zeros(len(rows))
-    facts = list(combinations([rank.name for rank in ranks], min(2, len(ranks))))
+    facts = pairs_of_facts([rank.name for rank in ranks])
     for fact in facts:
         shared = rows.unique([*fact, "who"]).group_by(fact).len()
         count = rows.select(fact).join(shared, on=fact, how="left", maintain_order="left")["len"]
         chance += 1 / count.to_numpy()
     return chance / len(facts)
+
+
+def pairs_of_facts(names: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return all pairs of columns; the one alone where there is one."""
+    return list(combinations(names, min(2, len(names))))
 
 
 def _last_of_customer(codes: NDArray[np.int64]) -> NDArray[np.bool_]:

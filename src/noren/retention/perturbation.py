@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,10 +19,11 @@ from noren.errors import FileError, ParameterError, SchemaError
 from noren.i18n import _
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.draws import uniforms
+from noren.kernels.philox import uniforms_at
 from noren.kernels.reconstruction.retention import Channel, decay_of, k_of_ratios, laplace, least_ratio, moved, replaced
 from noren.retention.attributes import Attribute
 
-__all__ = ["LARGEST_TABLE", "Perturbation", "perturbation_of"]
+__all__ = ["LARGEST_TABLE", "Perturbation", "perturbation_of", "stated_perturbation"]
 
 
 LARGEST_TABLE = 1 << 24
@@ -114,10 +115,19 @@ class Perturbation:
         return pl.DataFrame([a.values(c) for a, c in zip(self.attributes, codes, strict=True)])
 
     def perturbed(self, codes: Sequence[Whole], *, seed: int, first: int = 0) -> list[Whole]:
-        """Perturb the rows that start at position ``first``: the same in blocks of any size, on any engine."""
-        draw, found = self._draw(), []
+        """Perturb the rows that start at position ``first``: the same in blocks of any size."""
+        draw, rows = self._draw(), len(codes[0])
+        return self._moved(codes, lambda stream: uniforms(rows, seed=seed, draw=draw, stream=stream, first=first))
+
+    def perturbed_at(self, codes: Sequence[Whole], places: Whole, *, seed: int) -> list[Whole]:
+        """Perturb rows that stand at ``places`` of the original, in any order, as :meth:`perturbed` does all."""
+        draw = self._draw()
+        return self._moved(codes, lambda stream: uniforms_at(places, seed=seed, draw=draw, stream=stream))
+
+    def _moved(self, codes: Sequence[Whole], uniform: Callable[[int], Real]) -> list[Whole]:
+        found = []
         for at, (attribute, rho, column) in enumerate(zip(self.attributes, self.rhos, codes, strict=True)):
-            one, two = (uniforms(len(column), seed=seed, draw=draw, stream=2 * at + i, first=first) for i in range(2))
+            one, two = uniform(2 * at), uniform(2 * at + 1)
             if attribute.numeric:
                 found.append(moved(column, attribute.size, self.decay(at), one))
             else:
@@ -161,6 +171,11 @@ class Perturbation:
 
 def perturbation_of(public: Table, statement: Statement) -> Perturbation:
     """Return how a release was perturbed, from its public part alone."""
+    return stated_perturbation(public.schema, statement)
+
+
+def stated_perturbation(schema: Schema, statement: Statement) -> Perturbation:
+    """Return how a release was perturbed, from what its statement and the schema of its public part say."""
     said = statement.notes.get("attributes")
     if statement.method != "retention" or not isinstance(said, list) or not said:
         raise ParameterError(
@@ -174,7 +189,7 @@ def perturbation_of(public: Table, statement: Statement) -> Perturbation:
         ends = about.get("ends", []) if fits else None
         if not isinstance(rho, float | int) or not 0 <= rho <= 1 or not isinstance(ends, list):
             raise FileError(_("the statement does not say how it was perturbed"), _("protect again"))
-        attribute = Attribute(public.schema[about["name"]], tuple(float(e) for e in ends))
+        attribute = Attribute(schema[about["name"]], tuple(float(e) for e in ends))
         if about.get("values") != attribute.size:
             raise SchemaError(
                 _("the statement and the table disagree about the domain"), _("protect again"), column=attribute.name

@@ -6,11 +6,14 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from noren.data.frames import Records, Table
+from noren.data.frames import Records
+from noren.data.schema import Kind, Schema
 from noren.data.statement import Statement
+from noren.engines.accelerated.device import accelerator_for, in_smaller_blocks
+from noren.engines.choice import chosen_engine
 from noren.errors import ParameterError
 from noren.i18n import _
-from noren.kernels.arrays import Real
+from noren.kernels.arrays import Place, Real, plain, where_it_is
 from noren.kernels.reconstruction.auto import TREE, automatic
 from noren.kernels.reconstruction.estimates import (
     expectation_maximisation,
@@ -25,8 +28,9 @@ from noren.kernels.reconstruction.pairs import FOLDS, margins
 from noren.kernels.reconstruction.retention import Channel
 from noren.kernels.reconstruction.tree import tree_table
 from noren.progress import Progress, silent
-from noren.retention.perturbation import LARGEST_TABLE, perturbation_of
+from noren.retention.perturbation import LARGEST_TABLE, Perturbation, stated_perturbation
 from noren.retention.reconstructed import Model, Reconstruction, WholeReconstruction, WideReconstruction
+from noren.retention.seen_records import SeenRecords
 from noren.retention.wide_reconstruction import reconstruct_widely
 
 __all__ = [
@@ -38,6 +42,7 @@ __all__ = [
     "WideReconstruction",
     "estimated",
     "reconstruct",
+    "reconstruct_seen",
     "stated_model",
 ]
 
@@ -47,6 +52,8 @@ EPSILON = 2e-3
 LARGEST_AUTO = 1 << 18
 """Cells up to which ``auto`` tries models of the whole table; beyond, it works out pairs and makes a tree of them."""
 _LOG_LINEAR_STEPS = 128
+_PAYS = 1 << 15
+"""Cells from which a graphics processor is quicker than a few cores, the way there included."""
 
 
 def reconstruct(
@@ -79,9 +86,40 @@ def reconstruct(
         How often to draw perturbed tables anew, for the interval of each cell
         (:mod:`noren.kernels.reconstruction.intervals`).
     """
-    if not isinstance(public, Table):
+    return reconstruct_seen(
+        public.schema,
+        statement,
+        lambda made: SeenRecords(made.places(public.frame), made.sizes),
+        model,
+        attributes=attributes,
+        interactions=interactions,
+        epsilon=epsilon,
+        bootstrap=bootstrap,
+        seed=seed,
+        progress=progress,
+    )
+
+
+def reconstruct_seen(
+    schema: Schema,
+    statement: Statement,
+    look: Callable[[Perturbation], SeenRecords],
+    model: Model | None = None,
+    *,
+    attributes: Sequence[str] = (),
+    interactions: Sequence[Sequence[str]] = (),
+    epsilon: float = EPSILON,
+    bootstrap: int = 0,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Reconstruction:
+    """Estimate the table before perturbation, wherever its records lie: ``look`` counts those of some attributes.
+
+    The rest is as for :func:`reconstruct`; ``schema`` is that of the public part.
+    """
+    if schema.kind != Kind.TABLE:
         raise ParameterError(_("only tables are reconstructed"), _("name a release of a table"))
-    whole = perturbation_of(public, statement)
+    whole = stated_perturbation(schema, statement)
     unknown = [name for name in attributes if name not in whole.names]
     if unknown:
         raise ParameterError(
@@ -93,32 +131,55 @@ def reconstruct(
     chosen = stated_model(statement, model)
     made = whole.only([whole.names.index(name) for name in attributes or whole.names])
     if made.cells > LARGEST_TABLE:
-        codes = made.places(public.frame)
-        return reconstruct_widely(made, codes, chosen, bootstrap=bootstrap, seed=seed, progress=progress)
+        return reconstruct_widely(made, look(made), chosen, bootstrap=bootstrap, seed=seed, progress=progress)
     kept = [tuple(made.names.index(name) for name in some) for some in interactions] or pairs(len(made.names))
-    y = made.table(made.places(public.frame))
+    y = look(made).table(range(len(made.names)))
+
+    def worked_out(place: Place) -> WholeReconstruction:
+        return _whole(made, y, chosen, kept, epsilon, bootstrap, seed, progress, place)
+
+    accelerator = accelerator_for(chosen_engine(), pays=made.cells >= _PAYS)
+    if accelerator is None:
+        return worked_out(where_it_is)
+    # a table is worked on whole: it has room on the device, or one line says that it has not
+    return in_smaller_blocks(accelerator, lambda _block: worked_out(accelerator.tensor), 1)
+
+
+def _whole(
+    made: Perturbation,
+    y: Real,
+    model: Model,
+    interactions: Sequence[tuple[int, ...]],
+    epsilon: float,
+    bootstrap: int,
+    seed: int,
+    progress: Progress,
+    place: Place,
+) -> WholeReconstruction:
+    """Reconstruct a whole table, on arrays that ``place`` puts where the work is to be done."""
     share = 1 / 2 if bootstrap else 1.0
     generator = np.random.Generator(np.random.Philox(key=[seed, 0]))
     table, made_of = estimated(
         y,
         made.channels,
-        chosen,
+        model,
         generator,
-        interactions=kept,
+        interactions=interactions,
         epsilon=epsilon,
         report=lambda done: progress(done * share, _("reconstructing")),
+        place=place,
     )
     if not bootstrap:
-        return WholeReconstruction(made, chosen, table, made_of=made_of)
+        return WholeReconstruction(made, model, table, made_of=made_of)
     draws = np.random.Generator(np.random.Philox(key=[seed, 1 << 32]))
     own = {}
     for a, (name, channel) in enumerate(zip(made.names, made.channels, strict=True)):
         seen, found = margin(y, a, y.ndim), margin(table, a, y.ndim)
         own[name] = cell_intervals(seen, [channel], found, draws, bootstrap)
     within = cell_intervals(
-        y, made.channels, table, draws, bootstrap, lambda done: progress((1 + done) / 2, _("drawing again"))
+        y, made.channels, table, draws, bootstrap, lambda done: progress((1 + done) / 2, _("drawing again")), place
     )
-    return WholeReconstruction(made, chosen, table, within, made_of=made_of, own_intervals=own)
+    return WholeReconstruction(made, model, table, within, made_of=made_of, own_intervals=own)
 
 
 def stated_model(statement: Statement, model: Model | None = None) -> Model:
@@ -140,25 +201,32 @@ def estimated(
     interactions: Sequence[tuple[int, ...]] = (),
     epsilon: float = EPSILON,
     report: Callable[[float], None] = lambda _done: None,
+    place: Place = where_it_is,
 ) -> tuple[Real, dict[str, float]]:
-    """Return a model's estimate of a table; and for ``auto`` what it is a mean of."""
+    """Return a model's estimate of a table; and for ``auto`` what it is a mean of.
+
+    ``place`` puts arrays where the work is to be done; the estimate comes back from there.
+    """
+    placed = [c if isinstance(c, float | int) else place(c) for c in channels]
     match model:
         case "none":
             return y, {}
         case "em":
-            return expectation_maximisation(y, channels, epsilon)[0], {}
+            return plain(expectation_maximisation(place(y), placed, epsilon)[0]), {}
         case "independence":
             return independent(y, channels), {}
         case "ml":
-            return maximum_likelihood(y, channels)[0], {}
+            return plain(maximum_likelihood(place(y), placed)[0]), {}
         case "loglinear":
             start = independent(y, channels)
             kept = list(interactions) or pairs(y.ndim)
-            return next(log_linear_path(y, channels, start, [_LOG_LINEAR_STEPS], kept)) if kept else start, {}
+            if not kept:
+                return start, {}
+            return plain(next(log_linear_path(place(y), placed, place(start), [_LOG_LINEAR_STEPS], kept))), {}
         case "auto":
             if y.size > LARGEST_AUTO:
                 return _by_pairs(y, channels, generator, report)
-            chosen = automatic(y, channels, generator, report)
+            chosen = automatic(y, channels, generator, report, place)
             return chosen.table, chosen.weights
 
 

@@ -14,6 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from noren.data.schema import Kind
 from noren.judgement.evidence import Facts, facts_of, table_facts
 from noren.judgement.judging import judge
@@ -30,10 +32,14 @@ __all__ = ["Result", "judged", "older_facts", "place_by", "result_in", "summary_
 
 
 class Result(RunView):
-    """What is kept of a finished run; ``audited`` tells whether its claim was checked, None where it claims nothing."""
+    """What is kept of a finished run; ``audited`` tells whether its claim was checked, None where it claims nothing.
+
+    ``engines`` says where each component ran, where a cluster was asked for.
+    """
 
     failed: tuple[dict[str, Any], ...] = ()
     audited: bool | None = None
+    engines: dict[str, str] = Field(default_factory=dict)
 
     @property
     def told(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from noren.i18n import _, active_language, ngettext
 from noren.measures.places import placing
 from noren.naming import listing
 
-__all__ = ["failures", "is_unaudited", "measures_of", "missing_sentence", "unmeasured_reason"]
+__all__ = ["engine_sentences", "failures", "is_unaudited", "measures_of", "missing_sentence", "unmeasured_reason"]
 
 Kept = Mapping[str, Any]
 
@@ -36,6 +36,25 @@ def failures(kept: Kept) -> list[dict[str, str]]:
         }
         for one in kept.get("failed", [])
     ]
+
+
+def engine_sentences(engines: Mapping[str, str]) -> list[str]:
+    """Return where the components of a run ran, the cluster first; nothing where no cluster was asked for.
+
+    >>> engine_sentences({"pseudonymize": "local[2]", "nearest": "local"})[0]
+    'On the cluster local[2]: pseudonymize.'
+    """
+    clusters = sorted(set(engines.values()) - {"local"})
+    here = [name for name, engine in engines.items() if engine == "local"]
+    told = [
+        _("On the cluster {engine}: {names}.").format(
+            engine=engine, names=listing([name for name, where in engines.items() if where == engine])
+        )
+        for engine in clusters
+    ]
+    if here:
+        told.append(_("On this machine, as they have no plan for a cluster: {names}.").format(names=listing(here)))
+    return told
 
 
 def missing_sentence(kept: Kept) -> str:

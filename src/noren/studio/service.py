@@ -321,6 +321,7 @@ class Studio:
             "measures": None if measures is None else list(measures),
             "seed": draw_seed() if seed is None else seed,
             "rule": self.project(project).rule,
+            "engine": self.settings.engine,
         }
         return self._submit(project, "run", label, order, sweep)
 

@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from noren.data.formats.files import writing_file
+from noren.engines.choice import parse_engine
 from noren.errors import FileError, ParameterError
 from noren.i18n import _
 
@@ -55,6 +56,8 @@ class Settings:
         What kind of server it is, which names its database.
     accounts
         Whether people have accounts of their own, in place of one password for all.
+    engine
+        Where heavy jobs run: ``local``, ``auto``, ``gpu``, or Spark (``spark://host:port``, ``local[n]``).
     """
 
     folder: Path
@@ -69,6 +72,7 @@ class Settings:
     samples: bool = True
     server: str = "studio"
     accounts: bool = False
+    engine: str = "local"
 
     def __post_init__(self) -> None:
         for name in self.names:
@@ -78,6 +82,7 @@ class Settings:
                     _("write it as in the address, such as studio.example or studio.example:8321"),
                 )
         self.is_proxy("")  # a wrong address is said now
+        parse_engine(self.engine)
         if not self.is_local and not self.accounts and self.password_hash is None:
             raise ParameterError(
                 _("{host} can be reached from other machines, and the studio has no password").format(host=self.host),

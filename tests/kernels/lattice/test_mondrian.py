@@ -70,3 +70,19 @@ def test_the_widest_column_is_cut() -> None:
     found = classes_by_cuts(codes, [np.array([0.4, 0.5]), np.array([0.0, 1.0])], ClassRule(2, 0))
     assert found is not None
     assert found.tolist() == [0, 1, 0, 1]
+
+
+@given(seed=st.integers(0, 10_000), k=st.integers(2, 6), diverse=st.booleans())
+def test_counts_of_combinations_are_cut_as_their_rows(seed: int, k: int, diverse: bool) -> None:
+    random = np.random.Generator(np.random.PCG64(seed))
+    codes, counts = random.integers(0, 5, (2, 30)), random.integers(1, 4, 30)
+    sensitive = random.integers(0, 3, 30) if diverse else None
+    rule = ClassRule(k, 0, DISTINCT, 2, 1.0, -1.0, False) if diverse else ClassRule(k, 0)
+    some = classes_by_cuts(codes, [even(5)] * 2, rule, sensitive=sensitive, counts=counts)
+    every = None if sensitive is None else np.repeat(sensitive, counts)
+    whole = classes_by_cuts(np.repeat(codes, counts, axis=1), [even(5)] * 2, rule, sensitive=every)
+    assert some is not None
+    assert whole is not None
+    # the same classes, whatever they are called
+    both = {(int(a), int(b)) for a, b in zip(np.repeat(some, counts), whole, strict=True)}
+    assert len(both) == some.max() + 1 == whole.max() + 1

@@ -2,11 +2,13 @@
 that is fast."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 
 from noren.kernels.judging.cell_error import interval_error, set_error
 from noren.kernels.sharing.alignment import LaidRows, laid_rows
+from noren.kernels.sharing.shared_histories import Found, least_cost
 
 WIDTHS = [1.0, 0.01, 1.0]
 SDS = [2.0, 1.5, 0.7]
@@ -89,3 +91,8 @@ def group_costs(rows: LaidRows, sizes: range, *, suppress: bool = True) -> dict[
         for some in itertools.combinations(range(people), size):
             costs[sum(1 << u for u in some)] = cheapest_group(rows, list(some), suppress=suppress)
     return costs
+
+
+def bounded(found: Found, rows: LaidRows, k: int, *, suppress: bool = True) -> Found:
+    """The groups found, with their lower bound: pairs come with theirs."""
+    return found if found.bound is not None else replace(found, bound=least_cost(rows, k, suppress=suppress))

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from tests.kernels.sharing.laid_examples import histories, partitions, row_cost
+from tests.kernels.sharing.laid_examples import bounded, histories, partitions, row_cost
 
 from noren.kernels.sharing.alignment import LaidRows, laid_rows
 from noren.kernels.sharing.joining import aligned_histories, join, settled, worth_keeping
@@ -140,6 +140,7 @@ def test_the_search_against_all_groups_and_alignments(missing: float) -> None:
         best = min(sum(costs[tuple(g)] for g in way) for way in ways)
         generator = np.random.Generator(np.random.Philox(seed))
         found = share_histories(rows, 3, SHORT, suppress=True, generator=generator, budget=Budget())
+        found = bounded(found, rows, 3)
         assert found.bound is not None
         assert found.bound - 1e-7 <= best <= found.cost + 1e-7
         excess.append(found.cost / best - 1)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.kernels.sharing.laid_examples import cheapest_partition, group_costs, histories
+from tests.kernels.sharing.laid_examples import bounded, cheapest_partition, group_costs, histories
 
 from noren.kernels.sharing.alignment import LaidRows, laid_rows
 from noren.kernels.sharing.grouping import GroupSearch
@@ -15,9 +15,10 @@ SHORT = Effort(rounds=6, starts=2, tries=6, heat=0.06)
 
 
 def found(rows: LaidRows, k: int, *, suppress: bool = True) -> Found:
-    return share_histories(
+    answer = share_histories(
         rows, k, SHORT, suppress=suppress, generator=np.random.default_rng(1), budget=Budget(), spread=map
     )
+    return bounded(answer, rows, k, suppress=suppress)
 
 
 def equal_rows(*counts: int) -> LaidRows:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Control",
     "CustomerColumn",
+    "EngineName",
     "Force",
     "ItemPrefix",
     "Json",
@@ -39,6 +40,7 @@ __all__ = [
     "answers",
     "attackers_limits",
     "chosen",
+    "cluster_schema",
     "guessed",
     "load_original",
     "schema_flag",
@@ -102,6 +104,17 @@ RuleName = Annotated[
         ),
     ),
 ]
+EngineName = Annotated[
+    str,
+    typer.Option(
+        "--engine",
+        metavar="ENGINE",
+        help=_(
+            "Where the work runs: local, gpu, auto (the better of both), local[n] (Spark with n threads here), or the "
+            "address of a Spark master."
+        ),
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help=_("Print one JSON object and nothing else."))]
 Force = Annotated[
     bool, typer.Option("--force", help=_("Replace what this command wrote there before; nothing else ever is."))
@@ -134,6 +147,15 @@ def load_original(
         say(*(f"{path.name}: {line}" for line in answer.said))
     say(*(f"{path.name}: {line}" for line in answer.questions))
     return answer.data
+
+
+def cluster_schema(path: Path, schema: str | None, rows: str | None, customer: str | None) -> Schema:
+    """Return the schema that a cluster reads by: as named, else guessed, and what was asked on the way is said."""
+    from noren.cluster.working import schema_for
+
+    known, questions = schema_for(path, schema, **_said_of_rows(schema, rows, customer))
+    say(*(f"{path.name}: {line}" for line in questions))
+    return known
 
 
 def guessed(path: Path, *, rows: str | None = None, customer: str | None = None, stop: bool = True) -> SchemaGuess:
@@ -209,12 +231,12 @@ def schema_of_release(path: Path, rows: str | None = None, customer: str | None 
 
     Somebody who says what rows are, or who the customer is, means a schema that is guessed.
     """
-    from noren.data.release import Release
+    from noren.data.release import public_schema
     from noren.data.schema import PRESETS, Kind, Schema
 
     if not path.is_dir() or rows is not None or customer is not None:
         return None
-    schema = Release.load(path).public.schema
+    schema = public_schema(path / "public.parquet")
     if schema.kind != Kind.TABLE or schema.name not in PRESETS:
         return None
     # a guessed schema is called after its file: people.csv need not be the people of the preset

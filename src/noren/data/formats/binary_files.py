@@ -25,6 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from noren.data.formats.files import readable
+from noren.data.formats.folders import Part, is_parquet_folder, parquet_parts
 from noren.data.formats.parse import CellPlace, Problems, parse_values
 from noren.data.formats.scan import title_rows
 from noren.data.formats.text_files import own_names, stop_at_other_columns
@@ -47,6 +48,7 @@ __all__ = [
     "parquet_head",
     "read_excel",
     "read_parquet",
+    "readable_data",
     "saying_damage",
     "typed_parquet_blocks",
     "write_excel",
@@ -66,14 +68,24 @@ _LOOKED_AT = 50
 _LONGEST_CELL = 32_767
 
 
+def readable_data(path: str | Path) -> Path:
+    """Return ``path`` if it is a file we may read, or a folder of Parquet files; say what is wrong otherwise."""
+    path = Path(path)
+    return path if is_parquet_folder(path) else readable(path)
+
+
 def is_parquet(path: Path) -> bool:
-    """Tell whether the file starts as Parquet files do."""
+    """Tell whether the file starts as Parquet files do, or a folder holds such files."""
+    if path.is_dir():
+        return is_parquet_folder(path)
     with path.open("rb") as file:
         return file.read(4) == b"PAR1"
 
 
 def is_excel(path: Path) -> bool:
     """Tell whether the file starts as workbooks do, or is named as one; text that is named .xls is text."""
+    if path.is_dir():
+        return False
     with path.open("rb") as file:
         head = file.read(8)
     suffix = path.suffix.lower()
@@ -90,22 +102,73 @@ def is_excel(path: Path) -> bool:
 
 
 def parquet_blocks(path: str | Path, columns: list[str] | None = None) -> Iterator[pl.DataFrame]:
-    """Yield blocks of a Parquet file as it stands."""
-    path = readable(path)
-    with saying_damage(path, "Parquet"), pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(batch_size=_BLOCK_ROWS, columns=columns):
-            yield checked_frame(batch)
+    """Yield blocks of a Parquet file, or of a folder of them, as it stands."""
+    for part in _parts(Path(path)):
+        given = columns if columns is None else [name for name in columns if name not in part.columns]
+        with saying_damage(part.path, "Parquet"):
+            repeated = _repeated_texts(part.path)
+            with pq.ParquetFile(part.path, read_dictionary=repeated) as file:
+                for batch in file.iter_batches(batch_size=_BLOCK_ROWS, columns=given):
+                    block = checked_frame(batch, repeated)
+                    block = block.with_columns(pl.lit(v, pl.String).alias(n) for n, v in part.columns.items())
+                    yield block if columns is None else block.select(columns)
 
 
-def checked_frame(data: pa.RecordBatch | pa.Table) -> pl.DataFrame:
-    """Return Arrow data as a frame; Arrow does not check texts on reading, and Polars takes them as checked."""
+def parquet_names(path: Path) -> list[str]:
+    """Return the columns of a Parquet file, or of a folder of them."""
+    first = _parts(path)[0]
+    with saying_damage(first.path, "Parquet"):
+        names = list(pq.read_schema(first.path).names)
+    return [*names, *(name for name in first.columns if name not in names)]
+
+
+def parquet_rows(path: Path) -> int:
+    """Return how many rows a Parquet file has, or a folder of them."""
+    total = 0
+    for part in _parts(path):
+        with saying_damage(part.path, "Parquet"):
+            total += int(pq.read_metadata(part.path).num_rows)
+    return total
+
+
+def _parts(path: Path) -> list[Part]:
+    return parquet_parts(path) if is_parquet_folder(path) else [Part(readable(path), {})]
+
+
+def _repeated_texts(path: Path) -> list[str]:
+    """Return the columns whose texts the file holds once and numbers: a text for each row takes four bytes and more."""
+    with pq.ParquetFile(path) as file:
+        about, arrow = file.metadata, file.schema_arrow
+    texts = {f.name for f in arrow if _is_text(f.type) and arrow.names.count(f.name) == 1}
+    bytes_ = dict.fromkeys(texts, 0)
+    for at in range(about.num_columns):
+        if (name := about.schema.column(at).path) in texts:
+            groups = range(about.num_row_groups)
+            bytes_[name] = sum(about.row_group(group).column(at).total_uncompressed_size for group in groups)
+    return [name for name in arrow.names if bytes_.get(name, 4 * about.num_rows) < 4 * about.num_rows]
+
+
+def _is_text(dtype: pa.DataType) -> bool:
+    return bool(pa.types.is_string(dtype) or pa.types.is_large_string(dtype))
+
+
+def checked_frame(data: pa.RecordBatch | pa.Table, repeated: Sequence[str] = ()) -> pl.DataFrame:
+    """Return Arrow data as a frame; Arrow does not check texts on reading, and Polars takes them as checked.
+
+    The ``repeated`` columns of a batch are numbers and the texts they stand for: all rows share the memory of these.
+    """
     data.validate(full=True)
     for field in data.schema:
         _stop_at_undecodable(field)
+    texts: dict[str, pl.Series] = {}
+    for at, name in enumerate(data.schema.names):
+        if name in repeated:
+            texts[name] = pl.Series(name, data.column(at).dictionary)
+            data = data.set_column(at, name, data.column(at).indices)
     frame = pl.from_arrow(data.replace_schema_metadata(None))
     if not isinstance(frame, pl.DataFrame):  # pragma: no cover - batches and tables are frames
         raise TypeError(type(frame))
-    return frame
+    return frame.with_columns(known.gather(frame[name]) for name, known in texts.items())
 
 
 def _stop_at_undecodable(field: pa.Field) -> None:
@@ -118,14 +181,13 @@ def _stop_at_undecodable(field: pa.Field) -> None:
 
 def parquet_head(path: str | Path, rows: int) -> tuple[pl.DataFrame, int]:
     """Return the first rows of a Parquet file and how many it has."""
-    path = readable(path)
+    path = readable_data(path)
     head: list[pl.DataFrame] = []
     for block in parquet_blocks(path):
         head.append(block)
         if sum(map(len, head)) >= rows:
             break
-    with saying_damage(path, "Parquet"):
-        total = int(pq.read_metadata(path).num_rows)
+    total = parquet_rows(path)
     if not head:
         raise FileError(_("the file holds no rows"), _("give a file with at least one row"), file=path)
     return pl.concat(head)[:rows], total

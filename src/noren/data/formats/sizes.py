@@ -14,8 +14,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from noren.data.formats.binary_files import is_excel, is_parquet, saying_damage
-from noren.data.formats.files import is_gzip, open_bytes, readable
+from noren.data.formats.binary_files import is_excel, is_parquet, readable_data, saying_damage
+from noren.data.formats.files import is_gzip, open_bytes
 from noren.errors import FileError
 from noren.i18n import _
 
@@ -43,9 +43,10 @@ class Decoded:
 
 def decoded_size(path: str | Path, *, most: int = LARGEST_DECODED) -> Decoded:
     """Return what a file decodes to; counting stops where that is past ``most`` bytes."""
-    path = readable(path)
+    path = readable_data(path)
     if is_parquet(path):
-        return _of_parquet(path)
+        each = [_of_parquet(part) for part in (sorted(path.rglob("*.parquet")) if path.is_dir() else [path])]
+        return Decoded(sum(one.bytes for one in each), sum(one.rows or 0 for one in each))
     if is_excel(path):
         return _of_workbook(path)
     if not is_gzip(path):

@@ -48,6 +48,8 @@ class Spelling:
 
     def take(self, rows: pl.Series) -> Spelling:
         """Return the spelling of the rows ``rows`` (positions from 0, in a new order)."""
+        if not self.exceptions:
+            return Spelling(self.newline, self.final_newline)
         places = pl.DataFrame({"row": rows.cast(pl.UInt32)}).with_row_index("new")
         kept = {}
         for name, odd in self.exceptions.items():

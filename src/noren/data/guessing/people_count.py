@@ -22,7 +22,15 @@ from noren.data.schema import Column, Kind, Role, Schema
 from noren.errors import SchemaError
 from noren.i18n import _
 
-__all__ = ["People", "PeopleSeen", "may_identify", "people_in", "stop_at_repeated_people"]
+__all__ = [
+    "People",
+    "PeopleSeen",
+    "may_identify",
+    "namings",
+    "people_in",
+    "stop_at_repeated_people",
+    "stop_if_people_repeat",
+]
 
 _FEW: Final = 20
 _MOST_SEEN: Final = 20_000_000
@@ -77,12 +85,19 @@ def _stop(found: People) -> None:
 
 def _of_table(schema: Schema, frame: pl.DataFrame) -> People:
     """Count by the column that names the fewest people."""
-    named = []
-    for column in schema.columns:
-        naming = _identifying(column, frame[column.name])
-        if naming is not None:
-            named.append(PeopleColumn(column.name, naming, Repeats.of(frame[column.name])))
-    return _fewest(named, len(frame))
+    named = namings(schema, frame)
+    return _fewest([PeopleColumn(name, how, Repeats.of(frame[name])) for name, how in named.items()], len(frame))
+
+
+def namings(schema: Schema, rows: pl.DataFrame) -> dict[str, Naming]:
+    """Return the columns that tell whom rows are about, judged by some of the rows, and how they tell."""
+    found = {c.name: _identifying(c, rows[c.name]) for c in schema.columns if may_identify(c)}
+    return {name: naming for name, naming in found.items() if naming is not None}
+
+
+def stop_if_people_repeat(named: Sequence[PeopleColumn], rows: int) -> None:
+    """Stop where somebody stands in several of the rows of a table, by columns that were counted elsewhere."""
+    _stop(_fewest(named, rows))
 
 
 def _fewest(named: Sequence[PeopleColumn], rows: int) -> People:
@@ -147,8 +162,7 @@ class PeopleSeen:
     def add(self, block: pl.DataFrame) -> None:
         """Look at some more rows."""
         if self._columns is None:
-            kinds = {n: _identifying(self.schema[n], block[n]) for n in self.names}
-            self._columns = {n: kind for n, kind in kinds.items() if kind is not None}
+            self._columns = namings(self.schema, block)
         self._rows += len(block)
         for name in self._columns:
             before = self._seen.get(name, np.empty(0, dtype=np.uint64))
@@ -164,4 +178,4 @@ class PeopleSeen:
             PeopleColumn(name, naming, Repeats(self._filled.get(name, 0), len(self._seen.get(name, ()))))
             for name, naming in (self._columns or {}).items()
         ]
-        _stop(_fewest(counted, self._rows))
+        stop_if_people_repeat(counted, self._rows)

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import polars as pl
 
-from noren.data.formats.binary_files import excel_sheet, is_excel, is_parquet, parquet_head
-from noren.data.formats.files import readable
+from noren.data.formats.binary_files import excel_sheet, is_excel, is_parquet, parquet_head, readable_data
 from noren.data.formats.parse import in_calendar
 from noren.data.formats.scan import scan_text
 from noren.data.formats.text_files import column_names, own_names, text_blocks
@@ -46,7 +45,7 @@ class SchemaGuess:
 
 def guess_schema(path: str | Path, *, kind: Kind | None = None, customer: str | None = None) -> SchemaGuess:
     """Guess the schema of a CSV or Parquet file or a workbook; ``kind`` and ``customer`` are what somebody said."""
-    path = readable(path)
+    path = readable_data(path)
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.name.split(".")[0]).strip("-._") or "custom"
     if is_parquet(path):
         head, total = parquet_head(path, SAMPLE_ROWS)

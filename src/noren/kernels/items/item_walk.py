@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
 from noren.kernels.arrays import Flags, Whole
+from noren.kernels.compiling import kernel, part, read_only
 
 __all__ = ["NOBODY", "Walk", "narrowed", "walk"]
 
@@ -55,9 +55,9 @@ def narrowed(about: Walk, customer: int, free: Flags) -> Whole:
     stamp = np.zeros(len(about.rows), dtype=np.int64)
     room = np.empty(len(about.rows), dtype=np.int64)
     left = _narrow(
-        about.bought,
+        read_only(about.bought),
         about.first,
-        about.shows,
+        read_only(about.shows),
         about.shows_first,
         about.rows,
         about.counts,
@@ -75,10 +75,18 @@ def walk(about: Walk, order: Whole, draws: NDArray[np.float64]) -> tuple[Whole, 
 
     ``draws``, one for each customer in order and below 1, choose; a customer without candidates has :data:`NOBODY`.
     """
-    return _walk(about.bought, about.first, about.shows, about.shows_first, about.rows, about.counts, order, draws)
+    bought, shows = read_only(about.bought), read_only(about.shows)
+    free, stamp = np.ones(len(about.rows), np.bool_), np.zeros(len(about.rows), np.int64)
+    room = np.empty_like(stamp)
+    chosen, among = np.full(len(order), NOBODY), np.zeros(len(order), np.int64)
+    _walk(
+        *(bought, about.first, shows, about.shows_first, about.rows, about.counts, order, draws),
+        *(free, stamp, room, chosen, among),
+    )
+    return chosen, among
 
 
-@nb.njit(cache=True, nogil=True)
+@part()
 def _narrow(
     bought: Whole, first: Whole, shows: Whole, shows_first: Whole, rows: Whole, counts: Whole, customer: int,
     free: Flags, stamp: Whole, room: Whole, turn: int,
@@ -104,16 +112,11 @@ def _narrow(
     return left, turn
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel()
 def _walk(
     bought: Whole, first: Whole, shows: Whole, shows_first: Whole, rows: Whole, counts: Whole, order: Whole,
-    draws: NDArray[np.float64],
-) -> tuple[Whole, Whole]:  # fmt: skip  # pragma: no cover (compiled)
-    free = np.ones(len(rows), dtype=np.bool_)
-    stamp = np.zeros(len(rows), dtype=np.int64)
-    room = np.empty(len(rows), dtype=np.int64)
-    chosen = np.full(len(order), -1, dtype=np.int64)
-    among = np.zeros(len(order), dtype=np.int64)
+    draws: NDArray[np.float64], free: Flags, stamp: Whole, room: Whole, chosen: Whole, among: Whole,
+) -> None:  # fmt: skip  # pragma: no cover (compiled)
     turn = 0
     for step in range(len(order)):
         left, turn = _narrow(bought, first, shows, shows_first, rows, counts, order[step], free, stamp, room, turn)
@@ -121,4 +124,3 @@ def _walk(
         if left:
             chosen[step] = room[int(draws[step] * left)]
             free[chosen[step]] = False
-    return chosen, among

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from noren.kernels.arrays import Codes, Whole
+from noren.kernels.compiling import kernel
 from noren.kernels.items.packed_sets import ItemSets
 from noren.progress import Enough
 
@@ -193,7 +193,7 @@ def _start(sets: ItemSets, items: int, count: int, seed: int) -> _State:
     return _State(cluster, holders, size, np.count_nonzero(holders, axis=1), after, before, dice)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _draw(dice: NDArray[np.uint64]) -> Any:
     """Return 64 random bits: SplitMix64 (Steele, Lea, Flood 2014), whose stream no library's version changes."""
     dice[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -203,13 +203,13 @@ def _draw(dice: NDArray[np.uint64]) -> Any:
     return bits ^ (bits >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _below(dice: NDArray[np.uint64], limit: int) -> Any:
     """Return a random whole number from 0 to below ``limit``, which is less than 2^32."""
     return np.int64(((_draw(dice) >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _common(item: Codes, u: int, u_end: int, v: int, v_end: int, here: Whole, there: Whole) -> tuple[int, int]:
     """Return how many of the items of both sets have but one holder here, and how many there."""
     only_here, only_there = 0, 0
@@ -226,7 +226,7 @@ def _common(item: Codes, u: int, u_end: int, v: int, v_end: int, here: Whole, th
     return only_here, only_there
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _anneal(
     first: Whole,
     item: Codes,
@@ -316,7 +316,7 @@ def _anneal(
     return rise
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _seat(after: Whole, before: Whole, who: int, seat: int, left: int, right: int) -> None:
     """Put ``who`` on a ring in the place of ``seat``, between ``left`` and ``right``."""
     if right == seat:

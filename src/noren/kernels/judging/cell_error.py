@@ -10,9 +10,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from noren.kernels.arrays import Real
+from noren.kernels.arrays import Real, Whole
 
-__all__ = ["exact_sum", "interval_error", "population_sd", "set_error"]
+__all__ = ["counted", "counted_median", "counted_sd", "exact_sum", "interval_error", "population_sd", "set_error"]
 
 
 def interval_error(value: Real, lo: Real, hi: Real, *, width: float, sd: float) -> Real:
@@ -78,6 +78,42 @@ def population_sd(values: Real) -> float:
     if not len(known) or known.min() == known.max():
         return 0.0
     return float(np.std(known))
+
+
+def counted(values: Real) -> tuple[Real, Whole]:
+    """Return the values there are, each once and in rising order, and how often each is there.
+
+    >>> [part.tolist() for part in counted(np.array([3.0, 1.0, np.nan, 3.0]))]
+    [[1.0, 3.0], [1, 2]]
+    """
+    value, count = np.unique(values[~np.isnan(values)], return_counts=True)
+    return value, count.astype(np.int64)
+
+
+def counted_sd(value: Real, count: Whole) -> float:
+    """Return the population standard deviation of counted values; sums are rounded once, so no order of rows shows.
+
+    >>> counted_sd(np.array([1.0, 3.0]), np.array([1, 1]))
+    1.0
+    """
+    if len(value) < 2:
+        return 0.0
+    rows = int(count.sum())
+    mean = math.fsum((value * count).tolist()) / rows
+    return math.sqrt(math.fsum((count * (value - mean) ** 2).tolist()) / rows)
+
+
+def counted_median(value: Real, count: Whole) -> float:
+    """Return the median of counted values; 0 where there are none.
+
+    >>> counted_median(np.array([1.0, 3.0]), np.array([1, 1])), counted_median(np.array([1.0, 3.0]), np.array([1, 2]))
+    (2.0, 3.0)
+    """
+    rows = int(count.sum())
+    if not rows:
+        return 0.0
+    low, high = np.searchsorted(np.cumsum(count), [(rows - 1) // 2, rows // 2], side="right")
+    return float((value[low] + value[high]) / 2)
 
 
 def exact_sum(errors: Real) -> float:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 
 from noren.kernels.arrays import Real, Whole
+from noren.kernels.compiling import kernel
 
 __all__ = ["DISTINCT", "EACH", "ENTROPY", "NO_DIVERSITY", "RECURSIVE", "ClassRule", "class_passes"]
 
@@ -50,7 +50,7 @@ class ClassRule(NamedTuple):
     parts: Whole = _ONE_COLUMN
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel()
 def class_passes(rule: ClassRule, counts: Whole, values: Whole, everybody: Real, histogram: Real) -> bool:
     """Tell whether one class may be shown.
 
@@ -96,7 +96,7 @@ def class_passes(rule: ClassRule, counts: Whole, values: Whole, everybody: Real,
     return True
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel()
 def _each_passes(ell: int, values: Whole, parts: Whole) -> bool:
     """Tell whether each column has ``ell`` distinct values among these combinations."""
     seen = np.empty(ell, dtype=np.int64)
@@ -116,7 +116,7 @@ def _each_passes(ell: int, values: Whole, parts: Whole) -> bool:
     return True
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel()
 def _entropy_passes(ell: int, counts: Whole, size: int) -> bool:
     entropy = 0.0
     for count in counts:
@@ -124,7 +124,7 @@ def _entropy_passes(ell: int, counts: Whole, size: int) -> bool:
     return bool(entropy >= np.log(ell) - _ROUNDING)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel()
 def _recursive_passes(c: float, ell: int, counts: Whole) -> bool:
     """Tell whether the most frequent value has fewer rows than c times those of the ell-th and all rarer ones."""
     falling = np.sort(counts)[::-1]
@@ -134,7 +134,7 @@ def _recursive_passes(c: float, ell: int, counts: Whole) -> bool:
     return bool(falling[0] < c * rare)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel()
 def _equal_distance(shares: Real, everybody: Real) -> float:
     """Return the earth mover's distance where every move costs the same."""
     distance = 0.0
@@ -143,7 +143,7 @@ def _equal_distance(shares: Real, everybody: Real) -> float:
     return distance / 2
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel()
 def _ordered_distance(shares: Real, everybody: Real) -> float:
     """Return the earth mover's distance where a move from the first to the last value costs 1."""
     if len(shares) < 2:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
 from noren.kernels.arrays import Whole
+from noren.kernels.compiling import kernel
 
 __all__ = [
     "Keys",
@@ -145,7 +145,7 @@ def distinct(codes: Sequence[Whole], sizes: Sequence[int]) -> tuple[Whole, Whole
     return which.astype(np.int64), first.astype(np.int64)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel()
 def _cleared(n: int, room: Room) -> int:
     """Empty a table of at least twice n places; return how many bits number its places."""
     bits = 1
@@ -156,7 +156,7 @@ def _cleared(n: int, room: Room) -> int:
     return bits
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel()
 def _first_place(keys: Keys, i: int, bits: int) -> np.int64:
     scattered = keys[i, 0] * _SCATTER
     for word in range(1, keys.shape[1]):
@@ -164,7 +164,7 @@ def _first_place(keys: Keys, i: int, bits: int) -> np.int64:
     return np.int64(scattered >> np.uint64(_WORD - bits))
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel()
 def _same(keys: Keys, i: int, j: int) -> bool:
     if keys[i, 0] != keys[j, 0]:
         return False
@@ -174,7 +174,7 @@ def _same(keys: Keys, i: int, j: int) -> bool:
     return True
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel()
 def _merge(keys: Keys, counts: Whole, n: int, room: Room) -> int:
     """Add up the counts of equal keys in place; return how many keys are left, in order of first appearance."""
     bits = _cleared(n, room)
@@ -199,7 +199,7 @@ def _merge(keys: Keys, counts: Whole, n: int, room: Room) -> int:
     return groups
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel()
 def roll_up(keys: Keys, counts: Whole, n: int, layout: Layout, column: int, level: int, room: Room) -> int:
     """Raise one column to ``level`` from the level below, in place; return how many groups are left."""
     word, shift, mask = layout.word[column], layout.shift[column], layout.mask[column]
@@ -211,7 +211,7 @@ def roll_up(keys: Keys, counts: Whole, n: int, layout: Layout, column: int, leve
     return _merge(keys, counts, n, room)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel()
 def collapse(keys: Keys, counts: Whole, n: int, layout: Layout, column: int, room: Room) -> int:
     """Put into ``room`` the groups as if every column after ``column`` were one value; return how many there are."""
     for i in range(n):
@@ -221,7 +221,7 @@ def collapse(keys: Keys, counts: Whole, n: int, layout: Layout, column: int, roo
     return _merge(room.keys, room.counts, n, room)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel()
 def entries_by_class(keys: Keys, n: int, layout: Layout, room: Room) -> int:
     """Sort entries by class, a class being all of the key but its sensitive value; return how many classes there are.
 
@@ -268,7 +268,7 @@ def entries_by_class(keys: Keys, n: int, layout: Layout, room: Room) -> int:
     return classes
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel()
 def class_sizes(keys: Keys, counts: Whole, n: int, layout: Layout, room: Room) -> int:
     """Put the rows of each class into ``room.sizes``; return how many classes there are."""
     if layout.mask[-1] == 0:  # no sensitive values: every entry is a class

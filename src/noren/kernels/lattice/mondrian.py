@@ -7,17 +7,23 @@ A box that no cut leaves with two lawful parts is a class.
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
 from noren.kernels.arrays import Real, Whole
+from noren.kernels.compiling import kernel
 from noren.kernels.lattice.class_rules import ClassRule, class_passes
 
 __all__ = ["classes_by_cuts"]
 
 
 def classes_by_cuts(
-    codes: Whole, places: list[Real], rule: ClassRule, *, relaxed: bool = False, sensitive: Whole | None = None
+    codes: Whole,
+    places: list[Real],
+    rule: ClassRule,
+    *,
+    relaxed: bool = False,
+    sensitive: Whole | None = None,
+    counts: Whole | None = None,
 ) -> Whole | None:
     """Return the class of each row, counted from 0, or None where even all rows together break the rule.
 
@@ -34,6 +40,9 @@ def classes_by_cuts(
         What a class must be; see :class:`~noren.kernels.lattice.class_rules.ClassRule`.
     sensitive
         The code of each row's sensitive value, where the rule looks at it.
+    counts
+        Where rows are combinations of values: how many rows each stands for. They stay together, so that no cut may be
+        relaxed. Left out, each is one row.
 
     Examples
     --------
@@ -45,7 +54,11 @@ def classes_by_cuts(
     """
     rows = codes.shape[1]
     values = np.zeros(rows, dtype=np.int64) if sensitive is None else sensitive
-    everybody = np.bincount(values, minlength=1) / max(rows, 1)
+    if counts is None:
+        counts = np.ones(rows, dtype=np.int64)
+    elif relaxed:
+        raise ValueError("a relaxed cut parts rows, not combinations of values")
+    everybody = np.bincount(values, counts, minlength=1) / max(int(counts.sum()), 1)
     starts = np.cumsum([0, *(len(place) for place in places)])[:-1].astype(np.int64)
     answer = _cut(
         np.ascontiguousarray(codes, dtype=np.int64),
@@ -56,11 +69,12 @@ def classes_by_cuts(
         relaxed,
         values,
         everybody,
+        counts,
     )
     return None if answer[0] < 0 else answer
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel()
 def _cut(
     codes: Whole,
     places: Real,
@@ -70,6 +84,7 @@ def _cut(
     relaxed: bool,
     values: Whole,
     everybody: Real,
+    weight: Whole,
 ) -> Whole:
     columns, rows = codes.shape
     order, aside = np.arange(rows), np.empty(rows, dtype=np.int64)
@@ -77,7 +92,7 @@ def _cut(
     counts = np.zeros(most_codes, dtype=np.int64)
     tally = np.zeros(len(everybody), dtype=np.int64)
     low, high, width = np.empty(columns, np.int64), np.empty(columns, np.int64), np.empty(columns)
-    if not _lawful(order, 0, rows, rule, values, everybody, tally):
+    if not _lawful(order, 0, rows, rule, values, everybody, tally, weight):
         return class_of
     # boxes still to cut; the deepest way down is halves of halves, and a box waits for each
     first, last = np.empty(rows + 1, np.int64), np.empty(rows + 1, np.int64)
@@ -85,8 +100,10 @@ def _cut(
     while waiting:
         waiting -= 1
         a, b = first[waiting], last[waiting]
-        middle = -1
-        if b - a >= 2 * rule.k:
+        middle, size = -1, 0
+        for i in range(a, b):
+            size += weight[order[i]]
+        if size >= 2 * rule.k:
             for column in range(columns):
                 low[column] = high[column] = codes[column, order[a]]
                 for i in range(a + 1, b):
@@ -99,11 +116,12 @@ def _cut(
             for column in np.argsort(-width, kind="mergesort"):  # widest first, ties in the columns' order
                 if low[column] == high[column]:
                     continue
-                middle = _part(codes[column], order, aside, a, b, low[column], high[column], rule.k, relaxed, counts)
+                ends = low[column], high[column]
+                middle = _part(codes[column], order, aside, a, b, *ends, size, rule.k, relaxed, counts, weight)
                 if middle < 0:
                     continue
-                if _lawful(order, a, middle, rule, values, everybody, tally) and _lawful(
-                    order, middle, b, rule, values, everybody, tally
+                if _lawful(order, a, middle, rule, values, everybody, tally, weight) and _lawful(
+                    order, middle, b, rule, values, everybody, tally, weight
                 ):
                     break
                 middle = -1
@@ -118,7 +136,7 @@ def _cut(
     return class_of
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel()
 def _part(
     codes: Whole,
     order: Whole,
@@ -127,16 +145,17 @@ def _part(
     b: int,
     low: int,
     high: int,
+    size: int,
     k: int,
     relaxed: bool,
     counts: Whole,
+    weight: Whole,
 ) -> int:
     """Sort the box so that a cut along one column parts it; return where the second part starts, -1 where none may."""
     for code in range(low, high + 1):
         counts[code] = 0
     for i in range(a, b):
-        counts[codes[order[i]]] += 1
-    size = b - a
+        counts[codes[order[i]]] += weight[order[i]]
     below, cut, left = 0, -1, 0
     for code in range(low, high):  # a cut after this code
         below += counts[code]
@@ -169,14 +188,19 @@ def _part(
     return int(to)
 
 
-@nb.njit(cache=True, nogil=True)
-def _lawful(order: Whole, a: int, b: int, rule: ClassRule, values: Whole, everybody: Real, tally: Whole) -> bool:
-    if b - a < rule.k:
+@kernel()
+def _lawful(
+    order: Whole, a: int, b: int, rule: ClassRule, values: Whole, everybody: Real, tally: Whole, weight: Whole
+) -> bool:
+    size = 0
+    for i in range(a, b):
+        size += weight[order[i]]
+    if size < rule.k:
         return False
     if rule.diversity == 0 and rule.t < 0:
         return True
     for i in range(a, b):
-        tally[values[order[i]]] += 1
+        tally[values[order[i]]] += weight[order[i]]
     there = np.flatnonzero(tally)
     passes = class_passes(rule, tally[there], there, everybody, np.zeros(len(tally)))
     tally[:] = 0

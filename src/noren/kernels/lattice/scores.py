@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 
 from noren.kernels.arrays import Flags, Real, Whole
+from noren.kernels.compiling import kernel
 from noren.kernels.lattice.class_rules import NO_DIVERSITY, ClassRule, class_passes
 from noren.kernels.lattice.keys import Keys, Layout, Room, entries_by_class
 
@@ -63,7 +63,7 @@ def no_costs(columns: int) -> CellCosts:
     return CellCosts(nothing, np.zeros(1), nothing.astype(np.int64), np.zeros(columns), np.zeros(columns))
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel()
 def better(goal: int, score: float, lost: int, level: Whole, best: Real, best_level: Whole) -> bool:
     """Tell whether a node is better than the best so far: it loses less, then suppresses less, then is lower."""
     if not np.isfinite(best[0]):
@@ -76,7 +76,7 @@ def better(goal: int, score: float, lost: int, level: Whole, best: Real, best_le
     return bool(level.sum() < best_level.sum())
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel()
 def classes_bound(goal: int, sizes: Whole, classes: int, k: int, total: int) -> float:
     """Return what no node above can fall below: classes only merge, and a kept one has k rows or more."""
     small = large = squares = 0
@@ -91,7 +91,7 @@ def classes_bound(goal: int, sizes: Whole, classes: int, k: int, total: int) -> 
     return total / (large + small // k + 1)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel()
 def score_of(
     goal: int, total: int, lost: int, kept: int, squares: int, costs: CellCosts, level: Whole, extra: Real
 ) -> float:
@@ -103,7 +103,7 @@ def score_of(
     return float(cells_score(goal, costs, level, extra))
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel()
 def cells_score(goal: int, costs: CellCosts, level: Whole, extra: Real) -> float:
     """Return what cells cost on these levels and, by column, in suppressed rows."""
     product, added = 1.0, 0.0
@@ -114,7 +114,7 @@ def cells_score(goal: int, costs: CellCosts, level: Whole, extra: Real) -> float
     return product ** (1.0 / len(level)) - 1.0 if goal == GEOMETRIC else added
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel()
 def extra_costs(
     keys: Keys, rows: Whole, n: int, layout: Layout, costs: CellCosts, level: Whole, failing: Flags
 ) -> Real:
@@ -128,7 +128,7 @@ def extra_costs(
     return extra
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel()
 def judge(
     keys: Keys, rows: Whole, n: int, layout: Layout, rule: ClassRule, everybody: Real, room: Room, failing: Flags
 ) -> tuple[int, int, int]:

@@ -18,10 +18,10 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
-import numba as nb
 import numpy as np
 
 from noren.kernels.arrays import Flags, Real, Whole
+from noren.kernels.compiling import kernel
 from noren.kernels.lattice.class_rules import DISTINCT, ClassRule
 from noren.kernels.lattice.keys import Keys, Layout, Room, class_sizes, collapse, distinct, packed, roll_up, room_for
 from noren.kernels.lattice.scores import (
@@ -259,7 +259,7 @@ def _walk_all(
     return best_level, best, searched
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel()
 def _walk(
     keys: Keys,
     counts: Whole,

@@ -9,9 +9,9 @@ at the file of the function that is called and no other: whoever changes this fi
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from noren.kernels.arrays import Real, Whole
+from noren.kernels.compiling import kernel, part
 
 __all__ = ["EXACT", "FAR", "assign"]
 
@@ -23,7 +23,7 @@ EXACT = {"nnan", "ninf", "nsz"}
 fused, which would give other last digits on another machine, or once a kernel comes from the cache."""
 
 
-@njit(cache=True, nogil=True, fastmath=EXACT)
+@part(fastmath=EXACT)
 def _auction(cost: Real, rows: int, columns: int, column_of: Whole, row_of: Whole, price: Real) -> int:
     """Let free rows bid for columns, two rounds; return how many rows stay free.
 
@@ -80,7 +80,7 @@ def _auction(cost: Real, rows: int, columns: int, column_of: Whole, row_of: Whol
     return waiting
 
 
-@njit(cache=True, nogil=True, fastmath=EXACT)
+@kernel(fastmath=EXACT)
 def assign(cost: Real, rows: int, columns: int, limit: float, column_of: Whole) -> float:
     """Return the least total of ``cost[i, column_of[i]]`` over distinct columns, and fill in ``column_of``.
 

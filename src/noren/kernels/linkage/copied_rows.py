@@ -20,11 +20,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from scipy.optimize import isotonic_regression
 
-from noren.kernels.arrays import Real, Whole
+from noren.kernels.arrays import Codes, Real, Whole
+from noren.kernels.compiling import kernel, part, read_only
 from noren.kernels.linkage.row_layout import Backgrounds, KnownLayout, PublicLayout
+from noren.kernels.ordered import first_from, sort_range
 
 __all__ = [
     "Beside",
@@ -35,6 +36,7 @@ __all__ = [
     "evidence",
     "falling",
     "learn",
+    "odds_of",
     "plain_arrays",
     "row_weight",
 ]
@@ -82,7 +84,7 @@ def evidence(
     A row is compared with known rows of its own period or, to find habits, with those of all other periods.
     """
     most = min(limit, max(len(known.rows), 1))
-    return CopyEvidence(*_evidence(*plain_arrays(known, public, beside, copies), _odds(copies), most, other_periods))
+    return CopyEvidence(*_evidence(*plain_arrays(known, public, beside, copies), odds_of(copies), most, other_periods))
 
 
 def learn(
@@ -99,7 +101,7 @@ def learn(
     ``trust``; what is believed so far says how sure it is that a row is a copy, and of which.
     """
     tally, copied, rows = _learn(
-        *plain_arrays(known, public, beside, copies), _odds(copies), person, trust, other_periods
+        *plain_arrays(known, public, beside, copies), odds_of(copies), person, trust, other_periods
     )
     # a hundredth of a row keeps what was believed before from vanishing
     chance = tally + 0.01 * copies.chance
@@ -124,7 +126,8 @@ def falling(chance: Real, usual: Real) -> Real:
     return fallen / max(float(fallen.sum()), 1e-300)
 
 
-def _odds(copies: Copies) -> float:
+def odds_of(copies: Copies) -> float:
+    """Return how much likelier it is that a row is a copy than that it is not."""
     return copies.share / (1 - copies.share)
 
 
@@ -139,8 +142,9 @@ def plain_arrays(
     """Return everything as the tuples of arrays that compiled functions take."""
     held = known.first, known.person, known.values, known.rows
     shown = (
-        *(public.first, public.begin, public.end, public.lo, public.hi),
-        *(public.item_first, public.item, public.half),
+        *(public.first, read_only(public.begin), read_only(public.end)),
+        *(np.ascontiguousarray(public.lo), np.ascontiguousarray(public.hi)),
+        *(public.item_first, read_only(public.item), public.half),
     )
     return held, shown, (beside.reach, beside.place, _ratios(beside, copies), known.weight / beside.item)
 
@@ -156,7 +160,7 @@ def _ratios(beside: Backgrounds, copies: Copies) -> Real:
     return ratio
 
 
-@njit(cache=True, nogil=True)
+@part()
 def _level(x: float, lo: float, hi: float, reach: Real) -> int:
     """Return the level of the distance of x from a range; the number of levels where x is not known."""
     if np.isnan(x):
@@ -168,7 +172,7 @@ def _level(x: float, lo: float, hi: float, reach: Real) -> int:
     return level
 
 
-@njit(cache=True, nogil=True, inline="always")
+@part()
 def row_weight(s: int, r: int, values: Real, lo: Real, hi: Real, beside: Beside, said: Real, said_by: Whole) -> float:
     """Return w(r, s); what row r says beside a value is kept in ``said``, as many known rows have the same value."""
     reach, place, ratio, weights = beside
@@ -182,7 +186,40 @@ def row_weight(s: int, r: int, values: Real, lo: Real, hi: Real, beside: Beside,
     return weight
 
 
-@njit(cache=True, nogil=True)
+@part()
+def _bar(total: Real, touched: Codes, many: int, limit: int, best: Real) -> tuple[float, int]:
+    """Return what the last of the ``limit`` likeliest has, and how many of those that have just that belong to them.
+
+    ``best`` is room for a heap of the largest sums, the least of them on top.
+    """
+    if many <= limit:
+        return -np.inf, many
+    for k in range(many):
+        new = total[touched[k], 0] + total[touched[k], 1]
+        if k < limit:  # from below up
+            at = k
+            while at > 0 and best[(at - 1) // 2] > new:
+                best[at] = best[(at - 1) // 2]
+                at = (at - 1) // 2
+            best[at] = new
+        elif new > best[0]:  # from the top down, in place of the least
+            at = 0
+            while True:
+                below = 2 * at + 1
+                if below + 1 < limit and best[below + 1] < best[below]:
+                    below += 1
+                if below >= limit or best[below] >= new:
+                    break
+                best[at] = best[below]
+                at = below
+            best[at] = new
+    above = 0
+    for k in range(many):
+        above += total[touched[k], 0] + total[touched[k], 1] > best[0]
+    return best[0], limit - above
+
+
+@kernel()
 def _evidence(
     known: Held, public: Shown, beside: Beside, odds: float, limit: int, others: bool
 ) -> tuple[Whole, Whole, Real]:
@@ -196,7 +233,8 @@ def _evidence(
     halves = np.empty((room, 2))
     total = np.zeros((people, 2))
     seen = np.zeros(people, np.bool_)
-    touched = np.empty(people, np.int64)
+    touched = np.empty(people, np.int32)
+    best = np.empty(min(limit, people))
     here = np.zeros(people)
     near = np.empty(people, np.int64)
     said = np.zeros(len(beside[2]))
@@ -206,11 +244,11 @@ def _evidence(
         many = 0
         for r in range(unit_first[u], unit_first[u + 1]):
             close = 0
-            for part in range(2):
+            for side in range(2):
                 a, b = begin[r], end[r] + 1
                 if others:
-                    a, b = (0, begin[r]) if part == 0 else (end[r] + 1, periods)
-                elif part == 1:
+                    a, b = (0, begin[r]) if side == 0 else (end[r] + 1, periods)
+                elif side == 1:
                     break
                 if a >= b:
                     continue
@@ -234,26 +272,28 @@ def _evidence(
                     seen[i] = True
                     touched[many] = i
                     many += 1
-        chosen = np.sort(touched[:many])
-        if many > limit:
-            best = np.argsort(-(total[chosen, 0] + total[chosen, 1]), kind="mergesort")[:limit]
-            chosen = np.sort(chosen[best])
-        while used + len(chosen) > room:
+        sort_range(touched, 0, many)
+        least, ties = _bar(total, touched, many, limit, best)
+        while used + min(many, limit) > room:
             person = np.concatenate((person, np.empty(room, np.int64)))
             halves = np.concatenate((halves, np.empty((room, 2))))
             room *= 2
-        for i in chosen:
-            person[used] = i
-            halves[used] = total[i]
-            used += 1
         for k in range(many):
-            total[touched[k]] = 0.0
-            seen[touched[k]] = False
+            i = touched[k]
+            speaks = total[i, 0] + total[i, 1]
+            if speaks >= least:
+                ties -= speaks == least
+                if speaks > least or ties >= 0:
+                    person[used] = i
+                    halves[used, 0], halves[used, 1] = total[i, 0], total[i, 1]
+                    used += 1
+            total[i, 0], total[i, 1] = 0.0, 0.0
+            seen[i] = False
         first[u + 1] = used
     return first, person[:used].copy(), halves[:used].copy()
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _learn(
     known: Held, public: Shown, beside: Beside, odds: float, person: Whole, trust: Real, others: bool
 ) -> tuple[Real, float, float]:
@@ -280,14 +320,16 @@ def _learn(
                 continue
             counted += trust[u]
             total = 0.0
-            own[:] = 0.0
+            for c in range(columns):
+                for level in range(levels):
+                    own[c, level] = 0.0
             for p in range(periods):
                 if (begin[r] <= p <= end[r]) == others:
                     continue
                 for e in range(item_first[r], item_first[r + 1]):
                     a = known_first[item[e] * periods + p]
                     b = known_first[item[e] * periods + p + 1]
-                    for s in range(a + np.searchsorted(known_person[a:b], i), b):
+                    for s in range(first_from(known_person, a, b, i), b):
                         if known_person[s] != i:
                             break
                         weight = row_weight(s, r, values, lo, hi, beside, said, said_by)
@@ -300,5 +342,7 @@ def _learn(
                 chance = odds * total / held
                 chance = trust[u] * chance / (1 + chance)
                 copied += chance
-                tally += own * (chance / total)
+                for c in range(columns):
+                    for level in range(levels):
+                        tally[c, level] += own[c, level] * (chance / total)
     return tally, copied, counted

@@ -14,15 +14,17 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components, maximum_bipartite_matching
 
 from noren.kernels.arrays import Real, Whole
+from noren.kernels.compiling import kernel, part
+from noren.kernels.ordered import sort_range
 
 __all__ = [
     "Candidates",
@@ -71,11 +73,20 @@ class KnownRows:
         there = np.flatnonzero(customer >= 0)
         order = there[np.lexsort((values[there, 0], customer[there]))]
         values, customer = values[order], customer[order]
+        del there, order
         first = np.concatenate(([0], np.cumsum(np.bincount(customer, minlength=customers)))).astype(np.int64)
         item = np.where(np.isnan(values[:, 0]), items, values[:, 0]).astype(np.int64)
         by_item = np.argsort(item, kind="stable").astype(np.int64)
         item_first = np.concatenate(([0], np.cumsum(np.bincount(item, minlength=items + 1)))).astype(np.int64)
         return cls(values, first, customer, by_item, item_first)
+
+    @cached_property
+    def by_column(self) -> Whole:
+        """All rows by each column but the item's, which has an order of its own."""
+        order = np.empty(self.values.T.shape, dtype=np.int64)
+        for at in range(1, len(order)):
+            order[at] = np.argsort(self.values[:, at], kind="stable")
+        return order
 
     @property
     def counts(self) -> Whole:
@@ -216,7 +227,7 @@ def _lookups(known: KnownRows, public: PublicRows) -> tuple[Whole, Whole, Whole,
     order; a pseudonym of which nothing is said has the column :data:`_NOTHING_SAID`.
     """
     rows, columns = public.lo.shape
-    order = np.argsort(known.values, axis=0, kind="stable").T.astype(np.int64)
+    order = known.by_column
     begin, end = np.zeros((rows, columns), dtype=np.int64), np.zeros((rows, columns), dtype=np.int64)
     fitting = np.empty((rows, columns))
     fitting[:, 0] = public.allowed
@@ -242,7 +253,7 @@ def _lookups(known: KnownRows, public: PublicRows) -> tuple[Whole, Whole, Whole,
     return order, row, through, begin[row, place], end[row, place]
 
 
-@nb.njit(cache=True, nogil=True)
+@part()
 def _holds(x: float, lo: float, hi: float, first: int, stop: int, members: Real) -> bool:  # pragma: no cover (compiled)
     """Tell whether one cell allows one value."""
     if lo == -np.inf and hi == np.inf:
@@ -260,7 +271,7 @@ def _holds(x: float, lo: float, hi: float, first: int, stop: int, members: Real)
     return bool(members[first] == x)
 
 
-@nb.njit(cache=True, nogil=True)
+@part()
 def fits(
     values: Real, row: int, lo: Real, hi: Real, set_first: Whole, set_stop: Whole, members: Real, said: int, column: int
 ) -> bool:  # pragma: no cover (compiled)
@@ -271,7 +282,7 @@ def fits(
     return True
 
 
-@nb.njit(cache=True, nogil=True)
+@part()
 def _lower(values: Real, first: int, stop: int, item: float) -> int:  # pragma: no cover (compiled)
     """Return the first of a customer's rows whose item is not below ``item``; missing items stand last."""
     while first < stop:
@@ -283,7 +294,7 @@ def _lower(values: Real, first: int, stop: int, item: float) -> int:  # pragma: 
     return first
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel()
 def _search(
     values: Real, known_first: Whole, customer: Whole, by_item: Whole, item_first: Whole,
     lo: Real, hi: Real, set_first: Whole, set_stop: Whole, members: Real, public_first: Whole,
@@ -347,12 +358,12 @@ def _search(
                 if possible:
                     found[total] = who
                     total += 1
-        found[before:total].sort()
+        sort_range(found, before, total)
         first[pseudonym - start + 1] = total
     return first, found[:total].copy()
 
 
-@nb.njit(cache=True, nogil=True)
+@part()
 def _matches(
     values: Real, k0: int, k1: int, lo: Real, hi: Real, set_first: Whole, set_stop: Whole, members: Real,
     p0: int, p1: int, edges: Whole, room: Whole, room_known: Whole,
@@ -495,7 +506,7 @@ def _assigned(first: Whole, customer: Any, sharing: Whole, customers: int) -> Wh
     return owner
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel()
 def _take_free(
     first: Whole, customer: Whole, sharing: Whole, order: Whole, owner: Whole
 ) -> Whole:  # pragma: no cover (compiled)
@@ -511,7 +522,7 @@ def _take_free(
     return lacking
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel()
 def _augmented(first: Whole, customer: Whole, lacking: Whole, owner: Whole) -> bool:  # pragma: no cover (compiled)
     """Make one phase of Hopcroft and Karp's algorithm: shortest ways from whoever lacks to a free customer, disjoint.
 
@@ -580,7 +591,7 @@ def _augmented(first: Whole, customer: Whole, lacking: Whole, owner: Whole) -> b
     return improved
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel()
 def _kept(first: Whole, customer: Whole, owner: Whole) -> Whole:  # pragma: no cover (compiled)
     """Return how many candidates of each history some assignment of all keeps (Tarjan's strongly connected parts).
 

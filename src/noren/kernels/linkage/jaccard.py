@@ -5,94 +5,36 @@ s items. With the overlap S, the weight of R's items that are in I, the weighted
 
     J = Σ min / Σ max = S / (W + u·s - S)
 
-Where every item is sure, u = 1 and J = |R ∩ I| / |R ∪ I|. Three bounds, each with its reason, leave few pairs:
+Where every item is sure, u = 1 and J = |R ∩ I| / |R ∪ I|. Items are numbered from the rarest on. Whoever shares
+anything with R is met at the *first shared item*, number p in R and q in I. Bounds, each with its reason, leave few:
 
-- *size*: S ≤ min(W, u·s), so J ≤ min(W, u·s) / max(W, u·s). Customers are numbered by s: those that may reach a given
-  similarity are a range of numbers.
-- *rare items first*: R's items are walked from the rarest on, counting S for the customers of each. Whoever has not
-  been met when the items still to come weigh V has S ≤ V, and W + u·s - S ≥ W, so J ≤ V / W: once that is below the
-  best similarity known, nobody new can win, and the long lists of popular items are never read.
-- *count*: whoever was met with an overlap of c so far has S ≤ min(c + V, u·s).
+- *size*: S ≤ min(V, u·s), where V is the weight of R from p on, so J is at most that of such an overlap. It falls with
+  the distance of u·s from V: the sizes nearest to V come first, and the others not at all.
+- *place*: before p and q nothing is shared, so at most n = min(m - p, s - q) items are, m being how many R has. The
+  popular items stand late in nearly all sets, and their long lists are hardly read.
+- *sketch*: an item of I from q on whose bit the sketch of R from p on lacks is not in R, and the other way round.
 
 Similarities are quotients of whole numbers, rounded once to a float. Rounding keeps order, so a bound that is rounded
-too is never below what it bounds: a customer is passed over only if the bound is *less*, hence never one that wins or
-ties. The argument in full is in ``docs/theory/jaccard.md``.
+too is never below what it bounds: a customer is passed over only if the bound is *less*, or equal and the customer
+comes later; hence never one that wins. The argument in full is in ``docs/theory/jaccard.md``.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numba as nb
 import numpy as np
-from numpy.typing import NDArray
 
 from noren.kernels.arrays import Codes, Real, Whole
+from noren.kernels.compiling import kernel, part
 from noren.kernels.items.packed_sets import ItemSets
+from noren.kernels.linkage.set_index import SetIndex, Sketches, bits, index_of, sketch_words, sketches
+from noren.kernels.ordered import sort_range
 
 __all__ = ["NOBODY", "SetIndex", "in_equal_runs", "index_of", "most_similar", "similarities"]
 
 
 NOBODY = -1
-# When to look for a good similarity: after so many entries of lists, then whenever four times as many were read.
-_FIRST_LOOK = 64
-_NEXT_LOOK = 4
-# V / W has to be this much below the best similarity: a few more lists leave far fewer customers to compare in full.
-_CLOSED = 0.9
-# With one customer in so many met, a list of them no longer pays: all of the range are asked in the end, met or not,
-# and it is only a question of time how many lists to read first.
-_CROWD = 4
-_CLOSED_CROWD = 0.7
-# What rounding can do to the products of a rough test is far less.
-_ROUGH = 1.0 - 1e-9
-
-
-class SetIndex(NamedTuple):
-    """The customers' sets, ready to be asked.
-
-    Customers are numbered by the size of their set, then in the order they came; items by how many customers have them,
-    the rarest first.
-
-    Attributes
-    ----------
-    first, item
-        Each customer's items, in rising order.
-    size, place
-        How many items each has, and the number that the customer came with.
-    list_first, buyers
-        The customers of each item, in rising order.
-    rank
-        The number of each item that came.
-    """
-
-    first: Whole
-    item: Codes
-    size: Whole
-    place: Whole
-    list_first: Whole
-    buyers: Codes
-    rank: Codes
-
-
-def index_of(known: ItemSets, items: int) -> SetIndex:
-    """Return the index of the customers' sets, all of whose items are sure and below ``items``.
-
-    >>> from noren.kernels.items.packed_sets import item_sets
-    >>> index = index_of(item_sets(np.array([0, 0, 1]), np.array([0, 1, 1]), 2, 2), 2)
-    >>> index.place.tolist(), index.rank.tolist(), index.buyers.tolist()
-    ([1, 0], [0, 1], [1, 0, 1])
-    """
-    frequency = np.bincount(known.item, minlength=items)
-    rank = np.empty(items, dtype=np.int32)
-    rank[np.argsort(frequency, kind="stable")] = np.arange(items, dtype=np.int32)
-    place = np.argsort(known.sizes, kind="stable").astype(np.int64)
-    size = known.sizes[place]
-    first = np.concatenate(([0], np.cumsum(size))).astype(np.int64)
-    list_first = np.concatenate(([0], np.cumsum(np.sort(frequency)))).astype(np.int64)
-    item = np.empty(len(known.item), dtype=np.int32)
-    buyers = np.empty(len(known.item), dtype=np.int32)
-    _lay_out(known.first, known.item, place, rank, first, item, list_first[:-1].copy(), buyers)
-    return SetIndex(first, item, size, place, list_first, buyers, rank)
 
 
 def most_similar(index: SetIndex, released: ItemSets, which: Whole, candidates: int = 1) -> tuple[Whole, Real]:
@@ -120,10 +62,7 @@ def most_similar(index: SetIndex, released: ItemSets, which: Whole, candidates: 
     """
     customer = np.full((len(which), candidates), NOBODY, dtype=np.int64)
     score = np.zeros((len(which), candidates))
-    heaviest = int(released.total.max(initial=0))
-    # numbers that fit 32 bits stay in the cache longer
-    count: NDArray[Any] = np.zeros(len(index.size), dtype=np.int32 if heaviest < 2**31 else np.int64)
-    _search(index, released, np.asarray(which, dtype=np.int64), count, customer, score)
+    _search(index, released, np.asarray(which, dtype=np.int64), customer, score)
     return customer, score
 
 
@@ -153,137 +92,32 @@ def similarities(known: ItemSets, released: ItemSets, customer: Whole, asked: Wh
     return found
 
 
-@nb.njit(cache=True, nogil=True)
-def _lay_out(
-    known_first: Whole, known_item: Codes, place: Whole, rank: Codes, first: Whole, item: Codes, fill: Whole,
-    buyers: Codes,
-) -> None:  # fmt: skip  # pragma: no cover (compiled)
-    """Write each customer's items in the index's numbers and order, and the customers of each item."""
-    for who in range(len(place)):
-        start, stop = known_first[place[who]], known_first[place[who] + 1]
-        mine = item[first[who] : first[who + 1]]
-        for at in range(stop - start):
-            mine[at] = rank[known_item[start + at]]
-        mine.sort()
-        for what in mine:
-            buyers[fill[what]] = who
-            fill[what] += 1
-
-
-@nb.njit(cache=True, nogil=True)
+@part()
 def _similarity(overlap: int, total: int, size: int) -> float:  # pragma: no cover (compiled)
     """Return J = S / (W + u·s - S), given u·s."""
     return overlap / (total + size - overlap) if overlap > 0 else 0.0
 
 
-@nb.njit(cache=True, nogil=True)
-def _first_large_enough(size: Whole, unit: int, total: int, least: float) -> int:  # pragma: no cover (compiled)
-    """Return the first customer whose set is not too small to reach a similarity."""
-    low, high = 0, len(size)
-    while low < high:
-        middle = (low + high) // 2
-        if unit * size[middle] < total and unit * size[middle] / total < least:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+class _Asked(NamedTuple):
+    """One released set: its items from the rarest on, what the n heaviest weigh, sketches, its weight, the unit."""
+
+    items: Codes
+    heaviest: Whole
+    sketches: Sketches
+    total: int
+    unit: int
 
 
-@nb.njit(cache=True, nogil=True)
-def _first_too_large(size: Whole, unit: int, total: int, least: float) -> int:  # pragma: no cover (compiled)
-    """Return the first customer whose set is too large to reach a similarity."""
-    low, high = 0, len(size)
-    while low < high:
-        middle = (low + high) // 2
-        if unit * size[middle] > total and total / (unit * size[middle]) < least:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+class _Notes(NamedTuple):
+    """What is jotted down during a search: R's weights by item; by size of set, how many items must be shared."""
+
+    weight: Codes
+    turn: Whole
+    needed: Whole
+    needed_to_win: Whole
 
 
-@nb.njit(cache=True, nogil=True)
-def _from(values: Codes, low: int, high: int, least: int) -> int:  # pragma: no cover (compiled)
-    """Return where in a rising part of ``values`` the first one of ``least`` or more stands."""
-    while low < high:
-        middle = (low + high) // 2
-        if values[middle] < least:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@nb.njit(cache=True, nogil=True)
-def _rest_of_overlap(index: SetIndex, mark: Codes, who: int, walked: int) -> int:  # pragma: no cover (compiled)
-    """Return the weight of a customer's items that come after the item walked last."""
-    found = 0
-    at = index.first[who + 1] - 1
-    while at >= index.first[who] and index.item[at] > walked:
-        found += mark[index.item[at]]
-        at -= 1
-    return found
-
-
-@nb.njit(cache=True, nogil=True)
-def _look(
-    index: SetIndex, met: Codes, mets: int, crowd: bool, count: Whole, mark: Codes, walked: int, total: int, unit: int,
-    low: int, high: int, leaders: Whole, leads: Real,
-) -> float:  # fmt: skip  # pragma: no cover (compiled)
-    """Return a similarity that as many customers reach as candidates are wanted; 0 if there are not so many.
-
-    The most promising of the customers met so far are compared in full.
-    """
-    wanted = len(leaders)
-    found, enough = 0, 0.0
-    for at in range(high - low if crowd else mets):
-        who = low + at if crowd else met[at]
-        if who < low or who >= high or count[who] <= enough * (total + unit * index.size[who]):
-            continue
-        lead = count[who] / (total + unit * index.size[who])
-        found = min(found + 1, wanted)
-        to = found - 1
-        while to > 0 and leads[to - 1] < lead:
-            leads[to], leaders[to] = leads[to - 1], leaders[to - 1]
-            to -= 1
-        leads[to], leaders[to] = lead, who
-        if found == wanted:
-            enough = leads[wanted - 1]
-    if found < wanted:
-        return 0.0
-    least = 1.0
-    for at in range(wanted):
-        who = leaders[at]
-        overlap = count[who] + _rest_of_overlap(index, mark, who, walked)
-        least = min(least, _similarity(overlap, total, unit * index.size[who]))
-    return least
-
-
-@nb.njit(cache=True, nogil=True)
-def _worth_comparing(
-    index: SetIndex, met: Codes, mets: int, crowd: bool, count: Whole, still: int, total: int, unit: int, low: int,
-    high: int, least: float,
-) -> int:  # fmt: skip  # pragma: no cover (compiled)
-    """Put those first in ``met`` that may be similar enough, by a rough test, and return how many they are.
-
-    J ≥ t is S·(1 + t) ≥ t·(W + u·s); products are quicker than quotients, and the margin is far above their rounding.
-    """
-    left = 0
-    more, bar = 1.0 + least, least * _ROUGH
-    if crowd:
-        for who in range(low, high):
-            met[left] = who
-            left += (count[who] + still) * more >= bar * (total + unit * index.size[who])
-        return left
-    for at in range(mets):
-        who = met[at]
-        if who >= low and who < high and (count[who] + still) * more >= bar * (total + unit * index.size[who]):
-            met[at], met[left] = met[left], who
-            left += 1
-    return left
-
-
-@nb.njit(cache=True, nogil=True)
+@part()
 def _same(sets: ItemSets, one: int, other: int) -> bool:  # pragma: no cover (compiled)
     a, b = sets.first[one], sets.first[other]
     length = sets.first[one + 1] - a
@@ -295,97 +129,159 @@ def _same(sets: ItemSets, one: int, other: int) -> bool:  # pragma: no cover (co
     return True
 
 
-@nb.njit(cache=True, nogil=True)
-def _search(
-    index: SetIndex, sets: ItemSets, which: Whole, count: Whole, customer: Whole, score: Real
-) -> None:  # pragma: no cover (compiled)
-    people = len(index.size)
-    wanted = customer.shape[1]
-    unit = sets.unit
-    met = np.empty(people + 1, dtype=np.int32)
-    mark = np.zeros(len(index.rank), dtype=np.int32)
-    leaders, leads = np.empty(wanted, dtype=np.int64), np.empty(wanted)
-    for at in range(len(which)):
-        asked = which[at]
-        if at > 0 and _same(sets, which[at - 1], asked):
-            customer[at], score[at] = customer[at - 1], score[at - 1]
-            continue
-        start, stop = sets.first[asked], sets.first[asked + 1]
-        total = sets.total[asked]
-        items = np.empty(stop - start, dtype=np.int32)
-        still = 0
-        for k in range(stop - start):
-            items[k] = index.rank[sets.item[start + k]]
-            mark[items[k]] = sets.weight[start + k]
-            still += sets.weight[start + k]
-        items.sort()
-        mets, read, next_look = 0, 0, _FIRST_LOOK
-        least, low, high = 0.0, 0, people
-        walked, crowd = -1, False
-        for walked in items:
-            weight = mark[walked]
-            begin, end = index.list_first[walked], index.list_first[walked + 1]
-            if least > 0.0:
-                begin = _from(index.buyers, begin, end, low)
-                end = _from(index.buyers, begin, end, high)
-            if crowd:
-                for entry in range(begin, end):
-                    count[index.buyers[entry]] += weight
-            else:
-                for entry in range(begin, end):
-                    who = index.buyers[entry]
-                    met[mets] = who
-                    mets += count[who] == 0
-                    count[who] += weight
-                crowd = mets > people // _CROWD
-            still -= weight
-            read += end - begin
-            if read >= next_look:
-                next_look = _NEXT_LOOK * read
-                sure = _look(index, met, mets, crowd, count, mark, walked, total, unit, low, high, leaders, leads)
-                if sure > least:
-                    least = sure
-                    low = _first_large_enough(index.size, unit, total, least)
-                    high = _first_too_large(index.size, unit, total, least)
-            if still / total < (_CLOSED_CROWD if crowd else _CLOSED) * least:
-                break
-        left = _worth_comparing(index, met, mets, crowd, count, still, total, unit, low, high, least)
-        found = 0
-        for entry in range(left):
-            who = met[entry]
-            size = unit * index.size[who]
-            overlap = count[who]
-            if still > 0:
-                if _similarity(min(overlap + still, size), total, size) < least:
-                    continue
-                overlap += _rest_of_overlap(index, mark, who, walked)
-            similarity = _similarity(overlap, total, size)
-            if overlap == 0 or similarity < least:
-                continue
-            place = index.place[who]
-            to = found
-            while to > 0 and (
-                score[at, to - 1] < similarity or (score[at, to - 1] == similarity and customer[at, to - 1] > place)
-            ):
-                to -= 1
-            if to == wanted:
-                continue
-            found = min(found + 1, wanted)
-            for move in range(found - 1, to, -1):
-                customer[at, move], score[at, move] = customer[at, move - 1], score[at, move - 1]
-            customer[at, to], score[at, to] = place, similarity
-            if found == wanted:
-                least = max(least, score[at, wanted - 1])
-        if crowd:
-            count[:] = 0
+@part()
+def _read(index: SetIndex, sets: ItemSets, number: int, weight: Codes) -> _Asked:  # pragma: no cover (compiled)
+    """Return a released set in the index's numbers, and jot down its weights."""
+    start, stop = sets.first[number], sets.first[number + 1]
+    items = np.empty(stop - start, dtype=np.int32)
+    for at in range(stop - start):
+        items[at] = index.rank[sets.item[start + at]]
+        weight[items[at]] = sets.weight[start + at]
+    sort_range(items, 0, len(items))
+    heaviest = np.zeros(len(items) + 1, dtype=np.int64)
+    for at in range(len(items)):
+        heaviest[at + 1] = -np.int64(sets.weight[start + at])
+    sort_range(heaviest, 1, len(heaviest))  # the heaviest first
+    for at in range(len(items)):
+        heaviest[at + 1] = heaviest[at] - heaviest[at + 1]
+    return _Asked(items, heaviest, sketches(items), sets.total[number], sets.unit)
+
+
+@part()
+def _note_needed(notes: _Notes, asked: _Asked, size: int, least: float, turn: int) -> None:  # pragma: no cover
+    """Jot down how many items a set of some size must share to reach ``least``, and to be above it for all we know."""
+    notes.turn[size] = turn
+    low, high = 1, min(len(asked.items), size) + 1
+    while low < high:
+        middle = (low + high) // 2
+        if _similarity(asked.heaviest[middle], asked.total, asked.unit * size) < least:
+            low = middle + 1
         else:
-            for entry in range(mets):
-                count[met[entry]] = 0
-        for what in items:
-            mark[what] = 0
+            high = middle
+    notes.needed[size] = notes.needed_to_win[size] = low
+    if low <= min(len(asked.items), size):
+        notes.needed_to_win[size] += _similarity(asked.heaviest[low], asked.total, asked.unit * size) == least
 
 
-@nb.njit(cache=True, nogil=True)
+@part()
+def _first_of_size(sizes: Codes, low: int, high: int, unit: int, weight: int) -> int:  # pragma: no cover (compiled)
+    """Return the first group whose sets weigh so much or more."""
+    while low < high:
+        middle = (low + high) // 2
+        if unit * sizes[middle] < weight:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@part()
+def _insert(place: int, similarity: float, found: int, customer: Whole, score: Real) -> int:  # pragma: no cover
+    """Put a customer where it belongs among the best so far, and return how many they are now."""
+    to, wanted = found, len(customer)
+    while to > 0 and (score[to - 1] < similarity or (score[to - 1] == similarity and customer[to - 1] > place)):
+        to -= 1
+    if to == wanted:
+        return found
+    found = min(found + 1, wanted)
+    for move in range(found - 1, to, -1):
+        customer[move], score[move] = customer[move - 1], score[move - 1]
+    customer[to], score[to] = place, similarity
+    return found
+
+
+@part()
+def _answer(
+    index: SetIndex, asked: _Asked, notes: _Notes, turn: int, customer: Whole, score: Real
+) -> int:  # pragma: no cover (compiled)
+    """Write the customers most similar to one set, best first; return the turn that the notes have come to."""
+    many, unit, total, wanted = len(asked.items), asked.unit, asked.total, len(customer)
+    found, least, still = 0, 0.0, asked.heaviest[many]
+    for passed in range(many):
+        what = asked.items[passed]
+        if _similarity(still, total, still) < least:
+            break
+        begin, end = index.group_first[what], index.group_first[what + 1]
+        larger = _first_of_size(index.group_size, begin, end, unit, still)
+        smaller = larger - 1
+        while True:
+            # J of the largest overlap that a size allows; the better one of the two next sizes comes first
+            above = below = -1.0
+            if larger < end:
+                above = _similarity(still, total, unit * index.group_size[larger])
+            if smaller >= begin:
+                below = _similarity(unit * index.group_size[smaller], total, unit * index.group_size[smaller])
+            if max(above, below) < least or (larger == end and smaller < begin):
+                break
+            group = larger if above >= below else smaller
+            larger, smaller = larger + (above >= below), smaller - (above < below)
+            size = int(index.group_size[group])
+            if notes.turn[size] != turn:
+                _note_needed(notes, asked, size, least, turn)
+            needed, to_win = notes.needed[size], notes.needed_to_win[size]
+            if needed > many - passed:
+                continue
+            words = sketch_words(size)
+            at = index.sketch_first[group] - words
+            for entry in range(index.entry_first[group], index.entry_first[group + 1]):
+                depth = index.depth[entry]
+                if size - depth < needed:
+                    break
+                at += words
+                theirs = ours = 0
+                for word in range(words):
+                    one, other = index.sketch[at + word], asked.sketches[passed, words - 1 + word]
+                    theirs += bits(one & ~other)
+                    ours += bits(other & ~one)
+                shared = min(size - depth - theirs, many - passed - ours)
+                if shared < needed:
+                    continue
+                who = index.buyers[entry]
+                place = index.place[who]
+                if shared < to_win and place > customer[wanted - 1]:
+                    continue
+                overlap, start = 0, index.first[who]
+                for item in index.item[start : start + depth]:
+                    overlap += notes.weight[item]
+                if overlap > 0:
+                    continue  # met before, at the first shared item
+                for item in index.item[start + depth : start + size]:
+                    overlap += notes.weight[item]
+                similarity = _similarity(overlap, total, unit * size)
+                if similarity < least:
+                    continue
+                found = _insert(place, similarity, found, customer, score)
+                if found == wanted and score[wanted - 1] > least:
+                    least = score[wanted - 1]
+                    turn += 1
+                    _note_needed(notes, asked, size, least, turn)
+                    needed, to_win = notes.needed[size], notes.needed_to_win[size]
+        still -= notes.weight[what]
+    return turn + 1
+
+
+@kernel()
+def _search(
+    index: SetIndex, sets: ItemSets, which: Whole, customer: Whole, score: Real
+) -> None:  # pragma: no cover (compiled)
+    people = len(index.first) - 1
+    largest = index.first[people] - index.first[people - 1] if people > 0 else 0
+    weight = np.zeros(len(index.rank), dtype=np.int32)
+    by_size = np.zeros((3, largest + 1), dtype=np.int64)
+    notes = _Notes(weight, by_size[0], by_size[1], by_size[2])
+    turn = 1
+    for at in range(len(which)):
+        if at > 0 and _same(sets, which[at - 1], which[at]):
+            for place in range(customer.shape[1]):
+                customer[at, place], score[at, place] = customer[at - 1, place], score[at - 1, place]
+            continue
+        asked = _read(index, sets, which[at], weight)
+        turn = _answer(index, asked, notes, turn, customer[at], score[at])
+        for item in asked.items:
+            weight[item] = 0
+
+
+@kernel()
 def _similarities(
     known: ItemSets, released: ItemSets, customer: Whole, asked: Whole, found: Real
 ) -> None:  # pragma: no cover (compiled)

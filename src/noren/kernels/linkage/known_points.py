@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
 from noren.kernels.arrays import Codes, Flags, Real, Whole
+from noren.kernels.compiling import kernel, part, read_only
 from noren.kernels.linkage.feasibility import PublicRows, fits
+from noren.kernels.ordered import sort_range
 
 __all__ = ["NOT_ASKED", "Holders", "equal_histories", "fitting_holders", "narrowed"]
 
@@ -53,17 +54,16 @@ def equal_histories(point: Whole, person: Whole, people: int, points: int) -> tu
     (True, False, [0, 1, 0])
     """
     bits = np.random.Philox(key=0).random_raw(points).astype(np.uint64)
-    sums: Bits = _added(point, person, people, bits)
+    sums: Bits = np.zeros(people, dtype=np.uint64)
+    _added(read_only(point), read_only(person), bits, sums)
     _each, who, number = np.unique(sums, return_index=True, return_inverse=True)
     return number.astype(np.int64), who.astype(np.int64)
 
 
-@nb.njit(cache=True, nogil=True)
-def _added(point: Whole, person: Whole, people: int, bits: Bits) -> Bits:  # pragma: no cover (compiled)
-    added = np.zeros(people, dtype=np.uint64)
+@kernel()
+def _added(point: Whole, person: Whole, bits: Bits, added: Bits) -> None:  # pragma: no cover (compiled)
     for at in range(len(point)):
         added[person[at]] += bits[point[at]]
-    return added
 
 
 def narrowed(first: Whole, point: Whole, own: Whole, holders: Holders) -> Iterator[tuple[float, Whole, Flags]]:
@@ -91,13 +91,13 @@ def narrowed(first: Whole, point: Whole, own: Whole, holders: Holders) -> Iterat
         left = np.full((stop - start, most), NOT_ASKED, dtype=np.int64)
         right = np.zeros((stop - start, most), dtype=np.bool_)
         _narrow(
-            first[start : stop + 1], point, own[start:stop], holders.first, holders.history, holders.sharing,
-            longest, left, right,
+            first[start : stop + 1], read_only(point), read_only(own[start:stop]),
+            holders.first, holders.history, holders.sharing, longest, left, right,
         )  # fmt: skip
         yield stop / people, left, right
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel()
 def _narrow(
     first: Whole, point: Whole, own: Whole, list_first: Whole, holder: Codes, sharing: Whole,
     longest: int, left: Whole, found: Flags,
@@ -111,7 +111,8 @@ def _narrow(
             begin, end = list_first[asked], list_first[asked + 1]
             if count == 0:
                 kept = end - begin
-                current[:kept] = holder[begin:end]
+                for at in range(kept):
+                    current[at] = holder[begin + at]
             elif count <= end - begin:
                 kept = _kept(current, 0, count, holder, begin, end, current)
             else:
@@ -125,7 +126,7 @@ def _narrow(
             found[one, step] = people == 1 and current[0] == own[one]
 
 
-@nb.njit(cache=True, nogil=True)
+@part()
 def _kept(
     short: Codes, begin: int, end: int, long: Codes, first: int, stop: int, out: Codes
 ) -> int:  # pragma: no cover (compiled)
@@ -217,7 +218,7 @@ def _looked_up(wanted: Real, public: PublicRows, at: int) -> tuple[Whole, Whole,
     return row[order].astype(np.int64), begin, end, np.flatnonzero(free)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel()
 def _fitting(
     points: Real, lo: Real, hi: Real, set_first: Whole, set_stop: Whole, members: Real, history: Whole,
     row: Whole, begin: Whole, end: Whole, free: Whole, histories: int,
@@ -240,6 +241,6 @@ def _fitting(
                 seen[who] = point
                 found[total] = who
                 total += 1
-        found[before:total].sort()
+        sort_range(found, before, total)
         first[point + 1] = total
     return first, found[:total].copy()

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from noren.kernels.arrays import Real, Whole
+from noren.kernels.arrays import Codes, Real, Whole
+from noren.kernels.compiling import kernel, part, read_only
 
 __all__ = [
     "NO_ROW",
@@ -57,7 +57,9 @@ def joint_key(parts: Sequence[Sides]) -> tuple[Whole, Whole]:
             (keys, size), (part, codes) = _ranks(keys), _ranks(part)
             least, most = 0, codes - 1
         for key, side in zip(keys, part, strict=True):
-            _append(key, side, least, most - least + 1)
+            key *= most - least + 1
+            key += side
+            key -= least
         size *= most - least + 1
     return keys
 
@@ -71,7 +73,7 @@ def whole_steps(sides: tuple[Real, Real], steps: int) -> Sides:
     [[1, 0], [1]]
     """
     counted = np.empty(len(sides[0]), np.int64), np.empty(len(sides[1]), np.int64)
-    if all(_all_steps(values, steps, into) for values, into in zip(sides, counted, strict=True)):
+    if all(_all_steps(read_only(values), steps, into) for values, into in zip(sides, counted, strict=True)):
         return counted
     return _ranks(sides)[0]
 
@@ -86,7 +88,9 @@ def first_letters(starts: Whole, text: NDArray[np.uint8], letters: int) -> Whole
     """
     if not 1 <= letters <= 2:
         raise ValueError("eight bytes hold one or two characters")
-    return _first_letters(starts, text, letters)
+    packed = np.empty(len(starts) - 1, np.int64)
+    _first_letters(read_only(starts), read_only(text), letters, packed)
+    return packed
 
 
 def _ranks(sides: tuple[NDArray[Any], NDArray[Any]]) -> tuple[Sides, int]:
@@ -103,7 +107,7 @@ def numbered(starts: Whole, text: NDArray[np.uint8]) -> tuple[Whole, Whole]:
     >>> [found.tolist() for found in numbered(np.array([0, 1, 3, 5, 6]), np.frombuffer(b"abcbca", np.uint8))]
     [[0, 1, 1, 0], [0, 1]]
     """
-    return _numbered(starts, text)
+    return _numbered(read_only(starts), read_only(text))
 
 
 def days_seen(days: NDArray[np.int32]) -> tuple[int, NDArray[np.bool_]]:
@@ -113,13 +117,13 @@ def days_seen(days: NDArray[np.int32]) -> tuple[int, NDArray[np.bool_]]:
     >>> first, seen.tolist()
     (11, [True, False, False, True])
     """
-    least, most = (int(end) for end in _ends(days))
+    least, most = _span([days])
     seen = np.zeros(most - least + 1, np.bool_)
-    _mark(days, least, seen)
+    _mark(read_only(days), least, seen)
     return least, seen
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _mark(values: NDArray[np.integer[Any]], least: int, seen: NDArray[np.bool_]) -> None:
     for value in values:
         seen[value - least] = True
@@ -131,39 +135,24 @@ def looked_up(days: NDArray[np.integer[Any]], first: int, of_day: Whole) -> Whol
     >>> looked_up(np.array([14, 11], np.int32), 11, np.array([7, -1, -1, 9])).tolist()
     [9, 7]
     """
-    return _looked_up(days, first, of_day)
-
-
-@njit(cache=True, nogil=True)
-def _looked_up(days: NDArray[np.integer[Any]], first: int, of_day: Whole) -> Whole:
-    found = np.empty(days.size, np.int64)
-    for row in range(days.size):
-        found[row] = of_day[days[row] - first]
+    found = np.empty(len(days), np.int64)
+    _looked_up(read_only(days), first, of_day, found)
     return found
 
 
-def _span(sides: Sequence[Whole]) -> tuple[int, int]:
+@kernel()
+def _looked_up(days: NDArray[np.integer[Any]], first: int, of_day: Whole, found: Whole) -> None:
+    for row in range(days.size):
+        found[row] = of_day[days[row] - first]
+
+
+def _span(sides: Sequence[NDArray[np.integer[Any]]]) -> tuple[int, int]:
     """Return the least and the largest number of all."""
-    ends = [int(end) for side in sides if len(side) for end in _ends(side)]
+    ends = [int(end) for side in sides if len(side) for end in (side.min(), side.max())]
     return min(ends, default=0), max(ends, default=0)
 
 
-@njit(cache=True, nogil=True)
-def _ends(values: NDArray[np.integer[Any]]) -> tuple[np.int64, np.int64]:
-    least = most = np.int64(values[0])
-    for value in values:
-        least = min(least, np.int64(value))
-        most = max(most, np.int64(value))
-    return least, most
-
-
-@njit(cache=True, nogil=True)
-def _append(key: Whole, part: NDArray[np.integer[Any]], least: int, codes: int) -> None:
-    for row in range(key.size):
-        key[row] = key[row] * codes + (part[row] - least)
-
-
-@njit(cache=True, nogil=True)
+@kernel()
 def _all_steps(values: Real, steps: int, counted: Whole) -> bool:
     """Count values in steps, as long as each is a whole number of them."""
     for row in range(values.size):
@@ -178,9 +167,8 @@ def _all_steps(values: Real, steps: int, counted: Whole) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
-def _first_letters(starts: Whole, text: NDArray[np.uint8], letters: int) -> Whole:
-    packed = np.zeros(starts.size - 1, np.int64)
+@kernel()
+def _first_letters(starts: Whole, text: NDArray[np.uint8], letters: int, packed: Whole) -> None:
     for row in range(packed.size):
         seen = 0
         code = np.int64(0)
@@ -191,10 +179,9 @@ def _first_letters(starts: Whole, text: NDArray[np.uint8], letters: int) -> Whol
                     break
             code = (code << 8) | np.int64(text[at])
         packed[row] = code
-    return packed
 
 
-@njit(cache=True, nogil=True)
+@part()
 def _same(starts: Whole, text: NDArray[np.uint8], one: int, other: int) -> bool:
     length = starts[one + 1] - starts[one]
     if starts[other + 1] - starts[other] != length:
@@ -205,7 +192,7 @@ def _same(starts: Whole, text: NDArray[np.uint8], one: int, other: int) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _numbered(starts: Whole, text: NDArray[np.uint8]) -> tuple[Whole, Whole]:
     count = starts.size - 1
     size = 1024
@@ -231,7 +218,7 @@ def _numbered(starts: Whole, text: NDArray[np.uint8]) -> tuple[Whole, Whole]:
     return number, first[:known].copy()
 
 
-@njit(cache=True, nogil=True)
+@part()
 def _text_slot(starts: Whole, text: NDArray[np.uint8], slots: Whole, first: Whole, row: int) -> np.int64:
     """Return the slot of a row's text, or the empty one where it belongs."""
     mixed = np.uint64(0xCBF29CE484222325)
@@ -256,24 +243,25 @@ def last_match(table: Whole, asked: Whole) -> Whole:
     if not len(table):
         return np.full(len(asked), NO_ROW, np.int64)
     least, most = _span([table])
+    found = np.empty(len(asked), np.int64)
     if most - least < _DENSE * len(table) + 2**16:
-        return _last_by_place(table, asked, least, most - least + 1)
-    return _last_by_hash(table, asked)
-
-
-@njit(cache=True, nogil=True)
-def _last_by_place(table: Whole, asked: Whole, least: int, places: int) -> Whole:
-    last = np.full(places, -1, np.int32)
-    for row in range(table.size):
-        last[table[row] - least] = row
-    found = np.empty(asked.size, np.int64)
-    for row in range(asked.size):
-        place = asked[row] - least
-        found[row] = last[place] if 0 <= place < places else -1
+        _last_by_place(table, asked, least, np.full(most - least + 1, NO_ROW, np.int32), found)
+    else:
+        places = 1 << max(4, (2 * len(table) - 1).bit_length())
+        _last_by_hash(table, asked, np.full((places, 2), NO_ROW, np.int64), found)
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel()
+def _last_by_place(table: Whole, asked: Whole, least: int, last: Codes, found: Whole) -> None:
+    for row in range(table.size):
+        last[table[row] - least] = row
+    for row in range(asked.size):
+        place = asked[row] - least
+        found[row] = last[place] if 0 <= place < last.size else -1
+
+
+@part()
 def _slot(slots: Whole, key: np.int64) -> np.int64:
     """Return the slot of a key, or the empty one where it belongs."""
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
@@ -284,20 +272,15 @@ def _slot(slots: Whole, key: np.int64) -> np.int64:
     return at
 
 
-@njit(cache=True, nogil=True)
-def _last_by_hash(table: Whole, asked: Whole) -> Whole:
-    size = 16
-    while size < 2 * table.size:
-        size *= 2
-    slots = np.full((size, 2), -1, np.int64)  # key and row side by side
+@kernel()
+def _last_by_hash(table: Whole, asked: Whole, slots: Whole, found: Whole) -> None:
+    """Look keys up in ``slots``, key and row side by side."""
     for row in range(table.size):
         at = _slot(slots, table[row])
         slots[at, 0] = table[row]
         slots[at, 1] = row
-    found = np.empty(asked.size, np.int64)
     for row in range(asked.size):
         found[row] = slots[_slot(slots, asked[row]), 1]
-    return found
 
 
 def settled(row: Whole, column: Whole, answer: Whole, shape: tuple[int, int]) -> tuple[Whole, Whole, Whole]:
@@ -310,14 +293,13 @@ def settled(row: Whole, column: Whole, answer: Whole, shape: tuple[int, int]) ->
     >>> [table.tolist() for table in settled(row, column, answer, (1, 2))]
     [[[7, -1]], [[2, 0]], [[3, 2]]]
     """
-    return _settled(row, column, answer, *shape)
+    last, agreeing, rows = np.full(shape, NO_ROW, np.int64), np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    _settled(row, column, answer, last, agreeing, rows)
+    return last, agreeing, rows
 
 
-@njit(cache=True, nogil=True)
-def _settled(row: Whole, column: Whole, answer: Whole, height: int, width: int) -> tuple[Whole, Whole, Whole]:
-    last = np.full((height, width), -1, np.int64)
-    agreeing = np.zeros((height, width), np.int64)
-    rows = np.zeros((height, width), np.int64)
+@kernel()
+def _settled(row: Whole, column: Whole, answer: Whole, last: Whole, agreeing: Whole, rows: Whole) -> None:
     for at in range(answer.size):
         i, j = row[at], column[at]
         if i >= 0 and j >= 0:
@@ -328,4 +310,3 @@ def _settled(row: Whole, column: Whole, answer: Whole, height: int, width: int) 
         i, j = row[at], column[at]
         if i >= 0 and j >= 0 and answer[at] >= 0 and answer[at] == last[i, j]:
             agreeing[i, j] += 1
-    return last, agreeing, rows

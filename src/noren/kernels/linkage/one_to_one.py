@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from noren.kernels.arrays import Real, Whole
+from noren.kernels.compiling import kernel
 
 __all__ = ["best_pairs", "fair_shares", "greedy_pairs"]
 
@@ -65,7 +65,7 @@ def greedy_pairs(row: Whole, column: Whole, gain: Real, shape: tuple[int, int]) 
     return row[chosen], column[chosen]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _first_come(row: Whole, column: Whole, rows: int, columns: int) -> NDArray[np.bool_]:
     """Tell which pairs come before any other with their row or column that was let in."""
     row_taken = np.zeros(rows, np.bool_)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from noren.kernels.arrays import Real, Whole
+from noren.kernels.compiling import kernel
 
 __all__ = ["INSIDE", "LISTED", "NOTHING", "Cells", "Found", "Noise", "PersonTree", "likeliest", "person_tree"]
 
@@ -152,7 +152,7 @@ def _joined(parts: list[Whole]) -> Whole:
     return np.concatenate([np.zeros(0, dtype=np.int64), *parts]).astype(np.int64)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _fill(score: Real, column: int, cell: int, cells: Cells, noise: Noise) -> float:
     """Write how likely each value of a column is to be shown as a cell; return the most."""
     begin, end = noise.offset[column], noise.offset[column + 1]
@@ -181,7 +181,7 @@ def _fill(score: Real, column: int, cell: int, cells: Cells, noise: Noise) -> fl
     return most
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def likeliest(tree: PersonTree, cell_of: Whole, rows: Whole, luck: Real, cells: Cells, noise: Noise) -> Found:
     """Return the likeliest people for kinds of rows.
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numba as nb
 import numpy as np
 
 from noren.kernels.arrays import Flags, Real, Whole
+from noren.kernels.compiling import kernel, part
 from noren.kernels.linkage.feasibility import KnownRows, PublicRows
 
 __all__ = ["distance_blocks", "least_cost"]
@@ -75,7 +75,7 @@ def distance_blocks(
         )  # fmt: skip
 
 
-@nb.njit(cache=True, nogil=True)
+@part()
 def _cost(
     x: float, lo: float, hi: float, first: int, stop: int, members: Real, sd: float, width: float, nominal: bool
 ) -> float:  # pragma: no cover (compiled)
@@ -100,7 +100,7 @@ def _cost(
     return abs(x - (lo + (hi - lo) / 2.0)) / sd
 
 
-@nb.njit(cache=True, nogil=True)
+@part()
 def _nearest_row(
     values: Real, k0: int, k1: int, lo: Real, hi: Real, set_first: Whole, set_stop: Whole, members: Real,
     sd: Real, width: Real, nominal: Flags, rest: Real, said: int,
@@ -143,7 +143,7 @@ def _nearest_row(
     return best
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel()
 def _distances(
     values: Real, known_first: Whole, lo: Real, hi: Real, set_first: Whole, set_stop: Whole, members: Real,
     public_first: Whole, sd: Real, width: Real, nominal: Flags, rest: Real, start: int, stop: int, shortlist: int,

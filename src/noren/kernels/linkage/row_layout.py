@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from noren.kernels.arrays import Real, Whole
+from noren.kernels.compiling import kernel
+from noren.kernels.ordered import first_above, first_from
 
 __all__ = ["Backgrounds", "KnownLayout", "PublicLayout", "background"]
 
@@ -137,7 +138,8 @@ def background(
         start = np.concatenate([[0], np.cumsum(np.bincount(theirs[there], minlength=groups))])
         lo = public.lo[there, c][np.lexsort((public.lo[there, c], theirs[there]))]
         hi = public.hi[there, c][np.lexsort((public.hi[there, c], theirs[there]))]
-        within = _within(start, lo, hi, ours[once], x[once], reach[c])
+        within = np.zeros((len(once), reach.shape[1]))
+        _within(start, lo, hi, ours[once], x[once], reach[c], within)
         counts = np.diff(within, axis=1, prepend=0.0)
         of_all = np.bincount(place[:, c] - used, minlength=len(once)) @ counts
         mean = (of_all + 1e-3) / (of_all + 1e-3).sum()
@@ -146,10 +148,9 @@ def background(
     return Backgrounds(reach, place, np.concatenate(shares) if shares else np.zeros((0, reach.shape[1])), item_share)
 
 
-@njit(cache=True, nogil=True)
-def _within(start: Whole, lo: Real, hi: Real, group: Whole, x: Real, reach: Real) -> Real:
-    """Return how many ranges of the group lie within each reach of x; none where x is not known."""
-    counts = np.zeros((len(x), len(reach)))
+@kernel()
+def _within(start: Whole, lo: Real, hi: Real, group: Whole, x: Real, reach: Real, counts: Real) -> None:
+    """Write how many ranges of the group lie within each reach of x; none where x is not known."""
     for d in range(len(x)):
         if np.isnan(x[d]):
             continue
@@ -158,7 +159,6 @@ def _within(start: Whole, lo: Real, hi: Real, group: Whole, x: Real, reach: Real
             if np.isinf(reach[level]):
                 counts[d, level] = b - a
                 continue
-            below = np.searchsorted(hi[a:b], x[d] - reach[level], side="left")
-            above = (b - a) - np.searchsorted(lo[a:b], x[d] + reach[level], side="right")
+            below = first_from(hi, a, b, x[d] - reach[level]) - a
+            above = b - first_above(lo, a, b, x[d] + reach[level])
             counts[d, level] = (b - a) - below - above
-    return counts

@@ -16,11 +16,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from noren.kernels.arrays import Real, Whole
+from noren.kernels.compiling import kernel
 from noren.kernels.linkage.copied_rows import Beside, Copies, Held, Shown, plain_arrays, row_weight
 from noren.kernels.linkage.row_layout import Backgrounds, KnownLayout, PublicLayout
+from noren.kernels.ordered import first_from
 
 __all__ = ["OWN_SHARES", "Owned", "Partners", "log_sum", "partners"]
 
@@ -108,7 +109,7 @@ def log_sum(values: Real) -> Real:
         return np.asarray(np.log(np.exp(values - safe[..., None]).sum(axis=-1)) + safe)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _partners(
     known: Held, public: Shown, beside: Beside, share: float, candidates: Whole, own: Real
 ) -> tuple[Real, Real]:
@@ -137,7 +138,7 @@ def _partners(
                         for e in range(item_first[r], item_first[r + 1]):
                             a = known_first[item[e] * periods + p]
                             b = known_first[item[e] * periods + p + 1]
-                            for s in range(a + np.searchsorted(known_person[a:b], i), b):
+                            for s in range(first_from(known_person, a, b, i), b):
                                 if known_person[s] != i:
                                     break
                                 total += row_weight(s, r, values, lo, hi, beside, said, said_by)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from noren.kernels.arrays import Real
+from noren.kernels.arrays import Place, Real, where_it_is
 from noren.kernels.reconstruction.estimates import total
 from noren.kernels.reconstruction.held_out import Chosen, candidates, dealt, geometric_mean, shares, weighed
 from noren.kernels.reconstruction.pairs import margins
@@ -35,10 +35,14 @@ def automatic(
     channels: Sequence[Channel],
     generator: np.random.Generator,
     report: Callable[[float], None] = lambda _done: None,
+    place: Place = where_it_is,
 ) -> Chosen:
-    """Return the mean of both ways, weighed by how well they foretell records that they have not seen."""
+    """Return the mean of both ways, weighed by how well they foretell records that they have not seen.
+
+    ``place`` puts arrays where the work on whole tables is to be done.
+    """
     parts = dealt(y, generator)
-    found = candidates(parts, channels, generator, report)
+    found = candidates(parts, channels, generator, report, place)
     whole = weighed(found)
     if y.ndim == 1:
         return whole

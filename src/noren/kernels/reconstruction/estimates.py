@@ -20,10 +20,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
+from math import prod
 
-import numpy as np
-
-from noren.kernels.arrays import Real
+from noren.kernels.arrays import Real, at_least, library_of, summed
 from noren.kernels.reconstruction.retention import Channel, back, mixed
 
 __all__ = [
@@ -47,17 +46,18 @@ _FLOOR = 1e-9
 
 def total(y: Real, attributes: int) -> Real:
     """Return the number of records of each table, in a shape that divides it."""
-    records: Real = np.maximum(y.sum(axis=tuple(range(-attributes, 0)), keepdims=True), _LEAST)
+    records: Real = at_least(y.sum(axis=tuple(range(-attributes, 0)), keepdims=True), _LEAST)
     return records
 
 
 def em_step(x: Real, y: Real, channels: Sequence[Channel]) -> Real:
     """Return the next estimate.
 
+    >>> import numpy as np
     >>> em_step(np.array([2.0, 2.0]), np.array([3.0, 1.0]), [0.5]).tolist()
     [2.5, 1.5]
     """
-    answer: Real = x * back(y / np.maximum(mixed(x, channels), _LEAST), channels)
+    answer: Real = x * back(y / at_least(mixed(x, channels), _LEAST), channels)
     return answer
 
 
@@ -71,7 +71,7 @@ def expectation_maximisation(
     x, records = y, max(float(y.sum()), 1.0)
     for step in range(1, most + 1):
         new = em_step(x, y, channels)
-        change = float(np.abs(new - x).sum()) / records
+        change = float(abs(new - x).sum()) / records
         x = new
         if change < epsilon:
             return x, step
@@ -89,18 +89,19 @@ def maximum_likelihood(
     of a record per record; the likelihood is concave, so this is the maximum and not one of several.
     """
     records = max(float(y.sum()), 1.0)
-    x = _started(np.ones_like(y), y, y.ndim)
+    library = library_of(y)
+    x = _started(library.ones_like(y), y, y.ndim)
     score, done = log_likelihood(y, x, channels), 0
     while done < most:
         one = em_step(x, y, channels)
         two = em_step(one, y, channels)
         done += 2
         r, v = one - x, two - one - (one - x)
-        if float(np.abs(two - one).sum()) / records < tolerance:
+        if float(abs(two - one).sum()) / records < tolerance:
             return two, done
-        length = float(np.sqrt((v * v).sum()))
-        alpha = min(-1.0, -float(np.sqrt((r * r).sum())) / length) if length > 0 else -1.0
-        jumped = np.maximum(x - 2 * alpha * r + alpha * alpha * v, one * 1e-3)
+        length = float(library.sqrt((v * v).sum()))
+        alpha = min(-1.0, -float(library.sqrt((r * r).sum())) / length) if length > 0 else -1.0
+        jumped = library.maximum(x - 2 * alpha * r + alpha * alpha * v, one * 1e-3)
         jumped = em_step(jumped * (records / jumped.sum()), y, channels)
         done += 1
         reached = log_likelihood(y, jumped, channels)
@@ -113,12 +114,12 @@ def maximum_likelihood(
 def log_likelihood(y: Real, x: Real, channels: Sequence[Channel]) -> float:
     """Return the logarithm of the chance that records of the table x are seen as y, but for a constant."""
     expected = mixed(x / max(float(x.sum()), _LEAST), channels)
-    return float((y * np.log(np.maximum(expected, _LEAST))).sum())
+    return float((y * library_of(y).log(at_least(expected, _LEAST))).sum())
 
 
 def _started(start: Real, y: Real, attributes: int) -> Real:
     share = start / total(start, attributes)
-    lifted = np.maximum(share, _FLOOR / np.prod(start.shape[-attributes:]))
+    lifted = at_least(share, _FLOOR / prod(start.shape[-attributes:]))
     answer: Real = lifted * (total(y, attributes) / total(lifted, attributes))
     return answer
 
@@ -157,8 +158,8 @@ def log_linear_path(
         for _step in range(mark - done):
             wanted = em_step(x, y, channels)
             for axes in others:
-                now = x.sum(axis=axes, keepdims=True)
-                x = x * (wanted.sum(axis=axes, keepdims=True) / np.maximum(now, _LEAST))
+                now = summed(x, axes, keepdims=True)
+                x = x * (summed(wanted, axes, keepdims=True) / at_least(now, _LEAST))
         done = mark
         yield x
 
@@ -166,16 +167,18 @@ def log_linear_path(
 def margin(y: Real, axis: int, attributes: int) -> Real:
     """Return the table of one attribute.
 
+    >>> import numpy as np
     >>> margin(np.array([[1.0, 2.0], [3.0, 4.0]]), 1, 2).tolist()
     [4.0, 6.0]
     """
-    found: Real = y.sum(axis=tuple(a - attributes for a in range(attributes) if a != axis))
+    found: Real = summed(y, [a - attributes for a in range(attributes) if a != axis])
     return found
 
 
 def product(own: Sequence[Real]) -> Real:
     """Return the table of independent attributes, of their distributions (last axis; axes before: several tables).
 
+    >>> import numpy as np
     >>> product([np.array([0.5, 0.5]), np.array([0.25, 0.75])]).tolist()
     [[0.125, 0.375], [0.125, 0.375]]
     """
@@ -188,13 +191,14 @@ def product(own: Sequence[Real]) -> Real:
 def independent(y: Real, channels: Sequence[Channel], steps: int = 500) -> Real:
     """Return the product of the attributes' own distributions, each after ``steps`` steps from the uniform one.
 
+    >>> import numpy as np
     >>> independent(np.array([[4.0, 0.0], [0.0, 4.0]]), [1.0, 1.0]).tolist()
     [[2.0, 2.0], [2.0, 2.0]]
     """
     size, own = len(channels), []
     for a, channel in enumerate(channels):
         seen = margin(y, a, size)
-        x = next(em_path(seen, [channel], np.ones_like(seen), [steps]))
+        x = next(em_path(seen, [channel], library_of(seen).ones_like(seen), [steps]))
         own.append(x / total(x, 1))
     answer: Real = product(own) * total(y, size)
     return answer

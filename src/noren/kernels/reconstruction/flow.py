@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from noren.kernels.arrays import Real
+from noren.kernels.arrays import Real, at_least
 from noren.kernels.reconstruction.estimates import margin, total
 from noren.kernels.reconstruction.retention import Channel, back, mixed
 
@@ -43,7 +43,7 @@ def fitted(tables: Real, own: Sequence[Real], sweeps: int = 2) -> Real:
     for _sweep in range(sweeps):
         for a, wanted in enumerate(own):
             now = margin(tables, a, size)
-            factor = wanted * (total(now, 1) / np.maximum(now, _LEAST))
+            factor = wanted * (total(now, 1) / at_least(now, _LEAST))
             tables = tables * factor.reshape(*tables.shape[:-size], *(-1 if b == a else 1 for b in range(size)))
     return tables
 

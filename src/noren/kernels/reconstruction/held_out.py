@@ -26,7 +26,7 @@ from itertools import combinations
 
 import numpy as np
 
-from noren.kernels.arrays import Real
+from noren.kernels.arrays import Place, Real, at_least, library_of, plain, where_it_is
 from noren.kernels.reconstruction.estimates import em_path, log_linear_path, margin, pairs, product, total
 from noren.kernels.reconstruction.flow import fitted
 from noren.kernels.reconstruction.latent_classes import latent_path
@@ -161,6 +161,7 @@ def candidates(
     channels: Sequence[Channel],
     generator: np.random.Generator,
     report: Callable[[float], None] = lambda _done: None,
+    place: Place = where_it_is,
 ) -> list[ModelCandidate]:
     """Return every candidate with its score; the first is the product of the attributes' own distributions.
 
@@ -168,16 +169,20 @@ def candidates(
     ----------
     parts
         The table of each fold.
+    place
+        Puts arrays where the work on whole tables is to be done.
     """
     y: Real = parts.sum(axis=0)
     without = np.concatenate([y - parts, y[None]])  # each fold left out, and all records
     own = [own_distributions(margin(without, a, y.ndim), margin(parts, a, y.ndim), c) for a, c in enumerate(channels)]
+    channels = [c if isinstance(c, float | int) else place(c) for c in channels]
+    parts, without, own = place(parts), place(without), [place(one) for one in own]
     apart = product(own) * total(without, y.ndim)
 
     def judged(name: str, freedom: float, tables: Real) -> ModelCandidate:
         expected = mixed(tables[:-1] / total(tables[:-1], y.ndim), channels)
-        score = float((parts * np.log(np.maximum(expected, _LEAST))).sum())
-        return ModelCandidate(name, score, freedom, tables[-1])
+        score = float((parts * library_of(parts).log(at_least(expected, _LEAST))).sum())
+        return ModelCandidate(name, score, freedom, plain(tables[-1]))
 
     found = [judged("independent", 0.0, apart)]
     if y.ndim == 1:
@@ -225,7 +230,7 @@ def kept_share(channel: Channel, size: int) -> float:
     >>> round(kept_share(np.array([[0.75, 0.25], [0.25, 0.75]]), 2), 6)
     0.5
     """
-    return float((np.trace(channel) - 1) / (size - 1)) if isinstance(channel, np.ndarray) else float(channel)
+    return float(channel) if isinstance(channel, float | int) else float((channel.trace() - 1) / (size - 1))
 
 
 def perplexity(shares: Real) -> float:
@@ -234,6 +239,7 @@ def perplexity(shares: Real) -> float:
     >>> perplexity(np.array([0.5, 0.5, 0.0]))
     2.0
     """
+    shares = plain(shares)
     return float(np.exp(-(shares * np.log(np.maximum(shares, _LEAST))).sum()))
 
 
@@ -262,7 +268,7 @@ def _paths(tables: Real, channels: Sequence[Channel], own: Sequence[Real], apart
         return _spent([(_product(freedoms, kept), _product(rates, kept)) for kept in interactions])
 
     every = [kept for count in range(2, size + 1) for kept in combinations(range(size), count)]
-    uniform = np.ones_like(tables)
+    uniform = library_of(tables).ones_like(tables)
     found = [
         _Path("em", steps, em_path(tables, channels, uniform, steps), spent(every)),
         _Path("em from independence", steps, em_path(tables, channels, apart, steps), spent(every)),

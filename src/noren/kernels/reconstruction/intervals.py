@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
-from noren.kernels.arrays import Real
+from noren.kernels.arrays import Place, Real, plain, where_it_is
 from noren.kernels.reconstruction.estimates import maximum_likelihood
 from noren.kernels.reconstruction.retention import Channel, mixed
 
@@ -46,6 +46,7 @@ def cell_intervals(
     generator: np.random.Generator,
     draws: int,
     report: Callable[[float], None] = lambda _done: None,
+    place: Place = where_it_is,
 ) -> CellIntervals:
     """Return an interval for each cell, which holds the estimate.
 
@@ -57,13 +58,21 @@ def cell_intervals(
         A model's answer.
     draws
         How many perturbed tables are drawn from each of the two tables that errors are tried on.
+    place
+        Puts arrays where the work on whole tables is to be done.
     """
-    rough = _rough(y, channels)
+
+    def rough_of(table: Real) -> Real:
+        placed = [c if isinstance(c, float | int) else place(c) for c in channels]
+        found: Real = plain(maximum_likelihood(place(table), placed, _TOLERANCE, _STEPS)[0])
+        return found
+
+    rough = rough_of(y)
     squares = np.zeros_like(rough)
     for part, truth in enumerate((rough, (rough + estimate) / 2)):
         total = np.zeros_like(rough)
         for draw in range(draws):
-            total += (_rough(seen_again(truth, channels, generator), channels) - truth) ** 2
+            total += (rough_of(seen_again(truth, channels, generator)) - truth) ** 2
             report((part * draws + draw + 1) / (2 * draws))
         squares = np.maximum(squares, total / draws)
     wide = float(stdtrit(draws, _TAIL)) * np.sqrt(squares)
@@ -80,7 +89,3 @@ def seen_again(table: Real, channels: Sequence[Channel], generator: np.random.Ge
     drawn = generator.multinomial(round(float(table.sum())), (expected / expected.sum()).ravel())
     again: Real = drawn.reshape(table.shape).astype(np.float64)
     return again
-
-
-def _rough(y: Real, channels: Sequence[Channel]) -> Real:
-    return maximum_likelihood(y, channels, _TOLERANCE, _STEPS)[0]

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from noren.kernels.arrays import Real
+from noren.kernels.arrays import Real, at_least, like
 from noren.kernels.reconstruction.estimates import margin, total
 from noren.kernels.reconstruction.retention import Channel, back, mixed
 
@@ -44,9 +44,9 @@ def latent_path(
     flat = y.reshape(*batch, int(np.prod(cells[:cut])), -1)
     given = []
     for one, values in zip(own, cells, strict=True):
-        noisy = one[..., None, :] * generator.gamma(2.0, 0.5, (classes, values))
+        noisy = one[..., None, :] * like(y, generator.gamma(2.0, 0.5, (classes, values)))
         given.append(noisy / total(noisy, 1))
-    share = np.full((*batch, classes), 1 / classes)
+    share = like(y, np.full((*batch, classes), 1 / classes))
     done = 0
     for mark in marks:
         for _step in range(mark - done):
@@ -62,7 +62,7 @@ def _step_of(
     """Return the classes' shares and distributions after one step."""
     seen = [mixed(g, [channel]) for g, channel in zip(given, channels, strict=True)]
     left, right = _halves(share, seen, cut)
-    odds = flat / np.maximum(left.swapaxes(-1, -2) @ right, _LEAST)
+    odds = flat / at_least(left.swapaxes(-1, -2) @ right, _LEAST)
     halves = left * (right @ odds.swapaxes(-1, -2)), right * (left @ odds)
     records = halves[0].sum(axis=-1)
     new: list[Real] = []
@@ -70,7 +70,7 @@ def _step_of(
         inside = seen[:cut] if a < cut else seen[cut:]
         half = halves[0 if a < cut else 1].reshape(*records.shape, *(s.shape[-1] for s in inside))
         mine = margin(half, a if a < cut else a - cut, len(inside))
-        true = g * back(mine / np.maximum(seen[a], _LEAST), [channel])
+        true = g * back(mine / at_least(seen[a], _LEAST), [channel])
         new.append(true / total(true, 1))
     return records / total(records, 1), new
 
@@ -87,7 +87,7 @@ def _cut(cells: Sequence[int]) -> int:
 
 def _halves(share: Real, given: Sequence[Real], cut: int) -> tuple[Real, Real]:
     """Return for each class its product over either group, the first times the class's share."""
-    ones = np.ones((*share.shape, 1))
+    ones = like(share, np.ones((*share.shape, 1)))
     left, right = share[..., None], ones
     for one in given[:cut]:
         left = (left[..., :, None] * one[..., None, :]).reshape(*share.shape, -1)

@@ -29,7 +29,7 @@ import numpy as np
 
 from noren.errors import ParameterError
 from noren.i18n import _
-from noren.kernels.arrays import Real, Whole
+from noren.kernels.arrays import Real, Whole, library_of
 
 __all__ = [
     "Channel",
@@ -226,9 +226,10 @@ def back(table: Any, channels: Sequence[Channel]) -> Any:
 
 def _applied(table: Any, channels: Sequence[Channel], *, transposed: bool) -> Any:
     for axis, channel in enumerate(channels, start=-len(channels)):
-        if isinstance(channel, np.ndarray):
+        if not isinstance(channel, float | int):
             matrix = channel.T if transposed else channel
-            table = np.moveaxis(np.moveaxis(table, axis, -1) @ matrix, -1, axis)
+            library = library_of(table)
+            table = library.moveaxis(library.moveaxis(table, axis, -1) @ matrix, -1, axis)
         elif channel < 1:
             table = channel * table + (1 - channel) / table.shape[axis] * table.sum(axis, keepdims=True)
     return table

@@ -11,12 +11,21 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from noren.kernels.arrays import Real, Whole
+from noren.kernels.compiling import kernel
 from noren.kernels.linkage.assignment import EXACT, FAR, assign
 
-__all__ = ["COLUMNS", "MISSING", "LaidRows", "Tariff", "aligned_pair", "laid_rows", "pair_costs"]
+__all__ = [
+    "COLUMNS",
+    "MISSING",
+    "LaidRows",
+    "Tariff",
+    "aligned_pair",
+    "column_origin",
+    "laid_rows",
+    "pair_costs",
+]
 
 COLUMNS = 3
 """How many ordered columns a row has here; columns that a history lacks are constant and cost nothing."""
@@ -95,10 +104,29 @@ class Tariff(NamedTuple):
     deletion: float
 
 
-def laid_rows(start: Whole, columns: list[Real], sds: list[float], widths: list[float], item: Whole) -> LaidRows:
+def column_origin(values: Real) -> float:
+    """Return the middle of the values there are, which keeps sums of squares small; 0 where there are none.
+
+    >>> column_origin(np.array([3.0, np.nan, 7.0]))
+    5.0
+    """
+    known = values[~np.isnan(values)]
+    return float(np.median(known)) if len(known) else 0.0
+
+
+def laid_rows(
+    start: Whole,
+    columns: list[Real],
+    sds: list[float],
+    widths: list[float],
+    item: Whole,
+    origins: list[float] | None = None,
+) -> LaidRows:
     """Return rows for alignment from plain columns (NaN where missing), sorted by customer.
 
-    A constant column (``sd = 0``) keeps its unit: all its known values are equal, so nothing ever differs in it.
+    A constant column (``sd = 0``) keeps its unit: all its known values are equal, so nothing ever differs in it. Each
+    row is laid by itself, so some customers' rows are laid as all are where ``origins`` are those of the whole columns
+    (:func:`column_origin`, left out: of the columns given). Items need equal numbers where they are equal, no more.
 
     >>> rows = laid_rows(np.array([0, 1, 2]), [np.array([3.0, 7.0])], [2.0], [1.0], np.array([4, -1]))
     >>> rows.point[0].tolist(), rows.worth.tolist(), rows.width.tolist()
@@ -107,18 +135,17 @@ def laid_rows(start: Whole, columns: list[Real], sds: list[float], widths: list[
     point = np.zeros((COLUMNS, len(item)))
     width = np.ones(COLUMNS)
     worth = (item >= 0).astype(np.float64)
-    for at, (values, sd, w) in enumerate(zip(columns, sds, widths, strict=True)):
+    origins = [column_origin(values) for values in columns] if origins is None else origins
+    for at, (values, sd, w, origin) in enumerate(zip(columns, sds, widths, origins, strict=True)):
         known = ~np.isnan(values)
         unit = sd if sd > 0 else 1.0
-        # the middle of the data as origin keeps the sums of squares small
-        origin = np.median(values[known]) if known.any() else 0.0
         point[at] = np.where(known, (np.where(known, values, 0.0) - origin) / unit, MISSING)
         width[at] = w / unit
         worth += known
     return LaidRows(start.astype(np.int64), point, item.astype(np.int64), worth, width)
 
 
-@njit(cache=True, nogil=True, fastmath=EXACT)
+@kernel(fastmath=EXACT)
 def _fill(rows: LaidRows, tariff: Tariff, few: int, many: int, cost: Real) -> float:
     """Write what each row of ``few`` adds that takes a row of ``many``; return what ``many`` costs left over whole."""
     a0, a1 = rows.start[few], rows.start[few + 1]
@@ -145,7 +172,7 @@ def _fill(rows: LaidRows, tariff: Tariff, few: int, many: int, cost: Real) -> fl
     return left * deletion
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def pair_costs(rows: LaidRows, tariff: Tariff, pairs: Whole, limits: Real, values: Real) -> None:
     """Write to ``values`` what each pair of customers costs; beyond its limit a lower bound that exceeds the limit.
 

@@ -17,20 +17,22 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from noren.kernels.arrays import Real, Whole
+from noren.kernels.compiling import kernel
 from noren.kernels.sharing.alignment import LaidRows
-from noren.kernels.sharing.joining import aligned_histories, join, join_costs, settled, without_members
+from noren.kernels.sharing.joining import LONG, aligned_histories, join, join_costs, settled, without_members
 from noren.kernels.sharing.pair_bounds import Spread, in_turn, work_blocks
 
-__all__ = ["Group", "GroupSearch", "group_sizes", "groups_by_pairs"]
+__all__ = ["Group", "GroupSearch", "group_sizes", "groups_by_pairs", "joined_costs"]
 
 
 _REALIGN = 8
 """Most rounds of re-alignment of a group."""
+_POLISHED = 800
+"""Columns of a table up to which it is re-aligned over all rows at the end."""
 _ALONE = 1e15
 _MOST_REMEMBERED = 3_000_000
 
@@ -63,7 +65,7 @@ class _Split:
     rest_table: Whole
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _swapped(cost: Real, group: Whole, order: Whole, weight: Real) -> float:
     """Swap customers between groups, in place, while the pair costs inside groups fall; return their sum.
 
@@ -176,9 +178,11 @@ class GroupSearch:
         self._dice = 0
         self._tried: dict[tuple[Any, Any], float] = {}
         self._versions = 0
+        self._version: list[int] = []
+        self.groups: list[Group] = []
+        self.prices: dict[tuple[int, int], tuple[float, bool]] = {}
         members = [g.members if isinstance(g, Group) else g for g in groups]
         work = np.array([float(rows.counts[g].max()) ** 2 * len(g) for g in members])
-        self.groups: list[Group]
         self.replace(self.each(self._aligned, groups, work))
 
     @property
@@ -187,8 +191,9 @@ class GroupSearch:
         return float(sum(group.cost for group in self.groups))
 
     def replace(self, groups: list[Group]) -> None:
-        """Go on from other groups."""
-        version = list(range(self._versions, self._versions + len(groups)))
+        """Go on from other groups; those that are at hand keep their version."""
+        known = {id(group): version for group, version in zip(self.groups, self._version, strict=True)}
+        version = [known.get(id(group), self._versions + at) for at, group in enumerate(groups)]
         self._versions += len(groups)
         self.groups, self._version = groups, version
 
@@ -215,6 +220,23 @@ class GroupSearch:
         """Return the group of a table, re-aligned in place until nothing moves."""
         value = settled(self.rows, self.suppress, members, table, _REALIGN)
         return Group(members, table, max(float(self.worth[members].sum() + value), 0.0))
+
+    @property
+    def versions(self) -> list[int]:
+        """The version of each group: a number that no other group ever has."""
+        return self._version
+
+    def polish(self) -> None:
+        """Re-align the groups of long histories over all rows, once."""
+        at = [g for g, group in enumerate(self.groups) if LONG < group.table.shape[1] <= _POLISHED]
+
+        def polished(g: int) -> Group:
+            group, table = self.groups[g], self.groups[g].table.copy()
+            value = settled(self.rows, self.suppress, group.members, table, 1, _POLISHED)
+            return Group(group.members, table, max(float(self.worth[group.members].sum() + value), 0.0))
+
+        better = dict(zip(at, self.each(polished, at, self._work([self.groups[g] for g in at])), strict=True))
+        self.replace([better.get(g, group) for g, group in enumerate(self.groups)])
 
     def each(self, kernel: Callable[[Any], Any], jobs: Sequence[Any], work: Real) -> list[Any]:
         """Apply a kernel to jobs of known work, in parallel; return answers in the order of the jobs."""
@@ -345,23 +367,37 @@ class GroupSearch:
         worth
             The worth of all rows of both, for each pair.
         """
-        tables = [*ones, *others]
-        sizes = np.array([t.size for t in tables])
-        pool = np.concatenate([t.ravel() for t in tables])
-        shapes = np.array([(at, *t.shape) for at, t in zip(np.cumsum(sizes) - sizes, tables, strict=True)])
-        places = pairs + np.array([0, len(ones)])
-        work = (shapes[places[:, 0], 2] * shapes[places[:, 1], 2] + 50.0) ** 1.2
+        return joined_costs(self.rows, self.suppress, ones, others, pairs, worth, limit, self.spread)
 
-        def values(block: Whole) -> Real:
-            found = np.empty(len(block))
-            join_costs(self.rows, self.suppress, pool, shapes, places[block], (limit - worth)[block], found)
-            return found
 
-        blocks = work_blocks(work)
-        cost: Real = worth.copy()
-        for block, found in zip(blocks, self.spread(values, blocks), strict=True):
-            cost[block] += found
-        return cost
+def joined_costs(
+    rows: LaidRows,
+    suppress: bool,
+    ones: Sequence[Whole],
+    others: Sequence[Whole],
+    pairs: Whole,
+    worth: Real,
+    limit: Real,
+    spread: Spread,
+) -> Real:
+    """Return what tables cost that are joined; see :meth:`GroupSearch.join_costs`."""
+    tables = [*ones, *others]
+    sizes = np.array([t.size for t in tables])
+    pool = np.concatenate([t.ravel() for t in tables])
+    shapes = np.array([(at, *t.shape) for at, t in zip(np.cumsum(sizes) - sizes, tables, strict=True)])
+    places = pairs + np.array([0, len(ones)])
+    work = (shapes[places[:, 0], 2] * shapes[places[:, 1], 2] + 50.0) ** 1.2
+
+    def values(block: Whole) -> Real:
+        found = np.empty(len(block))
+        join_costs(rows, suppress, pool, shapes, places[block], (limit - worth)[block], found)
+        return found
+
+    blocks = work_blocks(work)
+    cost: Real = worth.copy()
+    for block, found in zip(blocks, spread(values, blocks), strict=True):
+        cost[block] += found
+    return cost
 
 
 def _cycles(takes: Whole, changed: Whole) -> list[list[int]]:

@@ -10,23 +10,30 @@ cost of a group is the worth of all rows of its members plus the value of its ta
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from noren.kernels.arrays import Codes, Real, Whole
+from noren.kernels.compiling import kernel, part
 from noren.kernels.linkage.assignment import EXACT, FAR, assign
 from noren.kernels.sharing.alignment import COLUMNS, MISSING, LaidRows
 from noren.kernels.sharing.medians import fill_medians
+from noren.kernels.sharing.near_rows import joined_value, near_assign
 
-__all__ = ["aligned_histories", "join", "join_costs", "settled", "without_members", "worth_keeping"]
+__all__ = ["LONG", "aligned_histories", "join", "join_costs", "settled", "without_members", "worth_keeping"]
 
 _NO_ITEM_HERE = -2
 _NO_ITEM_THERE = -3
 _EMPTY = 1e29
+LONG = 150
+"""Columns of the shorter table beyond which tables are joined over near rows only."""
+_BOTH = np.array([[0, 1]])
+_NO_LIMIT = np.array([FAR])
 
 
-@njit(cache=True, nogil=True, fastmath=EXACT)
+@part(fastmath=EXACT)
 def _summary(rows: LaidRows, table: Whole, filler: int, known: Real, items: Codes) -> None:
     """Sum up each generalised row: per ordered column count, least, greatest, sum, sum of squares; items, each once."""
     members, length = table.shape
@@ -67,18 +74,19 @@ def _summary(rows: LaidRows, table: Whole, filler: int, known: Real, items: Code
         known[17, r] = worth
 
 
-@njit(cache=True, nogil=True, fastmath=EXACT)
+@part()
+def _summed(rows: LaidRows, table: Whole, filler: int) -> tuple[Real, Codes]:
+    known = np.empty((18, table.shape[1]))
+    items = np.empty(table.shape, dtype=np.int32)
+    _summary(rows, table, filler, known, items)
+    return known, items
+
+
+@part(fastmath=EXACT)
 def _fill(rows: LaidRows, suppress: bool, few: Whole, many: Whole, cost: Real) -> None:
     """Write the value of every column of ``few`` joined with every column of ``many``."""
-    if rows.medians:
-        fill_medians(rows, suppress, few, many, cost)
-        return
-    a = np.empty((18, few.shape[1]))
-    b = np.empty((18, many.shape[1]))
-    items_a = np.empty(few.shape, dtype=np.int32)
-    items_b = np.empty(many.shape, dtype=np.int32)
-    _summary(rows, few, _NO_ITEM_HERE, a, items_a)
-    _summary(rows, many, _NO_ITEM_THERE, b, items_b)
+    a, items_a = _summed(rows, few, _NO_ITEM_HERE)
+    b, items_b = _summed(rows, many, _NO_ITEM_THERE)
     size = float(few.shape[0] + many.shape[0])
     shared = np.empty(many.shape[1])
     for i in range(few.shape[1]):
@@ -113,129 +121,145 @@ def _fill(rows: LaidRows, suppress: bool, few: Whole, many: Whole, cost: Real) -
             line[j] = min(line[j], apart) - apart
 
 
-@njit(cache=True, nogil=True)
-def _value(rows: LaidRows, suppress: bool, one: Whole, other: Whole, limit: float, column_of: Whole) -> float:
-    """Return the value of two tables joined and which column of the longer each of the shorter takes."""
+@part()
+def _value(
+    rows: LaidRows,
+    medians: bool | None,
+    long: int | None,
+    suppress: bool,
+    one: Whole,
+    other: Whole,
+    limit: float,
+    column_of: Whole,
+) -> float:
+    """Return the value of two tables joined and which column of the longer each of the shorter takes.
+
+    What is said (hulls, or medians) and whether some tables are long is None where it is not so: then what it needs is
+    not compiled.
+    """
     few, many = one, other
     if few.shape[1] > many.shape[1]:
         few, many = other, one
+    if long is not None and few.shape[1] > long:
+        a, items_a = _summed(rows, few, _NO_ITEM_HERE)
+        b, items_b = _summed(rows, many, _NO_ITEM_THERE)
+        return near_assign(a, b, items_a, items_b, rows.width, suppress, limit, column_of)
     cost = np.empty((few.shape[1], many.shape[1]))
-    _fill(rows, suppress, few, many, cost)
+    if medians is None:
+        _fill(rows, suppress, few, many, cost)
+    else:
+        fill_medians(rows, suppress, few, many, cost)
     return assign(cost, few.shape[1], many.shape[1], limit, column_of)
 
 
-@njit(cache=True, nogil=True)
+def _long(rows: LaidRows, columns: int, long: int = LONG) -> int | None:
+    """Return beyond how many columns tables are joined over near rows only; None where none has as many."""
+    return None if rows.medians or columns <= long else long
+
+
 def join(rows: LaidRows, suppress: bool, one: Whole, other: Whole) -> tuple[float, Whole]:
     """Return the value of two tables joined as cheaply as can be, and the joined table, ``one``'s members first."""
-    length = min(one.shape[1], other.shape[1])
-    column_of = np.empty(length, dtype=np.int64)
-    value = _value(rows, suppress, one, other, FAR, column_of)
-    table = np.empty((one.shape[0] + other.shape[0], length), dtype=np.int64)
-    swapped = one.shape[1] > other.shape[1]
-    for r in range(length):
-        i, j = r, column_of[r]
-        if swapped:
-            i, j = j, i
-        table[: one.shape[0], r] = one[:, i]
-        table[one.shape[0] :, r] = other[:, j]
-    return value, table
+    pool = np.concatenate([one.ravel(), other.ravel()])
+    shapes = np.array([(0, *one.shape), (one.size, *other.shape)])
+    columns = np.arange(min(one.shape[1], other.shape[1]))
+    column_of = np.empty(max(len(columns), 1), dtype=np.int64)
+    value = np.empty(1)
+    long = _long(rows, len(columns))
+    _join_costs(rows, rows.medians or None, long, suppress, pool, shapes, _BOTH, _NO_LIMIT, value, column_of)
+    here, there = columns, column_of[: len(columns)]
+    if one.shape[1] > other.shape[1]:
+        here, there = there, here
+    table = np.empty((len(one) + len(other), len(columns)), dtype=np.int64)
+    table[: len(one)], table[len(one) :] = one[:, here], other[:, there]
+    return float(value[0]), table
 
 
-@njit(cache=True, nogil=True)
-def _aligned(rows: LaidRows, suppress: bool, lists: Whole, bounds: Whole) -> Whole:
+def _aligned(rows: LaidRows, suppress: bool, lists: Sequence[Whole]) -> Whole:
     """Return the table of some lists of rows, the shortest list first, then one after the other by length."""
-    lengths = bounds[1:] - bounds[:-1]
-    order = np.argsort(lengths, kind="mergesort")
-    at = order[0]
-    table = lists[bounds[at] : bounds[at + 1]].copy().reshape(1, lengths[at])
-    for step in range(1, len(order)):
-        at = order[step]
-        other = lists[bounds[at] : bounds[at + 1]].copy().reshape(1, lengths[at])
-        table = join(rows, suppress, table, other)[1]
-    back = np.empty_like(table)
-    for step in range(len(order)):
-        back[order[step]] = table[step]
+    order = np.argsort([len(places) for places in lists], kind="stable")
+    table = lists[order[0]].reshape(1, -1)
+    for at in order[1:]:
+        table = join(rows, suppress, table, lists[at].reshape(1, -1))[1]
+    back: Whole = np.empty_like(table)
+    back[order] = table
     return back
 
 
-@njit(cache=True, nogil=True)
 def aligned_histories(rows: LaidRows, suppress: bool, members: Whole) -> Whole:
     """Return a table of whole histories: each laid on those before it, the shortest first; lines as ``members``."""
-    bounds = np.zeros(len(members) + 1, dtype=np.int64)
-    for p in range(len(members)):
-        bounds[p + 1] = bounds[p] + rows.start[members[p] + 1] - rows.start[members[p]]
-    lists = np.empty(bounds[-1], dtype=np.int64)
-    for p in range(len(members)):
-        lists[bounds[p] : bounds[p + 1]] = np.arange(rows.start[members[p]], rows.start[members[p] + 1])
-    return _aligned(rows, suppress, lists, bounds)
+    return _aligned(rows, suppress, [np.arange(rows.start[u], rows.start[u + 1]) for u in members])
 
 
-@njit(cache=True, nogil=True)
 def without_members(rows: LaidRows, suppress: bool, members: Whole, table: Whole, keep: NDArray[np.bool_]) -> Whole:
     """Return the table of the members kept.
 
     Rows that had been deleted because another member was short, and that no kept member lacks, are aligned anew among
     themselves and appended.
     """
-    length = table.shape[1]
-    kept = np.flatnonzero(keep)
-    bounds = np.zeros(len(kept) + 1, dtype=np.int64)
-    spare = len(rows.item)
-    for p in range(len(kept)):
-        u = members[kept[p]]
-        left = rows.start[u + 1] - rows.start[u] - length
-        bounds[p + 1] = bounds[p] + left
-        spare = min(spare, left)
-    base = np.empty((len(kept), length + spare), dtype=np.int64)
-    for p in range(len(kept)):
-        base[p, :length] = table[kept[p]]
-    if spare == 0:
-        return base
-    lists = np.empty(bounds[-1], dtype=np.int64)
-    for p in range(len(kept)):
-        u = members[kept[p]]
-        used = np.zeros(rows.start[u + 1] - rows.start[u], dtype=np.bool_)
-        for r in range(length):
-            used[table[kept[p], r] - rows.start[u]] = True
-        at = bounds[p]
-        for r in range(len(used)):
-            if not used[r]:
-                lists[at] = rows.start[u] + r
-                at += 1
-    base[:, length:] = _aligned(rows, suppress, lists, bounds)
-    return base
+    kept, left = members[keep], table[keep]
+    if not (rows.start[kept + 1] - rows.start[kept] > table.shape[1]).all():
+        return left
+    lists = []
+    for u, used in zip(kept, left, strict=True):
+        free = np.ones(rows.start[u + 1] - rows.start[u], dtype=np.bool_)
+        free[used - rows.start[u]] = False
+        lists.append(rows.start[u] + np.flatnonzero(free))
+    return np.ascontiguousarray(np.concatenate([left, _aligned(rows, suppress, lists)], axis=1))
 
 
-@njit(cache=True, nogil=True)
-def settled(rows: LaidRows, suppress: bool, members: Whole, table: Whole, passes: int) -> float:
+def settled(rows: LaidRows, suppress: bool, members: Whole, table: Whole, passes: int, long: int = LONG) -> float:
     """Re-align each member against the rest, in place, until nothing moves; return the value.
 
-    The table must be as long as the shortest member's history.
+    The table must be as long as the shortest member's history; one longer than ``long`` is re-aligned over near rows.
     """
-    value = 0.0
-    k = len(members)
-    length = table.shape[1]
-    column_of = np.empty(length, dtype=np.int64)
-    last = -1  # the member moved last: after a whole round without a better place the table is settled
-    for step in range(max(passes * k, k if k > 1 else 0)):
-        p = step % k
-        if p == last:
-            break
-        u = members[p]
-        rest = np.empty((k - 1, length), dtype=np.int64)
-        rest[:p] = table[:p]
-        rest[p:] = table[p + 1 :]
-        mine = np.arange(rows.start[u], rows.start[u + 1]).reshape(1, rows.start[u + 1] - rows.start[u])
-        new = _value(rows, suppress, rest, mine, FAR, column_of)
-        if step == 0 or new < value - 1e-9:
-            last = p
-            value = new
-            for r in range(length):
-                table[p, r] = mine[0, column_of[r]]
+    how = _long(rows, table.shape[1], long)
+    value: float = _settled(rows, rows.medians or None, how, suppress, members, table, passes)
     return value
 
 
-@njit(cache=True, nogil=True)
+@part()
+def _laid_value(rows: LaidRows, suppress: bool, table: Whole) -> float:
+    """Return the value of a table as it stands."""
+    a, items_a = _summed(rows, table[:1], _NO_ITEM_HERE)
+    b, items_b = _summed(rows, table[1:], _NO_ITEM_THERE)
+    value = 0.0
+    for r in range(table.shape[1]):
+        value += joined_value(a, b, items_a, items_b, r, r, rows.width, suppress)
+    return value
+
+
+@kernel()
+def _settled(
+    rows: LaidRows, medians: bool | None, long: int | None, suppress: bool, members: Whole, table: Whole, passes: int
+) -> float:
+    value = 0.0
+    k = len(members)
+    if long is not None and k > 1:  # what near rows give need not be better than what there is
+        value = _laid_value(rows, suppress, table)
+    length = table.shape[1]
+    column_of = np.empty(length, dtype=np.int64)
+    rest = np.empty((k - 1, length), dtype=np.int64)
+    last = -1  # the member moved last: after a whole round without a better place the table is settled
+    for step in range(max(passes * k, k if k > 1 else 0)):
+        p = step % k
+        if p == last or (last < 0 and step >= k):
+            break
+        for q in range(k - 1):
+            for r in range(length):
+                rest[q, r] = table[q + 1 if q >= p else q, r]
+        first = rows.start[members[p]]
+        mine = np.empty((1, rows.start[members[p] + 1] - first), dtype=np.int64)
+        for r in range(mine.shape[1]):
+            mine[0, r] = first + r
+        new = _value(rows, medians, long, suppress, rest, mine, FAR, column_of)
+        if (step == 0 and long is None) or new < value - 1e-9:
+            last = p
+            value = new
+            for r in range(length):
+                table[p, r] = first + column_of[r]
+    return value
+
+
 def join_costs(
     rows: LaidRows,
     suppress: bool,
@@ -252,21 +276,39 @@ def join_costs(
     pool, shapes
         All tables one after the other, and for each its place in the pool, its members and its length.
     """
-    column_of = np.empty(max(1, shapes[:, 2].max()), dtype=np.int64)
+    column_of = np.empty(max(1, shapes[:, 2].max(initial=1)), dtype=np.int64)
+    longest = int(shapes[pairs, 2].min(axis=1).max(initial=0))
+    how = _long(rows, longest)
+    _join_costs(rows, rows.medians or None, how, suppress, pool, shapes, pairs, limits, values, column_of)
+
+
+@kernel()
+def _join_costs(
+    rows: LaidRows,
+    medians: bool | None,
+    long: int | None,
+    suppress: bool,
+    pool: Whole,
+    shapes: Whole,
+    pairs: Whole,
+    limits: Real,
+    values: Real,
+    column_of: Whole,
+) -> None:
     for at in range(len(pairs)):
-        p0, pk, pl = shapes[pairs[at, 0]]
-        q0, qk, ql = shapes[pairs[at, 1]]
-        one = pool[p0 : p0 + pk * pl].reshape(pk, pl)
-        other = pool[q0 : q0 + qk * ql].reshape(qk, ql)
-        values[at] = _value(rows, suppress, one, other, limits[at], column_of)
+        p, q = pairs[at, 0], pairs[at, 1]
+        one = pool[shapes[p, 0] : shapes[p, 0] + shapes[p, 1] * shapes[p, 2]].reshape(shapes[p, 1], shapes[p, 2])
+        other = pool[shapes[q, 0] : shapes[q, 0] + shapes[q, 1] * shapes[q, 2]].reshape(shapes[q, 1], shapes[q, 2])
+        values[at] = _value(rows, medians, long, suppress, one, other, limits[at], column_of)
 
 
-@njit(cache=True, nogil=True)
 def worth_keeping(rows: LaidRows, suppress: bool, table: Whole) -> NDArray[np.bool_]:
     """Tell for each generalised row whether it costs less than deleting its rows."""
-    kept = np.zeros(table.shape[1], dtype=np.bool_)
-    cost = np.empty((1, 1))
-    for r in range(table.shape[1]):
-        _fill(rows, suppress, table[:1, r : r + 1].copy(), table[1:, r : r + 1].copy(), cost)
-        kept[r] = cost[0, 0] < -1e-12
-    return kept
+    members, length = table.shape
+    first = members * np.arange(length)
+    ones = np.ones_like(first)
+    head, tail = np.stack([first, ones, ones], axis=1), np.stack([first + 1, (members - 1) * ones, ones], axis=1)
+    pairs = np.stack([np.arange(length), length + np.arange(length)], axis=1)
+    cost = np.empty(length)
+    join_costs(rows, suppress, table.T.ravel(), np.concatenate([head, tail]), pairs, np.full(length, FAR), cost)
+    return cost < -1e-12

@@ -9,9 +9,9 @@ where nothing is blank, only if cells may be suppressed. The proofs are in ``doc
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from noren.kernels.arrays import Codes, Real, Whole
+from noren.kernels.compiling import part
 from noren.kernels.linkage.assignment import EXACT, FAR
 from noren.kernels.sharing.alignment import COLUMNS, MISSING, LaidRows
 
@@ -23,7 +23,7 @@ _ANYWHERE = 1e29
 """Where the median of no values may lie, either way."""
 
 
-@njit(cache=True, nogil=True, fastmath=EXACT)
+@part(fastmath=EXACT)
 def _sorted_cells(rows: LaidRows, table: Whole, value: Real, middle: Real) -> None:
     """Write each shared row's known values in order, and per ordered column: count, lower and upper median, cost."""
     members, length = table.shape
@@ -48,7 +48,7 @@ def _sorted_cells(rows: LaidRows, table: Whole, value: Real, middle: Real) -> No
             middle[4 * c + 3, r] = cost
 
 
-@njit(cache=True, nogil=True, fastmath=EXACT)
+@part(fastmath=EXACT)
 def _counted_items(rows: LaidRows, table: Whole, filler: int, items: Codes, times: Real, most: Real) -> None:
     """Write each shared row's items, each once, how often each is there, and how often the mode; a blank is an item."""
     members, length = table.shape
@@ -64,7 +64,7 @@ def _counted_items(rows: LaidRows, table: Whole, filler: int, items: Codes, time
         most[r] = times[:, r].max()
 
 
-@njit(cache=True, nogil=True, fastmath=EXACT)
+@part(fastmath=EXACT)
 def _merged_cost(one: Real, n: int, other: Real, m: int) -> float:
     """Return the sum of distances from the median of all values of two sorted lists: the upper half less the lower."""
     total = 0.0
@@ -83,7 +83,7 @@ def _merged_cost(one: Real, n: int, other: Real, m: int) -> float:
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=EXACT)
+@part(fastmath=EXACT)
 def fill_medians(rows: LaidRows, suppress: bool, few: Whole, many: Whole, cost: Real) -> None:
     """Write the value of every column of ``few`` joined with every column of ``many``, medians and modes said.
 

@@ -7,6 +7,7 @@ cost and whether the bound is the cost itself; it is asked for exact costs below
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,24 @@ from scipy import sparse
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.sharing.alignment import LaidRows, Tariff, pair_costs
 
-__all__ = ["PairTable", "Spread", "in_turn", "item_overlap", "pair_tariff", "share_of_distances", "work_blocks"]
+__all__ = [
+    "PairCosts",
+    "PairTable",
+    "Spread",
+    "costs_elsewhere",
+    "in_turn",
+    "item_overlap",
+    "pair_tariff",
+    "share_of_distances",
+    "work_blocks",
+]
 
 Spread = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 """How work is spread: applies a kernel to blocks and gives the answers in order."""
+PairCosts = Callable[[LaidRows, Tariff, Whole, Real], Real | None]
+"""Gives what :func:`~noren.kernels.sharing.alignment.pair_costs` writes, to the last bit; None where not worth it."""
+costs_elsewhere: ContextVar[PairCosts | None] = ContextVar("pair_costs", default=None)
+"""Where an engine works out costs of pairs in place of the kernel."""
 
 _BLOCKS = 160
 
@@ -122,9 +137,23 @@ class PairTable:
 
     def ask(self, pairs: Whole, limits: Real) -> NDArray[np.bool_]:
         """Find the costs of pairs exactly up to their limits; return which are."""
-        counts = self.rows.counts.astype(np.float64)
         u, v = pairs[:, 0], pairs[:, 1]
-        blocks = work_blocks((counts[u] * counts[v] + 50) ** 1.2)
+        found = self._costs(pairs, limits)
+        known = found <= limits
+        found = np.where(known, found, np.maximum(found, self.bound[u, v]))
+        for a, b in ((u, v), (v, u)):
+            self.bound[a, b] = found
+            self.exact[a, b] = known
+        return known
+
+    def _costs(self, pairs: Whole, limits: Real) -> Real:
+        """Return the costs of pairs; beyond its limit a lower bound that exceeds the limit."""
+        elsewhere = costs_elsewhere.get()
+        given = None if elsewhere is None else elsewhere(self.rows, self.tariff, pairs, limits)
+        if given is not None:
+            return given
+        counts = self.rows.counts.astype(np.float64)
+        blocks = work_blocks((counts[pairs[:, 0]] * counts[pairs[:, 1]] + 50) ** 1.2)
 
         def costs(block: Whole) -> Real:
             values = np.empty(len(block))
@@ -134,9 +163,4 @@ class PairTable:
         found = np.empty(len(pairs))
         for block, values in zip(blocks, self.spread(costs, blocks), strict=True):
             found[block] = values
-        known = found <= limits
-        found = np.where(known, found, np.maximum(found, self.bound[u, v]))
-        for a, b in ((u, v), (v, u)):
-            self.bound[a, b] = found
-            self.exact[a, b] = known
-        return known
+        return found

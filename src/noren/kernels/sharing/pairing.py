@@ -26,7 +26,7 @@ from scipy.sparse.csgraph import connected_components, maximum_flow
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.sharing.pair_bounds import PairTable
 
-__all__ = ["Factor", "blossom_pairs", "cheapest_factor", "closed_pairs", "violated_odd_sets"]
+__all__ = ["Factor", "blossom_pairs", "cheapest_factor", "closed_pairs", "distinct_pairs", "violated_odd_sets"]
 
 
 _TIGHT = 1e-7
@@ -179,7 +179,7 @@ def _first_edges(table: PairTable, degree: int) -> Whole:
     order = np.argsort(table.rows.counts, kind="stable")
     near = min(12 * size + 12, count - 1)
     lists = [np.argpartition(table.bound, near - 1, axis=1)[:, :near]]
-    looked = _distinct(np.stack([np.repeat(np.arange(count), near), lists[0].ravel()], axis=1))
+    looked = distinct_pairs(np.stack([np.repeat(np.arange(count), near), lists[0].ravel()], axis=1))
     table.ask(looked, np.full(len(looked), -np.inf))
     # bounds of pairs not looked at are no match for those of pairs that were
     scaled = np.full_like(table.bound, np.inf)
@@ -191,7 +191,7 @@ def _first_edges(table: PairTable, degree: int) -> Whole:
     for apart in range(1, min(2 * size, count)):
         together = groups[apart:] == groups[:-apart]
         edges.append(np.stack([order[:-apart][together], order[apart:][together]], axis=1))
-    found = _distinct(np.concatenate(edges))
+    found = distinct_pairs(np.concatenate(edges))
     unknown = found[~table.exact[found[:, 0], found[:, 1]]]
     table.ask(unknown, np.full(len(unknown), 1e280))
     return found
@@ -204,7 +204,8 @@ def _held(edges: Whole, count: int) -> NDArray[np.bool_]:
     return held
 
 
-def _distinct(pairs: Whole) -> Whole:
+def distinct_pairs(pairs: Whole) -> Whole:
+    """Return pairs, smaller numbers first, each once; nobody's with himself."""
     ordered = np.sort(pairs, axis=1)
     return np.unique(ordered[ordered[:, 0] != ordered[:, 1]], axis=0)
 

@@ -20,6 +20,7 @@ __all__ = ["resized"]
 _NOWHERE = -1
 """In place of a group: the customer is deleted."""
 _PAYS = 1e-7
+_UNKNOWN = (-np.inf, False)
 
 
 @dataclass(frozen=True)
@@ -78,12 +79,39 @@ def _prices(search: GroupSearch, k: int, tries: int) -> Real:
     now = np.array([group.cost for group in groups])
     may_pay = (home[pairs[:, 0]] != pairs[:, 1]) & (now[home[pairs[:, 0]]] > _PAYS)
     pairs = pairs[may_pay]
-    mine = search.worth[pairs[:, 0]]
-    worth = mine + np.array([search.worth[group.members].sum() for group in groups])[pairs[:, 1]]
-    limit = now[pairs[:, 1]] + np.minimum(mine, now[home[pairs[:, 0]]])
-    cost = search.join_costs(search.own, [group.table for group in groups], pairs, worth, limit)
-    price[pairs[:, 0], pairs[:, 1]] = np.where(cost <= limit, cost - now[pairs[:, 1]], np.inf)
+    u, g = pairs[:, 0], pairs[:, 1]
+    mine = search.worth[u]
+    worth = mine + np.array([search.worth[group.members].sum() for group in groups])[g]
+    versions = np.array(search.versions)
+    keys = list(zip(u.tolist(), versions[g].tolist(), strict=True))
+    known = [search.prices.get(key, _UNKNOWN) for key in keys]
+    least, exact = np.array([c for c, _e in known]), np.array([e for _c, e in known], dtype=np.bool_)
+    tables = [group.table for group in groups]
+
+    def ask(at: Whole, limit: Real) -> None:
+        least[at] = search.join_costs(search.own, tables, pairs[at], worth[at], limit)
+        exact[at] = least[at] <= limit
+
+    ask(new := np.flatnonzero(np.isneginf(least)), np.full(len(new), -np.inf))
+    limit = now[g] + np.minimum(mine, _room(search, k, home, u, least - now[g], now)[u])
+    ask(open_pairs := np.flatnonzero(~exact & (least <= limit)), limit[open_pairs])
+    search.prices |= dict(zip(keys, zip(least.tolist(), exact.tolist(), strict=True), strict=True))
+    price[u, g] = np.where(exact & (least <= limit), least - now[g], np.inf)
     return price
+
+
+def _room(search: GroupSearch, k: int, home: Whole, u: Whole, least: Real, now: Real) -> Real:
+    """Return what each customer's new place may cost at most, if its group's loss is to pay.
+
+    A group of k is dissolved, so for each member there is the group's cost less what all others cost elsewhere, at
+    least. A larger one loses one member.
+    """
+    elsewhere = search.worth.copy()
+    np.minimum.at(elsewhere, u, least)
+    others = np.bincount(home, elsewhere, len(now))[home] - elsewhere
+    sizes = np.array([len(group.members) for group in search.groups])
+    room: Real = now[home] - np.where(sizes[home] == k, others, 0.0)
+    return room
 
 
 def _moves(search: GroupSearch, k: int, price: Real) -> list[_Move]:

@@ -13,18 +13,20 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.sharing.alignment import LaidRows, aligned_pair
 from noren.kernels.sharing.count_groups import groups_by_count
-from noren.kernels.sharing.grouping import Group, GroupSearch, group_sizes, groups_by_pairs
+from noren.kernels.sharing.grouping import Group, GroupSearch, group_sizes, groups_by_pairs, joined_costs
+from noren.kernels.sharing.joining import LONG
 from noren.kernels.sharing.pair_bounds import PairTable, Spread, in_turn, pair_tariff
-from noren.kernels.sharing.pairing import Factor, blossom_pairs, cheapest_factor, closed_pairs
+from noren.kernels.sharing.pairing import Factor, blossom_pairs, cheapest_factor, closed_pairs, distinct_pairs
 from noren.kernels.sharing.partitioning import repartitioned
 from noren.kernels.sharing.resizing import resized
 from noren.progress import Enough
 
-__all__ = ["Budget", "Effort", "Found", "blocks_by_count", "share_histories"]
+__all__ = ["Budget", "Effort", "Found", "least_cost", "share_histories"]
 
 Report = Callable[[float, float], None]
 """Told the share done (0 to 1) and the cost so far (NaN while there is none)."""
@@ -32,6 +34,9 @@ Report = Callable[[float, float], None]
 _LOOSE = 1.15  # a bound by rows' nearest rows is about so much below the cost of a pair
 _COOLING = 0.8  # the share of the rounds in which groups may get dearer
 _ROUNDS = 0.75  # the share of the time, where it is limited, after which there are no more rounds
+_LOOKED, _ALIGNED = 12, 4  # pairs looked at, for each of k, and aligned, beyond k, for each customer
+_ALL_LOOKED = 200  # customers up to which all pairs are looked at, and most that are for one customer
+_CELLS_LOOKED = 150_000  # pairs of rows that are looked at for a customer of short history
 _BOUNDING = 0.3  # the share of the work that the pair costs take
 _PATIENCE = 1e-4  # the share of a bound that is given up for an earlier end
 _A_VALUE = 1e29  # a point beyond it stands for a missing value
@@ -101,8 +106,8 @@ class Found:
     cost
         What the groups and the deleted customers cost.
     bound
-        A lower bound of what releases of this kind cost: for k = 2 those by pairs, one of an odd number of customers
-        deleted; else those by any groups of at least k, anybody deleted. None where sizes are mixed.
+        For k = 2 a lower bound of what releases by pairs cost, one of an odd number of customers deleted. None for
+        larger groups (:func:`least_cost`).
     proved
         Whether the cost is the bound.
     rounds
@@ -149,25 +154,6 @@ class _Told:
         return spread_and_told
 
 
-def blocks_by_count(rows: LaidRows, k: int, size: int) -> list[Whole]:
-    """Cut customers into blocks of about ``size``: by row count, equal counts by mean date, whole groups to a block.
-
-    >>> rows = LaidRows(np.array([0, 2, 3, 4, 5, 6]), np.array([[1, 1, 5, 3, 4, 0.0]]), np.zeros(6), np.ones(6), None)
-    >>> [b.tolist() for b in blocks_by_count(rows, 2, 2)]
-    [[4, 2], [3, 1, 0]]
-    """
-    counts = rows.counts
-    known = np.abs(rows.point[0]) < 1e29
-    days = np.add.reduceat(np.where(known, rows.point[0], 0.0), rows.start[:-1])
-    dated = np.maximum(np.add.reduceat(known.astype(np.float64), rows.start[:-1]), 1)
-    order = np.lexsort((days / dated, counts))
-    per = max(size // k, 1) * k
-    cuts = np.arange(per, len(order), per)
-    if len(cuts) and len(order) - cuts[-1] < max(k, per // 2):
-        cuts = cuts[:-1]
-    return np.split(order, cuts)
-
-
 def share_histories(
     rows: LaidRows,
     k: int,
@@ -185,13 +171,35 @@ def share_histories(
     Each of ``heads`` holds the sizes of groups that are not of k; of several the one that looks cheapest after a few
     rounds is searched to the end. An interruption from the keyboard, or a report that says enough once there are
     groups, stops the budget, and the best groups so far are returned. Enough said before that passes.
+
+    Pairs come with a lower bound, which is their proof; for larger groups :func:`least_cost` computes one.
     """
     told = _Told(report, budget)
     means = _Means(effort, suppress, generator, budget, told.during(spread), told)
     if any(heads) or k > 2:
         table = _pair_table(rows, k, means)
-        return _searched(rows, k, table, _bounded(table, k, means, matching=False), means, heads)
+        return _searched(rows, k, _nearness(table, k, means), None, means, heads)
     return _with_odd_groups(rows, _paired(rows, means), means)
+
+
+def least_cost(
+    rows: LaidRows,
+    k: int,
+    *,
+    suppress: bool,
+    spread: Spread = in_turn,
+    report: Callable[[], None] = lambda: None,
+) -> float:
+    """Return a lower bound of what any truthful release of these customers costs that leaves a posterior of 1/k.
+
+    It holds for groups of at least k, whoever is in which and whoever is deleted whole (``docs/theory``). It takes
+    many times as long as a quick search, and the search does not need it.
+    """
+    if len(rows.counts) < k:
+        return float(rows.losses.sum())
+    table = PairTable(rows, pair_tariff(k, suppress=suppress or rows.has_blanks, medians=rows.medians), spread)
+    factor = cheapest_factor(table, k - 1, patience=_PATIENCE, report=lambda _left, _cost: report())
+    return max(factor.bound, 0.0)
 
 
 @dataclass(frozen=True)
@@ -212,10 +220,91 @@ class _Means:
         )
 
 
+@dataclass(frozen=True)
+class _Nearness:
+    """How badly each two customers go together, what they are thought to cost, and of whom that is known."""
+
+    affinity: Real
+    estimate: Real
+    known: NDArray[np.bool_]
+
+
+def _nearness(table: PairTable, k: int, means: _Means) -> _Nearness | None:
+    """Return what pairs are thought to cost, after a look at the nearest ones of each customer; None without time.
+
+    First bounds say who is near. These pairs are looked at row by row, the nearest of them aligned to the end; all
+    others are thought to cost as much more than their first bound as those looked at do.
+    """
+    if means.budget.over():
+        return None
+    count, rows = len(table.bound), table.rows
+    means.told(0.0, float("nan"))
+    try:
+        first = table.bound.copy()
+        looked = _nearest(first, _each(rows, _LOOKED * k + 12, _ALL_LOOKED))
+        short = (rows.counts[looked] <= LONG).any(axis=1)
+        table.ask(looked[short], np.full(int(short.sum()), -np.inf))
+        u, v = looked.T
+        cost = _LOOSE * table.bound[u, v]
+        cost[~short] = _over_near_rows(rows, looked[~short], table.tariff.item, means)
+        thought = _thought(first, looked, cost)
+        means.told(_BOUNDING / 2, float("nan"))
+        aligned = _nearest(thought, _each(rows, k + _ALIGNED, _ALL_LOOKED // 8))
+        aligned = aligned[(rows.counts[aligned] <= LONG).any(axis=1)]
+        table.ask(aligned, np.full(len(aligned), 1e280))
+    except KeyboardInterrupt:
+        means.budget.stop()
+        return None
+    estimate = np.where(table.exact, table.bound, thought)
+    own = np.partition(estimate, k - 2, axis=1)[:, : k - 1].mean(axis=1) / 2 if count > k - 1 else np.zeros(count)
+    return _Nearness(estimate - own[:, None] - own[None, :], estimate, table.exact.copy())
+
+
+def _thought(first: Real, looked: Whole, cost: Real) -> Real:
+    """Return what all pairs are thought to cost, from their first bounds and what those looked at cost.
+
+    A pair not looked at costs more than its bound in the measure of the others, and no less than its customers' others
+    do in the mean: it was further off than these.
+    """
+    u, v = looked.T
+    count = len(first)
+    dearer = float(cost.sum()) / max(float(first[u, v].sum()), 1e-9)
+    sums = np.bincount(u, cost, count) + np.bincount(v, cost, count)
+    mean = sums / np.maximum(np.bincount(u, minlength=count) + np.bincount(v, minlength=count), 1)
+    thought: Real = np.maximum(first * max(dearer, 1.0), (mean[:, None] + mean[None, :]) / 2)
+    thought[u, v] = thought[v, u] = cost
+    return thought
+
+
+def _over_near_rows(rows: LaidRows, pairs: Whole, share: float, means: _Means) -> Real:
+    """Return about what pairs of long histories cost in a larger group: a share of what they cost as pairs."""
+    worth = rows.losses[pairs].sum(axis=1)
+    own = [np.arange(rows.start[u], rows.start[u + 1]).reshape(1, -1) for u in range(len(rows.counts))]
+    if not len(pairs):
+        return np.empty(0)
+    return share * joined_costs(rows, means.suppress, own, own, pairs, worth, np.full(len(pairs), 1e280), means.spread)
+
+
+def _each(rows: LaidRows, least: int, most: int) -> Whole:
+    """Return how many others each customer is compared with: more where histories are short, which costs little."""
+    others = len(rows.counts) - 1
+    many = np.clip(_CELLS_LOOKED // np.maximum(rows.counts, 1) ** 2, least, max(most, least))
+    return np.minimum(np.where(others < _ALL_LOOKED, others, many), others)
+
+
+def _nearest(cost: Real, each: Whole) -> Whole:
+    """Return each customer's nearest, so many as are wanted, as pairs that are named once."""
+    most = int(each.max(initial=0))
+    at = np.argpartition(cost, most - 1, axis=1)[:, :most] if most else np.empty((len(cost), 0), dtype=np.int64)
+    at = np.take_along_axis(at, np.argsort(np.take_along_axis(cost, at, axis=1), axis=1, kind="stable"), axis=1)
+    who, rank = np.nonzero(np.arange(most)[None, :] < each[:, None])
+    return distinct_pairs(np.stack([who, at[who, rank]], axis=1))
+
+
 def _searched(
     rows: LaidRows,
     k: int,
-    table: PairTable,
+    near: _Nearness | None,
     factor: Factor | None,
     means: _Means,
     heads: Sequence[Sequence[int]] = ((),),
@@ -223,18 +312,20 @@ def _searched(
     """Return groups that are good by pair costs, improved for as long as the effort says."""
     effort, budget, told = means.effort, means.budget, means.told
     count, mixed = len(rows.counts), any(heads)
-    affinity, estimate = _affinity(table, factor)
+    affinity = np.zeros((count, count)) if near is None else near.affinity
 
     def search_from(members: list[Whole]) -> GroupSearch:
         return means.search(rows, members, affinity)
 
     if mixed:
-        starts = [group_sizes(count, k, head) for head in heads[: 1 if factor is None else None]]
+        starts = [group_sizes(count, k, head) for head in heads[: 1 if near is None else None]]
         searches: list[GroupSearch] = []
         try:
             for sizes in starts:
-                together = _by_length(rows, sizes) if factor is None else None
-                together = together or groups_by_pairs(estimate, rows.counts, sizes, effort.starts, means.generator)
+                if near is None:
+                    together = _by_length(rows, sizes)
+                else:
+                    together = groups_by_pairs(near.estimate, rows.counts, sizes, effort.starts, means.generator)
                 searches.append(search_from(together))
                 if len(starts) > 1:
                     _improved(searches[-1], k, _GLANCE, budget, lambda _done, cost: told(_BOUNDING, cost), fixed=True)
@@ -245,20 +336,21 @@ def _searched(
                 raise
             budget.stop()
         search = min(searches, key=lambda one: one.cost)
-    elif factor is None:
+    elif near is None:
         at = groups_by_count(rows.counts, k)
         search = search_from([np.flatnonzero(at == g) for g in range(at.max() + 1)])
     elif k == 2:
-        search = search_from(_nearly_pairs(table, estimate))
+        search = search_from(_nearly_pairs(rows, near))
     else:
         search = search_from(
-            groups_by_pairs(estimate, rows.counts, group_sizes(count, k), effort.starts, means.generator)
+            groups_by_pairs(near.estimate, rows.counts, group_sizes(count, k), effort.starts, means.generator)
         )
     rounds = _improved(search, k, effort, budget, told, fixed=mixed or k == 2)
     if mixed:
         return Found(search.groups, search.cost, None, proved=False, rounds=rounds)
     bound = max(factor.bound if factor else 0.0, 0.0)
-    return Found(_kept(search.groups), search.cost, bound, _meets(search.cost, bound), rounds)
+    proved = _meets(search.cost, bound)
+    return Found(_kept(search.groups), search.cost, bound if k == 2 else None, proved, rounds)
 
 
 def _kept(groups: list[Group]) -> list[Group]:
@@ -271,11 +363,10 @@ def _pair_table(rows: LaidRows, k: int, means: _Means, *, pairs: bool = False) -
     return PairTable(rows, pair_tariff(k, suppress=capped, medians=rows.medians), means.spread)
 
 
-def _affinity(table: PairTable, factor: Factor | None) -> tuple[Real, Real]:
-    """Return how badly each two customers go together, and what they are thought to cost."""
-    value = factor.value if factor else np.zeros(len(table.bound))
+def _priced(table: PairTable, factor: Factor) -> _Nearness:
+    """Return what pairs are thought to cost once a relaxation has asked for all that matter."""
     estimate = np.where(table.exact, table.bound, _LOOSE * table.bound)
-    return estimate - value[:, None] - value[None, :], estimate
+    return _Nearness(estimate - factor.value[:, None] - factor.value[None, :], estimate, table.exact)
 
 
 def _paired(rows: LaidRows, means: _Means) -> Found:
@@ -297,14 +388,15 @@ def _paired(rows: LaidRows, means: _Means) -> Found:
         free = _bounded(table, 2, means, matching=False)
         free = replace(free, bound=0.0) if free and pairs_alone else free
         if free is None or means.budget.over():
-            return _searched(rows, 2, table, free, means)
+            return _searched(rows, 2, _priced(table, free) if free else None, free, means)
         whole = table.and_nobody()
     factor = _bounded(whole, 2, means, matching=True)
     if factor is not None and not factor.whole and not means.budget.over():
-        at_hand = np.array(_nearly_pairs(whole, _affinity(whole, factor)[1]), dtype=np.int64)
+        at_hand = np.array(_nearly_pairs(whole.rows, _priced(whole, factor)), dtype=np.int64)
         factor = closed_pairs(whole, factor, at_hand) or factor
     if factor is None or not factor.whole:
-        return _searched(rows, 2, table, free or factor, means)
+        relaxed = free or factor
+        return _searched(rows, 2, _priced(table, relaxed) if relaxed else None, relaxed, means)
     free = free or cheapest_factor(table, 1, patience=_PATIENCE, stop=means.budget.over)
     return _optimal_pairs(rows, whole, factor, means, 0.0 if pairs_alone else free.bound)
 
@@ -316,7 +408,7 @@ def _with_odd_groups(rows: LaidRows, pairs: Found, means: _Means) -> Found:
         return pairs
     inside = np.concatenate([group.members for group in pairs.groups]) if pairs.groups else np.empty(0, dtype=np.int64)
     alone = np.setdiff1d(np.arange(len(rows.counts)), inside)
-    affinity = _affinity(_pair_table(rows, 2, means), None)[0]
+    affinity = _LOOSE * _pair_table(rows, 2, means).bound
     search = means.search(rows, pairs.groups, affinity)
     search.replace(search.groups + [search.alone(int(u)) for u in alone])
     try:
@@ -477,6 +569,9 @@ def _improved(
             best = search.groups
             resized(search, k, effort.tries)
             best = search.groups
+        if not budget.over():
+            search.polish()
+            best = search.groups
             report(1.0, search.cost)
     except (Enough, KeyboardInterrupt):
         budget.stop()
@@ -484,12 +579,13 @@ def _improved(
     return done
 
 
-def _nearly_pairs(table: PairTable, estimate: Real) -> list[Whole]:
+def _nearly_pairs(rows: LaidRows, near_by: _Nearness) -> list[Whole]:
     """Return pairs, and one group of three if the number of customers is odd, by a cheapest matching of known pairs."""
+    estimate = near_by.estimate
     count = len(estimate)
     odd = count % 2 == 1
-    near = table.exact.copy()
-    order = np.argsort(table.rows.counts, kind="stable")
+    near = near_by.known.copy()
+    order = np.argsort(rows.counts, kind="stable")
     near[order[:-1], order[1:]] = True  # a way through all customers, so that a perfect matching exists
     ends = np.argwhere(np.triu(near | near.T, 1))
     costs = estimate[ends[:, 0], ends[:, 1]]

@@ -10,20 +10,22 @@ from pydantic import Field
 
 from noren.cost_law import EVERYBODY, CostLaw
 from noren.data.categories import as_released
-from noren.data.fits import Consistent, class_sizes, consistent_customers
+from noren.data.fits import Consistent, class_sizes, consistent_customers, history_classes
 from noren.data.frames import History, Records, Table
 from noren.data.release import Release, Statement
 from noren.data.schema import Kind, Role
 from noren.engines.waiting import heard
 from noren.errors import CheckFailedError, SchemaError
 from noren.i18n import N_, _
+from noren.kernels.arrays import Whole
+from noren.kernels.judging.medians import weighted_median
 from noren.kernels.linkage.feasibility import one_to_one_counts
 from noren.measures.evidence import original_history
-from noren.measures.safety.table_classes import audit_table, judge_table
+from noren.measures.safety.table_classes import audit_table, judge_table, refuse_unreal_classes
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Need, Score, Side
 
-__all__ = ["Classes", "audit"]
+__all__ = ["Classes", "audit", "claimed_k", "counted", "refuse_unreal", "shared"]
 
 
 class Classes(Measure):
@@ -112,31 +114,47 @@ class Classes(Measure):
             return judge_table(evidence, self.sensitive, self.population_share)
         public = _public_history(evidence.release.public)
         if not evidence.release.statement.is_truthful:
-            return _sharing(original_history(evidence), public, _claimed(evidence.release.statement))
+            return _sharing(original_history(evidence), public, claimed_k(evidence.release.statement))
         original = as_released(original_history(evidence), evidence.release.statement)
         found = consistent_customers(original, public, progress)
-        claimed = _claimed(evidence.release.statement)
-        counts, strict = found.of_history.counts[found.history], _one_to_one(found)[found.history]
-        if not len(counts):
-            # nothing is published, and anybody may be behind it
-            everybody = float(len(found.customers))
-            return Score(
-                everybody, {}, {"pseudonyms": 0, "claimed": claimed, "holds": None if claimed is None else True}
-            )
-        parts = {
-            "min": float(counts.min()),
-            "median": float(np.median(counts)),
-            "one_to_one": float(strict.min()),
-            "below": 0.0 if claimed is None else float((np.minimum(counts, strict) < claimed).mean()),
-        }
-        holds = None if claimed is None else bool(min(counts.min(), strict.min()) >= claimed)
-        notes = {
-            "pseudonyms": len(counts),
-            "fitting_nobody": int((counts == 0).sum()),
-            "claimed": claimed,
-            "holds": holds,
-        }
-        return Score(parts["min"], parts, notes)
+        claimed = claimed_k(evidence.release.statement)
+        return counted(
+            found.of_history.counts, _one_to_one(found), found.sharing, customers=len(found.customers), claimed=claimed
+        )
+
+
+def counted(counts: Whole, strict: Whole, sharing: Whole, *, customers: int, claimed: int | None) -> Score:
+    """Return the score, given how many customers may be behind each public history.
+
+    Parameters
+    ----------
+    counts, strict
+        How many fit it, and how many are left if no two pseudonyms are one person.
+    sharing
+        How many pseudonyms have it.
+    """
+    pseudonyms = int(sharing.sum())
+    if not pseudonyms:
+        # nothing is published, and anybody may be behind it
+        holds = None if claimed is None else True
+        return Score(float(customers), {}, {"pseudonyms": 0, "claimed": claimed, "holds": holds})
+    parts = {
+        "min": float(counts.min()),
+        "median": weighted_median(counts, sharing),
+        "one_to_one": float(strict.min()),
+        "below": _share_below(np.minimum(counts, strict), sharing, claimed),
+    }
+    notes = {
+        "pseudonyms": pseudonyms,
+        "fitting_nobody": int(sharing[counts == 0].sum()),
+        "claimed": claimed,
+        "holds": None if claimed is None else bool(min(counts.min(), strict.min()) >= claimed),
+    }
+    return Score(parts["min"], parts, notes)
+
+
+def _share_below(counts: Whole, weights: Whole, claimed: int | None) -> float:
+    return 0.0 if claimed is None else float(weights[counts < claimed].sum() / weights.sum())
 
 
 def audit(original: Records, release: Release, *, progress: Progress = silent) -> None:
@@ -147,13 +165,21 @@ def audit(original: Records, release: Release, *, progress: Progress = silent) -
     if isinstance(original, Table):
         audit_table(original, release)
         return
-    claimed = _claimed(release.statement)
+    claimed = claimed_k(release.statement)
     if claimed is None:
         return
     if release.statement.is_truthful and _plainly_holds(original, release, claimed, progress):
         return
-    score = Classes().measure(Evidence(original, release), progress=progress)
-    if score.notes["holds"]:
+    refuse_unreal(Classes().measure(Evidence(original, release), progress=progress))
+
+
+def refuse_unreal(score: Score) -> None:
+    """Stop where a score of :class:`Classes` says that the claimed k is not real."""
+    if "one_to_one" not in score.parts:
+        refuse_unreal_classes(score)
+        return
+    claimed = score.notes.get("claimed")
+    if claimed is None or score.notes["holds"]:
         return
     worst = int(min(score.parts["min"], score.parts["one_to_one"]))
     raise CheckFailedError(
@@ -165,25 +191,32 @@ def audit(original: Records, release: Release, *, progress: Progress = silent) -
 
 
 def _sharing(original: History, public: History, claimed: int | None) -> Score:
-    """Return how many pseudonyms share a public history; 1 each where customers have several: all may be one's."""
-    customers = original[Role.CUSTOMER].drop_nulls().n_unique()
-    sizes = np.array(class_sizes(public), dtype=np.int64)
-    pseudonyms = int(sizes.sum())
-    counts = np.repeat(sizes, sizes) if pseudonyms <= customers else np.ones(pseudonyms, dtype=np.int64)
+    sizes, times = np.unique(np.array(class_sizes(public), dtype=np.int64), return_counts=True)
+    return shared(sizes, times, customers=original[Role.CUSTOMER].drop_nulls().n_unique(), claimed=claimed)
+
+
+def shared(sizes: Whole, times: Whole, *, customers: int, claimed: int | None) -> Score:
+    """Return how many pseudonyms share a public history; 1 each where customers have several: all may be one's.
+
+    ``times[i]`` public histories are shared by ``sizes[i]`` pseudonyms each.
+    """
+    weights = sizes * times
+    pseudonyms = int(weights.sum())
+    counts = sizes if pseudonyms <= customers else np.ones_like(sizes)
     notes = {"pseudonyms": pseudonyms, "claimed": claimed, "truthful": False}
     if not pseudonyms:
         return Score(float(customers), {}, notes | {"holds": None if claimed is None else True})
     least = float(counts.min())
     parts = {
         "min": least,
-        "median": float(np.median(counts)),
+        "median": weighted_median(counts, weights),
         "one_to_one": least,
-        "below": 0.0 if claimed is None else float((counts < claimed).mean()),
+        "below": _share_below(counts, weights, claimed),
     }
     return Score(least, parts, notes | {"holds": None if claimed is None else least >= claimed})
 
 
-def _one_to_one(found: Consistent) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _one_to_one(found: Consistent) -> Whole:
     """Return how many customers each public history keeps if no two pseudonyms are one person."""
     kept = heard(one_to_one_counts, found.of_history, found.sharing)
     return found.of_history.counts if kept is None else kept
@@ -197,15 +230,16 @@ def _plainly_holds(original: Records, release: Release, claimed: int, progress: 
     can be ruled out by it. Either way k customers are left for each, and looking for more of them is needless.
     """
     public = _public_history(release.public)
-    sharing = class_sizes(public)
-    if not sharing or min(sharing) < claimed:
+    classes = history_classes(public)
+    if not len(classes) or np.bincount(classes["class"].to_numpy()).min() < claimed:
         return False
     known = as_released(original_history(Evidence(original, release)), release.statement)
-    found = consistent_customers(known, public, progress, enough=claimed)
+    found = consistent_customers(known, public, progress, enough=claimed, classes=classes)
     return int(found.of_history.counts.min()) >= claimed
 
 
-def _claimed(statement: Statement) -> int | None:
+def claimed_k(statement: Statement) -> int | None:
+    """Return the k that a release claims, if any."""
     k = statement.parameters.get("k") or statement.parameters.get("min_class")
     return k if isinstance(k, int) and not isinstance(k, bool) and k > 0 else None
 

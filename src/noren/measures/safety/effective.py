@@ -99,25 +99,33 @@ class Effective(Measure):
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return 1 if any guess is effective; the parts are each attack's named, right and needed numbers."""
         guesses, secret = guesses_of(evidence), secret_of(evidence)
-        parts: dict[str, float] = {}
-        effective: list[str] = []
+        judged = {}
         for done, (attack, guess) in enumerate(guesses.items()):
             progress(done / len(guesses), attack)
-            named, right, needed = self._judged(guess, secret)
+            judged[attack] = self._judged(guess, secret)
+        return self.score_of(judged)
+
+    def score_of(self, judged: Mapping[str, tuple[int, int, int]]) -> Score:
+        """Return the score, given how many people each attack names, how many rightly, and how many are needed."""
+        parts: dict[str, float] = {}
+        for attack, (named, right, needed) in judged.items():
             parts |= {f"{attack}.named": named, f"{attack}.right": right, f"{attack}.needed": needed}
-            if right >= needed:
-                effective.append(attack)
+        effective = [attack for attack, (_named, right, needed) in judged.items() if right >= needed]
         return Score(1.0 if effective else 0.0, parts, {"effective": effective})
+
+    def needed(self, named: int) -> int:
+        """Return how many of so many names must be right."""
+        return threshold(named, self.bound, Fraction(self.p), Fraction(self.alpha))
 
     def _judged(self, guess: Guess, secret: Secret) -> tuple[int, int, int]:
         """Return how many people a guess names, how many rightly, and how many would be effective.
 
         With ``best_prefix``, those of its first n answers for the n that serves it best, which takes more hits.
         """
-        p, alpha = Fraction(self.p), Fraction(self.alpha)
         if not self.best_prefix:
             hit = hits(guess, secret)
-            return hit.named, hit.right, threshold(hit.named, self.bound, p, alpha)
+            return hit.named, hit.right, self.needed(hit.named)
+        p, alpha = Fraction(self.p), Fraction(self.alpha)
         right = hits_by_rank(guess, secret)
         best = best_try(right, prefix_thresholds(len(right), self.bound, p, alpha))
         return best.named, best.right, best.needed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -20,7 +20,7 @@ from noren.measures.evidence import original_history, secret_of
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Need, Score, Side
 
-__all__ = ["JaccardMean"]
+__all__ = ["JaccardMean", "score_of"]
 
 
 class JaccardMean(Measure):
@@ -88,16 +88,19 @@ class JaccardMean(Measure):
         left, right = (numbered[side].cast(pl.Int64).to_numpy() for side in ("left", "right"))
         progress(0.5, _("comparing sets of items"))
         similarity = similarities(sides.known, sides.released, right, left)
-        notes = {"pairs": len(numbered), "unpublished": len(sides.customers) - numbered["customer"].n_unique()}
-        if not len(similarity):
-            return Score(0.0, {}, notes)
-        parts = {
-            "least": float(similarity.min()),
-            "median": float(np.median(similarity)),
-            "greatest": float(similarity.max()),
-            "sd": float(similarity.std()),
-        }
-        return Score(float(similarity.mean()), parts, notes)
+        unpublished = len(sides.customers) - numbered["customer"].n_unique()
+        some = similarity if len(similarity) else np.zeros(1)
+        figures = some.mean(), some.min(), np.median(some), some.max(), some.std()
+        return score_of(len(numbered), unpublished, figures)
+
+
+def score_of(pairs: int, unpublished: int, figures: Sequence[float]) -> Score:
+    """Return the score, given mean, least, median, greatest and spread of the pairs' similarities."""
+    notes = {"pairs": pairs, "unpublished": unpublished}
+    if not pairs:
+        return Score(0.0, {}, notes)
+    mean, *others = map(float, figures)
+    return Score(mean, dict(zip(("least", "median", "greatest", "sd"), others, strict=True)), notes)
 
 
 def _numbers(names: pl.Series, name: str, number: str) -> pl.DataFrame:

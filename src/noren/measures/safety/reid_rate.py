@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 from noren.cost_law import BY_PEOPLE, CostLaw
@@ -13,7 +14,7 @@ from noren.measures.safety.hits import hits
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Need, Score, Side
 
-__all__ = ["ReidRate"]
+__all__ = ["ReidRate", "best_rate"]
 
 
 class ReidRate(Measure):
@@ -65,8 +66,13 @@ class ReidRate(Measure):
         for done, (attack, guess) in enumerate(guesses.items()):
             progress(done / len(guesses), attack)
             parts[attack] = hits(guess, secret).customers / people
-        best = max(parts, key=lambda attack: parts[attack])
-        return Score(parts[best], parts, {"best": best, "customers": people, "chance": 1 / people})
+        return best_rate(parts, people)
+
+
+def best_rate(parts: Mapping[str, float], people: int) -> Score:
+    """Return the score, given each attack's rate."""
+    best = max(parts, key=lambda attack: parts[attack])
+    return Score(parts[best], parts, {"best": best, "customers": people, "chance": 1 / people})
 
 
 def _people(evidence: Evidence) -> int:

@@ -98,6 +98,10 @@ class Survival(Measure):
         progress(0.0, _("comparing public histories"))
         sizes = class_sizes(public)
         progress(0.3, _("looking for the best attack"))
+        return self.score_of(sizes)
+
+    def score_of(self, sizes: list[int]) -> Score:
+        """Return the score, given the size of each class of pseudonyms with equal histories."""
         plan = best_plan(sizes, self.bound, Fraction(self.p), Fraction(self.alpha), self.naming)
         alive = (1 - plan.chance) ** self.attackers
         parts = {

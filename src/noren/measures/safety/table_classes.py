@@ -6,6 +6,7 @@ Nothing here knows how a method makes classes; the two meet in tests alone.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,16 +14,32 @@ import numpy as np
 import polars as pl
 
 from noren.data.cells import is_interval, is_set
+from noren.data.formats.text_order import packed
 from noren.data.frames import Records, Table
 from noren.data.release import Release
-from noren.data.schema import Column, Role
+from noren.data.schema import Column, Role, Schema
 from noren.data.statement import Statement
 from noren.errors import CheckFailedError, ParameterError, SchemaError
 from noren.i18n import _
+from noren.kernels.arrays import Whole
+from noren.kernels.judging.medians import weighted_median
 from noren.naming import listing
 from noren.protocols import Evidence, Score
 
-__all__ = ["LIKELY", "TableClasses", "audit_table", "judge_table", "table_classes"]
+__all__ = [
+    "LIKELY",
+    "ClassSizes",
+    "TableClasses",
+    "audit_table",
+    "claimed_values",
+    "judge_table",
+    "judged",
+    "refuse_unreal_classes",
+    "sensitive_columns",
+    "shares_in_order",
+    "table_classes",
+    "told_of_worst",
+]
 
 LIKELY = 0.8
 """From which share of a class on its commonest sensitive value is as good as told."""
@@ -66,19 +83,21 @@ def table_classes(table: Table) -> TableClasses:
     quasi = [column.name for column in table.schema.with_role(Role.QUASI)]
     if not quasi:
         raise SchemaError(_("no column of the release is quasi"), _("there are no classes to look at"))
-    cells = table.frame.select(_comparable(table.frame[name]) for name in quasi)
-    rows = cells.with_columns(
-        pl.all_horizontal(pl.all().is_null()).alias("\0says nothing"), pl.int_range(pl.len()).alias("\0row")
-    )
-    said = rows.filter(~pl.col("\0says nothing")).select(
-        "\0row", pl.len().over(quasi).alias("size"), pl.col("\0row").first().over(quasi).alias("first")
-    )
-    classes = said.filter(pl.col("first") == pl.col("\0row")).select("first", "size").with_row_index("class")
-    placed = said.join(classes.select("first", "class"), on="first", how="left", maintain_order="left")
-    class_of = rows.select("\0row").join(
-        placed.select("\0row", "class"), on="\0row", how="left", maintain_order="left"
-    )["class"]
+    # a column at a time, and a whole number for each cell: texts of ten million rows would fill the memory
+    keys = pl.DataFrame(packed(_numbers(table.frame[name]) for name in quasi))
+    if not keys.width:
+        return TableClasses(pl.Series("size", [], dtype=pl.UInt32), pl.Series("class", [None] * len(table), pl.UInt32))
+    said = keys.filter(pl.any_horizontal(pl.all() > 0))
+    classes = said.group_by(keys.columns, maintain_order=True).len("size").with_row_index("class")
+    class_of = keys.join(classes, on=keys.columns, how="left", maintain_order="left")["class"]
     return TableClasses(classes["size"], class_of)
+
+
+def _numbers(cells: pl.Series) -> pl.Series:
+    """Return a number for each cell, equal where cells are; 0 where nothing is said."""
+    given = _comparable(cells).alias("cell").to_frame()
+    known = given.drop_nulls().unique().with_row_index("number", offset=1)
+    return given.join(known, on="cell", how="left", maintain_order="left")["number"].fill_null(0)
 
 
 def _comparable(cells: pl.Series) -> pl.Series:
@@ -97,55 +116,113 @@ def _comparable(cells: pl.Series) -> pl.Series:
     return cells
 
 
+@dataclass(frozen=True)
+class ClassSizes:
+    """How many classes of each size a table has; ``unlinked_rows`` are in none.
+
+    >>> sizes = ClassSizes.of(pl.Series([3, 2, 2, 5]), unlinked_rows=1)
+    >>> sizes.classes, sizes.rows, sizes.least, sizes.median
+    (4, 12, 2, 2.5)
+    """
+
+    sizes: Whole
+    counts: Whole
+    unlinked_rows: int
+
+    @classmethod
+    def of(cls, sizes: pl.Series, unlinked_rows: int) -> ClassSizes:
+        """Count classes by their sizes."""
+        return cls(*np.unique(sizes.cast(pl.Int64).to_numpy(), return_counts=True), unlinked_rows)
+
+    @property
+    def classes(self) -> int:
+        """How many classes there are."""
+        return int(self.counts.sum())
+
+    @property
+    def rows(self) -> int:
+        """How many rows they have."""
+        return int((self.sizes * self.counts).sum())
+
+    @property
+    def least(self) -> int:
+        """The size of the smallest."""
+        return int(self.sizes[0])
+
+    @property
+    def median(self) -> float:
+        """The size of the one in the middle."""
+        return weighted_median(self.sizes, self.counts)
+
+    def rows_below(self, size: float) -> int:
+        """Return how many rows are in classes smaller than ``size``."""
+        small = self.sizes < size
+        return int((self.sizes[small] * self.counts[small]).sum())
+
+
 def judge_table(evidence: Evidence, sensitive: str | None, population_share: float) -> Score:
     """Return the least class, what its classes tell of sensitive values, and three risks; see :class:`Classes`."""
     public = evidence.release.public
     if not isinstance(public, Table):
         raise SchemaError(_("the release is a history"), _("give a release of a table"))
-    found, claims = table_classes(public), _claims(evidence.release.statement)
+    found, statement = table_classes(public), evidence.release.statement
+    sizes = ClassSizes.of(found.sizes, found.unlinked_rows)
+    columns = sensitive_columns(public.schema, sensitive) if sizes.classes else []
+    told = {c.name: _told(found, public, c, evidence.original, claimed_values(statement)) for c in columns}
+    return judged(sizes, told, statement, len(public), len(evidence.original), population_share)
+
+
+def judged(
+    sizes: ClassSizes,
+    told: Mapping[str, dict[str, float]],
+    statement: Statement,
+    rows: int,
+    original_rows: int,
+    population_share: float,
+) -> Score:
+    """Return the score of classes, from their sizes and what they tell of each sensitive column."""
+    claims = _claims(statement)
     notes: dict[str, Any] = {
-        "rows": len(public),
-        "classes": len(found.sizes),
-        "rows_that_say_nothing": found.unlinked_rows,
-        "deleted_rows": max(len(evidence.original) - len(public), 0),
+        "rows": rows,
+        "classes": sizes.classes,
+        "rows_that_say_nothing": sizes.unlinked_rows,
+        "deleted_rows": max(original_rows - rows, 0),
         "claimed": claims.get("k"),
     }
-    if not len(found.sizes):
-        return Score(float(len(public)), {}, notes | {"holds": True if claims else None})
-    sizes = found.sizes.cast(pl.Float64).to_numpy()
-    least = float(sizes.min())
+    if not sizes.classes:
+        return Score(float(rows), {}, notes | {"holds": True if claims else None})
+    least = float(sizes.least)
     parts = {
         "min": least,
-        "median": float(np.median(sizes)),
-        "mean": float(sizes.mean()),
-        "below": float(sizes[sizes < claims.get("k", 0)].sum() / sizes.sum()),
+        "median": sizes.median,
+        "mean": sizes.rows / sizes.classes,
+        "below": sizes.rows_below(claims.get("k", 0)) / sizes.rows,
         "prosecutor": 1.0 / least,
         "journalist": min(1.0, population_share / least),
-        "marketer": len(sizes) * population_share / float(sizes.sum()),
+        "marketer": sizes.classes * population_share / sizes.rows,
     }
     kept = [] if "k" not in claims else [least >= claims["k"]]
-    columns = _sensitive_columns(public, sensitive)
-    told = {c.name: _told(found, public, c, evidence.original, claims.get("l") or 2) for c in columns}
     if told:
         several = list(told.values())
         parts |= {name: min(one[name] for one in several) for name in ("l_distinct", "l_entropy")}
         worst = ("recursive_c", "t_equal", "t_ordered")
         parts |= {name: max(one[name] for one in several) for name in worst if all(name in one for one in several)}
-        notes["sensitive"] = told
+        notes["sensitive"] = dict(told)
         # where a method names no column, it promises of each
         claimed = [told[name]] if (name := str(claims.get("sensitive"))) in told else several
         kept += [holds for one in claimed for holds in _kept(claims, one)]
     return Score(least, parts, notes | {"holds": all(kept) if claims else None})
 
 
-def _sensitive_columns(public: Table, named: str | None) -> list[Column]:
+def sensitive_columns(schema: Schema, named: str | None) -> list[Column]:
+    """Return the columns of a release that classes may tell something of: the named one, else all sensitive ones."""
     if named is None:
-        return list(public.schema.with_role(Role.SENSITIVE))
-    column = public.schema[named]
+        return list(schema.with_role(Role.SENSITIVE))
+    column = schema[named]
     if column.role == Role.QUASI:
         raise ParameterError(
             _("{column} is quasi in this release").format(column=named),
-            _("name one of {columns}").format(columns=listing([c.name for c in public.schema.columns if c != column])),
+            _("name one of {columns}").format(columns=listing([c.name for c in schema.columns if c != column])),
         )
     return [column]
 
@@ -169,36 +246,58 @@ def _told(found: TableClasses, public: Table, column: Column, original: Records,
         said=pl.col("rows").filter(pl.col("value").is_not_null()).max().fill_null(0),
         rarer=pl.col("rows").sort(descending=True).slice(ell - 1).sum(),
     )
-    ratio = by_class.select(pl.col("commonest") / pl.col("rarer")).to_series()
     # in the release, as whoever holds it sees them; and in the original, which is what a method promises about
     shares = {"": rows["value"]}
     # the original's schema knows the order of values that the release does not say
     known = original.schema[column.name] if column.name in original.schema.names else column
     if column.name in original.frame.columns and original.frame[column.name].dtype == values.dtype:
         shares["_to_original"] = original.frame[column.name]
-    answer = {
-        "l_distinct": float(by_class.select(pl.col("distinct").min()).item()),
-        "l_entropy": math.exp(by_class.select(pl.col("entropy").min()).item()),
-        "told_rows": float(by_class.filter(pl.col("said") == pl.col("size"))["size"].sum()),
-        "likely_rows": float(by_class.filter(pl.col("said") >= LIKELY * pl.col("size"))["size"].sum()),
+    size = pl.col("size")
+    worst = by_class.select(
+        distinct=pl.col("distinct").min(),
+        entropy=pl.col("entropy").min(),
+        told_rows=size.filter(pl.col("said") == size).sum(),
+        likely_rows=size.filter(pl.col("said") >= LIKELY * size).sum(),
+        rarer=pl.col("rarer").min(),
+        ratio=(pl.col("commonest") / pl.col("rarer")).max(),
+    ).row(0, named=True)
+    distances = {
+        suffix: _distances(entries, shares_in_order(everybody.alias("value").to_frame().group_by("value").len(), known))
+        for suffix, everybody in shares.items()
     }
-    if int(by_class.select(pl.col("rarer").min()).item()) > 0:  # else no c is large enough
-        answer["recursive_c"] = float(ratio.max())  # type: ignore[arg-type]
-    for suffix, everybody in shares.items():
-        equal, ordered = _distances(entries, everybody, known)
+    return told_of_worst(worst, distances)
+
+
+def told_of_worst(worst: Mapping[str, Any], distances: Mapping[str, tuple[float, float]]) -> dict[str, float]:
+    """Return what classes tell of a sensitive column, from the numbers of the worst class of each kind.
+
+    ``distances`` are the greatest from everybody in the release and, by ``_to_original``, in the original.
+    """
+    answer = {
+        "l_distinct": float(worst["distinct"]),
+        "l_entropy": math.exp(worst["entropy"]),
+        "told_rows": float(worst["told_rows"]),
+        "likely_rows": float(worst["likely_rows"]),
+    }
+    if worst["rarer"] > 0:  # else no c is large enough
+        answer["recursive_c"] = float(worst["ratio"])
+    for suffix, (equal, ordered) in distances.items():
         answer |= {f"t_equal{suffix}": equal, f"t_ordered{suffix}": ordered}
     return answer
 
 
-def _distances(entries: pl.DataFrame, everybody: pl.Series, column: Column) -> tuple[float, float]:
-    """Return the greatest earth mover's distance of a class from everybody, for equal and for ordered values."""
-    known = (
-        everybody.alias("value").to_frame().group_by("value").len("all").with_columns(pl.col("all") / len(everybody))
-    )
+def shares_in_order(counts: pl.DataFrame, column: Column) -> pl.DataFrame:
+    """Return the share ``all`` of each ``value``, of its rows ``len``, and its ``place`` in the column's order."""
+    values = counts["value"]
     place = {value: i for i, value in enumerate(column.domain or ())}
-    ordered = sorted(known["value"].to_list(), key=lambda v: (v is not None, place.get(v, -1), v or 0))
-    order = pl.DataFrame({"value": pl.Series(ordered, dtype=everybody.dtype), "place": range(len(ordered))})
-    known = known.join(order, on="value", nulls_equal=True).sort("place")
+    ordered = sorted(values.to_list(), key=lambda v: (v is not None, place.get(v, -1), v or 0))
+    order = pl.DataFrame({"value": pl.Series(ordered, dtype=values.dtype), "place": range(len(ordered))})
+    shares = counts.select("value", all=pl.col("len") / pl.col("len").sum())
+    return shares.join(order, on="value", nulls_equal=True).sort("place")
+
+
+def _distances(entries: pl.DataFrame, known: pl.DataFrame) -> tuple[float, float]:
+    """Return the greatest earth mover's distance of a class from everybody, for equal and for ordered values."""
     shares = entries.join(known, on="value", how="left", nulls_equal=True).select(
         "class", "place", pl.col("all"), share=pl.col("rows") / pl.col("size")
     )
@@ -244,12 +343,21 @@ def _kept(claims: dict[str, Any], told: dict[str, float]) -> list[bool]:
     return kept
 
 
+def claimed_values(statement: Statement) -> int:
+    """Return the ℓ that a statement claims, 2 where it claims none."""
+    return _claims(statement).get("l") or 2
+
+
 def audit_table(original: Records, release: Release) -> None:
     """Stop with :class:`CheckFailedError` if a released table claims a k, ℓ or t that is not real."""
     if not isinstance(release.public, Table) or not _claims(release.statement):
         return
-    score = judge_table(Evidence(original, release), release.statement.parameters.get("sensitive"), 1.0)
-    if score.notes["holds"]:
+    refuse_unreal_classes(judge_table(Evidence(original, release), release.statement.parameters.get("sensitive"), 1.0))
+
+
+def refuse_unreal_classes(score: Score) -> None:
+    """Stop where a score of a table's classes says that what is claimed of them is not real."""
+    if score.notes["holds"] in (True, None):
         return
     raise CheckFailedError(
         _(

@@ -21,7 +21,7 @@ from noren.measures.evidence import original_history, sourced_rows
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Need, Score, Side
 
-__all__ = ["CellError", "cell_errors"]
+__all__ = ["CellError", "cell_errors", "error_of"]
 
 
 def cell_errors(values: pl.Series, cells: pl.Series, column: Column, sd: float) -> NDArray[np.float64]:
@@ -128,7 +128,12 @@ class CellError(Measure):
             errors = cell_errors(values.gather(released.origin), released.frame[column.name], column, sd)
             lost = np.count_nonzero(deleted & values.is_not_null().to_numpy())
             totals[column.role] = exact_sum(np.append(errors, float(lost)))
-        rows = max(len(original), 1)
-        parts = {str(role): total / rows for role, total in totals.items()}
-        notes = {"deleted_rows": int(np.count_nonzero(deleted))}
-        return Score(exact_sum(np.array([*totals.values()])) / (rows * len(columns)), parts, notes)
+        return error_of(totals, len(original), int(np.count_nonzero(deleted)))
+
+
+def error_of(totals: Mapping[str, float], rows: int, deleted: int) -> Score:
+    """Return U, given what all cells of each column cost and how many rows were deleted of how many."""
+    rows = max(rows, 1)
+    parts = {str(role): total / rows for role, total in totals.items()}
+    mean = exact_sum(np.array([*totals.values()])) / (rows * len(totals))
+    return Score(mean, parts, {"deleted_rows": deleted})

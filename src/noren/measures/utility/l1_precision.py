@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import ClassVar, Literal
 
@@ -13,20 +13,22 @@ from pydantic import Field
 
 from noren.cost_law import RECONSTRUCTED, CostLaw
 from noren.data.frames import Table
-from noren.data.release import Release
-from noren.data.schema import Kind
+from noren.data.schema import Kind, Schema
+from noren.data.statement import Statement
 from noren.descriptions import Headline, Placing
 from noren.errors import SchemaError
 from noren.i18n import N_, _
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Need, Score, Side
-from noren.retention.perturbation import LARGEST_TABLE, Perturbation, perturbation_of
-from noren.retention.reconstruction import Reconstruction, reconstruct, stated_model
+from noren.retention.perturbation import LARGEST_TABLE, Perturbation, stated_perturbation
+from noren.retention.reconstruction import Reconstruction, reconstruct_seen, stated_model
+from noren.retention.seen_records import SeenRecords
 from noren.retention.wide_reconstruction import WIDE_MODELS
 
-__all__ = ["L1Precision", "precision"]
+__all__ = ["L1Precision", "plainly", "precision", "shared_names"]
 
 Numbers = NDArray[np.float64]
+Look = Callable[[Perturbation], SeenRecords]
 
 
 def precision(original: Numbers, other: Numbers) -> float:
@@ -111,41 +113,71 @@ class L1Precision(Measure):
         if not (isinstance(original, Table) and isinstance(public, Table)):
             raise SchemaError(_("the data are a history"), _("this measure judges tables"))
         if evidence.release.statement.method != "retention":
-            return _plainly(original.frame, public.frame, [n for n in public.schema.names if n in original.frame])
-        made = perturbation_of(public, evidence.release.statement)
-        codes, places = made.codes(original.frame), made.places(public.frame)
+            names = shared_names(original.schema, public.schema)
+            return plainly(names, lambda kept: _apart(original.frame, public.frame, kept), len(original), len(public))
+        return self.of_seen(
+            public.schema,
+            evidence.release.statement,
+            lambda made: SeenRecords(made.codes(original.frame), made.sizes),
+            lambda made: SeenRecords(made.places(public.frame), made.sizes),
+            progress,
+        )
+
+    def of_seen(
+        self, schema: Schema, statement: Statement, before: Look, after: Look, progress: Progress = silent
+    ) -> Score:
+        """Return the precision of a release by retention, wherever its records lie.
+
+        ``before`` and ``after`` count the original's and the released records of some attributes.
+        """
+        made = stated_perturbation(schema, statement)
+        original, released = before(made), after(made)
         if made.cells > LARGEST_TABLE:
-            return self._by_pairs(original, evidence.release, made, progress)
-        x, y = made.table(codes), made.table(places)
+            return self._by_pairs(schema, statement, made, original, released, progress)
+        every = range(len(made.names))
+        x, y = original.table(every), released.table(every)
         parts = {"perturbed": precision(x, y)} | _margins(made, x, y, "perturbed")
-        found = self._reconstructed(evidence.release, made.names, progress)
+        found = self._reconstructed(schema, statement, made.names, released, progress)
         if found.model == "none":
             return Score(parts["perturbed"], parts)
         value = precision(x, found.table)
         parts |= {"reconstructed": value} | _margins(made, x, found.table, "reconstructed")
         return Score(value, parts, {"model": found.model, "made_of": found.made_of})
 
-    def _reconstructed(self, release: Release, names: Sequence[str], progress: Progress) -> Reconstruction:
+    def _reconstructed(
+        self, schema: Schema, statement: Statement, names: Sequence[str], seen: SeenRecords, progress: Progress
+    ) -> Reconstruction:
+        """Reconstruct some attributes, ``seen`` being the released records of these."""
         chosen = None if self.model == "stated" else self.model
-        return reconstruct(
-            release.public, release.statement, chosen, attributes=names, seed=self.seed, progress=progress
+        return reconstruct_seen(
+            schema, statement, lambda _made: seen, chosen, attributes=names, seed=self.seed, progress=progress
         )
 
-    def _by_pairs(self, original: Table, release: Release, made: Perturbation, progress: Progress) -> Score:
+    def _by_pairs(
+        self,
+        schema: Schema,
+        statement: Statement,
+        made: Perturbation,
+        original: SeenRecords,
+        released: SeenRecords,
+        progress: Progress,
+    ) -> Score:
         """Return the mean precision of all pairs' tables, where one of all attributes would not fit memory."""
-        chosen = stated_model(release.statement, None if self.model == "stated" else self.model)
+        chosen = stated_model(statement, None if self.model == "stated" else self.model)
         every = [kept for count in (1, 2) for kept in combinations(range(len(made.names)), count)]
         # a model of whole tables works on each pair by itself, the others on all of them together
-        whole = self._reconstructed(release, made.names, progress) if chosen in WIDE_MODELS else None
+        wide = chosen in WIDE_MODELS
+        whole = self._reconstructed(schema, statement, made.names, released, progress) if wide else None
         parts: dict[str, float] = {}
         sums: dict[str, list[float]] = {"perturbed": [], "reconstructed": []}
         for done, kept in enumerate(every):
             some = made.only(kept)
-            x, y = some.table(some.codes(original.frame)), some.table(some.places(release.public.frame))
+            x, y = original.table(kept), released.table(kept)
             tables = {"perturbed": y}
             if whole is None:
                 progress(done / len(every), _("reconstructing"))
-                tables["reconstructed"] = self._reconstructed(release, some.names, silent).table
+                seen = released.only(kept)
+                tables["reconstructed"] = self._reconstructed(schema, statement, some.names, seen, silent).table
             elif chosen != "none":
                 tables["reconstructed"] = whole.margin(some.names)
             for what, one in tables.items():
@@ -171,20 +203,32 @@ def _margins(made: Perturbation, x: Numbers, y: Numbers, what: str) -> dict[str,
     return found
 
 
-def _plainly(original: pl.DataFrame, released: pl.DataFrame, names: list[str]) -> Score:
-    """Return the precision of released values as they stand, deleted rows counting as wrong."""
+def shared_names(original: Schema, released: Schema) -> list[str]:
+    """Return the columns of a release that the original has too."""
+    names = [name for name in released.names if name in original.names]
     if not names:
         raise SchemaError(_("the release has no column of the original"), _("give the original that was protected"))
+    return names
+
+
+def plainly(names: list[str], apart: Callable[[list[str]], float], rows: int, released: int) -> Score:
+    """Return the precision of released values as they stand, deleted rows counting as wrong.
+
+    ``apart`` adds up, over the combinations of values of some columns, by how many rows both tables differ.
+    """
 
     def share(kept: list[str]) -> float:
-        texts = [pl.col(name).cast(pl.String) for name in kept]
-        one = original.group_by(texts).len("x")
-        two = released.group_by(texts).len("y")
-        both = one.join(two, on=kept, how="full", coalesce=True, nulls_equal=True).select(
-            pl.col("x").fill_null(0).cast(pl.Float64), pl.col("y").fill_null(0).cast(pl.Float64)
-        )
-        lost = float(abs(len(original) - len(released)))
-        return 1 - (float((both["x"] - both["y"]).abs().sum()) + lost) / (2 * max(len(original), 1))
+        return 1 - (apart(kept) + float(abs(rows - released))) / (2 * max(rows, 1))
 
     parts = {name: share([name]) for name in names} if len(names) > 1 else {}
     return Score(share(names), parts)
+
+
+def _apart(original: pl.DataFrame, released: pl.DataFrame, kept: list[str]) -> float:
+    texts = [pl.col(name).cast(pl.String) for name in kept]
+    one = original.group_by(texts).len("x")
+    two = released.group_by(texts).len("y")
+    both = one.join(two, on=kept, how="full", coalesce=True, nulls_equal=True).select(
+        pl.col("x").fill_null(0).cast(pl.Float64), pl.col("y").fill_null(0).cast(pl.Float64)
+    )
+    return float((both["x"] - both["y"]).abs().sum())

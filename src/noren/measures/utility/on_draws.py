@@ -13,7 +13,7 @@ from pydantic import Field
 from noren.data.categories import release_categories
 from noren.data.draws import Draws
 from noren.data.frames import History
-from noren.data.schema import Role
+from noren.data.schema import Role, Schema
 from noren.data.stand_ins import columns_not_there
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import N_, _
@@ -67,11 +67,7 @@ class OnDraws(Measure):
             raise SchemaError(_("the release is a table"), _("this measure judges purchase histories"))
         bought = purchases(original, asked=self.asked)
         if not len(bought.customer):
-            there = ", ".join(role for role in self.asked if original.schema.with_role(role))
-            raise ParameterError(
-                _("no row of the original says all of {roles}, so there is nothing to compare").format(roles=there),
-                _("fill in the blank cells, or use cell-error"),
-            )
+            raise self.nothing_to_compare(original.schema)
         compare = self.against(bought)
         sets = Draws(original, public, seed=self.seed, categories=release_categories(evidence.release.statement))
         found = []
@@ -80,6 +76,14 @@ class OnDraws(Measure):
             found.append(compare(purchases(drawn, bought.items, self.asked)))
         score = self.score_of(found)
         return replace(score, notes={**score.notes, **columns_not_there(original, self.asked)})
+
+    def nothing_to_compare(self, schema: Schema) -> ParameterError:
+        """Return what is said of an original no row of which says all that is asked."""
+        there = ", ".join(role for role in self.asked if schema.with_role(role))
+        return ParameterError(
+            _("no row of the original says all of {roles}, so there is nothing to compare").format(roles=there),
+            _("fill in the blank cells, or use cell-error"),
+        )
 
     def score_of(self, found: list[Mapping[str, float]]) -> Score:
         """Return the score of drawn data sets that were compared one by one."""

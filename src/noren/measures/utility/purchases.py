@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from noren.data.arrays import exact_values, numbers
 from noren.data.frames import History
-from noren.data.schema import Role
+from noren.data.schema import Role, Schema
 from noren.data.stand_ins import of_one_item
 
-__all__ = ["DAY_ZERO", "MEASURED", "Purchases", "purchases"]
+__all__ = ["DAY_ZERO", "MEASURED", "Purchases", "columns_there", "purchase_rows", "purchases"]
 
 MEASURED = (Role.ITEM, Role.DATE, Role.PRICE, Role.QUANTITY)
 
@@ -77,27 +77,44 @@ def purchases(history: History, items: pl.Series | None = None, asked: tuple[Rol
     >>> bought.customer.tolist(), bought.item.tolist(), bought.day.tolist(), bought.price.tolist()
     ([0, 1, 0], [1, 0, 1], [1.0, 1.0, 0.0], [150.0, 200.0, 10.0])
     """
+    whole = purchase_rows(history, asked)
+    seen = whole["item"].unique().sort()
+    if items is not None:
+        seen = pl.concat([items, seen.filter(~seen.is_in(items.implode()))])
+    people = whole["customer"].unique(maintain_order=True)
+    return Purchases(
+        rows=len(history),
+        customer=_codes(whole["customer"], people),
+        customers=len(people),
+        item=_codes(whole["item"], seen),
+        items=seen,
+        day=whole["day"].to_numpy(),
+        price=whole["price"].to_numpy(),
+        quantity=whole["quantity"].to_numpy(),
+        there=columns_there(history.schema, asked),
+    )
+
+
+def columns_there(schema: Schema, asked: tuple[Role, ...] = MEASURED) -> frozenset[Role]:
+    """Return which columns purchases are told by; the item is always one of them, if all rows are of one."""
+    return frozenset(c.role for c in schema.with_role(Role.CUSTOMER, *asked)) | {Role.ITEM}
+
+
+def purchase_rows(history: History, asked: tuple[Role, ...] = MEASURED) -> pl.DataFrame:
+    """Return the rows that miss nothing as customer, item, day, price and quantity; see :class:`Purchases`."""
     (history,) = of_one_item(history)
     columns = {c.role: c for c in history.schema.with_role(Role.CUSTOMER, Role.ITEM, *asked)}
     whole = pl.DataFrame({str(role): exact_values(history, column) for role, column in columns.items()})
     whole = whole.drop_nulls([str(role) for role in columns if role in (Role.CUSTOMER, *asked)])
-    names = whole["item"].cast(pl.String).fill_null("")
-    seen = names.unique().sort()
-    if items is not None:
-        seen = pl.concat([items, seen.filter(~seen.is_in(items.implode()))])
-    who, what = whole["customer"].cast(pl.String), names
-    people = who.unique(maintain_order=True)
     one = np.ones(len(whole))
-    return Purchases(
-        rows=len(history),
-        customer=_codes(who, people),
-        customers=len(people),
-        item=_codes(what, seen),
-        items=seen,
-        day=numbers(whole["date"]) - DAY_ZERO if Role.DATE in columns else np.zeros(len(whole)),
-        price=np.round(numbers(whole["price"]) / columns[Role.PRICE].grid) if Role.PRICE in columns else one,
-        quantity=numbers(whole["quantity"]) if Role.QUANTITY in columns else one,
-        there=frozenset(columns),
+    return pl.DataFrame(
+        {
+            "customer": whole["customer"].cast(pl.String),
+            "item": whole["item"].cast(pl.String).fill_null(""),
+            "day": numbers(whole["date"]) - DAY_ZERO if Role.DATE in columns else np.zeros(len(whole)),
+            "price": np.round(numbers(whole["price"]) / columns[Role.PRICE].grid) if Role.PRICE in columns else one,
+            "quantity": numbers(whole["quantity"]) if Role.QUANTITY in columns else one,
+        }
     )
 
 

@@ -52,15 +52,23 @@ class RowChange(Measure):
         kept = aligned[Role.CUSTOMER].is_not_null()
         column = original.schema.role(self.role)
         values, released = (numbers(exact_values(side, column).filter(kept)) for side in (original, aligned))
-        if not len(values) or np.isnan(values).all():
+        errors = self.row_errors(values, released)
+        compared = int(np.count_nonzero(~np.isnan(values)))
+        return self.score_of(float(errors.sum()), int(np.count_nonzero(errors)), compared, len(original))
+
+    def row_errors(self, values: Numbers, released: Numbers) -> Numbers:
+        """Return what each row costs, blank and suppressed cells included."""
+        blank, unsaid = np.isnan(values), np.isnan(released)
+        return np.where(blank | unsaid, np.where(blank & unsaid, 0.0, 1.0), self.errors(values, released))
+
+    def score_of(self, total: float, moved: int, compared: int, rows: int) -> Score:
+        """Return the score, given what all rows cost, how many cost anything, and how many have a value to compare."""
+        if not compared:
             raise ParameterError(
                 _("no row of the release has a {role} of the original to compare with").format(role=self.role),
                 _("use e6, which counts deleted rows"),
             )
-        blank, unsaid = np.isnan(values), np.isnan(released)
-        errors = np.where(blank | unsaid, np.where(blank & unsaid, 0.0, 1.0), self.errors(values, released))
-        moved = int(np.count_nonzero(errors))
-        return Score(float(errors.sum()) / max(len(original), 1), notes={"rows_changed": moved})
+        return Score(total / max(rows, 1), notes={"rows_changed": moved})
 
 
 class E4(RowChange):
@@ -153,6 +161,9 @@ class E6(Measure):
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return deleted rows over the original's rows."""
-        deleted = evidence.release.deleted_rows
-        share = deleted / max(len(original_history(evidence)), 1)
+        return self.score_of(evidence.release.deleted_rows, len(original_history(evidence)))
+
+    def score_of(self, deleted: int, rows: int) -> Score:
+        """Return the score, given how many rows of how many are gone."""
+        share = deleted / max(rows, 1)
         return Score(round(share, 4), {"share": share}, {"deleted_rows": deleted})

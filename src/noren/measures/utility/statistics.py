@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -18,9 +19,18 @@ from noren.measures.utility.item_similarity import pieces_bought
 from noren.measures.utility.on_draws import SPREAD, Compare, OnDraws
 from noren.measures.utility.purchases import Purchases
 
-__all__ = ["Statistics"]
+__all__ = ["COLUMNS", "Figures", "Statistics", "parts_of"]
 
 COLUMNS = ("date", "price", "quantity")
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What is told of a data set: its rows, the statistics of :data:`COLUMNS`, the items that most customers bought."""
+
+    rows: int
+    statistics: NDArray[np.float64]
+    best: frozenset[int] | frozenset[str]
 
 
 class Statistics(OnDraws):
@@ -74,25 +84,33 @@ class Statistics(OnDraws):
 
     def against(self, original: Purchases) -> Compare:
         """Work out the original's statistics once."""
-        known = _statistics(original)
-        best = most_bought(pieces_bought(original), self.top)
+        known = self._figures(original)
 
         def compare(drawn: Purchases) -> Mapping[str, float]:
-            lost = np.setdiff1d(best, most_bought(pieces_bought(drawn), self.top))
-            parts = {"rows": float(abs(drawn.rows - original.rows)), "items": len(lost) / max(len(best), 1)}
-            error = np.abs(_statistics(drawn) - known)
-            return parts | {
-                f"{column}.{statistic}": float(error[i, j])
-                for i, column in enumerate(COLUMNS)
-                if column in original.there
-                for j, statistic in enumerate(STATISTICS)
-            }
+            return parts_of(known, self._figures(drawn), original.there)
 
         return compare
+
+    def _figures(self, bought: Purchases) -> Figures:
+        best = most_bought(pieces_bought(bought), self.top)
+        return Figures(bought.rows, _statistics(bought), frozenset(best.tolist()))
 
     def value_of(self, parts: Mapping[str, float]) -> float:
         """Return the error of the set of top items."""
         return parts["items"]
+
+
+def parts_of(known: Figures, drawn: Figures, there: Container[Role]) -> dict[str, float]:
+    """Return how far the figures of drawn data are from the original's."""
+    lost = known.best - drawn.best
+    parts = {"rows": float(abs(drawn.rows - known.rows)), "items": len(lost) / max(len(known.best), 1)}
+    error = np.abs(drawn.statistics - known.statistics)
+    return parts | {
+        f"{column}.{statistic}": float(error[i, j])
+        for i, column in enumerate(COLUMNS)
+        if column in there
+        for j, statistic in enumerate(STATISTICS)
+    }
 
 
 def _statistics(bought: Purchases) -> NDArray[np.float64]:

@@ -2,50 +2,42 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from pydantic import Field
 
 from noren.cost_law import BY_CELLS, CostLaw
 from noren.data.cells import is_generalised, is_interval, is_set
 from noren.data.formats.render import value_text
 from noren.data.frames import Table
-from noren.data.hierarchies import read_hierarchies
+from noren.data.hierarchies import Hierarchy, read_hierarchies
 from noren.data.rungs import MISSING_MARK, Rungs, on_rungs
-from noren.data.schema import Column, Kind, Role
+from noren.data.schema import Column, Kind, Role, Schema
 from noren.descriptions import Headline, KeptShare, Placing, what_is_left
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import N_, _
+from noren.kernels.arrays import Flags, Real, Whole
 from noren.measures.evidence import secret_of
-from noren.measures.safety.table_classes import table_classes
+from noren.measures.safety.table_classes import ClassSizes, table_classes
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Need, Score, Side
 
-__all__ = ["ClassSize", "Discernibility", "EntropyLoss", "TableLoss"]
+__all__ = ["CellLoss", "CellPairs", "ClassSize", "Discernibility", "EntropyLoss", "TableLoss"]
 
-Real = NDArray[np.float64]
 _TABLES = frozenset({Kind.TABLE})
 
 
-class _Kept(NamedTuple):
-    """The sizes of a release's classes, and what is in none: rows deleted or silent in every quasi column."""
-
-    sizes: Real
-    lost: int
-    rows: int
-
-
-def _kept(evidence: Evidence) -> _Kept:
+def _sizes(evidence: Evidence) -> ClassSizes:
     public = evidence.release.public
     if not isinstance(public, Table):
         raise SchemaError(_("the release is a history"), _("give a release of a table"))
-    sizes = table_classes(public).sizes.cast(pl.Float64).to_numpy()
-    return _Kept(sizes, len(evidence.original) - int(sizes.sum()), len(evidence.original))
+    found = table_classes(public)
+    return ClassSizes.of(found.sizes, found.unlinked_rows)
 
 
 class Discernibility(Measure):
@@ -82,8 +74,13 @@ class Discernibility(Measure):
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the sum of squared class sizes and, for each row in none, the number of rows."""
-        kept = _kept(evidence)
-        classes, lost = float((kept.sizes**2).sum()), float(kept.lost * kept.rows)
+        return self.of_sizes(_sizes(evidence), len(evidence.original))
+
+    @staticmethod
+    def of_sizes(sizes: ClassSizes, rows: int) -> Score:
+        """Return the score of classes of these sizes; what of ``rows`` is in none is deleted or says nothing."""
+        squares = sizes.sizes.astype(np.float64) ** 2
+        classes, lost = float((squares * sizes.counts).sum()), float((rows - sizes.rows) * rows)
         return Score(classes + lost, {"classes": classes, "lost_rows": lost})
 
 
@@ -111,27 +108,50 @@ class ClassSize(Measure):
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the rows of the original by the number of classes."""
-        kept = _kept(evidence)
-        classes = len(kept.sizes) + (1 if kept.lost > 0 else 0)
-        return Score(kept.rows / max(classes, 1), {"classes": float(len(kept.sizes)), "lost_rows": float(kept.lost)})
+        return self.of_sizes(_sizes(evidence), len(evidence.original))
+
+    @staticmethod
+    def of_sizes(sizes: ClassSizes, rows: int) -> Score:
+        """Return the score of classes of these sizes; what of ``rows`` is in none is deleted or says nothing."""
+        lost = rows - sizes.rows
+        classes = sizes.classes + (1 if lost > 0 else 0)
+        return Score(rows / max(classes, 1), {"classes": float(sizes.classes), "lost_rows": float(lost)})
 
 
 # --- what cells still say --------------------------------------------------------------------------------------------
 
 
-class _Covered(NamedTuple):
-    """For each original row what its released cell may mean.
+class CellPairs(NamedTuple):
+    """A column's original values beside its released cells.
 
-    ``share``: of the column's values; ``rows``: original rows with such a value; ``own``: with its own.
+    ``deleted`` tells whether the row is; ``counts`` how many rows are so, one each where every row is here.
+    """
+
+    values: pl.Series
+    cells: pl.Series
+    deleted: Flags
+    counts: Whole
+
+
+class _Covered(NamedTuple):
+    """For each pair what its released cell may mean.
+
+    ``share``: of the column's values; ``rows``: original rows with such a value; ``own``: with its own. ``counts``: how
+    many rows are so.
     """
 
     share: Real
     rows: Real
     own: Real
     values: int
+    counts: Whole
+
+    @property
+    def total(self) -> int:
+        return int(self.counts.sum())
 
 
-class _CellLoss(Measure):
+class CellLoss(Measure):
     """What the two measures of cells have in common."""
 
     accepts: ClassVar[frozenset[Kind]] = _TABLES
@@ -148,7 +168,7 @@ class _CellLoss(Measure):
         description=N_("the folder of hierarchies that the release was made with; left out, the data's values count"),
     )
 
-    def _covered(self, evidence: Evidence) -> dict[str, _Covered]:
+    def _of_rows(self, evidence: Evidence) -> dict[str, _Covered]:
         original, aligned = evidence.original, evidence.release.aligned()
         secret = secret_of(evidence)
         if not isinstance(original, Table) or not isinstance(aligned, Table):
@@ -162,25 +182,46 @@ class _CellLoss(Measure):
             )
         deleted = np.ones(len(original), dtype=np.bool_)
         deleted[secret.origin.drop_nulls().to_numpy()] = False
-        quasi = [c.name for c in aligned.schema.with_role(Role.QUASI) if c.name in original.schema.names]
-        known = {} if self.hierarchies is None else read_hierarchies(self.hierarchies, quasi)
+        quasi, known = self.compared(original.schema, aligned.schema)
         climbed = {one.column.name: one for one in on_rungs(original, known, "category")} if known else {}
-        found = {}
-        for name in quasi:
-            cells = aligned.frame[name]
-            if name in climbed and not is_generalised(cells.dtype):
-                found[name] = _by_hierarchy(climbed[name], cells, aligned.schema[name], deleted)
-            else:
-                found[name] = _by_values(original, original.schema[name], cells, deleted)
-        if all(one.values < 2 for one in found.values()):
-            raise ParameterError(
-                _("no quasi column of the release tells the original's rows apart, so there is nothing to lose"),
-                _("give the original that was protected, or another measure"),
-            )
-        return found
+        each = np.ones(len(original), dtype=np.int64)
+        pairs = {name: CellPairs(original.frame[name], aligned.frame[name], deleted, each) for name in quasi}
+        return _covered(pairs, aligned.schema, climbed)
+
+    def compared(self, original: Schema, public: Schema) -> tuple[list[str], dict[str, Hierarchy]]:
+        """Return the quasi columns that both tables have, and the hierarchies of those that have one."""
+        quasi = [c.name for c in public.with_role(Role.QUASI) if c.name in original.names]
+        return quasi, {} if self.hierarchies is None else read_hierarchies(self.hierarchies, quasi)
+
+    def of_pairs(self, pairs: Mapping[str, CellPairs], public: Schema, climbed: Mapping[str, Rungs]) -> Score:
+        """Return the score of columns that were counted elsewhere; ``climbed`` are those on a hierarchy."""
+        return self._score(_covered(pairs, public, climbed))
+
+    def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
+        """Return how much the cells of the quasi columns lose; the parts tell each column's share."""
+        return self._score(self._of_rows(evidence))
+
+    @abstractmethod
+    def _score(self, covered: Mapping[str, _Covered]) -> Score:
+        """Put together what the cells of each column lose."""
 
 
-class TableLoss(_CellLoss):
+def _covered(pairs: Mapping[str, CellPairs], public: Schema, climbed: Mapping[str, Rungs]) -> dict[str, _Covered]:
+    found = {}
+    for name, pair in pairs.items():
+        if name in climbed and not is_generalised(pair.cells.dtype):
+            found[name] = _by_hierarchy(climbed[name], pair, public[name])
+        else:
+            found[name] = _by_values(pair)
+    if all(one.values < 2 for one in found.values()):
+        raise ParameterError(
+            _("no quasi column of the release tells the original's rows apart, so there is nothing to lose"),
+            _("give the original that was protected, or another measure"),
+        )
+    return found
+
+
+class TableLoss(CellLoss):
     """Tell how much less the cells say: of each, which share of the column's values it may mean.
 
     An exact cell costs nothing, a suppressed one and every cell of a deleted row 1; an empty cell where the original
@@ -213,18 +254,18 @@ class TableLoss(_CellLoss):
         rank=0,
     )
 
-    def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
+    def _score(self, covered: Mapping[str, _Covered]) -> Score:
         """Return the geometric mean over quasi columns; the parts tell each column's loss."""
         parts = {}
-        for name, one in self._covered(evidence).items():
-            rows, least = len(one.share), len(one.share) / max(one.values, 1)
-            parts[name] = (float(one.share.sum()) - least) / (rows - least) if rows > least else 0.0
+        for name, one in covered.items():
+            rows, least = one.total, one.total / max(one.values, 1)
+            parts[name] = (float((one.share * one.counts).sum()) - least) / (rows - least) if rows > least else 0.0
         losses = np.array(list(parts.values()))
         value = float(np.prod(1.0 + losses) ** (1.0 / max(len(losses), 1)) - 1.0)
         return Score(value, parts)
 
 
-class EntropyLoss(_CellLoss):
+class EntropyLoss(CellLoss):
     """Tell how many of the bits that tell values apart are gone: of each cell log2(f(g) / f(v)), over all of them.
 
     f(v) is the number of original rows with the cell's value, f(g) of those with any value that the released cell may
@@ -248,20 +289,22 @@ class EntropyLoss(_CellLoss):
     )
     keeps: ClassVar[KeptShare | None] = KeptShare(N_("bits that tell values apart"), rank=2)
 
-    def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
+    def _score(self, covered: Mapping[str, _Covered]) -> Score:
         """Return bits lost over bits there were, in all quasi columns; the parts tell each column's share."""
         gone = there = 0.0
         parts = {}
-        for name, one in self._covered(evidence).items():
-            lost, had = float(np.log2(one.rows / one.own).sum()), float(np.log2(len(one.own) / one.own).sum())
+        for name, one in covered.items():
+            lost = float((np.log2(one.rows / one.own) * one.counts).sum())
+            had = float((np.log2(one.total / one.own) * one.counts).sum())
             parts[name] = lost / had if had > 0 else 0.0
             gone, there = gone + lost, there + had
         return Score(gone / there if there > 0 else 0.0, parts)
 
 
-def _by_hierarchy(one: Rungs, cells: pl.Series, column: Column, deleted: NDArray[np.bool_]) -> _Covered:
+def _by_hierarchy(one: Rungs, pair: CellPairs, column: Column) -> _Covered:
     """Find the level that the column was raised to, and what its labels cover."""
-    shown = cells.to_frame("x").select(value_text(pl.col("x"), column))["x"]
+    deleted = pair.deleted
+    shown = pair.cells.to_frame("x").select(value_text(pl.col("x"), column))["x"]
     kept = pl.Series(~deleted)
     for level in range(one.ladder.levels):
         own = one.cells(level)
@@ -270,8 +313,9 @@ def _by_hierarchy(one: Rungs, cells: pl.Series, column: Column, deleted: NDArray
         if same.filter(kept).all():
             codes = one.ladder.maps()[level][one.codes]
             share = np.where(deleted, 1.0, one.leaves[level][codes] / one.domain)
-            rows = np.where(deleted, float(len(one.codes)), one.rows_by_code(level)[codes])
-            return _Covered(share, rows, one.rows_by_code(0)[one.codes].astype(np.float64), one.domain)
+            rows = np.where(deleted, float(one.rows), one.rows_by_code(level)[codes])
+            own_rows = one.rows_by_code(0)[one.codes].astype(np.float64)
+            return _Covered(share, rows, own_rows, one.domain, pair.counts)
     raise ParameterError(
         _("the released cells are on no level of the column's hierarchy"),
         _("name the hierarchies that the release was made with"),
@@ -279,13 +323,14 @@ def _by_hierarchy(one: Rungs, cells: pl.Series, column: Column, deleted: NDArray
     )
 
 
-def _by_values(original: Table, column: Column, cells: pl.Series, deleted: NDArray[np.bool_]) -> _Covered:
+def _by_values(pair: CellPairs) -> _Covered:
     """Find what cells cover among the values that occur in the original."""
-    values = original.frame[column.name]
-    counts = values.alias("value").to_frame().group_by("value").len("own").with_columns(pl.col("own").cast(pl.Int64))
+    values, cells, deleted = pair.values, pair.cells, pair.deleted
+    rows_of = pl.DataFrame({"value": values, "own": pair.counts})
+    counts = rows_of.group_by("value").agg(pl.col("own").sum())
     both = pl.DataFrame({"value": values, "cell": cells}).with_columns(gone=pl.Series(deleted))
     both = both.join(counts, on="value", how="left", maintain_order="left", nulls_equal=True)
-    total, distinct = len(values), len(counts)
+    total, distinct = int(pair.counts.sum()), len(counts)
     if is_interval(cells.dtype):
         known = counts.drop_nulls().sort("value")
         upto = np.concatenate(([0], np.cumsum(known["own"].to_numpy())))
@@ -308,4 +353,5 @@ def _by_values(original: Table, column: Column, cells: pl.Series, deleted: NDArr
     own = both["own"].cast(pl.Float64).to_numpy()
     # a blank is a value of its own, and an empty cell says it: nothing of it is lost
     blank = (cells.is_null() & values.is_null()).to_numpy() & ~deleted
-    return _Covered(np.where(blank, 1.0 / max(distinct, 1), share), np.where(blank, own, rows), own, distinct)
+    share, rows = np.where(blank, 1.0 / max(distinct, 1), share), np.where(blank, own, rows)
+    return _Covered(share, rows, own, distinct, pair.counts)

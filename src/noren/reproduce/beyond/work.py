@@ -65,7 +65,7 @@ def by_count(k: int, suppress_cells: bool) -> dict[str, Any]:
 
 def grouped(k: int, effort: Literal["quick", "normal", "thorough"]) -> dict[str, Any]:
     """Return U and deleted rows of the best groups that are found, and how low U could be at all."""
-    release = Generalize(k=k, effort=effort).protect(_customers(), seed=SEED)
+    release = Generalize(k=k, effort=effort, lower_bound="exact").protect(_customers(), seed=SEED)
     notes = release.statement.notes
     return _judged(release) | {"lower_bound": notes["lower_bound"], "optimal": notes["proved_optimal"]}
 
@@ -121,7 +121,7 @@ def published(way: str, k: int, effort: Literal["quick", "normal"], seed: int) -
 
 
 def _at_once(k: int, effort: Any, seed: int) -> Release:
-    return Generalize(k=k, effort=effort).protect(_shop(), seed=seed)
+    return Generalize(k=k, effort=effort, lower_bound="exact").protect(_shop(), seed=seed)
 
 
 def _by_months(k: int, effort: Any, seed: int) -> Release:

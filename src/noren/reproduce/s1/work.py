@@ -163,7 +163,7 @@ def by_count(k: int, suppress_cells: bool) -> float:
 
 def best_groups(k: int, effort: Literal["quick", "normal", "thorough"]) -> dict[str, Any]:
     """Return U of the best groups that generalize finds, and how low any could be."""
-    release = Generalize(k=k, effort=effort).protect(_customers(), seed=SEED)
+    release = Generalize(k=k, effort=effort, lower_bound="exact").protect(_customers(), seed=SEED)
     notes = release.statement.notes
     return {
         "U": _error(release),

@@ -24,7 +24,7 @@ from noren.studio.api.models import Ident
 from noren.studio.api.surroundings import TheStudio
 from noren.studio.forms.parameter_forms import label_of, word_of
 from noren.studio.judged import Result
-from noren.studio.missing import failures, is_unaudited, missing_sentence
+from noren.studio.missing import engine_sentences, failures, is_unaudited, missing_sentence
 from noren.studio.page_numbers import Fact, diversity_facts, measured, table_risk_facts, useful_facts
 from noren.studio.pages.frame import page
 from noren.studio.pages.result_parts import classes_of, crosstab_of, histogram_of, row_pairs_of
@@ -97,6 +97,7 @@ def _page(
         untried=untried_sentence(studio, found, view),
         missing=missing_sentence(view.told),
         unaudited=is_unaudited(view.told),
+        engines=engine_sentences(view.engines),
         useful=useful_facts(view),
         risk=[*table_risk_facts(verdict), *diversity_facts(view)],
         told_by_class=[*told, cautions(verdict)[-1]] if told else [],

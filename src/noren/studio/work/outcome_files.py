@@ -26,7 +26,7 @@ from noren.studio.folders import read_json, write_json
 __all__ = ["Failure", "Kept", "forget_failures", "load_outcome", "set_aside"]
 
 _OUTCOME, _DOING, _GUESSES = "outcome.json", "doing.json", "guesses"
-_EMPTY: dict[str, Any] = {"label": "", "notes": {}, "scores": {}, "failed": [], "audited": None}
+_EMPTY: dict[str, Any] = {"label": "", "notes": {}, "scores": {}, "failed": [], "audited": None, "engines": {}}
 Part = Literal["attack", "measure", "audit"]
 
 
@@ -66,6 +66,17 @@ class Kept:
         return audited
 
     @property
+    def engines(self) -> dict[str, str]:
+        """Where each component ran, where a cluster was asked for."""
+        engines: dict[str, str] = self._content["engines"]
+        return engines
+
+    @property
+    def guesses_folder(self) -> Path:
+        """Where the guesses lie."""
+        return self._folder / _GUESSES
+
+    @property
     def has_release(self) -> bool:
         """Whether the release is there, and its audit is behind it: it came to its end, or it failed as told."""
         return self._content.get("released", False) and (self._folder / "release").is_dir()
@@ -92,6 +103,10 @@ class Kept:
         self.scores[name] = score
         said = json.loads(json.dumps(score.as_dict(), default=str, allow_nan=False))
         self._write(scores=self._content["scores"] | {name: said})
+
+    def add_engine(self, component: str, engine: str) -> None:
+        """Keep where a component ran."""
+        self._write(engines=self.engines | {component: engine})
 
     def add_failure(self, kind: Part, name: str, reason: dict[str, str]) -> None:
         """Keep that a component failed, and why."""

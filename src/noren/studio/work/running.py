@@ -16,7 +16,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
@@ -27,13 +27,14 @@ from noren.data.reading import read
 from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.drawing.crosstabs import crosstabs
+from noren.engines.choice import parse_engine, using
 from noren.errors import AuditUnfinishedError, CheckFailedError, InputError, NorenError
 from noren.i18n import _
 from noren.judgement.outcome import fitting, label_of
 from noren.measures import measures as every_measure
 from noren.measures.evidence import at_hand
 from noren.progress import Enough, Progress, part_of
-from noren.protocols import Method
+from noren.protocols import Component, Method
 from noren.reports.row_pairs import row_pairs
 from noren.reports.run_view import run_view
 from noren.studio.folders import Folders, read_json, write_json
@@ -44,6 +45,9 @@ from noren.studio.work.project_files import method_of
 from noren.studio.work.stages import end_of
 from noren.sweeps.kept import KeptPoint
 from noren.web.disk import is_disk_full
+
+if TYPE_CHECKING:
+    from noren.cluster.handing import Handed
 
 __all__ = ["do", "forget_shared", "original_of"]
 
@@ -58,16 +62,18 @@ def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any
     method = method_of(order["steps"], project)
     shared = KeptPoint(project, original, method, order["seed"], order.get("attacks"), order.get("measures"))
     write_json(folder / _SHARED, [str(path.relative_to(project)) for path in shared.folders])
-    if not kept.has_release:
-        _release(
-            original, method, order["seed"], folder, kept, shared, part_of(progress, 0.0, end_of("run", "protect"))
-        )
-    release = Release.load(folder / "release")  # judged is what was written
-    known = shared if shared.is_of(folder / "release") else None
-    _attack(original, release, order.get("attacks"), kept, known, progress)
-    _measure(original, release, order.get("measures"), kept, known, progress)
+    engine = parse_engine(order.get("engine", "local"))
+    with using(engine):
+        cluster = None if engine.address is None else _handed(order, original, folder, engine.address)
+        if not kept.has_release:
+            part = part_of(progress, 0.0, end_of("run", "protect"))
+            _release(original, method, order["seed"], folder, kept, shared, cluster, part)
+        release = Release.load(folder / "release")  # judged is what was written
+        known = shared if shared.is_of(folder / "release") else None
+        _attack(original, release, order.get("attacks"), kept, known, cluster, progress)
+        _measure(original, release, order.get("measures"), kept, known, cluster, progress)
     progress(end_of("run", "measure"), _("preparing what the pages show"))
-    told = {"failed": kept.failed, "audited": kept.audited}
+    told = {"failed": kept.failed, "audited": kept.audited, "engines": kept.engines}
     view = run_view(original, kept.outcome(release)).model_dump(mode="json") | told
     write_json(folder / "result.json", view)
     progress(_VIEWED)
@@ -78,8 +84,36 @@ def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any
     return summary_of(view, order.get("rule"))
 
 
+def _handed(order: Mapping[str, Any], original: Records, folder: Path, address: str) -> Handed:
+    """Return the way to a cluster; it reads the project's own file."""
+    from noren.cluster.handing import Handed
+
+    data = Folders(Path(order["root"])).data(order["project"])
+    return Handed(address, data, original.schema, folder / "release")
+
+
+def _on_cluster(component: Component, cluster: Handed | None, kept: Kept, progress: Progress) -> bool:
+    """Tell whether a component runs on the cluster, and say where it does; nothing where none was asked for."""
+    if cluster is None:
+        return False
+    from noren.cluster.handing import has_plan
+
+    fits = has_plan(component)
+    kept.add_engine(component.name, cluster.engine if fits else "local")
+    if not fits:
+        progress(0.0, _("{component}: on this machine, it has no plan for a cluster").format(component=component.name))
+    return fits
+
+
 def _release(
-    original: Records, method: Method, seed: int, folder: Path, kept: Kept, shared: KeptPoint, progress: Progress
+    original: Records,
+    method: Method,
+    seed: int,
+    folder: Path,
+    kept: Kept,
+    shared: KeptPoint,
+    cluster: Handed | None,
+    progress: Progress,
 ) -> None:
     """Make the release, keep it, and audit what it claims; one whose claim is false is thrown away."""
     if shared.take_release(folder / "release"):
@@ -87,10 +121,15 @@ def _release(
         claims = bool({"k", "min_class"} & statement.steps[-1].parameters.keys())
         kept.add_release(label_of(statement), audited=True if claims else None)
         return
+    if cluster is not None and _on_cluster(method, cluster, kept, progress):
+        release, audited = cluster.protect(method, seed=seed, progress=progress)
+        release.save(folder / "release", replace_existing=True)
+        kept.add_release(label_of(release.statement), audited=audited)
+        return
     begin = time.perf_counter()
     release, audit = api.protect_unaudited(original, method, seed=seed, progress=progress)
     release.save(folder / "release", replace_existing=True)
-    audited: bool | None = None
+    audited = None
     if audit is not None:
         with kept.doing("audit", release.statement.method):
             audited = _audited(release, audit, folder, kept)
@@ -123,6 +162,7 @@ def _attack(
     wanted: list[str] | None,
     kept: Kept,
     shared: KeptPoint | None,
+    cluster: Handed | None,
     progress: Progress,
 ) -> None:
     names = fitting(every_attack, original.schema) if wanted is None else wanted
@@ -136,6 +176,10 @@ def _attack(
             begin, guess = time.perf_counter(), None if shared is None else shared.guess(name)
             if guess is not None:
                 kept.add_guess(guess)
+                return
+            ready = every_attack.create(name)
+            if cluster is not None and _on_cluster(ready, cluster, kept, part):
+                kept.add_guess(cluster.attack(ready, progress=part))
                 return
             guess = api.attack(original, release, name, heard=kept.guesses, progress=part)
             kept.add_guess(guess)
@@ -152,6 +196,7 @@ def _measure(
     wanted: list[str] | None,
     kept: Kept,
     shared: KeptPoint | None,
+    cluster: Handed | None,
     progress: Progress,
 ) -> None:
     """Measure; what cannot judge this release is left out, whether or not it was asked for."""
@@ -169,7 +214,13 @@ def _measure(
             if score is not None:
                 kept.add_score(name, score)
                 return
+            ready = every_measure.create(name)
+            on_cluster = _on_cluster(ready, cluster, kept, part)
             try:
+                if cluster is not None and on_cluster:
+                    guesses = kept.guesses_folder if kept.guesses else None
+                    kept.add_score(name, cluster.measure(ready, guesses=guesses, progress=part))
+                    return
                 score = api.measure(original, release, name, guesses=kept.guesses, progress=part)
             except InputError:
                 return

@@ -1,0 +1,194 @@
+"""The attacks ``jaccard`` and ``s1`` to ``s8`` on a million customers: processor seconds and peak memory.
+
+python benchmarks/bench_candidates.py [--customers 1000000] [--items 2800] [--largest 90000]
+
+Ten rows a customer from the sample generator. For ``jaccard`` a release shows each customer's items, a share of them
+replaced by others drawn by popularity; the more is replaced, the lower is the best similarity and the less an exact
+filter can leave out. For ``s1`` to ``s8`` it is the rows as they were, in another order, under a new name each month.
+Each line is a fresh process that holds both histories; what is compiled is ready before its clock starts. How many
+pairs share an item is what a way that counts all of them has to do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any
+
+from machine import Run, facts, report, run, table
+
+ROWS_EACH = 10
+BY_ROW = ("s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8")
+
+
+# --- in children: nothing heavy may be imported above --------------------------------------------------------------
+
+
+def make(folder: str, people: int, items: int) -> dict[str, Any]:
+    """Write an original."""
+    from noren.data.samples.by_schema import sample_history
+
+    original = sample_history("pwscup2018", customers=people, rows=ROWS_EACH * people, items=items, seed=1)
+    original.frame.write_parquet(Path(folder) / "T.parquet")
+    return {}
+
+
+def replace(folder: str, noise: float) -> dict[str, Any]:
+    """Write a release whose items are replaced, and the truth."""
+    import numpy as np
+    import polars as pl
+
+    where = Path(folder)
+    pairs = pl.read_parquet(where / "T.parquet", columns=["customer", "item"]).unique(maintain_order=True)
+    draw = np.random.Generator(np.random.PCG64(2))
+    kept, added = draw.random(len(pairs)) >= noise, draw.random(len(pairs)) < noise
+    others = pairs["item"].gather(draw.integers(0, len(pairs), int(added.sum())))
+    mixed = pl.concat([pairs.filter(kept), pairs.filter(added).select("customer").with_columns(others)]).unique()
+    customers = pairs["customer"].unique(maintain_order=True)
+    truth = pl.DataFrame({"customer": customers, "pseudonym": draw.permutation(len(customers)).astype(str)})
+    shown = mixed.join(truth, on="customer").select(customer="pseudonym", item="item").sort("customer", "item")
+    shown.with_columns(date=pl.date(2010, 12, 1), price=pl.lit(1.0), quantity=pl.lit(1, dtype=pl.Int64)).write_parquet(
+        where / f"replaced-{noise}.parquet"
+    )
+    truth.write_parquet(where / f"truth-{noise}.parquet")
+    return {}
+
+
+def rename(folder: str) -> dict[str, Any]:
+    """Write a release with the rows as they were, in another order, under a new name each month."""
+    import polars as pl
+
+    where = Path(folder)
+    rows = pl.read_parquet(where / "T.parquet")
+    name = pl.struct("customer", pl.col("date").dt.truncate("1mo")).hash(seed=1).cast(pl.String)
+    rows.with_columns(customer=name).sample(fraction=1.0, shuffle=True, seed=1).write_parquet(where / "renamed.parquet")
+    return {}
+
+
+def attack(folder: str, shown: str, name: str, candidates: int) -> dict[str, Any]:
+    """Run one attack and tell what it took."""
+    import numpy as np
+    import polars as pl
+
+    from noren.attacks import attacks
+    from noren.data.frames import History
+    from noren.data.item_sets import set_sides
+    from noren.data.schema import Schema
+
+    where, schema = Path(folder), Schema.preset("pwscup2018")
+    original, public = (
+        History(pl.read_parquet(where / file).select(schema.names), schema)
+        for file in ("T.parquet", f"{shown}.parquet")
+    )
+    chosen = attacks.create(name, **({"candidates": candidates} if name == "jaccard" else {}))
+    few = original.take(pl.Series(range(100)))
+    chosen.attack(few, few, seed=0)
+    start = time.process_time()
+    guess = chosen.attack(original, public, seed=0)
+    took: dict[str, Any] = {"processor": time.process_time() - start, "rows": len(original)}
+    if name == "jaccard":
+        truth = pl.read_parquet(where / f"truth-{shown.removeprefix('replaced-')}.parquet")
+        first = guess.pairs.unique("pseudonym", keep="first", maintain_order=True)
+        took["right"] = len(first.join(truth, on=["pseudonym", "customer"])) / len(truth)
+        took["similarity"] = guess.notes["mean_similarity"]
+        sides = set_sides(original, public)
+        buyers, showers = (np.bincount(side.item, minlength=sides.items) for side in (sides.known, sides.released))
+        took["shared"] = int((buyers * showers).sum())
+    return took
+
+
+# --- in the parent -------------------------------------------------------------------------------------------------
+
+
+def child(part: str, *arguments: object) -> tuple[Run, dict[str, Any]]:
+    done = run(sys.executable, __file__, "--part", part, *map(str, arguments))
+    if not done.ok:
+        sys.exit(f"{part} ended with {done.code}: {done.said.strip()[-2000:]}")
+    return done, json.loads(done.said.splitlines()[-1])
+
+
+def by_set(folder: str, items: int, noise: float, candidates: int) -> tuple[list[str], float]:
+    child("replace", folder, noise)
+    done, took = child("attack", folder, f"replaced-{noise}", "jaccard", candidates)
+    line = [
+        f"{items:,}", f"{noise:.0%}", str(candidates), f"{took['similarity']:.2f}", f"{took['right']:.1%}",
+        f"{took['shared'] / 1e9:,.1f}", f"{took['processor']:,.1f}", f"{done.peak_bytes / 1e9:.2f}",
+    ]  # fmt: skip
+    return line, done.peak_bytes / 1e9
+
+
+def by_row(folder: str, name: str) -> tuple[list[str], float]:
+    done, took = child("attack", folder, "renamed", name, 1)
+    return [name, f"{took['processor']:.1f}", f"{done.peak_bytes / 1e9:.2f}"], done.peak_bytes / 1e9
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--customers", type=int, default=1_000_000)
+    parser.add_argument("--items", type=int, default=2_800)
+    parser.add_argument("--largest", type=int, default=90_000, help="the larger number of items")
+    parser.add_argument("--replaced", type=float, nargs="+", default=[0.2, 0.8], help="shares of replaced items")
+    parser.add_argument("--candidates", type=int, nargs="+", default=[1], help="how many candidates to list")
+    parser.add_argument("--jobs", type=int, default=1, help="how many processes at a time")
+    parser.add_argument("--part", nargs="+", help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.part:
+        name, folder, *rest = asked.part
+        parts = {
+            "make": lambda: make(folder, int(rest[0]), int(rest[1])),
+            "replace": lambda: replace(folder, float(rest[0])),
+            "rename": lambda: rename(folder),
+            "attack": lambda: attack(folder, rest[0], rest[1], int(rest[2])),
+        }
+        print(json.dumps(parts[name]()))
+        return
+    lines: list[tuple[list[str], float]] = []
+    for items in (asked.items, asked.largest):
+        with tempfile.TemporaryDirectory(prefix="noren-bench-") as folder, ThreadPoolExecutor(asked.jobs) as pool:
+            child("make", folder, asked.customers, items)
+            child("rename", folder)
+            waiting = [
+                pool.submit(by_set, folder, items, noise, candidates)
+                for noise in asked.replaced
+                for candidates in asked.candidates
+            ]
+            if items == asked.items:
+                waiting += [pool.submit(by_row, folder, name) for name in BY_ROW]
+            for future in as_completed(waiting):
+                lines.append(future.result())
+                print(*lines[-1][0], flush=True)
+                told(asked.customers, asked.items, lines)
+
+
+def told(customers: int, items: int, lines: list[tuple[list[str], float]]) -> None:
+    """Write what is known so far."""
+    peak = max(high for _line, high in lines)
+    by_sets, by_rows = ([line for line, _high in sorted(lines) if (line[0] in BY_ROW) == way] for way in (False, True))
+    report(
+        "candidates",
+        f"{customers:,} customers against as many pseudonyms",
+        f"`python benchmarks/bench_candidates.py --customers {customers}`. {ROWS_EACH * customers:,} rows of `noren"
+        " sample`. Answers are exact. Processor seconds of all cores for the attack as a whole, from two histories in"
+        " memory to its ranked guess; peak memory of the process, both histories included. The bar of 4 GB is"
+        f" {'kept' if peak < 4 else 'missed'}.",
+        "## jaccard",
+        "Release: each customer's items, a share of them replaced by others that are drawn by popularity. *Shared* is"
+        " how often a pair shares an item, in billions: what a way that counts all pairs has to add up.",
+        table(
+            ["items", "replaced", "candidates", "mean best similarity", "found", "shared", "processor, s", "peak, GB"],
+            by_sets,
+        ),
+        "## s1 to s8",
+        f"Release: the rows as they were, in another order, under a new name each month. {items:,} items.",
+        table(["attack", "processor, s", "peak, GB"], by_rows),
+        facts("noren", "numpy", "numba", "polars"),
+    )
+
+
+if __name__ == "__main__":
+    main()

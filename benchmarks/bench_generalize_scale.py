@@ -1,0 +1,126 @@
+"""What `generalize` costs as customers grow, and what blocks do to U.
+
+python benchmarks/bench_generalize_scale.py [--part growth] [--customers 2000,8000,20000,100000] [--retail FILE]
+python benchmarks/bench_generalize_scale.py --part blocks [--customers 4000] [--sizes 0,2000,1000,500,250]
+
+Each run is a process of its own: processor seconds of the method alone, once compiled, all its threads together, and
+the peak of the whole process. Runs are kept as they end, so a long one can be left out or made up for later.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from machine import RESULTS, facts, run_python, table
+
+ONE = """
+import json, resource, sys, time
+from noren.api import sample
+from noren.data.reading import read
+from noren.methods.generalize import Generalize
+where, parameters = sys.argv[1], json.loads(sys.argv[2])
+Generalize(**parameters).protect(sample(customers=60, rows=30_000, seed=1), seed=1)  # compiled, or loaded
+original = sample(customers=int(where), rows=60 * int(where), seed=1) if where.isdigit() else read(where).data
+begin = time.process_time()
+release = Generalize(**parameters).protect(original, seed=1)
+seconds = time.process_time() - begin
+notes = release.statement.notes
+said = {"customers": len(original.customers), "rows": len(original), "seconds": seconds, "U": notes["U"]}
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+print("RESULT", json.dumps(said | {"blocks": notes.get("blocks", 1), "deleted": release.deleted_rows, "peak": peak}))
+"""
+KEPT = RESULTS / "generalize_scale.json"
+PACKAGES = ("noren", "numpy", "numba", "scipy", "polars")
+Said = dict[str, float]
+
+
+def measured(where: str, **parameters: object) -> Said:
+    """Run once in a process of its own and keep what it said."""
+    done = run_python(ONE, where, json.dumps({"effort": "quick"} | parameters))
+    lines = [text for text in done.said.splitlines() if text.startswith("RESULT ")]
+    if not done.ok or not lines:
+        sys.exit(f"{where} ended with {done.code}: {done.said.strip()[-800:]}")
+    said: Said = json.loads(lines[0].removeprefix("RESULT "))
+    print(where, parameters, said, flush=True)
+    return said
+
+
+def kept(part: str, name: str, said: Said) -> None:
+    """Keep a run beside those of before, and write the page anew."""
+    every = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    every.setdefault(part, {})[name] = said | {"on": facts(*PACKAGES)}
+    KEPT.write_text(json.dumps(every, indent=1) + "\n")
+    write_page(every)
+
+
+def write_page(every: dict[str, dict[str, Said]]) -> None:
+    growth = [
+        [
+            name,
+            f"{said['customers']:,}",
+            f"{said['rows']:,}",
+            f"{said['blocks']:.0f}",
+            f"{said['seconds']:.0f}",
+            f"{1000 * said['seconds'] / said['customers']:.1f}",
+            f"{said['U']:.4f}",
+            f"{said['deleted']:,}",
+            f"{said['peak'] / 1e9:.2f}",
+        ]
+        for name, said in sorted(every.get("growth", {}).items(), key=lambda one: (one[0], one[1]["customers"]))
+    ]
+    head = ["data", "customers", "rows", "blocks", "processor s", "ms a customer", "U", "deleted rows", "peak GB"]
+    text = [
+        "# generalize: cost and U as customers grow",
+        "k = 3, effort quick, seed 1, no lower bound. Generated data of 60 rows a customer, and a wholesaler's real "
+        "year. Each run in a process of its own: processor seconds of the method, all threads together, once compiled; "
+        "the peak is that of the whole process, the data in it.",
+        table(head, growth),
+    ]
+    cut = [
+        [
+            f"{said['k']:.0f}",
+            "one block" if said["blocks"] == 1 else f"{said['size']:.0f}",
+            f"{said['blocks']:.0f}",
+            f"{said['U']:.5f}",
+            f"{1000 * said['seconds'] / said['customers']:.1f}",
+        ]
+        for said in sorted(every.get("blocks", {}).values(), key=lambda one: (one["k"], one["blocks"]))
+    ]
+    if cut:
+        text += [
+            "## U against the size of blocks",
+            "Generated customers, effort quick, seed 1; a difference of less than half a per cent is chance.",
+            table(["k", "block", "blocks", "U", "ms a customer"], cut),
+        ]
+    # the load differs from run to run; it is kept with each
+    stamps = sorted({str(said["on"]) for part in every.values() for said in part.values()})
+    text += ["\n".join(f"- {stamp}" for stamp in stamps)]
+    (RESULTS / "generalize_scale.md").write_text("\n\n".join(text) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--part", choices=["growth", "blocks"], default="growth")
+    parser.add_argument("--customers", default="", help="how many customers, with commas between")
+    parser.add_argument("--retail", default=str(Path(__file__).parents[2] / "shared/data/online_retail.parquet"))
+    parser.add_argument("--sizes", default="0,2000,1000,500,250", help="block sizes; 0 is one block of all")
+    parser.add_argument("--k", default="2,3")
+    asked = parser.parse_args()
+    if asked.part == "growth":
+        for customers in [text for text in (asked.customers or "2000,8000,20000,100000").split(",") if text != "0"]:
+            kept("growth", f"generated, {int(customers):>7,}", measured(customers, k=3))
+        if asked.retail:
+            kept("growth", "online retail", measured(asked.retail, k=3))
+        return
+    customers = asked.customers or "4000"
+    for k in map(int, asked.k.split(",")):
+        for size in map(int, asked.sizes.split(",")):
+            said = measured(customers, k=k, block=size or int(customers))
+            kept("blocks", f"k = {k}, {size}", said | {"k": k, "size": size})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,226 @@
+"""Who may be behind a public history, on a cluster: known rows joined with the public rows they fit.
+
+One row of each history, the one whose items are the rarest, says who is asked for at all. For those the other rows are
+joined with theirs, and what fits is matched, many pairs at a time. What one pair of a history and a customer is matched
+by is held in a worker: the rows that fit, for each public row at most as many as the history has rows, for with so many
+a row cannot be left without one.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import and_
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_bipartite_matching
+
+from noren.cluster.frames import ROW, ClusterRecords, Types, map_blocks
+from noren.cluster.histories import classes_of
+from noren.cluster.sides import Keep, rowless
+from noren.data.arrays import exact_values, numbers
+from noren.data.categories import as_released
+from noren.data.cells import is_interval, is_set
+from noren.data.fits import compared_columns
+from noren.data.frames import History, Records
+from noren.data.schema import Column, Role, Scale
+from noren.data.stand_ins import of_one_item
+from noren.data.statement import Statement
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column as Expression
+    from pyspark.sql import DataFrame
+
+__all__ = ["consistent_pairs"]
+
+
+def consistent_pairs(
+    original: ClusterRecords, public: ClusterRecords, statement: Statement, keep: Keep
+) -> tuple[DataFrame, DataFrame]:
+    """Return the public histories, and for each the customers who may be behind it.
+
+    The first has ``history``, ``pseudonym``, ``rows``, ``sharing``, the second ``history`` and ``customer``. See
+    :func:`noren.data.fits.consistent_customers`, which finds the same on one machine.
+    """
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    columns = compared_columns(*of_one_item(rowless(original), rowless(public)))
+    known = keep(_known_rows(original, columns, statement))
+    classes = keep(classes_of(public))
+    shown = _public_rows(public, columns).join(
+        classes.select("history", "rows", f.col("pseudonym").alias("whose")), f.col("pseudonym") == f.col("whose")
+    )
+    number = f.row_number().over(Window.partitionBy("history").orderBy(*(_told(at, c) for at, c in enumerate(columns))))
+    shown = keep(shown.withColumn("said", number).drop("pseudonym", "whose"))
+    asked = _asked(shown, known)
+    fits = _fits(columns)
+    many = known.groupBy("customer").agg(f.count(f.lit(1)).alias("many"))
+    might = _joined(shown.join(asked, ["history", "said"]), known, ["item"], fits).select("history", "customer", "rows")
+    might = might.distinct().join(many, "customer").filter("many >= rows").select("history", "customer", "rows")
+    might = keep(might)
+    alone = might.filter("rows = 1").select("history", "customer")
+    several = might.filter("rows > 1").select("history", "customer")
+    speaking = shown.filter(_says_something(columns))
+    need = speaking.groupBy("history").agg(f.count(f.lit(1)).alias("need"))
+    edges = _joined(speaking.join(several, "history"), known, ["customer", "item"], fits)
+    return classes, alone.unionByName(_matched(several.join(need, "history", "left"), edges))
+
+
+def _known_rows(original: ClusterRecords, columns: list[Column], statement: Statement) -> DataFrame:
+    """Return the values of known rows as ``v0``, ``v1``, …, ``item`` among them, and the customer."""
+    given = set(original.schema.names)
+    into = {f"v{at}": _value_type(column) for at, column in enumerate(columns)}
+
+    def kernel(block: Records, rows: pl.Series) -> pl.DataFrame:
+        history = _with_item(as_released(_history(block), statement), columns, given)
+        values = [_value(exact_values(history, column), column).alias(f"v{at}") for at, column in enumerate(columns)]
+        return pl.DataFrame([*values, history[Role.CUSTOMER].alias("customer"), rows]).drop_nulls("customer")
+
+    types = into | {"customer": pl.String(), ROW: pl.Int64()}
+    return original.map(kernel, types).withColumnRenamed("v0", "item")
+
+
+def _public_rows(public: ClusterRecords, columns: list[Column]) -> DataFrame:
+    """Return what public rows allow: ends ``l1``, ``h1``, … or sets ``s0``, …; null where a cell is suppressed."""
+    given = set(public.schema.names)
+    into: dict[str, pl.DataType] = {}
+    for at, column in enumerate(columns):
+        nominal = column.scale == Scale.NOMINAL
+        into |= {f"s{at}": pl.List(pl.String())} if nominal else {f"{end}{at}": pl.Float64() for end in "lh"}
+
+    def kernel(block: Records, _rows: pl.Series) -> pl.DataFrame:
+        history = _with_item(_history(block), columns, given)
+        parts = []
+        for at, column in enumerate(columns):
+            cells = history.frame[column.name]
+            if column.scale == Scale.NOMINAL:
+                parts.append(_texts(cells).alias(f"s{at}"))
+                continue
+            ends = [cells.struct.field(end) for end in ("lo", "hi")] if is_interval(cells.dtype) else [cells, cells]
+            parts += [_value(value, column).alias(f"{end}{at}") for end, value in zip("lh", ends, strict=True)]
+        return pl.DataFrame([*parts, history[Role.CUSTOMER].alias("pseudonym")]).drop_nulls("pseudonym")
+
+    return public.map(kernel, into | {"pseudonym": pl.String()})
+
+
+def _history(block: Records) -> History:
+    if not isinstance(block, History):  # pragma: no cover - whoever asks has a history
+        raise TypeError(type(block))
+    return block
+
+
+def _with_item(history: History, columns: list[Column], given: set[str]) -> History:
+    """Return a history that has items; where the original has none, every row is of one."""
+    return history if columns[0].name in given else of_one_item(history)[0]
+
+
+def _value_type(column: Column) -> pl.DataType:
+    return pl.String() if column.scale == Scale.NOMINAL else pl.Float64()
+
+
+def _value(values: pl.Series, column: Column) -> pl.Series:
+    """Return values as texts, or as numbers, null where there is none."""
+    return values.cast(pl.String) if column.scale == Scale.NOMINAL else pl.Series(numbers(values)).fill_nan(None)
+
+
+def _texts(cells: pl.Series) -> pl.Series:
+    """Return the texts that cells allow; null where they allow every one."""
+    if is_set(cells.dtype):
+        return cells.cast(pl.List(pl.String)).list.drop_nulls().list.unique().list.sort()
+    text = cells.cast(pl.String).to_frame("text")
+    return text.select(pl.when(pl.col("text").is_not_null()).then(pl.concat_list("text")).alias("text"))["text"]
+
+
+def _told(at: int, column: Column) -> Expression:
+    """Return what a public cell says, as something that rows can be put in order by."""
+    from pyspark.sql import functions as f
+
+    return f.col(f"s{at}") if column.scale == Scale.NOMINAL else f.struct(f"l{at}", f"h{at}")
+
+
+def _says_something(columns: list[Column]) -> Expression:
+    from pyspark.sql import functions as f
+
+    silent = [f.col(f"s{at}" if c.scale == Scale.NOMINAL else f"l{at}").isNull() for at, c in enumerate(columns)]
+    silent_row: Expression = reduce(and_, silent)
+    return ~silent_row
+
+
+def _fits(columns: list[Column]) -> Expression:
+    """Return whether a known row fits a public one in all columns but the item; a blank fits what is suppressed."""
+    from pyspark.sql import functions as f
+
+    asked: list[Expression] = [f.lit(True)]
+    for at, column in list(enumerate(columns))[1:]:
+        value = f.col(f"v{at}")
+        if column.scale == Scale.NOMINAL:
+            asked.append(f.col(f"s{at}").isNull() | f.coalesce(f.array_contains(f"s{at}", value), f.lit(False)))
+        else:
+            inside = (value >= f.col(f"l{at}")) & (value <= f.col(f"h{at}"))
+            asked.append(f.col(f"l{at}").isNull() | f.coalesce(inside, f.lit(False)))
+    whole: Expression = reduce(and_, asked)
+    return whole
+
+
+def _asked(shown: DataFrame, known: DataFrame) -> DataFrame:
+    """Return the row of each history that the fewest known rows fit by their item, of equals the first."""
+    from pyspark.sql import functions as f
+
+    often = known.filter("item IS NOT NULL").groupBy("item").agg(f.count(f.lit(1)).alias("often"))
+    listed = shown.select("history", "said", f.explode_outer("s0").alias("item"), f.col("s0").isNull().alias("any"))
+    counted = listed.join(f.broadcast(often), "item", "left")
+    # where the item is suppressed all fit; one that nobody has fits none
+    allowed = f.when(f.col("any"), f.lit(2**62)).otherwise(f.coalesce("often", f.lit(0)))
+    each = counted.groupBy("history", "said").agg(f.sum(allowed).alias("allowed"))
+    return each.groupBy("history").agg(f.min(f.struct("allowed", "said"))["said"].alias("said"))
+
+
+def _joined(shown: DataFrame, known: DataFrame, on: list[str], fits: Expression) -> DataFrame:
+    """Return public rows beside the known ones that fit them; looked up by item, where they say any."""
+    from pyspark.sql import functions as f
+
+    listed = shown.filter("s0 IS NOT NULL").withColumn("item", f.explode("s0")).drop("s0")
+    by_item = listed.join(known, on).filter(fits)
+    rest = [name for name in on if name != "item"]
+    silent = shown.filter("s0 IS NULL").drop("s0")
+    anywhere = (silent.join(known, rest) if rest else silent.crossJoin(known)).filter(fits)
+    kept = ["history", "customer", "rows", "said", ROW]
+    return by_item.select(kept).unionByName(anywhere.select(kept))
+
+
+def _matched(pairs: DataFrame, edges: DataFrame) -> DataFrame:
+    """Return the pairs each of whose public rows can have a known row of its own."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    pair = ["history", "customer"]
+    place = f.row_number().over(Window.partitionBy(*pair, "said").orderBy(ROW))
+    some = edges.repartition(*pair).withColumn("place", place).filter("place <= rows")
+    listed = f.collect_list(f.struct("said", f.col(ROW).alias("row"))).alias("edges")
+    fitting = some.groupBy(*pair).agg(f.count_distinct("said").alias("fitted"), listed)
+    every = pairs.filter("need IS NULL").select(*pair)  # a history that says nothing
+    rows = pairs.filter("need IS NOT NULL").join(fitting, pair).filter("fitted = need").select(*pair, "edges")
+    into: Types = dict.fromkeys(pair, pl.String())
+    return every.unionByName(map_blocks(rows, _matchable, into))
+
+
+def _matchable(block: pl.DataFrame) -> pl.DataFrame:
+    """Keep the pairs that can be matched; the pairs of a block are one graph of as many parts."""
+    edges = block.select("edges").with_row_index("pair").explode("edges").unnest("edges")
+    coded = edges.select(
+        "pair",
+        left=pl.struct("pair", "said").rank("dense") - 1,
+        right=pl.struct("pair", "row").rank("dense") - 1,
+    )
+    left, right = (coded[side].cast(pl.Int64).to_numpy() for side in ("left", "right"))
+    shape = (int(left.max(initial=-1)) + 1, int(right.max(initial=-1)) + 1)
+    graph = csr_array((np.ones(len(left), dtype=np.int8), (left, right)), shape=shape)
+    mate = np.asarray(maximum_bipartite_matching(graph, perm_type="column"))
+    owner = np.zeros(shape[0], dtype=np.int64)
+    owner[left] = coded["pair"].to_numpy()
+    stuck = np.zeros(len(block), dtype=np.bool_)
+    stuck[owner[mate < 0]] = True
+    return block.filter(~pl.Series(stuck)).select("history", "customer")

@@ -1,0 +1,197 @@
+"""Histories and tables that lie on a cluster.
+
+A Spark frame has the schema's columns as ``c0``, ``c1``, … (people call columns what they like, and Spark reads dots
+and spaces its own way) and :data:`ROW`, where each row stands in the original, counted from 0 as one machine reads it.
+So rows need no order to be told apart, and a draw by row is the same anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pyarrow as pa
+
+from noren.data.cells import is_generalised
+from noren.data.frames import History, Records, Table
+from noren.data.schema import Column, Kind, Role, Schema
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column as Expression
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["PLACE", "ROW", "ClusterRecords", "arrow_of", "map_blocks", "map_groups", "polars_of", "spark_type"]
+
+ROW = "noren_row"
+"""The column that says where a row stands in the original; null for a row that was inserted."""
+
+PLACE = "noren_place"
+"""Beside the rows of a release that was read: where each stands in it, counted from 0."""
+
+Types = Mapping[str, pl.DataType]
+
+
+@dataclass(frozen=True)
+class ClusterRecords:
+    """Rows on a cluster and what their columns mean.
+
+    ``frame`` has the columns ``c0, c1, …`` of the schema, in its order, and :data:`ROW`. ``types`` are the Polars types
+    of the schema's columns, generalised cells included: what a block is read as.
+    """
+
+    frame: DataFrame
+    schema: Schema
+    rows: int
+    types: Types
+
+    def __repr__(self) -> str:
+        return f"ClusterRecords(rows={self.rows}, schema={self.schema.name!r})"
+
+    @property
+    def session(self) -> SparkSession:
+        """The cluster they lie on."""
+        return self.frame.sparkSession
+
+    @property
+    def generalised(self) -> bool:
+        """Whether any column holds generalised cells."""
+        return any(is_generalised(dtype) for dtype in self.types.values())
+
+    def at(self, column: Column | Role | str) -> str:
+        """Return what a column, a role's column or a column's name is called in the frame."""
+        if isinstance(column, Role):
+            column = self.schema.role(column)
+        name = column.name if isinstance(column, Column) else column
+        return f"c{self.schema.names.index(name)}"
+
+    def column(self, column: Column | Role | str) -> Expression:
+        """Return a column as an expression."""
+        from pyspark.sql import functions as f
+
+        return f.col(self.at(column))
+
+    def with_frame(self, frame: DataFrame, *, rows: int | None = None, types: Types | None = None) -> ClusterRecords:
+        """Return other rows of the same schema."""
+        return replace(self, frame=frame, rows=self.rows if rows is None else rows, types=types or self.types)
+
+    def block(self, frame: pl.DataFrame) -> Records:
+        """Return a block of the frame (any columns beside are dropped) as records of one machine."""
+        return as_records(frame, self.schema, self.types)
+
+    def map(
+        self, kernel: Callable[[Records, pl.Series], pl.DataFrame], into: Types, *, also: Sequence[str] = ()
+    ) -> DataFrame:
+        """Run ``kernel(records, rows)`` on blocks of rows, and return the frame of what it gives, typed ``into``.
+
+        ``rows`` is the block's column :data:`ROW`. ``also`` names further columns of the frame; the kernel is then
+        handed them as a frame in place of the series ``rows``, :data:`ROW` among them.
+        """
+        schema, types, more = self.schema, self.types, [ROW, *also]
+
+        def on_block(block: pl.DataFrame) -> pl.DataFrame:
+            beside: Any = block.select(more) if also else block[ROW]
+            return kernel(as_records(block, schema, types), beside)
+
+        return map_blocks(self.frame, on_block, into)
+
+
+def as_records(frame: pl.DataFrame, schema: Schema, types: Types, letter: str = "c") -> Records:
+    """Return a block of a cluster's frame as records, whose cells are in ``c0``, ``c1``, … or another letter's."""
+    named = frame.select(pl.col(f"{letter}{at}").cast(types[name]).alias(name) for at, name in enumerate(schema.names))
+    return History(named, schema) if schema.kind == Kind.HISTORY else Table(named, schema)
+
+
+def of_records(records: Records) -> pl.DataFrame:
+    """Return the cells of records under the names that a cluster's frame has."""
+    return records.frame.select(pl.col(name).alias(f"c{at}") for at, name in enumerate(records.schema.names))
+
+
+def cell_types(schema: Schema, types: Types) -> dict[str, pl.DataType]:
+    """Return the types of the columns ``c0, c1, …``."""
+    return {f"c{at}": types[name] for at, name in enumerate(schema.names)}
+
+
+# --- kernels on blocks -----------------------------------------------------------------------------------------------
+
+
+def map_blocks(frame: DataFrame, kernel: Callable[[pl.DataFrame], pl.DataFrame], into: Types) -> DataFrame:
+    """Run a kernel on blocks of a frame, Arrow all the way; its answer has the columns and types ``into``."""
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            if batch.num_rows:
+                yield from arrow_of(kernel(polars_of(batch)), into).to_batches()
+
+    return frame.mapInArrow(run, spark_type(into))
+
+
+def map_groups(
+    frame: DataFrame, by: Iterable[str], kernel: Callable[[pl.DataFrame], pl.DataFrame], into: Types
+) -> DataFrame:
+    """Run a kernel on each group of rows with equal ``by``; a group is held in a worker's memory whole."""
+
+    def run(group: pa.Table) -> pa.Table:
+        return arrow_of(kernel(polars_of(group)), into)
+
+    return frame.groupBy(*by).applyInArrow(run, spark_type(into))
+
+
+def polars_of(data: pa.RecordBatch | pa.Table) -> pl.DataFrame:
+    """Return Arrow data as a Polars frame."""
+    table = pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else data
+    frame = pl.from_arrow(table)
+    if not isinstance(frame, pl.DataFrame):  # pragma: no cover - a table is a frame
+        raise TypeError(type(frame))
+    return frame
+
+
+def arrow_of(frame: pl.DataFrame, into: Types) -> pa.Table:
+    """Return a Polars frame as Arrow data that Spark takes, with the columns of ``into`` in its order."""
+    plain = frame.select(pl.col(name).cast(carried(dtype)) for name, dtype in into.items())
+    return plain.to_arrow().cast(arrow_schema(into))
+
+
+def carried(dtype: pl.DataType) -> pl.DataType:
+    """Return the type that Spark carries values of ``dtype`` in: clock times as whole numbers, domains as texts."""
+    if isinstance(dtype, pl.Struct):
+        return pl.Struct({field.name: carried(_instance(field.dtype)) for field in dtype.fields})
+    if isinstance(dtype, pl.List):
+        return pl.List(carried(_instance(dtype.inner)))
+    if isinstance(dtype, pl.Enum | pl.Categorical):
+        return pl.String()
+    if dtype == pl.Time or dtype.is_unsigned_integer():
+        return pl.Int64()
+    if isinstance(dtype, pl.Datetime):
+        return pl.Datetime("us")
+    return dtype
+
+
+def _instance(dtype: Any) -> pl.DataType:
+    instance: pl.DataType = dtype() if isinstance(dtype, type) else dtype
+    return instance
+
+
+def arrow_schema(types: Types) -> pa.Schema:
+    """Return the Arrow types that values are carried in."""
+    empty = pl.DataFrame(schema={name: carried(_instance(dtype)) for name, dtype in types.items()})
+    return pa.schema([pa.field(field.name, _small(field.type)) for field in empty.to_arrow().schema])
+
+
+def _small(dtype: pa.DataType) -> pa.DataType:
+    """Return the type with 32-bit offsets, which Spark expects."""
+    if pa.types.is_large_string(dtype) or pa.types.is_string_view(dtype):
+        return pa.string()
+    if pa.types.is_large_list(dtype) or pa.types.is_list(dtype):
+        return pa.list_(pa.field("element", _small(dtype.value_type)))
+    if pa.types.is_struct(dtype):
+        return pa.struct([pa.field(part.name, _small(part.type)) for part in dtype])
+    return dtype
+
+
+def spark_type(types: Types) -> Any:
+    """Return the Spark type of a frame with these columns."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return from_arrow_schema(arrow_schema(types), prefer_timestamp_ntz=True)

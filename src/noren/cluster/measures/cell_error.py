@@ -1,0 +1,74 @@
+"""U on a cluster."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from noren.cluster.frames import ClusterRecords, map_blocks
+from noren.cluster.guess import ClusterEvidence
+from noren.cluster.plans import plan
+from noren.cluster.sides import SHOWN, both_sides, history_in, original_of, public_of, rowless
+from noren.data.arrays import exact_values, numbers
+from noren.data.categories import as_released
+from noren.data.frames import Records
+from noren.data.schema import Scale
+from noren.i18n import N_
+from noren.kernels.judging.cell_error import exact_sum
+from noren.measures.utility.cell_error import CellError, cell_errors, error_of
+from noren.progress import Progress, silent
+from noren.protocols import Score
+
+__all__ = ["measure"]
+
+
+@plan(CellError, driver=N_("one sum and one standard deviation for each column"))
+def measure(_measure: CellError, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
+    """Sum up what the cells of each column cost, block by block of rows that stand beside their originals."""
+    from pyspark.sql import functions as f
+
+    original, public = original_of(evidence), public_of(evidence)
+    statement = evidence.release.statement
+    columns = rowless(original).measured()
+    paired = both_sides(evidence)
+    spread = spreads(original)
+    one, other = (original.schema, original.types), (public.schema, public.types)
+
+    def kernel(block: pl.DataFrame) -> pl.DataFrame:
+        said = as_released(history_in(block, *one), statement)
+        shown = block[SHOWN].fill_null(value=False)
+        released = history_in(block.filter(shown), *other, "p").frame
+        costs = {}
+        for at, column in enumerate(columns):
+            values = exact_values(said, column)
+            errors = cell_errors(values.filter(shown), released[column.name], column, spread.get(column.name, 0.0))
+            lost = (values.is_not_null() & ~shown).sum()
+            costs[f"u{at}"] = exact_sum(np.append(errors, float(lost)))
+        return pl.DataFrame({"deleted": [int((~shown).sum())]} | {name: [cost] for name, cost in costs.items()})
+
+    into = {"deleted": pl.Int64()} | {f"u{at}": pl.Float64() for at in range(len(columns))}
+    sums = map_blocks(paired, kernel, into).agg(*(f.sum(name).alias(name) for name in into)).first()
+    totals = {str(column.role): float(sums[f"u{at}"] or 0.0) for at, column in enumerate(columns)} if sums else {}
+    return error_of(totals, original.rows, int(sums["deleted"] or 0) if sums else 0)
+
+
+def spreads(original: ClusterRecords) -> dict[str, float]:
+    """Return the population standard deviation of each column of dates and numbers; 0 where all values are equal."""
+    from pyspark.sql import functions as f
+
+    ordered = [column for column in rowless(original).measured() if column.scale != Scale.NOMINAL]
+    if not ordered:
+        return {}
+
+    def kernel(records: Records, _rows: pl.Series) -> pl.DataFrame:
+        values = {f"n{at}": numbers(exact_values(records, column)) for at, column in enumerate(ordered)}
+        return pl.DataFrame(values).fill_nan(None)
+
+    names = [f"n{at}" for at in range(len(ordered))]
+    asked = [how(name) for name in names for how in (f.stddev_pop, f.min, f.max)]
+    found = original.map(kernel, dict.fromkeys(names, pl.Float64())).agg(*asked).first() or ()
+    by_column = [found[3 * at : 3 * at + 3] for at in range(len(ordered))]
+    return {
+        column.name: 0.0 if sd is None or low == high else float(sd)
+        for column, (sd, low, high) in zip(ordered, by_column, strict=True)
+    }

@@ -1,0 +1,41 @@
+"""How similar released sets of items are to their customers', on a cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from noren.cluster.guess import ClusterEvidence
+from noren.cluster.item_sets import overlap, set_sides, similarity
+from noren.cluster.plans import plan
+from noren.cluster.sides import original_of, public_of
+from noren.data.schema import Role
+from noren.i18n import N_
+from noren.measures.safety.jaccard_mean import JaccardMean, score_of
+from noren.progress import Progress, silent
+from noren.protocols import Score
+
+__all__ = ["measure"]
+
+
+@plan(JaccardMean, driver=N_("eight numbers; each worker holds a number for every item"))
+def measure(_measure: JaccardMean, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
+    """Join each pseudonym's set with that of its customer, and take mean, spread and median."""
+    from pyspark.sql import functions as f
+
+    original, public = original_of(evidence), public_of(evidence)
+    sides = set_sides(original, public, evidence.release.statement)
+    who = original.frame.select(original.column(Role.CUSTOMER).cast("string").alias("customer")).dropna().distinct()
+    bought = sides.customers.select("customer", f.col("items").alias("bought"), "size")
+    customers = who.join(bought, "customer", "left").fillna({"size": 0})
+    true = evidence.release.pseudonyms
+    if true is None:  # pragma: no cover - the release of a history tells who is behind its pseudonyms
+        raise TypeError(true)
+    pairs = true.select(f.col("pseudonym").cast("string"), f.col("customer").cast("string")).distinct()
+    shown = pairs.join(sides.pseudonyms, "pseudonym")
+    shared = f.coalesce(overlap("items", "bought"), f.lit(0))
+    like = similarity(shared, f.col("total"), f.col("size"), sides.unit)
+    both = shown.join(customers, "customer").select("customer", like.alias("like"))
+    median = f.percentile("like", f.lit(0.5))
+    figures = [f.avg("like"), f.min("like"), median, f.max("like"), f.stddev_pop("like")]
+    found: Any = both.agg(f.count("like"), f.count_distinct("customer"), *figures).first()
+    return score_of(int(found[0]), who.count() - int(found[1]), found[2:])

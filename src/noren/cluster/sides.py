@@ -1,0 +1,117 @@
+"""The original and a release side by side on a cluster: what attacks and measures look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from noren.cluster.frames import PLACE, ROW, ClusterRecords, Types, as_records, carried
+from noren.cluster.guess import ClusterEvidence
+from noren.cluster.release import lined
+from noren.data.frames import History
+from noren.data.schema import Kind, Schema
+from noren.errors import SchemaError
+from noren.i18n import _
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = [
+    "SHOWN",
+    "Keep",
+    "both_sides",
+    "history_in",
+    "in_release_order",
+    "keeping",
+    "original_of",
+    "place_type",
+    "public_of",
+    "rowless",
+]
+
+Keep = Callable[["DataFrame"], "DataFrame"]
+SHOWN = "noren_shown"
+"""Whether a row of :func:`both_sides` has a public one."""
+
+
+def rowless(records: ClusterRecords) -> History:
+    """Return a history of the same columns and types without any row: what is asked of types is asked of it."""
+    none = {f"c{at}": carried(records.types[name]) for at, name in enumerate(records.schema.names)}
+    return history_in(pl.DataFrame(schema=none), records.schema, records.types)
+
+
+def history_in(block: pl.DataFrame, schema: Schema, types: Types, letter: str = "c") -> History:
+    """Return a block of rows as the history it is a part of."""
+    records = as_records(block, schema, types, letter)
+    if not isinstance(records, History):
+        raise SchemaError(_("the original is a table"), _("this measure judges purchase histories"))
+    return records
+
+
+def original_of(evidence: ClusterEvidence) -> ClusterRecords:
+    """Return the original, which must be a history."""
+    if evidence.original.schema.kind != Kind.HISTORY:
+        raise SchemaError(_("the original is a table"), _("this measure judges purchase histories"))
+    return evidence.original
+
+
+def public_of(evidence: ClusterEvidence) -> ClusterRecords:
+    """Return the public rows, which must be a history."""
+    if evidence.release.public.schema.kind != Kind.HISTORY:
+        raise SchemaError(_("the release is a table"), _("this measure judges purchase histories"))
+    return evidence.release.public
+
+
+def both_sides(evidence: ClusterEvidence) -> DataFrame:
+    """Return every original row beside the public row that stands for it.
+
+    Columns are those of the original (``c0``, …), those of the release (``p0``, …), null where the row was deleted, and
+    :data:`SHOWN`. Inserted rows are left out.
+    """
+    from pyspark.sql import functions as f
+
+    original, public = original_of(evidence), public_of(evidence)
+    known = [f"c{at}" for at in range(len(original.schema.names))]
+    said = [f.col(f"c{at}").alias(f"p{at}") for at in range(len(public.schema.names))]
+    released = public.frame.filter(f.col(ROW).isNotNull()).select(
+        *said, f.col(ROW).alias("noren_origin"), f.lit(True).alias(SHOWN)
+    )
+    joined = original.frame.select(*known, ROW).join(released, f.col(ROW) == f.col("noren_origin"), "left")
+    return joined.drop("noren_origin")
+
+
+def in_release_order(public: ClusterRecords) -> ClusterRecords:
+    """Return public rows with :data:`~noren.cluster.frames.PLACE` beside them, what they are ordered by.
+
+    That is where they stand in the files, or, of a release that is not written yet, their text: it is written in that
+    order.
+    """
+    if PLACE in public.frame.columns:
+        return public
+    return public.with_frame(lined(public).withColumnRenamed("line", PLACE))
+
+
+def place_type(public: ClusterRecords) -> pl.DataType:
+    """Return the type of :data:`~noren.cluster.frames.PLACE`: a number, or a text."""
+    return pl.String() if dict(public.frame.dtypes)[PLACE] == "string" else pl.Int64()
+
+
+@contextmanager
+def keeping() -> Iterator[Keep]:
+    """Give what keeps a frame that is used more than once on the workers' disks, until all is done."""
+    from pyspark import StorageLevel
+
+    kept: list[DataFrame] = []
+
+    def keep(frame: DataFrame) -> DataFrame:
+        kept.append(frame.persist(StorageLevel.DISK_ONLY))
+        return kept[-1]
+
+    try:
+        yield keep
+    finally:
+        for frame in kept:
+            frame.unpersist()

@@ -1,0 +1,150 @@
+"""Which device there is, how much it holds, and what to do when that is too little."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from noren.engines.choice import Engine
+from noren.errors import ParameterError
+from noren.i18n import _
+
+__all__ = [
+    "Accelerator",
+    "Tensor",
+    "accelerator_for",
+    "found_accelerator",
+    "in_smaller_blocks",
+    "must_be_there",
+    "processor",
+]
+
+Tensor = Any
+"""A tensor of Torch, which has no types of ours."""
+Result = TypeVar("Result")
+
+_KEPT_FREE = 0.1
+"""The share of a device's free memory that is left alone: for libraries' own workspaces."""
+
+
+@dataclass(frozen=True)
+class Accelerator:
+    """Torch, and one of its devices.
+
+    Attributes
+    ----------
+    torch
+        The library.
+    device
+        ``cuda``, or ``cpu`` for tensors of the processor.
+    memory
+        How many bytes work may take at a time; where left out, what the device has free.
+    """
+
+    torch: Any
+    device: str
+    memory: int | None = None
+
+    @property
+    def fused(self) -> bool:
+        """Whether kernels of Triton run there."""
+        return self.device == "cuda" and importlib.util.find_spec("triton") is not None
+
+    @property
+    def name(self) -> str:
+        """What the device calls itself."""
+        return str(self.torch.cuda.get_device_name()) if self.device == "cuda" else "cpu"
+
+    def room(self) -> int:
+        """Return how many bytes work may take now."""
+        if self.memory is not None:
+            return self.memory
+        if self.device != "cuda":
+            return 1 << 30
+        return int((1 - _KEPT_FREE) * self.torch.cuda.mem_get_info()[0])
+
+    def tensor(self, values: Any, dtype: Any = None) -> Tensor:
+        """Return an array as a tensor on the device."""
+        return self.torch.as_tensor(np.require(values, requirements=["C", "W"]), dtype=dtype, device=self.device)
+
+
+def processor(memory: int | None = None) -> Accelerator:
+    """Return Torch on the processor: for tests, and to try what a device would do."""
+    return Accelerator(_torch(), "cpu", memory)
+
+
+def found_accelerator() -> Accelerator | None:
+    """Return the graphics processor, or None where there is none or Torch is not installed."""
+    if importlib.util.find_spec("torch") is None:
+        return None
+    torch = _torch()
+    return Accelerator(torch, "cuda") if torch.cuda.is_available() else None
+
+
+def accelerator_for(engine: Engine, *, pays: bool) -> Accelerator | None:
+    """Return what an engine does a piece of work on, None being this machine's processors.
+
+    ``auto`` takes the graphics processor where there is one and the caller says that it ``pays``; ``gpu`` insists.
+    """
+    if engine.kind == "gpu":
+        return _insisted()
+    return found_accelerator() if engine.kind == "auto" and pays else None
+
+
+def must_be_there(engine: Engine) -> None:
+    """Stop where a graphics processor was asked for and there is none, before any work."""
+    if engine.kind == "gpu":
+        _insisted()
+
+
+def _insisted() -> Accelerator:
+    if importlib.util.find_spec("torch") is None:
+        raise ParameterError(
+            _("--engine gpu needs PyTorch, which is not installed"),
+            _("install it (pip install 'noren[gpu]'), or use --engine local"),
+        )
+    found = found_accelerator()
+    if found is None:
+        raise ParameterError(
+            _("--engine gpu found no graphics processor that PyTorch {version} can use").format(
+                version=_torch().__version__
+            ),
+            _("look whether the driver and a PyTorch for CUDA are installed, or use --engine local"),
+        )
+    return found
+
+
+def in_smaller_blocks(accelerator: Accelerator, work: Callable[[int], Result], block: int, *, least: int = 1) -> Result:
+    """Return ``work(block)``; where memory is short, the work is done again in blocks of half the size, and so on.
+
+    Stops with one line where even ``least`` is too much.
+    """
+    while True:
+        try:
+            return work(block)
+        except accelerator.torch.OutOfMemoryError:
+            if block <= least:
+                raise _too_little(accelerator) from None
+        # outside of the handler, whose error would hold the tensors of the work that failed
+        if accelerator.device == "cuda":
+            accelerator.torch.cuda.empty_cache()
+        block = max(block // 2, least)
+
+
+def _too_little(accelerator: Accelerator) -> ParameterError:
+    return ParameterError(
+        _("the graphics processor has too little memory, {free:,.1f} GB free, even for the smallest blocks").format(
+            free=accelerator.room() / 1e9
+        ),
+        _("end what else runs on it, or use --engine local"),
+    )
+
+
+def _torch() -> Any:
+    import torch
+
+    return torch

@@ -1,0 +1,93 @@
+"""Which engine does the work, by the name that a person gives: ``--engine``.
+
+``local`` is this machine's processors, ``gpu`` its graphics processor, ``auto`` the better of the two, by the size of
+the work. ``spark://host:port`` is a cluster's master, ``local[n]`` a cluster of n threads on this machine, ``local[*]``
+of as many as there are cores.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from noren.errors import ParameterError
+from noren.i18n import _
+from noren.naming import suggestion
+
+__all__ = ["LOCAL", "Engine", "Kind", "chosen_engine", "parse_engine", "using"]
+
+Kind = Literal["local", "auto", "gpu", "spark"]
+_NAMED: Final[dict[str, Kind]] = {"local": "local", "auto": "auto", "gpu": "gpu"}
+_HOST = r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]"
+_MASTER = re.compile(rf"spark://(?:{_HOST}):(\d{{1,5}})(?:,(?:{_HOST}):(\d{{1,5}}))*")
+_THREADS = re.compile(r"local\[(?:\*|[1-9]\d{0,3})\]")
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An engine as it was asked for; ``address`` is Spark's master, and no other engine has one."""
+
+    kind: Kind
+    address: str | None = None
+
+    def __str__(self) -> str:
+        return self.address or self.kind
+
+
+LOCAL = Engine("local")
+_chosen: ContextVar[Engine] = ContextVar("engine", default=LOCAL)
+"""The engine of this piece of work alone: components do not hold it, as it is no parameter of theirs."""
+
+
+def chosen_engine() -> Engine:
+    """Return the engine that was chosen for what is being done."""
+    return _chosen.get()
+
+
+@contextmanager
+def using(engine: Engine) -> Iterator[None]:
+    """Choose an engine for what is done within.
+
+    >>> with using(Engine("gpu")):
+    ...     str(chosen_engine())
+    'gpu'
+    """
+    before = _chosen.set(engine)
+    try:
+        yield
+    finally:
+        _chosen.reset(before)
+
+
+def parse_engine(text: str) -> Engine:
+    """Return the engine of that name.
+
+    >>> parse_engine("gpu"), parse_engine("local[2]")
+    (Engine(kind='gpu', address=None), Engine(kind='spark', address='local[2]'))
+    """
+    name = text.strip()
+    if name.lower() in _NAMED:
+        return Engine(_NAMED[name.lower()])
+    if _THREADS.fullmatch(name):
+        return Engine("spark", name)
+    master = _MASTER.fullmatch(name)
+    if master and all(0 < int(port) < 65536 for port in re.findall(r":(\d{1,5})(?=,|$)", name)):
+        return Engine("spark", name)
+    if name.lower().startswith("spark"):
+        raise ParameterError(
+            _("{engine} is no address of a Spark master").format(engine=name),
+            _("give its host and port, such as spark://127.0.0.1:7077, or local[2] for two threads of this machine"),
+        )
+    if name.lower().startswith("local"):
+        raise ParameterError(
+            _("{engine} does not say how many threads").format(engine=name),
+            _("give local for this machine, local[2] for Spark with two threads, local[*] for one on each core"),
+        )
+    raise ParameterError(
+        _("there is no engine {engine}{suggestion}").format(engine=name, suggestion=suggestion(name, _NAMED)),
+        _("use local, auto, gpu, spark://host:port or local[n]"),
+    )

@@ -1,0 +1,71 @@
+"""The page of growth: known exponents, and a page of a few points."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def pages() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("scale_page", ROOT / "tools" / "scale_page.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def point(name: str, rows: int, *, room: str = "attacks", on: str = "history", **told: Any) -> dict[str, Any]:
+    return {"room": room, "name": name, "on": on, "rows": rows, "terms": ["rows"], "steep": []} | told
+
+
+@pytest.mark.parametrize("power", [0.5, 1.0, 1.5, 2.0])
+def test_the_exponent_of_a_power_is_the_power(pages: ModuleType, power: float) -> None:
+    points = [point("x", rows, seconds=3.0 * rows**power) for rows in (10, 1_000, 100)]
+    assert pages.exponent(points) == pytest.approx(power)
+
+
+def test_short_times_and_lone_points_have_no_exponent(pages: ModuleType) -> None:
+    assert pages.exponent([point("x", 10, seconds=0.01), point("x", 100, seconds=1.0)]) is None
+    assert pages.exponent([point("x", 10, refused="no"), point("x", 100, seconds=1.0)]) is None
+
+
+def test_the_page_tells_bars_growth_and_what_was_left_out(pages: ModuleType, tmp_path: Path) -> None:
+    command = {"room": "commands", "on": "history"}
+    points = [
+        point("pairs", 10_000, seconds=1.0, peak=2e8, steep=["pairs of people"]),
+        point("pairs", 100_000, seconds=100.0, peak=3e8, steep=["pairs of people"]),
+        point("pairs", 1_000_000, left_out="about 10,000 s", steep=["pairs of people"]),
+        point("plain", 10_000, seconds=1.0, peak=2e8),
+        point("plain", 100_000, seconds=10.0, peak=2.9e8),
+        point("shy", 100_000, refused="1,000 pairs are too many; use less"),
+        point("protect by count", 10_000_000, **command, seconds=60.0, peak=3.5e9),
+        point("audit (classes)", 10_000_000, **command, seconds=60.0, peak=4.5e9),
+    ]
+    kept = {"machine": "Measured on a slide rule.", "limit": 600, "memory": 4.5e9, "points": points}
+    (tmp_path / "scale.json").write_text(json.dumps(kept), encoding="utf-8")
+    (tmp_path / "scale_spark.md").write_text("## On a cluster\n\nFar.\n", encoding="utf-8")
+    pages.main(tmp_path, tmp_path / "page.md")
+    page = (tmp_path / "page.md").read_text(encoding="utf-8")
+    bars, faster, rest = page.split("\n## ")[1:4]
+    assert "| protect by count | history | 10,000,000 | 60 | 3.50 | yes |" in bars
+    assert "| audit (classes) | history | 10,000,000 | 60 | 4.50 | **no** |" in bars
+    assert "| `pairs` | history | 2.00 | pairs of people | 100,000 |  |" in faster
+    assert "`plain`" not in faster
+    assert "100,000 rows: 1,000 pairs are too many; use less" in faster
+    assert "| `pairs` | history | 1.00 | 100 | (about 10,000 s) | 2.00 | 300 | 1,111 |" in rest
+    assert "| `plain` | history | 1.00 | 10 | – | 1.00 | 290 | 1,000 |" in rest
+    assert page.index("## On a cluster") < page.index("Measured on a slide rule.")
+
+
+def test_without_results_the_page_says_what_to_run(pages: ModuleType, tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match=r"bench_scale\.py"):
+        pages.main(tmp_path, tmp_path / "page.md")

@@ -1,0 +1,80 @@
+"""Write what runs on which engine into ``docs/engines.md``, from the registers and the plans.
+
+python tools/engines_page.py
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "engines.md"
+MARK = "<!-- made by tools/engines_page.py from here on -->"
+ACCELERATED = ("noren.engines.accelerated", "noren.kernels.sharing.pair_bounds")
+"""Where work goes to a graphics processor; costs of pairs go by a door that their kernel leaves open."""
+
+
+def page(written: str) -> str:
+    """Return the page: what was written by hand, and the tables as they are now."""
+    from noren.attacks import attacks
+    from noren.cluster.plans import plans
+    from noren.measures import measures
+    from noren.methods import methods
+
+    by_hand = written.partition(MARK)[0].rstrip()
+    rooms: tuple[tuple[str, Any, Any], ...] = (
+        ("Methods", methods, "method"),
+        ("Attacks", attacks, "attack"),
+        ("Measures", measures, "measure"),
+    )
+    tables = [f"## {title}\n\n{_table(title.lower(), register, plans(side))}" for title, register, side in rooms]
+    return "\n\n".join([by_hand, MARK, *tables]) + "\n"
+
+
+def _table(room: str, register: Any, known: dict[str, Any]) -> str:
+    rows = []
+    for name in register:
+        component = register[name]
+        data = " and ".join(sorted("histories" if kind == "history" else "tables" for kind in component.accepts))
+        gpu = "yes" if _reaches(component.__module__) else "–"
+        held = known[name].driver if name in known else "–"
+        rows.append(f"| [{name}]({room}/{name}.md) | {data} | {'yes' if name in known else '–'} | {gpu} | {held} |")
+    return "\n".join(["| name | of | Spark | GPU | what the driver holds on Spark |", "|---|---|---|---|---|", *rows])
+
+
+def _reaches(module: str) -> bool:
+    """Tell whether a module works with the graphics processor, itself or by those that it works with."""
+    met, waiting = {module}, [module]
+    while waiting:
+        for name in _imports(waiting.pop()):
+            if name.startswith(ACCELERATED):
+                return True
+            if name not in met:
+                met.add(name)
+                waiting.append(name)
+    return False
+
+
+@cache
+def _imports(module: str) -> tuple[str, ...]:
+    """Return the modules of ours that a module imports, registers aside: they know everybody."""
+    path = ROOT / "src" / Path(*module.split("."))
+    file = path.with_suffix(".py")
+    if not file.is_file():
+        return ()
+    return tuple(_named(ast.parse(file.read_text(encoding="utf-8"))))
+
+
+def _named(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("noren."):
+            yield str(node.module)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    print(PAGE.relative_to(ROOT))

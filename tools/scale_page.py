@@ -1,0 +1,203 @@
+"""Make ``docs/scale.md`` of what ``benchmarks/bench_scale.py`` measured, and of the fragments beside it.
+
+    python tools/scale_page.py [benchmarks/results] [docs/scale.md]
+
+A fragment is a file ``scale_NAME.md`` in the folder of results: a section of the page, in the order of their names.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+BAR = 4e9
+"""Bytes that protecting, measuring and auditing ten million rows may take."""
+BARRED = 10_000_000
+FASTER = 1.15
+"""From this exponent on a piece of work grows faster than n log n, whose own is 1.07 from 10⁶ to 10⁷ rows; the rest
+is for noise."""
+SHORT = 0.1
+"""Seconds below which a time says nothing of growth."""
+ROOMS = {
+    "methods": "Methods",
+    "attacks": "Attacks",
+    "measures": "Measures",
+    "commands": "Whole commands",
+}
+
+Point = dict[str, Any]
+Line = tuple[str, str, str]
+
+
+def exponent(points: Iterable[Point], what: str = "seconds", least: float = SHORT) -> float | None:
+    """Return the slope of the last two sizes on logarithmic paper: 1 grows with the rows, 2 with their square.
+
+    >>> exponent([{"rows": 10, "seconds": 1.0}, {"rows": 100, "seconds": 100.0}])
+    2.0
+    """
+    known = sorted((p for p in points if p.get(what, 0.0) >= least), key=lambda p: int(p["rows"]))[-2:]
+    if len(known) < 2:
+        return None
+    first, last = known
+    return math.log(last[what] / first[what]) / math.log(last["rows"] / first["rows"])
+
+
+def lines_of(points: Iterable[Point]) -> dict[Line, list[Point]]:
+    """Return the points of each piece of work: room, name, what it was tried on."""
+    lines: dict[Line, list[Point]] = {}
+    for point in sorted(points, key=lambda p: (p["room"], p["name"], p["on"], p["rows"])):
+        lines.setdefault((point["room"], point["name"], point["on"]), []).append(point)
+    return lines
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a Markdown table, first two columns left, the others right."""
+    lines = ["| " + " | ".join(head) + " |", "|---|---" + "|---:" * (len(head) - 2) + "|"]
+    return "\n".join(lines + ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows])
+
+
+def shown(seconds: float) -> str:
+    """Return seconds as a table has them."""
+    return f"{seconds:,.2f}" if seconds < 10 else f"{seconds:,.0f}"
+
+
+def cell(point: Point | None) -> str:
+    """Return what a size took, or why there is no figure."""
+    if point is None:
+        return "–"
+    if "seconds" in point:
+        return shown(point["seconds"])
+    return f"({point['left_out']})" if "left_out" in point else "refused"
+
+
+def room_section(room: str, lines: dict[Line, list[Point]]) -> list[str]:
+    """Return the section of one room: a line for each component, sizes as columns."""
+    mine = {line: points for line, points in lines.items() if line[0] == room}
+    if not mine:
+        return []
+    sizes = sorted({int(p["rows"]) for points in mine.values() for p in points})
+    head = ["name", "on", *(f"{n:,} rows, s" for n in sizes), "exponent", "peak, MB", "bytes a row"]
+    rows = []
+    for (_room, name, on), points in mine.items():
+        at = {int(p["rows"]): p for p in points}
+        slope = exponent(points)
+        rows.append(
+            [
+                f"`{name}`",
+                on,
+                *(cell(at.get(n)) for n in sizes),
+                "–" if slope is None else f"{slope:.2f}",
+                *_memory(points),
+            ]
+        )
+    return [f"## {ROOMS.get(room, room)}", table(head, rows)]
+
+
+def _memory(points: Sequence[Point]) -> tuple[str, str]:
+    """Return the peak at the largest size, and the bytes that each row more took since the size before."""
+    known = [p for p in points if "peak" in p]
+    if not known:
+        return "–", "–"
+    peak = f"{known[-1]['peak'] / 1e6:,.0f}"
+    if len(known) < 2:
+        return peak, "–"
+    first, last = known[-2:]
+    return peak, f"{max(last['peak'] - first['peak'], 0) / (last['rows'] - first['rows']):,.0f}"
+
+
+def bars_section(lines: dict[Line, list[Point]]) -> list[str]:
+    """Return the section of the bars: protecting, measuring and auditing ten million rows in 4 GB."""
+    rows = []
+    for (room, name, on), points in lines.items():
+        if room != "commands" or name.split()[0] not in ("protect", "measure", "audit"):
+            continue
+        known = [p for p in points if "peak" in p]
+        if not known:
+            continue
+        last = known[-1]
+        there = last["rows"] >= BARRED
+        kept = ("yes" if last["peak"] < BAR else "**no**") if there else "not run"
+        rows.append([name, on, f"{last['rows']:,}", shown(last["seconds"]), f"{last['peak'] / 1e9:.2f}", kept])
+    if not rows:
+        return []
+    said = (
+        f"Each is one command on a Parquet file, reading and writing included; the bar is {BAR / 1e9:.0f} GB at "
+        f"{BARRED:,} rows."
+    )
+    head = ["command", "on", "rows", "processor seconds", "peak, GB", f"below {BAR / 1e9:.0f} GB"]
+    return ["## Ten million rows in four gigabytes", said, table(head, rows)]
+
+
+def faster_section(lines: dict[Line, list[Point]]) -> list[str]:
+    """Return the section of what grows faster than n log n, with what it is bounded by."""
+    rows = []
+    for (_room, name, on), points in lines.items():
+        slope = exponent(points)
+        stopped = [p for p in points if "refused" in p]
+        if (slope is None or slope < FASTER) and not stopped:
+            continue
+        steep = next((p["steep"] for p in points if p.get("steep")), [])
+        law = ", ".join(steep) or ", ".join(next((p["terms"] for p in points if p.get("terms")), ["–"]))
+        largest = max((int(p["rows"]) for p in points if "seconds" in p), default=0)
+        said = f"{stopped[0]['rows']:,} rows: {stopped[0]['refused']}" if stopped else ""
+        rows.append([f"`{name}`", on, "–" if slope is None else f"{slope:.2f}", law, f"{largest:,}", said])
+    if not rows:
+        known = sum(exponent(points) is not None for points in lines.values())
+        said = f"Nothing of what was measured at two sizes does: {known:,} of {len(lines):,} pieces of work."
+        return ["## What grows faster than n log n", said]
+    said = (
+        f"An exponent of {FASTER} or more between the two largest sizes that took {SHORT} s or longer. *Bounded by* "
+        "are the terms of the component's own law of cost (`noren.cost_law`): the work is no more than a constant "
+        "times their sum. Where a component refuses a size, its words stand in the last column."
+    )
+    head = ["name", "on", "exponent", "bounded by", "largest size measured", "refuses"]
+    return ["## What grows faster than n log n", said, table(head, rows)]
+
+
+def page(results: Path) -> str:
+    """Return the whole page."""
+    kept = json.loads((results / "scale.json").read_text(encoding="utf-8"))
+    lines = lines_of(kept["points"])
+    about = (
+        "Every method, attack and measure of the registries, and whole commands, on generated data: histories of 60 "
+        "rows a customer and 4,000 items, tables of people. Each figure is one run of a process of its own. Seconds "
+        "are processor seconds, of the work alone for components, of the whole process for commands; the peak is that "
+        "of the whole process, data and imports included. The exponent is the slope between the two largest sizes on "
+        "logarithmic paper: 1 grows with the rows, 2 with their square. Measures that judge attacks are given the true "
+        "names. A figure in brackets was not run: it is what the sizes before it let expect, above the limit of "
+        f"{kept['limit']:,.0f} s or {kept['memory'] / 1e9:.1f} GB."
+    )
+    fragments = [path.read_text(encoding="utf-8").strip() for path in sorted(results.glob("scale_*.md"))]
+    parts = [
+        "# What growing data cost",
+        "<!-- Made by tools/scale_page.py; do not edit. -->",
+        about,
+        *bars_section(lines),
+        *faster_section(lines),
+        *(text for room in ROOMS for text in room_section(room, lines)),
+        *fragments,
+        "## How this was measured",
+        "`python benchmarks/bench_scale.py` measures, and `python tools/scale_page.py` makes this page of "
+        "`benchmarks/results/scale.json`.",
+        kept["machine"],
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def main(results: Path, target: Path) -> None:
+    """Write the page."""
+    if not (results / "scale.json").exists():
+        sys.exit(f"{results} holds no scale.json; run python benchmarks/bench_scale.py")
+    target.write_text(page(results), encoding="utf-8")
+    print(target)
+
+
+if __name__ == "__main__":
+    places = [ROOT / "benchmarks" / "results", ROOT / "docs" / "scale.md"]
+    given = [Path(word) for word in sys.argv[1:3]]
+    main(*given, *places[len(given) :])
