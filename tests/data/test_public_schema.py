@@ -52,7 +52,8 @@ def told(folder: Path) -> bytes:
                 found += (folder.parent / "plain").read_bytes()
                 meta = pq.ParquetFile(path).metadata
                 for column in range(meta.num_columns):
-                    found += str(meta.row_group(0).column(column).statistics).encode()
+                    statistics = meta.row_group(0).column(column).statistics  # its text names its own address
+                    found += b"" if statistics is None else str(statistics.to_dict()).encode()
     return found
 
 
@@ -100,7 +101,7 @@ def test_identifiers_and_values_of_a_table_are_not_told(tmp_path: Path) -> None:
             "kind": "table",
             "columns": {
                 "name": {"role": "identifier", "domain": ["SECRETPERSON", "ann"]},
-                "age": {"role": "quasi", "type": "integer", "minimum": 18.0, "maximum": 93.0},
+                "age": {"role": "quasi", "type": "integer", "minimum": 18.0, "maximum": 93417.0},
                 "illness": {"role": "sensitive", "domain": ["SECRETILLNESS", "cold", "flu"]},
             },
         }
@@ -109,7 +110,7 @@ def test_identifiers_and_values_of_a_table_are_not_told(tmp_path: Path) -> None:
     public = Table(people.frame.with_columns(pl.lit("x").alias("name")), schema)
     folder = Release.of_aligned(people, public, Statement("by hand")).publish(tmp_path / "out")
     said = told(folder)
-    for secret in ("SECRET", "ann", "93"):
+    for secret in ("SECRET", "ann", "93417"):
         assert secret.encode() not in said, secret
     assert Release.load(folder).public.schema["illness"].domain == ("cold", "flu")
 
