@@ -1,26 +1,28 @@
 """The attacks ``jaccard`` and ``s1`` to ``s8`` on a million customers: processor seconds and peak memory.
 
-python benchmarks/bench_candidates.py [--customers 1000000] [--items 2800] [--largest 90000]
+python benchmarks/bench_candidates.py [--customers 1000000] [--items 2800] [--largest 90000] [--folder F] [--only s1]
 
 Ten rows a customer from the sample generator. For ``jaccard`` a release shows each customer's items, a share of them
 replaced by others drawn by popularity; the more is replaced, the lower is the best similarity and the less an exact
 filter can leave out. For ``s1`` to ``s8`` it is the rows as they were, in another order, under a new name each month.
 Each line is a fresh process that holds both histories; what is compiled is ready before its clock starts. How many
-pairs share an item is what a way that counts all of them has to do.
+pairs share an item is what a way that counts all of them has to do. With ``--folder`` data and lines are kept, and what
+is there is not done again; ``--only`` chooses lines: ``s1``, or items, share and candidates such as ``2800-0.8-1``.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import sys
 import tempfile
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from machine import Run, facts, report, run, table
+from machine import facts, report, run_part, table
 
 ROWS_EACH = 10
 BY_ROW = ("s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8")
@@ -105,16 +107,10 @@ def attack(folder: str, shown: str, name: str, candidates: int) -> dict[str, Any
 # --- in the parent -------------------------------------------------------------------------------------------------
 
 
-def child(part: str, *arguments: object) -> tuple[Run, dict[str, Any]]:
-    done = run(sys.executable, __file__, "--part", part, *map(str, arguments))
-    if not done.ok:
-        sys.exit(f"{part} ended with {done.code}: {done.said.strip()[-2000:]}")
-    return done, json.loads(done.said.splitlines()[-1])
-
-
 def by_set(folder: str, items: int, noise: float, candidates: int) -> tuple[list[str], float]:
-    child("replace", folder, noise)
-    done, took = child("attack", folder, f"replaced-{noise}", "jaccard", candidates)
+    if not (Path(folder) / f"truth-{noise}.parquet").exists():
+        run_part(__file__, "replace", folder, noise)
+    done, took = run_part(__file__, "attack", folder, f"replaced-{noise}", "jaccard", candidates)
     line = [
         f"{items:,}", f"{noise:.0%}", str(candidates), f"{took['similarity']:.2f}", f"{took['right']:.1%}",
         f"{took['shared'] / 1e9:,.1f}", f"{took['processor']:,.1f}", f"{done.peak_bytes / 1e9:.2f}",
@@ -123,7 +119,7 @@ def by_set(folder: str, items: int, noise: float, candidates: int) -> tuple[list
 
 
 def by_row(folder: str, name: str) -> tuple[list[str], float]:
-    done, took = child("attack", folder, "renamed", name, 1)
+    done, took = run_part(__file__, "attack", folder, "renamed", name, 1)
     return [name, f"{took['processor']:.1f}", f"{done.peak_bytes / 1e9:.2f}"], done.peak_bytes / 1e9
 
 
@@ -134,6 +130,8 @@ def main() -> None:
     parser.add_argument("--largest", type=int, default=90_000, help="the larger number of items")
     parser.add_argument("--replaced", type=float, nargs="+", default=[0.2, 0.8], help="shares of replaced items")
     parser.add_argument("--candidates", type=int, nargs="+", default=[1], help="how many candidates to list")
+    parser.add_argument("--only", nargs="+", help="the lines to do, such as s1 or 2800-0.8-1; all where left out")
+    parser.add_argument("--folder", help="where data and lines are kept; what is there is not done again")
     parser.add_argument("--jobs", type=int, default=1, help="how many processes at a time")
     parser.add_argument("--part", nargs="+", help=argparse.SUPPRESS)
     asked = parser.parse_args()
@@ -147,28 +145,51 @@ def main() -> None:
         }
         print(json.dumps(parts[name]()))
         return
-    lines: list[tuple[list[str], float]] = []
+    with tempfile.TemporaryDirectory(prefix="noren-bench-") as aside:
+        measured(asked, Path(asked.folder or aside) / str(asked.customers))
+
+
+def measured(asked: argparse.Namespace, folder: Path) -> None:
+    """Do the lines that were chosen and are not in the folder yet."""
+    folder.mkdir(parents=True, exist_ok=True)
+    kept = folder / "lines.json"
+    lines: dict[str, tuple[list[str], float]] = json.loads(kept.read_text()) if kept.exists() else {}
     for items in (asked.items, asked.largest):
-        with tempfile.TemporaryDirectory(prefix="noren-bench-") as folder, ThreadPoolExecutor(asked.jobs) as pool:
-            child("make", folder, asked.customers, items)
-            child("rename", folder)
-            waiting = [
-                pool.submit(by_set, folder, items, noise, candidates)
-                for noise in asked.replaced
-                for candidates in asked.candidates
-            ]
-            if items == asked.items:
-                waiting += [pool.submit(by_row, folder, name) for name in BY_ROW]
+        where = folder / str(items)
+        works: dict[str, Callable[[], tuple[list[str], float]]] = {
+            f"{items}-{noise}-{candidates}": partial(by_set, str(where), items, noise, candidates)
+            for noise in asked.replaced
+            for candidates in asked.candidates
+        }
+        if items == asked.items:
+            works |= {name: partial(by_row, str(where), name) for name in BY_ROW}
+        left = {name: work for name, work in works.items() if name in (asked.only or works) and name not in lines}
+        if left:
+            made(where, asked.customers, items)
+        with ThreadPoolExecutor(asked.jobs) as pool:
+            waiting = {pool.submit(work): name for name, work in left.items()}
             for future in as_completed(waiting):
-                lines.append(future.result())
-                print(*lines[-1][0], flush=True)
-                told(asked.customers, asked.items, lines)
+                lines[waiting[future]] = future.result()
+                print(*future.result()[0], flush=True)
+                kept.write_text(json.dumps(lines))
+    told(asked.customers, asked.items, list(lines.values()))
+
+
+def made(where: Path, people: int, items: int) -> None:
+    """Write the original and the renamed release, if they are not there."""
+    where.mkdir(exist_ok=True)
+    if not (where / "renamed.parquet").exists():
+        run_part(__file__, "make", where, people, items)
+        run_part(__file__, "rename", where)
 
 
 def told(customers: int, items: int, lines: list[tuple[list[str], float]]) -> None:
     """Write what is known so far."""
     peak = max(high for _line, high in lines)
-    by_sets, by_rows = ([line for line, _high in sorted(lines) if (line[0] in BY_ROW) == way] for way in (False, True))
+    by_sets, by_rows = (
+        [line for line, _high in sorted(lines, key=lambda one: one[0]) if (line[0] in BY_ROW) == way]
+        for way in (False, True)
+    )
     report(
         "candidates",
         f"{customers:,} customers against as many pseudonyms",

@@ -2,6 +2,10 @@
 
 python benchmarks/bench_generalize_scale.py [--part growth] [--customers 2000,8000,20000,100000] [--retail FILE]
 python benchmarks/bench_generalize_scale.py --part blocks [--customers 4000] [--sizes 0,2000,1000,500,250]
+python benchmarks/bench_generalize_scale.py --part quality --before FOLDER [--customers 500] [--seeds 11,12,13,14,15]
+
+The last runs this code and that of another checkout (its ``src``) on the same data, one after the other, and prints
+the ratio of U and of processor seconds, after to before: the mean over the seeds with its 95 % interval.
 
 Each run is a process of its own: processor seconds of the method alone, once compiled, all its threads together, and
 the peak of the whole process. Runs are kept as they end, so a long one can be left out or made up for later.
@@ -14,32 +18,36 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
 from machine import RESULTS, facts, run_python, table
+from scipy import stats
 
 ONE = """
 import json, resource, sys, time
 from noren.api import sample
 from noren.data.reading import read
 from noren.methods.generalize import Generalize
-where, parameters = sys.argv[1], json.loads(sys.argv[2])
+where, parameters, seed = sys.argv[1], json.loads(sys.argv[2]), int(sys.argv[3])
 Generalize(**parameters).protect(sample(customers=60, rows=30_000, seed=1), seed=1)  # compiled, or loaded
-original = sample(customers=int(where), rows=60 * int(where), seed=1) if where.isdigit() else read(where).data
+original = sample(customers=int(where), rows=60 * int(where), seed=seed) if where.isdigit() else read(where).data
 begin = time.process_time()
-release = Generalize(**parameters).protect(original, seed=1)
+release = Generalize(**parameters).protect(original, seed=seed)
 seconds = time.process_time() - begin
 notes = release.statement.notes
 said = {"customers": len(original.customers), "rows": len(original), "seconds": seconds, "U": notes["U"]}
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 print("RESULT", json.dumps(said | {"blocks": notes.get("blocks", 1), "deleted": release.deleted_rows, "peak": peak}))
 """
+OWN = Path(__file__).parents[1] / "src"
 KEPT = RESULTS / "generalize_scale.json"
 PACKAGES = ("noren", "numpy", "numba", "scipy", "polars")
 Said = dict[str, float]
 
 
-def measured(where: str, **parameters: object) -> Said:
-    """Run once in a process of its own and keep what it said."""
-    done = run_python(ONE, where, json.dumps({"effort": "quick"} | parameters))
+def measured(where: str, *, seed: int = 1, source: str = "", **parameters: object) -> Said:
+    """Run once in a process of its own, with the code in ``source`` if one is given, and return what it said."""
+    program = f"import sys; sys.path.insert(0, {source!r})\n{ONE}" if source else ONE
+    done = run_python(program, where, json.dumps({"effort": "quick"} | parameters), str(seed))
     lines = [text for text in done.said.splitlines() if text.startswith("RESULT ")]
     if not done.ok or not lines:
         sys.exit(f"{where} ended with {done.code}: {done.said.strip()[-800:]}")
@@ -101,19 +109,43 @@ def write_page(every: dict[str, dict[str, Said]]) -> None:
     (RESULTS / "generalize_scale.md").write_text("\n\n".join(text) + "\n", encoding="utf-8")
 
 
+def mean_and_interval(ratios: list[float]) -> str:
+    """Return the mean and its 95 % interval by Student's t."""
+    low, high = stats.t.interval(0.95, len(ratios) - 1, np.mean(ratios), stats.sem(ratios))
+    return f"{np.mean(ratios):.4f} ({low:.4f} to {high:.4f})"
+
+
+def compared(customers: str, seeds: list[int], before: str) -> None:
+    """Print how U and processor seconds compare with those of another checkout."""
+    u, seconds = [], []
+    for seed in seeds:
+        old, new = (measured(customers, seed=seed, source=str(src), k=3) for src in (Path(before) / "src", OWN))
+        u.append(new["U"] / old["U"])
+        seconds.append(new["seconds"] / old["seconds"])
+    print("U after / before", mean_and_interval(u))
+    print("processor seconds after / before", mean_and_interval(seconds))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--part", choices=["growth", "blocks"], default="growth")
+    parser.add_argument("--part", choices=["growth", "blocks", "quality"], default="growth")
     parser.add_argument("--customers", default="", help="how many customers, with commas between")
     parser.add_argument("--retail", default=str(Path(__file__).parents[2] / "shared/data/online_retail.parquet"))
     parser.add_argument("--sizes", default="0,2000,1000,500,250", help="block sizes; 0 is one block of all")
     parser.add_argument("--k", default="2,3")
+    parser.add_argument("--before", help="a checkout to compare with")
+    parser.add_argument("--seeds", default="11,12,13,14,15")
     asked = parser.parse_args()
     if asked.part == "growth":
         for customers in [text for text in (asked.customers or "2000,8000,20000,100000").split(",") if text != "0"]:
             kept("growth", f"generated, {int(customers):>7,}", measured(customers, k=3))
         if asked.retail:
             kept("growth", "online retail", measured(asked.retail, k=3))
+        return
+    if asked.part == "quality":
+        if not asked.before:
+            parser.error("--part quality needs --before, a checkout to compare with")
+        compared(asked.customers or "500", [int(seed) for seed in asked.seeds.split(",")], asked.before)
         return
     customers = asked.customers or "4000"
     for k in map(int, asked.k.split(",")):

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from machine import Run, facts, report, run, table
+from machine import facts, report, run_part, table
 
 ITEMS, ROWS_EACH = 2_800, 95
 NOISES = (0.0, 0.2, 0.5, 0.8)
@@ -195,19 +195,12 @@ def _sets(sides: Any) -> Any:
 # --- in the parent -------------------------------------------------------------------------------------------------
 
 
-def child(part: str, *arguments: object) -> tuple[Run, dict[str, Any]]:
-    done = run(sys.executable, __file__, "--part", part, *map(str, arguments))
-    if not done.ok:
-        sys.exit(f"{part} ended with {done.code}: {done.said.strip()[-2000:]}")
-    return done, json.loads(done.said.splitlines()[-1])
-
-
 def sizes(most: int) -> tuple[str, float]:
     rows, peak = [], 0.0
     for people in sorted({most // 10, 3 * most // 10, most}):
         with tempfile.TemporaryDirectory(prefix="noren-bench-") as folder:
-            _made, about = child("make", folder, people, 0.2)
-            done, took = child("attack", folder, 1)
+            _made, about = run_part(__file__, "make", folder, people, 0.2)
+            done, took = run_part(__file__, "attack", folder, 1)
         peak = max(peak, done.peak_bytes / 1e9)
         rows.append(
             [
@@ -227,8 +220,8 @@ def noises(people: int) -> str:
     rows = []
     for noise in NOISES:
         with tempfile.TemporaryDirectory(prefix="noren-bench-") as folder:
-            child("make", folder, people, noise)
-            took = [child("attack", folder, candidates)[1] for candidates in (1, 10)]
+            run_part(__file__, "make", folder, people, noise)
+            took = [run_part(__file__, "attack", folder, candidates)[1] for candidates in (1, 10)]
         rows.append([f"{noise:.0%}", *(f"{one['searching']:.1f}" for one in took), f"{took[0]['right']:.1%}"])
     return table(["items replaced", "processor, s", "ten candidates, processor, s", "found"], rows)
 
@@ -237,8 +230,8 @@ def comparison(largest: int) -> str:
     rows = []
     for people in sorted({2 * largest // 5, largest}):
         with tempfile.TemporaryDirectory(prefix="noren-bench-") as folder:
-            child("make", folder, people, 0.2)
-            took = {name: child("way", folder, name) for name in WAYS}
+            run_part(__file__, "make", folder, people, 0.2)
+            took = {name: run_part(__file__, "way", folder, name) for name in WAYS}
         answers = {about["digest"] for _run, about in took.values()}
         if len(answers) != 1:
             sys.exit(f"the ways do not agree at {people} customers: {took}")

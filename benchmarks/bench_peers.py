@@ -15,11 +15,10 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from bench_tables import PREPARE, QUASI, SHARED, checkers, classes_of
+from bench_tables import QUASI, SHARED, checkers, classes_of, prepared
 from machine import Run, facts, report, run, run_python, table
 
 HERE = Path(__file__).resolve().parent
@@ -355,12 +354,7 @@ def main() -> None:
     parser.add_argument("--customers", type=int, nargs="+", default=[1_000, 4_000])
     parser.add_argument("--links", type=int, default=10_000, help="rows of the table whose rows are linked")
     given = parser.parse_args()
-    if not SHARED.exists():
-        sys.exit("the published data are not beside this checkout")
-    with tempfile.TemporaryDirectory() as folder:
-        done = run_python(PREPARE, str(SHARED / "adult.data"), folder, str(given.rows))
-        if not done.ok:
-            sys.exit(done.said)
+    with prepared(given.rows) as folder:
         python = peer("tables")
         parts: list[tuple[str, Callable[[], str]]] = [
             ("k-anonymity of tables: nine quasi columns, k = 5, 5 % may go", lambda: classes_of(folder, python)),

@@ -94,10 +94,17 @@ finally:
 """
 
 
-def first_demo(sources: Path) -> tuple[Run, Run, list[tuple[str, str, float]]]:
-    """Return a demo without and one with kernels kept, and of the first what its own process compiled."""
+Spent = list[tuple[str, str, float]]
+
+
+def two_demos(sources: Path, *, ahead: bool) -> tuple[Run, Run, Spent]:
+    """Return a demo without and one with kernels kept, and of the first what its own process compiled.
+
+    Those that come with the sources count as ``ahead``; otherwise they are left aside.
+    """
     with tempfile.TemporaryDirectory() as place:
         kept = {"PYTHONPATH": str(sources), "NUMBA_CACHE_DIR": f"{place}/kernels"}
+        kept |= {} if ahead else {"NOREN_KERNELS": f"{place}/objects"}
         first, second = (
             run(sys.executable, "-c", LISTENING, f"{place}/{name}", environment=kept) for name in ("first", "second")
         )
@@ -109,12 +116,20 @@ def first_demo(sources: Path) -> tuple[Run, Run, list[tuple[str, str, float]]]:
 def compiling(before: Path | None) -> list[str]:
     """Return the paragraphs on what a first demo compiles, also of an earlier version."""
     rows, spent = [], []
-    for name, sources in (("before", before), ("now", SOURCES)):
+    made = run(sys.executable, "-m", "noren.compile_ahead", environment={"PYTHONPATH": str(SOURCES)})
+    if not made.ok:
+        raise SystemExit(made.said)
+    for name, sources, ahead in (
+        ("before", before, False),
+        ("compiled ahead", SOURCES, True),
+        ("nothing compiled ahead", SOURCES, False),
+    ):
         if sources is None:
             continue
-        first, second, spent = first_demo(sources)
+        first, second, spent = two_demos(sources, ahead=ahead)
         more = first.processor_seconds - second.processor_seconds
-        rows.append([name, *(f"{x:.1f}" for x in (first.processor_seconds, second.processor_seconds, more))])
+        seconds = (first.processor_seconds, second.processor_seconds, more, sum(took for *_of, took in spent))
+        rows.append([name, *(f"{x:.1f}" for x in seconds), str(len(spent))])
     by = Counter[str]()
     many = Counter[str]()
     for module, function, seconds in spent:
@@ -124,11 +139,13 @@ def compiling(before: Path | None) -> list[str]:
     kernels = [[f"`{of}`" if "." in of else of, str(many[of]), f"{seconds:.2f}"] for of, seconds in by.most_common()]
     return [
         "## What a first `noren demo` compiles",
-        "Processor seconds, children included: a demo of 60 customers and 2,000 rows with nothing kept, the next one,"
-        " and the difference, which is the compiling. Runs of one table follow one another on one machine; a busy"
-        " machine makes all of them dearer.",
-        table(["", "first demo, s", "second demo, s", "compiling, s"], rows),
-        f"Function by function, without what each calls: {len(spent)} compiled now, {sum(by.values()):.1f} s.",
+        "Processor seconds, children included: a demo of 60 customers and 2,000 rows with nothing kept by Numba, the"
+        " next one, and the difference; then what the first spent on compiling, and how many functions. Runs of one"
+        " table follow one another on one machine; a busy machine makes all of them dearer. *Compiled ahead* is what"
+        " `make setup` makes once (`python -m noren.compile_ahead`) and what a wheel brings along.",
+        table(["", "first demo, s", "second demo, s", "difference, s", "compiling, s", "functions"], rows),
+        "Function by function, without what each calls, where nothing is compiled ahead:"
+        f" {len(spent)} compiled, {sum(by.values()):.1f} s.",
         table(["function", "signatures", "s"], kernels),
     ]
 

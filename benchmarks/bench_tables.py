@@ -18,6 +18,8 @@ import argparse
 import json
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from machine import Run, facts, report, run, run_python, table
@@ -221,17 +223,24 @@ def checkers(folder: str, peers: str | None) -> str:
     return table(["", "k", "l", "entropy l", "t", "seconds"], lines)
 
 
+@contextmanager
+def prepared(rows: int) -> Iterator[str]:
+    """Give a folder with Adult and a table of so many rows made of it."""
+    if not SHARED.exists():
+        sys.exit("the published data are not beside this checkout")
+    with tempfile.TemporaryDirectory() as folder:
+        done = run_python(PREPARE, str(SHARED / "adult.data"), folder, str(rows))
+        if not done.ok:
+            sys.exit(done.said)
+        yield folder
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--peers", help="the python of an environment with anjana, anonypy and pycanon")
     parser.add_argument("--rows", type=int, default=MILLION)
     given = parser.parse_args()
-    if not SHARED.exists():
-        sys.exit("the published data are not beside this checkout")
-    with tempfile.TemporaryDirectory() as folder:
-        done = run_python(PREPARE, str(SHARED / "adult.data"), folder, str(given.rows))
-        if not done.ok:
-            sys.exit(done.said)
+    with prepared(given.rows) as folder:
         made, checked = classes_of(folder, given.peers), checkers(folder, given.peers)
     peers = "" if given.peers else " The others were not at hand."
     report(

@@ -6,6 +6,7 @@ peak; so a script that measures peaks must stay small itself and do all work in 
 
 from __future__ import annotations
 
+import json
 import os
 import statistics
 import subprocess
@@ -14,6 +15,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from noren.reproduce import machine
 
@@ -130,6 +132,14 @@ def _median(runs: Sequence[Run]) -> Run:
 def run_python(code: str, *arguments: str, environment: dict[str, str] | None = None) -> Run:
     """Run a few lines of Python in a child."""
     return run(sys.executable, "-c", code, *arguments, environment=environment)
+
+
+def run_part(script: str, part: str, *arguments: object) -> tuple[Run, dict[str, Any]]:
+    """Run a part of a script in a child (``--part``), and return it with the JSON that its last line is."""
+    done = run(sys.executable, script, "--part", part, *map(str, arguments))
+    if not done.ok:
+        sys.exit(f"{part} ended with {done.code}: {done.said.strip()[-2000:]}")
+    return done, json.loads(done.said.splitlines()[-1])
 
 
 if __name__ == "__main__":

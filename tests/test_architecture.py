@@ -39,6 +39,7 @@ ORDER = (
     ("contest",),
     ("reproduce",),
     ("studio",),
+    ("compile_ahead",),
     ("cli",),
     ("__init__", "__main__"),
 )

@@ -88,3 +88,9 @@ else
 fi
 # hatchling is in the lock, so the build needs no environment of its own and no network.
 loudly $pip install --no-deps --no-build-isolation --no-index --editable .
+# Compiled once here, kernels are not compiled on first use. Without this everything works, and a first use waits.
+echo "setup: compiling kernels ahead, once; about a minute on two cores" >&2
+kernels=$("$venv/bin/python" -m noren.compile_ahead 2>"$log") && echo "setup: $kernels" >&2 || {
+  tail -n 3 "$log" >&2
+  echo "setup: kernels could not be compiled ahead, and will be on first use; the reason is above" >&2
+}

@@ -17,6 +17,33 @@ MARK = "<!-- made by tools/engines_page.py from here on -->"
 ACCELERATED = ("noren.engines.accelerated", "noren.kernels.sharing.pair_bounds")
 """Where work goes to a graphics processor; costs of pairs go by a door that their kernel leaves open."""
 
+_EVERYBODY = "everybody is compared with nearly everybody, and the answers depend on each other"
+_PAIRS = "pairs of items of one customer: of somebody with a tenth of all rows there are more than a cluster holds"
+_SAMPLE = "a model learns from 20,000 rows drawn at random, which one machine holds; there is nothing to share out"
+_CELLS = "not written; what is counted of a guess is bounded by the number of periods"
+WITHOUT = {
+    "association": "counts by pairs of values: as many as rows, where a column has another text in every row",
+    "clustering": _SAMPLE,
+    "consistency": _EVERYBODY,
+    "e1": _PAIRS,
+    "e2": _PAIRS,
+    "e3": _PAIRS,
+    "emm": _CELLS,
+    "ensemble": "rehearses the release and runs the other attacks, some of which have no plan",
+    "frequent-itemsets": "no aggregate: which sets are counted depends on those of a size less, basket by basket",
+    "item-candidates": "customers choose one after another from what is left",
+    "item-similarity": _PAIRS,
+    "linkage": _EVERYBODY,
+    "microaggregate": "not written; its groups are searched for in blocks, as those of generalize are",
+    "mm": _CELLS,
+    "nearest": _EVERYBODY,
+    "prediction": _SAMPLE,
+    "profile": _EVERYBODY,
+    "row-linkage": _EVERYBODY,
+    "um": _CELLS,
+}
+"""Why a component has no plan for a cluster."""
+
 
 def page(written: str) -> str:
     """Return the page: what was written by hand, and the tables as they are now."""
@@ -41,7 +68,7 @@ def _table(room: str, register: Any, known: dict[str, Any]) -> str:
         component = register[name]
         data = " and ".join(sorted("histories" if kind == "history" else "tables" for kind in component.accepts))
         gpu = "yes" if _reaches(component.__module__) else "–"
-        held = known[name].driver if name in known else "–"
+        held = known[name].driver if name in known else f"no plan: {WITHOUT[name]}"
         rows.append(f"| [{name}]({room}/{name}.md) | {data} | {'yes' if name in known else '–'} | {gpu} | {held} |")
     return "\n".join(["| name | of | Spark | GPU | what the driver holds on Spark |", "|---|---|---|---|---|", *rows])
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from noren.attacks import attacks
+from noren.attacks.by_period import told_periods
 from noren.data.categories import as_released
 from noren.data.frames import History, Records, Table
 from noren.data.given import as_public, as_records, as_release, checked_seed, opened
@@ -26,7 +27,7 @@ from noren.data.guessing.people_count import stop_at_repeated_people
 from noren.data.interchange import frame_of, index_names, missing_column
 from noren.data.knowledge import partial, partial_table
 from noren.data.release import Release
-from noren.data.schema import Schema
+from noren.data.schema import Column, Role, Schema
 from noren.data.statement import Statement
 from noren.engines import waiting
 from noren.engines.accelerated.alignments import pair_costs_by
@@ -39,7 +40,6 @@ from noren.methods import methods
 from noren.methods.chain import Chain
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Evidence, Guess, Measure, Method, Score, must_accept
-from noren.registry import build
 
 if TYPE_CHECKING:
     from noren.data.checks.report import Report
@@ -80,6 +80,9 @@ def protect(
 ) -> Release:
     """Protect ``original`` by ``method``: a name and its parameters, a ready one, or a list of them for a chain.
 
+    ``original`` may be a function that returns the data. A chain then lets go of them after its first step, where
+    nobody else holds them: as much memory as they take is free for the steps to come.
+
     A table has one row a person: where a column that identifies people repeats, k would count rows, and
     :class:`~noren.errors.SchemaError` says so before anything is done.
 
@@ -108,36 +111,60 @@ def protect_unaudited(
 
     The audit is None where the release claims no k.
     """
-    data = as_records(original, schema)
+    data = as_records(original() if callable(original) else original, schema)
     chosen = method_of(method, parameters)
     must_accept(chosen, data.schema)
     stop_at_repeated_people(data)
     seed = draw_seed() if seed is None else checked_seed(seed)
-    before: Release | None = None
+    known: Records | Release = data
     with pair_costs_by(chosen_engine()):
         if isinstance(chosen, Chain):
             stages = chosen.stages(data, seed=seed, progress=progress)
-            if len(chosen.steps) > 1:  # as one, so that no more than two steps are held at a time
-                before = Chain.whole(islice(stages, len(chosen.steps) - 1), seed=seed)
+            if len(chosen.steps) > 1:
+                del data, known  # and the stages let go of them after the first
+                # as one, so that no more than two steps are held at a time
+                known = Chain.whole(islice(stages, len(chosen.steps) - 1), seed=seed)
             last = next(stages)
-            release = Chain.whole([last] if before is None else [before, last], seed=seed)
+            release = Chain.whole([known, last] if isinstance(known, Release) else [last], seed=seed)
         else:
             release = last = chosen.protect(data, seed=seed, progress=progress)
-    if not {"k", "min_class"} & last.statement.parameters.keys():
+    if not last.statement.claims_k:
         return release, None
+    if not isinstance(known, Release):
+        known = _seen_by_audit(known, last.public)
 
     def audit() -> None:
         from noren.measures.safety.classes import audit as count_candidates
 
         try:
-            known = data if before is None else before.by_name()
-            waiting.heard(count_candidates, known, last)
+            waiting.heard(count_candidates, known.by_name() if isinstance(known, Release) else known, last)
         except CheckFailedError:
             raise
         except Exception as error:
             raise AuditUnfinishedError(_unaudited(release, error), error) from error
 
     return release, audit
+
+
+def _seen_by_audit(original: Records, public: Records) -> Records:
+    """Return the columns of the original that an audit of ``public`` looks at: the others need not be held meanwhile.
+
+    Of a history those of which some public row says something; of a table those that are not quasi in the release.
+    """
+    there, rows = {c.name: c for c in public.schema.columns}, len(public)
+
+    def looked_at(column: Column) -> bool:
+        if column.name not in there:
+            return False
+        if isinstance(original, History):
+            return column.role in (Role.CUSTOMER, Role.ITEM) or public.frame[column.name].null_count() < rows
+        return there[column.name].role != Role.QUASI
+
+    kept = [column.name for column in original.schema.columns if looked_at(column)] or original.schema.names[:1]
+    left = [name for name in original.schema.names if name not in kept]
+    odd = {name: texts for name, texts in original.spelling.exceptions.items() if name in kept}
+    spelling = replace(original.spelling, exceptions=odd)
+    return replace(original, frame=original.frame.select(kept), schema=original.schema.without(left), spelling=spelling)
 
 
 def _unaudited(release: Release, error: BaseException) -> Release:
@@ -200,7 +227,7 @@ def attack(
     chosen = attacks.create(attack, **parameters) if isinstance(attack, str) else attack
     must_accept(chosen, data.schema)
     if isinstance(release, Release):
-        chosen = _told_periods(chosen, release.statement).told(release.statement)
+        chosen = told_periods(chosen, release.statement).told(release.statement)
     ready = chosen.after(heard or {})
     return waiting.heard(ready.attack, data, public, seed=seed, progress=progress)
 
@@ -243,16 +270,6 @@ def _knowledge_of(original: Records, known: Records) -> Records:
             _("give one row for each person of the original, in its order; of whom nothing is known, an empty one"),
         )
     return known
-
-
-def _told_periods(attack: Attack, statement: Statement) -> Attack:
-    """Tell the attack when pseudonyms change, which is public, unless it was told already."""
-    period = {"period", "starts"}
-    told = [step.parameters for step in statement.steps if step.method == "monthly-pseudonyms"]
-    if not told or not period <= set(type(attack).model_fields) or period & attack.model_fields_set:
-        return attack
-    said = {name: value for name, value in told[-1].items() if name in period}
-    return build(type(attack), attack.parameters() | said)
 
 
 def measure(

@@ -59,9 +59,8 @@ def protect_folder(
     with using(where):
         release = api.protect(data, chosen, seed=seed, audit=audit, progress=progress)
     release.save(out, replace_existing=force)
-    claims = bool({"k", "min_class"} & release.statement.parameters.keys())
     rows = (len(data), len(release.public), release.deleted_rows, release.inserted_rows)
-    return Protected(release.statement, *rows, audit and claims)
+    return Protected(release.statement, *rows, audit and release.statement.claims_k)
 
 
 def attack_folder(

@@ -9,6 +9,7 @@
     │   ├── ValueInCellError       a cell whose value breaks a rule of its column
     │   ├── SchemaError            a schema that contradicts itself or does not fit the data
     │   └── ParameterError         a parameter outside its range, unknown or missing
+    │       └── ClusterError       a cluster that is not there, or was lost in the middle of the work
     ├── UnknownNameError           no method, attack, measure, schema or data set of that name: exit code 2
     ├── DuplicateNameError         two components claim one name: exit code 2
     ├── PluginError                a component of another package that cannot be imported: exit code 2
@@ -35,6 +36,7 @@ __all__ = [
     "MOST_KINDS",
     "AuditUnfinishedError",
     "CheckFailedError",
+    "ClusterError",
     "ComponentError",
     "DuplicateNameError",
     "FileError",
@@ -198,6 +200,10 @@ class SchemaError(InputError):
 
 class ParameterError(InputError):
     """A parameter outside its range, unknown or missing."""
+
+
+class ClusterError(ParameterError):
+    """A cluster that is not there, or was lost in the middle of the work; the same work may be done elsewhere."""
 
 
 class UnknownNameError(NorenError):

@@ -9,6 +9,10 @@ from tests.cluster.sameness import on_cluster, same_release
 
 from noren.cluster.order_of_text import BEFORE, in_order_of_text
 from noren.cluster.plans import plan_of
+from noren.cluster.working import protect
+from noren.data.frames import Table
+from noren.data.release import Release
+from noren.data.schema import Schema
 from noren.errors import ParameterError
 from noren.methods.chain import Chain
 
@@ -33,3 +37,27 @@ def test_a_step_without_anything_to_work_on(spark, tmp_path: Path) -> None:
     lying = on_cluster(bare(), spark, tmp_path / "original")
     with pytest.raises(ParameterError, match="step 2, monthly-pseudonyms: it needs a column with the role date"):
         plan_of(method).run(method, lying, seed=1)
+
+
+def test_what_a_chain_claims_is_audited(master, spark, tmp_path: Path) -> None:
+    """The last step groups what thinning left, under names of its own: who fits is asked of those rows."""
+    history = uneven()
+    on_cluster(history, spark, tmp_path / "original")
+    steps = ["pseudonymize", {"method": "thin", "share": 0.2}, {"method": "generalize-by-count", "k": 3}]
+    done = protect(
+        *(tmp_path / "original", Chain(steps=steps)), engine=master, out=tmp_path / "out", schema=history.schema, seed=1
+    )
+    assert done.audited is True
+    assert "audit" not in Release.load(tmp_path / "out").statement.notes
+
+
+def test_a_chain_of_a_table_says_that_it_was_not_audited(master, spark, tmp_path: Path) -> None:
+    schema = Schema.of({"kind": "table", "columns": {name: {"role": "quasi", "type": "text"} for name in "ab"}})
+    table = Table(pl.DataFrame({"a": list("abcd") * 10, "b": list("vwxyz") * 8}), schema)
+    on_cluster(table, spark, tmp_path / "original")
+    steps = [{"method": "retention", "k": 2, "domains": "data"}, {"method": "mondrian", "k": 3}]
+    done = protect(
+        *(tmp_path / "original", Chain(steps=steps)), engine=master, out=tmp_path / "out", schema=schema, seed=1
+    )
+    assert done.audited is False
+    assert Release.load(tmp_path / "out").statement.notes["audit"] == "not run"

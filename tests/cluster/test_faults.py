@@ -14,7 +14,7 @@ from noren.cluster.faults import saying_faults, told
 from noren.cluster.session import session
 from noren.cluster.working import protect, schema_for
 from noren.data.schema import Schema
-from noren.errors import FileError, NorenError, OutputError, ParameterError, SchemaError
+from noren.errors import ClusterError, FileError, NorenError, OutputError, ParameterError, SchemaError
 from noren.methods import methods
 
 if TYPE_CHECKING:
@@ -25,13 +25,18 @@ if TYPE_CHECKING:
     ("words", "kind", "said"),
     [
         ("x java.io.IOException: No space left on device\n y", OutputError, "a worker's disk is full"),
-        ("ModuleNotFoundError: No module named 'noren'", ParameterError, "a worker does not find Noren"),
-        ("[PYTHON_VERSION_MISMATCH] Python in worker", ParameterError, "workers run another Python than this one"),
-        ("ExecutorLostFailure (executor 3 exited)", ParameterError, "workers ended in the middle of the work"),
-        ("java.lang.OutOfMemoryError: Java heap space", ParameterError, "workers ended in the middle of the work"),
+        ("ModuleNotFoundError: No module named 'noren'", ClusterError, "a worker does not find Noren"),
+        ("[PYTHON_VERSION_MISMATCH] Python in worker", ClusterError, "workers run another Python than this one"),
+        ("ExecutorLostFailure (executor 3 exited)", ClusterError, "workers ended in the middle of the work"),
+        ("Job aborted: java.lang.OutOfMemoryError: Java heap", ClusterError, "workers ended in the middle"),
+        (
+            "java.lang.OutOfMemoryError: Java heap space",
+            ClusterError,
+            "Spark's driver has too little memory for this",
+        ),
         ("noren.errors.FileError: a.parquet: it is odd\n", FileError, "a.parquet: it is odd"),
         ("[FAILED_READ_FILE] x", FileError, "the files of the folder do not have the same columns"),
-        ("\nsomething else\nat line 3", ParameterError, "Spark stopped: something else"),
+        ("\nsomething else\nat line 3", ClusterError, "Spark stopped: something else"),
     ],
 )
 def test_told_in_one_line(words: str, kind: type[NorenError], said: str) -> None:

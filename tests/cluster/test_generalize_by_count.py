@@ -2,12 +2,15 @@
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 from tests.cluster.histories import bare, uneven, wide
 from tests.cluster.sameness import on_cluster, same_release
 
 import noren
+from noren.attacks.jaccard import Jaccard
 from noren.cluster.plans import plan_of
+from noren.cluster.working import attack
 from noren.errors import ParameterError
 from noren.methods.generalize_by_count import GeneralizeByCount
 
@@ -28,13 +31,20 @@ def test_items_alone(spark, tmp_path: Path) -> None:
     same_release(GeneralizeByCount(k=2), bare(), spark, tmp_path, seed=7)
 
 
-def test_categories(spark, tmp_path: Path) -> None:
+def test_categories(master, spark, tmp_path: Path) -> None:
     history = noren.sample(customers=20, rows=200, items=30, seed=3)
     file = tmp_path / "shelves.csv"
     lines = [f"{item},shelf{at % 4}" for at, item in enumerate(history.frame["item"].unique(maintain_order=True))]
     file.write_text("\n".join(lines) + "\n")
     release = same_release(GeneralizeByCount(k=3, categories=file), history, spark, tmp_path)
     assert set(release.statement.notes["categories"]) == {f"shelf{at}" for at in range(4)}
+    # who attacks it compares categories with categories
+    places = tmp_path / "original", tmp_path / "release"
+    attack(*places, [Jaccard()], engine=master, schema=history.schema, out=tmp_path / "guesses")
+    found = pl.read_parquet(tmp_path / "guesses" / "jaccard.parquet")
+    alone = noren.attack(history, release, "jaccard").pairs
+    assert found.equals(alone.select(found.columns))
+    assert (alone["score"] > 0).any()
 
 
 def test_more_people_asked_for_than_there_are(spark, tmp_path: Path) -> None:

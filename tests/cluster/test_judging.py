@@ -12,9 +12,12 @@ from tests.cluster.sameness_judging import Judged
 
 import noren
 from noren.attacks import attacks
+from noren.cluster.guess import ClusterEvidence
+from noren.cluster.measures import classes as cluster_classes
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Schema
+from noren.errors import CheckFailedError
 from noren.measures import measures
 from noren.measures.utility.cell_error import CellError
 from noren.methods import methods
@@ -132,3 +135,40 @@ def test_who_is_left_when_everybody_is_another(spark: SparkSession, tmp_path: Pa
     release = Release.of_aligned(original, History(aligned, original.schema), Statement("hand", {"k": 2}))
     score = Judged(original, release, spark, tmp_path).same_score(measures.create("classes"))
     assert (score.value, score.parts["one_to_one"], score.notes["holds"]) == (2.0, 1.0, False)
+
+
+def test_who_fits_rows_that_are_suppressed_in_part(spark: SparkSession, tmp_path: Path) -> None:
+    """Whatever a row still says is what it is looked up by: the item, a number, a shop, or nothing."""
+    columns = {name: {"role": name} for name in ("customer", "date", "item", "price")}
+    schema = Schema.of({"columns": columns | {"shop": {"role": "other", "type": "text"}}})
+    sample = noren.sample(customers=12, rows=60, items=5, seed=3).frame.select("customer", "date", "item", "price")
+    count = pl.int_range(pl.len())
+    original = History(sample.with_columns(shop=pl.format("shop {}", count % 3)), schema)
+    hidden = {"item": count % 2 == 0, "price": count % 3 == 0, "date": count % 5 != 0, "shop": count % 7 < 3}
+    cut = original.frame.with_columns(
+        pl.when(~where).then(pl.col(name)).alias(name) for name, where in hidden.items()
+    ).with_columns(customer="p" + pl.col("customer").cast(pl.String))
+    alone = cut.with_columns(customer=pl.format("r{}", count))  # every row under a pseudonym of its own
+    for at, shown in enumerate((cut, alone)):
+        release = Release.of_aligned(original, History(shown, schema), Statement("hand", {"k": 2}))
+        Judged(original, release, spark, tmp_path / str(at)).same_score(measures.create("classes"))
+
+
+def test_an_audit_asks_those_behind_first(by_count: Judged, monkeypatch: pytest.MonkeyPatch) -> None:
+    evidence = ClusterEvidence(by_count.lying, by_count.released)
+    monkeypatch.setattr(cluster_classes, "measure", lambda *_, **__: pytest.fail("everybody was asked"))
+    cluster_classes.audit(evidence, None)
+
+
+def test_an_audit_finds_a_false_claim(spark: SparkSession, tmp_path: Path) -> None:
+    """Two pseudonyms show the same, but only one of the customers behind them fits it."""
+
+    def history(customers: list[str], prices: list[float]) -> History:
+        rows = {"customer": customers, "date": ["2010/12/1"] * 2, "item": ["a"] * 2, "price": prices}
+        return History.of(rows | {"quantity": [1] * 2}, Schema.preset("pwscup2018"))
+
+    original = history(["ann", "bob"], [1.0, 2.0])
+    release = Release.of_aligned(original, history(["7", "8"], [1.0, 1.0]), Statement("hand", {"k": 2}))
+    judged = Judged(original, release, spark, tmp_path)
+    with pytest.raises(CheckFailedError, match="claims k=2, but one pseudonym fits only 1"):
+        cluster_classes.audit(ClusterEvidence(judged.lying, judged.released), None)

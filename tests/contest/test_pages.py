@@ -12,10 +12,12 @@ import argon2
 import pytest
 from tests.contest.served import DAY, PASSWORD, Person, Served
 
+from noren.contest.judging.faults import CLUSTER_LOST
 from noren.contest.pages.words import finding_now, left, played_rounds, rules, waiting_words
 from noren.contest.phases import Phase, planned_phases
 from noren.contest.rulebook import preset
 from noren.contest.state import Contest, Round, Settings
+from noren.work.queue import State
 
 FORM = {"title": "A tea cup", "id": "tea-cup", "rounds": "one", "customers": "12", "rows": "200"}
 
@@ -419,3 +421,35 @@ def test_every_rulebook_has_words(name: str) -> None:
     assert [line.name for line in said["terms"]] == [term.key for term in book.terms]
     assert [line.name for line in said["conditions"]] == [one.key for one in book.conditions]
     assert all(line.meaning and line.unit for line in said["terms"])
+
+
+# --- a cluster -------------------------------------------------------------------------------------------------------
+
+STEPS = [
+    {"step": {"en": "reading", "ja": "読み込み"}, "stages": 1, "done": 3, "tasks": 3, "rows": 0, "bytes": 0}
+    | {"seconds": 0.5, "over": True},
+    {"step": {"en": "jaccard", "ja": "jaccard"}, "stages": 12, "done": 1030, "tasks": 1200, "rows": 4_500_000}
+    | {"bytes": 81_000_000, "seconds": 61.2, "over": False},
+]
+
+
+def test_what_a_cluster_did_is_for_the_organiser_alone(served: Served, organiser: Person, cup: str) -> None:
+    ann = team(served, "ann", "Tea")
+    served.go_to("cup", "final-protect")
+    sent = ann.ask("PUT", "/contests/cup/releases", content=served.case().submitted.read_bytes())["submission"]
+    jobs = served.arena.store.jobs
+    claim = jobs.queue.claim(["judge"], "somebody")
+    assert claim is not None
+    jobs.keep_stages(claim.id, "somebody", STEPS)
+    jobs.note(claim.id, "somebody", CLUSTER_LOST)
+    shown = organiser.get(f"/contests/cup/files/{sent}").text
+    cells = re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", shown.partition('id="cluster-stages"')[2])
+    assert cells[:12] == [
+        "Stage", "Tasks", "Shuffled", "Seconds",
+        "●\N{NO-BREAK SPACE}reading (1 stage)", "3 of 3", "–", "0.5",
+        "◐\N{NO-BREAK SPACE}jaccard (12 stages)", "1,030 of 1,200", "4,500,000 rows, 81.0 MB", "61.2",
+    ]  # fmt: skip
+    assert CLUSTER_LOST in shown
+    assert "cluster" not in ann.get(f"/contests/cup/files/{sent}").text
+    jobs.queue.end(claim.id, State.DONE)
+    assert CLUSTER_LOST in organiser.get("/contests/cup/organise").text

@@ -16,14 +16,25 @@ from tests.contest.judging_cases import Case, made
 from noren.contest import working
 from noren.contest.arena import JUDGE, Arena
 from noren.contest.desk import Desk, NewContest, Who
+from noren.contest.engine import cluster_of
 from noren.contest.judges_desk import JudgesDesk
 from noren.contest.judging.bench import ScorerProcess
-from noren.contest.judging.faults import GONE, INTERRUPTED, OTHER_SCORER, STOPPED, TOO_LONG, UNREADABLE, Fault
+from noren.contest.judging.faults import (
+    CLUSTER_LOST,
+    GONE,
+    INTERRUPTED,
+    OTHER_SCORER,
+    STOPPED,
+    TOO_LONG,
+    UNREADABLE,
+    Fault,
+)
 from noren.contest.judging.scorer import do
 from noren.contest.judging.targets import make_target
 from noren.contest.phases import Phase
 from noren.contest.state import Contest, Submission
 from noren.contest.working import Work
+from noren.errors import ParameterError
 from noren.work.queue import Claim, State
 
 
@@ -300,3 +311,69 @@ def test_workers_share_a_database_and_judge_each_file_once(address: str, tmp_pat
 
 def test_a_job_that_was_removed_is_nobodys(work: Work) -> None:
     assert work.do(Claim("nothing", JUDGE, "release", 1)).state == State.CANCELLED
+
+
+@pytest.fixture
+def with_cluster(cup: Cup) -> Iterator[Work]:
+    """A worker that judges releases of at least one row on a cluster."""
+    one = Work(cup.arena, places=1, engine="local[2]", engine_from=1, scorer=Here)
+    yield one
+    one.close()
+
+
+def on_cluster(work: Work) -> Here:
+    assert isinstance(work._cluster, Here)
+    return work._cluster
+
+
+def test_large_releases_are_handed_to_the_cluster_and_others_are_not(cup: Cup, with_cluster: Work) -> None:
+    alone = do({"kind": "release", **files_of(cup)})
+    on_cluster(with_cluster).answers = [alone]
+    one = cup.release(cup.ann)
+    assert cup.run(with_cluster) == [State.DONE]
+    (order,) = on_cluster(with_cluster).orders
+    assert (order["engine"], Path(order["folder"])) == ("local[2]", cup.arena.folder.resolve() / "cluster")
+    assert bench(with_cluster).orders == []
+    assert cup.state.submissions[one.id].valid
+
+    small = Work(cup.arena, places=1, engine="local[2]", scorer=Here)
+    cup.release(cup.bob)
+    assert cup.run(small) == [State.DONE]
+    assert [on_cluster(small).orders, len(bench(small).orders)] == [[], 1], "a million rows are far away"
+    small.close()
+
+
+@pytest.mark.parametrize("reason", [CLUSTER_LOST, TOO_LONG, GONE])
+def test_a_lost_cluster_costs_nothing_and_the_organiser_hears_of_it(reason: str, cup: Cup, with_cluster: Work) -> None:
+    on_cluster(with_cluster).answers = [Fault(reason)]
+    one, other = cup.release(cup.ann), cup.release(cup.bob)
+    assert cup.run(with_cluster) == [State.DONE] * 2
+    assert [cup.state.submissions[sent.id].valid for sent in (one, other)] == [True, True]
+    assert (cup.job(one.id).notice, cup.job(one.id).error, cup.job(other.id).notice) == (CLUSTER_LOST, "", "")
+    assert len(on_cluster(with_cluster).orders) == 1, "a cluster that was lost is left alone for a while"
+    judged = {e.body["submission"]: e.body for e in cup.arena.store.entries("cup") if e.kind == "release-judged"}
+    assert judged.keys() == {one.id, other.id}, "each is judged once, and whole"
+    alone = do({"kind": "release", **files_of(cup)})
+    assert {name: judged[one.id][name] for name in alone} == alone
+
+
+def test_a_job_keeps_the_stages_of_its_cluster(cup: Cup, work: Work) -> None:
+    one = cup.release(cup.ann)
+    claim = work.runner.queue.claim([JUDGE], work.runner.holder)
+    assert claim is not None
+    steps = [{"step": {"en": "s1"}, "stages": 2, "done": 3, "tasks": 4}]
+    cup.arena.store.jobs.keep_stages(claim.id, "another", [])
+    cup.arena.store.jobs.keep_stages(claim.id, work.runner.holder, steps)
+    assert work.runner.do(claim) == State.DONE
+    assert cup.arena.store.jobs.stages("cup", one.id) == steps
+    assert cup.arena.store.jobs.stages("cup", "another") == []
+
+
+def test_contests_are_not_judged_by_a_graphics_processor() -> None:
+    with pytest.raises(ParameterError, match="not judged on gpu"):
+        cluster_of("gpu")
+
+
+def files_of(cup: Cup) -> dict[str, str]:
+    case = cup.case
+    return {"rulebook": case.rulebook.to_toml(), "original": str(case.original), "submitted": str(case.submitted)}

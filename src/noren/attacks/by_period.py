@@ -10,10 +10,12 @@ import polars as pl
 from pydantic import Field, model_validator
 
 from noren.data.periods import Calendar, periods_of
+from noren.data.statement import Statement
 from noren.i18n import N_, _
 from noren.protocols import Attack
+from noren.registry import build
 
-__all__ = ["AttackByPeriod"]
+__all__ = ["AttackByPeriod", "told_periods"]
 
 
 class AttackByPeriod(Attack):
@@ -44,3 +46,18 @@ class AttackByPeriod(Attack):
         by: Calendar | Sequence[date] = self.starts if self.period == "custom" else self.period
         days = dates.cast(pl.Date)
         return periods_of(days.set(days < min(self.starts), None) if self.starts else days, by)
+
+
+def told_periods(attack: Attack, statement: Statement) -> Attack:
+    """Tell an attack when pseudonyms change, which is public, unless it was told already.
+
+    >>> from noren.attacks.signatures import S1
+    >>> told_periods(S1(), Statement("monthly-pseudonyms", {"period": "quarter"})).parameters()["period"]
+    'quarter'
+    """
+    period = {"period", "starts"}
+    told = [step.parameters for step in statement.steps if step.method == "monthly-pseudonyms"]
+    if not told or not period <= set(type(attack).model_fields) or period & attack.model_fields_set:
+        return attack
+    said = {name: value for name, value in told[-1].items() if name in period}
+    return build(type(attack), attack.parameters() | said)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from noren.attacks.by_period import AttackByPeriod
 from noren.cost_law import BY_PEOPLE, CostLaw
-from noren.data.arrays import exact_values
+from noren.data.arrays import exact_values, numbered, physical, text_bytes, text_views
 from noren.data.cells import is_generalised
 from noren.data.formats.render import cell_text
 from noren.data.frames import History
@@ -26,7 +26,6 @@ from noren.kernels.linkage.last_match import (
     joint_key,
     last_match,
     looked_up,
-    numbered,
     settled,
     whole_steps,
 )
@@ -75,13 +74,15 @@ class Signature(AttackByPeriod):
         found = last_match(seen, known)
         progress(0.7, _("naming pseudonyms"))
         answer, shown = _pseudonyms(public[Role.CUSTOMER], found)
-        whose, first = _numbered(original[Role.CUSTOMER])
+        whose, first = numbered(original[Role.CUSTOMER].cast(pl.String))
         customers = original[Role.CUSTOMER][first]
         when, periods = self._numbered_periods(exact_values(original, original.schema.role(Role.DATE)))
         last, agreeing, rows = settled(whose, when, answer, (len(customers), len(periods)))
         customer, period = np.nonzero(last != NO_ROW)
         share = agreeing[customer, period] / rows[customer, period]
-        order = np.lexsort((period, customers.rank("dense").to_numpy()[customer], -share))
+        places = np.empty(len(customers), np.int64)
+        places[customers.arg_sort().to_numpy()] = np.arange(len(customers))
+        order = np.lexsort((period, places[customer], -share))
         customer, period = customer[order], period[order]
         pairs = pl.DataFrame(
             {
@@ -97,11 +98,11 @@ class Signature(AttackByPeriod):
 
     def _numbered_periods(self, dates: pl.Series) -> tuple[Whole, list[str]]:
         """Return the period of each date as a number, and the periods the numbers stand for, in order of time."""
-        days = _physical(dates.cast(pl.Date)).to_numpy()
+        days = physical(dates.cast(pl.Date)).to_numpy()
         first, seen = days_seen(days)
         once = np.flatnonzero(seen)
         names = self.periods(pl.Series(once + first, dtype=pl.Int32).cast(pl.Date)).to_list()
-        periods = in_order(name for name in names if name is not None)
+        periods = in_order(name for name in dict.fromkeys(names) if name is not None)
         number = {name: at for at, name in enumerate(periods)}
         of_day = np.full(len(seen), NO_ROW, np.int64)
         of_day[once] = [number.get(name, NO_ROW) for name in names]  # days are few, and each stands here once
@@ -217,7 +218,7 @@ def _parts(public: History, known: History, column: Column) -> list[Sides]:
         return [(_letters(_text(public, column)), _letters(_text(known, column)))]
     if column.type == ValueType.TEXT or any(is_generalised(side.dtype) for side in sides):
         return [_split(_text_codes(pl.concat([_text(public, column), _text(known, column)])), len(public))]
-    one, other = map(_physical, sides)
+    one, other = map(physical, sides)
     if one.dtype.is_integer() and other.dtype.is_integer():
         parts = [(_plain(one), _plain(other))]
     else:
@@ -229,13 +230,6 @@ def _parts(public: History, known: History, column: Column) -> list[Sides]:
         spelled[odd["row"].to_numpy()] = _text_codes(odd["text"])
         parts.append(_split(spelled, len(public)))
     return parts
-
-
-def _physical(values: pl.Series) -> pl.Series:
-    """Return values as the numbers they are kept as; a cast costs far less than an expression."""
-    if values.dtype == pl.Date:
-        return values.cast(pl.Int32)
-    return values if values.dtype.is_numeric() else values.to_physical()
 
 
 def _plain(values: pl.Series) -> NDArray[Any]:
@@ -266,17 +260,14 @@ def _odd_texts(public: History, known: History, column: Column) -> pl.DataFrame:
 
 
 def _letters(items: pl.Series) -> Whole:
-    return first_letters(*_bytes(items), ITEM_LETTERS)
-
-
-def _bytes(texts: pl.Series) -> tuple[Whole, NDArray[np.uint8]]:
-    """Return texts as UTF-8, one behind another, and where each starts and the last one ends."""
-    laid = texts.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest())
-    _valid, starts, content = laid.buffers()
-    if not len(laid):
-        return np.zeros(1, np.int64), np.zeros(0, np.uint8)
-    places = np.frombuffer(starts, np.int64)[laid.offset : laid.offset + len(laid) + 1]
-    return places, np.frombuffer(content or b"", np.uint8)
+    """Return the first two characters of texts as numbers."""
+    length_and_start = text_views(items)[0].view(np.int64)
+    start = length_and_start >> 32
+    if items.null_count() or (start & 0x8080).any():  # a character of several bytes
+        return first_letters(*text_bytes(items), ITEM_LETTERS)
+    one, other = start & 0xFF, start >> 8 & 0xFF
+    letters: Whole = np.where(length_and_start & 0xFFFFFFFE, one << 8 | other, one)
+    return letters
 
 
 def _text_codes(texts: pl.Series) -> Whole:
@@ -302,10 +293,5 @@ def _pseudonyms(pseudonym: pl.Series, found: Whole) -> tuple[Whole, Whole]:
     led_to[found] = True  # NO_ROW marks the place behind the last
     rows = np.flatnonzero(led_to[:-1])
     number = np.full(len(pseudonym) + 1, NO_ROW, np.int64)
-    number[rows], first = _numbered(pseudonym[rows])
+    number[rows], first = numbered(pseudonym[rows].cast(pl.String))
     return number[found], rows[first]
-
-
-def _numbered(names: pl.Series) -> tuple[Whole, Whole]:
-    """Return each row's name as a number, and the row in which each number comes first."""
-    return numbered(*_bytes(names.cast(pl.String)))

@@ -107,15 +107,15 @@ def protect(
         known = _schema_of_stream(original, schema, rows_are, customer)
         _streamed(ready, original, out, known, seed, force=force, as_json=as_json)
         return
-    data = load_original(original, schema, master, rows=rows_are, customer=customer, quiet=as_json)
+    held = [load_original(original, schema, master, rows=rows_are, customer=customer, quiet=as_json)]
     if official:
-        must_have_official_form(data)
+        must_have_official_form(held[0])
     unaudited = ""
     used = draw_seed() if seed is None else seed
     with _telling_the_seed(used, drawn=seed is None):
         try:
             with stoppable_bar(_("Protecting"), quiet=as_json) as progress, using(where):
-                release = heard(run, data, ready, seed=used, audit=not no_audit, progress=progress)
+                release = heard(run, held.pop, ready, seed=used, audit=not no_audit, progress=progress)
         except AuditUnfinishedError as error:
             release, unaudited = error.release, str(error)
         release.save(out, official=official, replace_existing=force)
@@ -124,7 +124,7 @@ def protect(
         "method": ready.name,
         "parameters": ready.parameters(),
         "promise": release.statement.promise,
-        "original_rows": len(data),
+        "original_rows": release.secret.original_rows,
         "public_rows": len(release.public),
         "deleted_rows": release.deleted_rows,
         "added_rows": release.inserted_rows,
@@ -138,7 +138,7 @@ def protect(
         return
     facts = [
         *_told(release.statement),
-        (_("original rows"), number(len(data))),
+        (_("original rows"), number(release.secret.original_rows)),
         (_("released rows"), number(len(release.public))),
         (_("deleted rows"), number(release.deleted_rows)),
         (_("added rows"), number(release.inserted_rows)),
@@ -179,6 +179,12 @@ def _on_cluster(
             force=force,
             progress=progress,
         )
+    unaudited = ""
+    if done.audited is False:
+        unaudited = _(
+            "what the chain's last step claims was not audited: on a cluster no chain of a table is;"
+            " do not publish it yet"
+        )
     if as_json:
         show_json(
             {
@@ -192,9 +198,10 @@ def _on_cluster(
                 "added_rows": done.inserted_rows,
                 "notes": done.statement.notes,
                 "engine": address,
-                "audited": done.audited,
+                "audited": bool(done.audited),
             }
         )
+        _leave_unaudited(unaudited)
         return
     facts = [
         *_told(done.statement),
@@ -205,6 +212,7 @@ def _on_cluster(
         (_("release"), str(out)),
     ]
     show_table("", (_("what"), ""), facts)
+    _leave_unaudited(unaudited)
     say(_("next: {command}").format(command=f"noren digest {out}"))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from noren.cluster.frames import PLACE, ClusterRecords, Types
+from noren.cluster.frames import PLACE, ClusterRecords, Types, history_of
 from noren.cluster.guess import ClusterEvidence
 from noren.cluster.sides import in_release_order, original_of, place_type, public_of, rowless
 from noren.data.categories import release_categories
@@ -49,12 +49,12 @@ def purchases_and_draws(measure: OnDraws, evidence: ClusterEvidence) -> DataFram
     categories = release_categories(evidence.release.statement)
 
     def known(block: Records, _rows: pl.Series) -> pl.DataFrame:
-        return purchase_rows(_history(block), asked).with_columns(draw=pl.lit(ORIGINAL))
+        return purchase_rows(history_of(block), asked).with_columns(draw=pl.lit(ORIGINAL))
 
     def drawn(first: int, stop: int) -> DataFrame:
         def kernel(block: Records, beside: Any) -> pl.DataFrame:
             places = beside[PLACE].to_numpy()
-            draws = Draws(spans, _history(block), seed=seed, categories=categories, places=places)
+            draws = Draws(spans, history_of(block), seed=seed, categories=categories, places=places)
             return pl.concat(purchase_rows(draws[at], asked).with_columns(draw=pl.lit(at)) for at in range(first, stop))
 
         return public.map(kernel, _ROWS, also=(PLACE,))
@@ -62,12 +62,6 @@ def purchases_and_draws(measure: OnDraws, evidence: ClusterEvidence) -> DataFram
     starts = range(0, measure.draws, _AT_ONCE)
     parts = [drawn(first, min(first + _AT_ONCE, measure.draws)) for first in starts]
     return reduce(lambda one, other: one.unionByName(other), parts, original.map(known, _ROWS))
-
-
-def _history(block: Records) -> History:
-    if not isinstance(block, History):  # pragma: no cover - whoever asks has a history
-        raise TypeError(type(block))
-    return block
 
 
 def _spans(original: ClusterRecords) -> History:

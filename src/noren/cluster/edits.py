@@ -13,7 +13,7 @@ from noren.data.statement import Statement
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["nobodys_rows", "renamed", "under_names", "under_pseudonyms"]
+__all__ = ["behind", "nobodys_rows", "renamed", "under_names", "under_pseudonyms"]
 
 
 def nobodys_rows(records: ClusterRecords) -> dict[str, Any]:
@@ -34,9 +34,16 @@ def under_names(
     original: ClusterRecords, rows: ClusterRecords, names: DataFrame, statement: Statement, *, seed: int
 ) -> ClusterRelease:
     """Return the release of rows that still say their customers, given the names of all customers."""
-    public = renamed(rows, names)
-    pseudonyms = names.selectExpr(f"{NAME} AS pseudonym", f"{CUSTOMER} AS customer")
-    return ClusterRelease(original, public, pseudonyms, statement, seed, original.rows)
+    return ClusterRelease(original, renamed(rows, names), behind(names), statement, seed, original.rows)
+
+
+def behind(names: DataFrame, public: ClusterRecords | None = None) -> DataFrame:
+    """Return who is behind each pseudonym; given public rows, behind each that they have."""
+    pairs = names.selectExpr(f"{NAME} AS pseudonym", f"{CUSTOMER} AS customer")
+    if public is None:
+        return pairs
+    shown = public.frame.select(public.column(Role.CUSTOMER).alias("pseudonym")).distinct()
+    return pairs.join(shown, "pseudonym", "left_semi")
 
 
 def renamed(rows: ClusterRecords, names: DataFrame) -> ClusterRecords:

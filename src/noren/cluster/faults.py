@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from noren.errors import FileError, NorenError, OutputError, ParameterError
+from noren.errors import ClusterError, FileError, NorenError, OutputError, ParameterError
 from noren.i18n import _
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def saying_faults(session: SparkSession) -> Iterator[None]:
         raise
     except (PySparkException, Py4JError, ConnectionError) as error:
         if watch.lost:
-            raise ParameterError(
+            raise ClusterError(
                 _("all workers of the cluster are gone, and none came back for {seconds:.0f} seconds").format(
                     seconds=LOST_AFTER
                 ),
@@ -60,15 +60,20 @@ def told(words: str) -> NorenError:
             _("a worker's disk is full; make room, or name another disk in spark.local.dir; nothing was written")
         )
     if "No module named 'noren'" in words:
-        return ParameterError(
+        return ClusterError(
             _("a worker does not find Noren"), _("pip install 'noren[spark]' on every worker, in the Python they use")
         )
     if "PYTHON_VERSION_MISMATCH" in words:
-        return ParameterError(
+        return ClusterError(
             _("workers run another Python than this one"), _("name one of the same version in PYSPARK_PYTHON")
         )
+    if "OutOfMemoryError" in words and "Job aborted" not in words:
+        return ClusterError(
+            _("Spark's driver has too little memory for this"),
+            _("give it more (spark.driver.memory); nothing was written"),
+        )
     if "OutOfMemoryError" in words or "ExecutorLostFailure" in words:
-        return ParameterError(
+        return ClusterError(
             _("workers ended in the middle of the work, four times in a row"),
             _("give them more memory (spark.executor.memory), or start more of them; nothing was written"),
         )
@@ -77,7 +82,7 @@ def told(words: str) -> NorenError:
             _("the files of the folder do not have the same columns"), _("write them anew with one schema")
         )
     line = next((line for line in words.splitlines() if line.strip()), words)
-    return ParameterError(_("Spark stopped: {reason}").format(reason=line.strip()[:200]))
+    return ClusterError(_("Spark stopped: {reason}").format(reason=line.strip()[:200]))
 
 
 class _Watch:

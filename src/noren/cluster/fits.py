@@ -1,13 +1,15 @@
 """Who may be behind a public history, on a cluster: known rows joined with the public rows they fit.
 
-One row of each history, the one whose items are the rarest, says who is asked for at all. For those the other rows are
-joined with theirs, and what fits is matched, many pairs at a time. What one pair of a history and a customer is matched
-by is held in a worker: the rows that fit, for each public row at most as many as the history has rows, for with so many
-a row cannot be left without one.
+One row of each history says who is asked for at all: the row, and of it the column, that the fewest known rows can fit.
+Items are looked up by their names, numbers and dates by the stretch between two of a thousand cuts. For those whom this
+leaves the other rows are joined with theirs, and what fits is matched, many pairs at a time. What one pair of a history
+and a customer is matched by is held in a worker: the rows that fit, for each public row at most as many as the history
+has rows, for with so many a row cannot be left without one.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING
@@ -17,7 +19,7 @@ import polars as pl
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
-from noren.cluster.frames import ROW, ClusterRecords, Types, map_blocks
+from noren.cluster.frames import ROW, ClusterRecords, Types, history_of, map_blocks
 from noren.cluster.histories import classes_of
 from noren.cluster.sides import Keep, rowless
 from noren.data.arrays import exact_values, numbers
@@ -28,6 +30,7 @@ from noren.data.frames import History, Records
 from noren.data.schema import Column, Role, Scale
 from noren.data.stand_ins import of_one_item
 from noren.data.statement import Statement
+from noren.kernels.arrays import Real, Whole
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as Expression
@@ -35,14 +38,36 @@ if TYPE_CHECKING:
 
 __all__ = ["consistent_pairs"]
 
+_CUTS = 1_000
+_ALL = 2**62
+_TYPES: dict[str, pl.DataType] = {"string": pl.String(), "double": pl.Float64(), "bigint": pl.Int64()}
+
+
+@dataclass(frozen=True)
+class _Stretches:
+    """Numbers in stretches: where they are cut, and how many known rows lie before each stretch."""
+
+    cuts: Real
+    before: Whole
+
+    def of(self, values: pl.Series) -> pl.Series:
+        """Return the stretches of values, null for none; a greater value is never in an earlier stretch."""
+        places = np.searchsorted(self.cuts, values.fill_null(0.0).to_numpy())
+        return pl.select(pl.when(values.is_not_null()).then(pl.Series(places, dtype=pl.Int32))).to_series()
+
 
 def consistent_pairs(
-    original: ClusterRecords, public: ClusterRecords, statement: Statement, keep: Keep
+    original: ClusterRecords,
+    public: ClusterRecords,
+    statement: Statement,
+    keep: Keep,
+    witnesses: DataFrame | None = None,
 ) -> tuple[DataFrame, DataFrame]:
     """Return the public histories, and for each the customers who may be behind it.
 
     The first has ``history``, ``pseudonym``, ``rows``, ``sharing``, the second ``history`` and ``customer``. See
-    :func:`noren.data.fits.consistent_customers`, which finds the same on one machine.
+    :func:`noren.data.fits.consistent_customers`, which finds the same on one machine. Where ``witnesses`` are given
+    (``history``, ``customer``), only they are asked for: each must fit like anybody else.
     """
     from pyspark.sql import Window
     from pyspark.sql import functions as f
@@ -55,18 +80,19 @@ def consistent_pairs(
     )
     number = f.row_number().over(Window.partitionBy("history").orderBy(*(_told(at, c) for at, c in enumerate(columns))))
     shown = keep(shown.withColumn("said", number).drop("pseudonym", "whose"))
-    asked = _asked(shown, known)
-    fits = _fits(columns)
     many = known.groupBy("customer").agg(f.count(f.lit(1)).alias("many"))
-    might = _joined(shown.join(asked, ["history", "said"]), known, ["item"], fits).select("history", "customer", "rows")
-    might = might.distinct().join(many, "customer").filter("many >= rows").select("history", "customer", "rows")
+    if witnesses is None:
+        asked = _asked(shown, known, many, columns, keep)
+    else:
+        asked = witnesses.join(classes.select("history", "rows"), "history")
+    might = asked.distinct().join(many, "customer").filter("many >= rows").select("history", "customer", "rows")
     might = keep(might)
-    alone = might.filter("rows = 1").select("history", "customer")
-    several = might.filter("rows > 1").select("history", "customer")
+    settled = f.lit(witnesses is None) & (f.col("rows") == 1)  # what was asked for was all that the history says
+    alone, others = (might.filter(which).select("history", "customer") for which in (settled, ~settled))
     speaking = shown.filter(_says_something(columns))
     need = speaking.groupBy("history").agg(f.count(f.lit(1)).alias("need"))
-    edges = _joined(speaking.join(several, "history"), known, ["customer", "item"], fits)
-    return classes, alone.unionByName(_matched(several.join(need, "history", "left"), edges))
+    edges = _joined(speaking.join(others, "history"), known, _fits(columns))
+    return classes, alone.unionByName(_matched(others.join(need, "history", "left"), edges))
 
 
 def _known_rows(original: ClusterRecords, columns: list[Column], statement: Statement) -> DataFrame:
@@ -75,7 +101,7 @@ def _known_rows(original: ClusterRecords, columns: list[Column], statement: Stat
     into = {f"v{at}": _value_type(column) for at, column in enumerate(columns)}
 
     def kernel(block: Records, rows: pl.Series) -> pl.DataFrame:
-        history = _with_item(as_released(_history(block), statement), columns, given)
+        history = _with_item(as_released(history_of(block), statement), columns, given)
         values = [_value(exact_values(history, column), column).alias(f"v{at}") for at, column in enumerate(columns)]
         return pl.DataFrame([*values, history[Role.CUSTOMER].alias("customer"), rows]).drop_nulls("customer")
 
@@ -92,7 +118,7 @@ def _public_rows(public: ClusterRecords, columns: list[Column]) -> DataFrame:
         into |= {f"s{at}": pl.List(pl.String())} if nominal else {f"{end}{at}": pl.Float64() for end in "lh"}
 
     def kernel(block: Records, _rows: pl.Series) -> pl.DataFrame:
-        history = _with_item(_history(block), columns, given)
+        history = _with_item(history_of(block), columns, given)
         parts = []
         for at, column in enumerate(columns):
             cells = history.frame[column.name]
@@ -104,12 +130,6 @@ def _public_rows(public: ClusterRecords, columns: list[Column]) -> DataFrame:
         return pl.DataFrame([*parts, history[Role.CUSTOMER].alias("pseudonym")]).drop_nulls("pseudonym")
 
     return public.map(kernel, into | {"pseudonym": pl.String()})
-
-
-def _history(block: Records) -> History:
-    if not isinstance(block, History):  # pragma: no cover - whoever asks has a history
-        raise TypeError(type(block))
-    return block
 
 
 def _with_item(history: History, columns: list[Column], given: set[str]) -> History:
@@ -165,30 +185,110 @@ def _fits(columns: list[Column]) -> Expression:
     return whole
 
 
-def _asked(shown: DataFrame, known: DataFrame) -> DataFrame:
-    """Return the row of each history that the fewest known rows fit by their item, of equals the first."""
+def _asked(shown: DataFrame, known: DataFrame, customers: DataFrame, columns: list[Column], keep: Keep) -> DataFrame:
+    """Return who is asked for at all: customers with a row that fits the most telling row of a history."""
     from pyspark.sql import functions as f
 
+    stretches = _stretches(known, columns)
+    placed = keep(_placed(known, stretches))
     often = known.filter("item IS NOT NULL").groupBy("item").agg(f.count(f.lit(1)).alias("often"))
-    listed = shown.select("history", "said", f.explode_outer("s0").alias("item"), f.col("s0").isNull().alias("any"))
-    counted = listed.join(f.broadcast(often), "item", "left")
-    # where the item is suppressed all fit; one that nobody has fits none
-    allowed = f.when(f.col("any"), f.lit(2**62)).otherwise(f.coalesce("often", f.lit(0)))
-    each = counted.groupBy("history", "said").agg(f.sum(allowed).alias("allowed"))
-    return each.groupBy("history").agg(f.min(f.struct("allowed", "said"))["said"].alias("said"))
+    listed = shown.select("history", "said", f.explode("s0").alias("item")).join(f.broadcast(often), "item")
+    by_item = listed.groupBy("history", "said").agg(f.sum("often").alias("often"))
+    ways = _ways(shown.join(by_item, ["history", "said"], "left").fillna(0, ["often"]), stretches)
+    best = ways.groupBy("history").agg(f.min(f.struct("allowed", "said", "way", "first", "last")).alias("best"))
+    asked = keep(shown.join(best.select("history", "best.*"), ["history", "said"]))
+    fits = _fits(columns) & (f.col("s0").isNull() | f.coalesce(f.array_contains("s0", f.col("item")), f.lit(False)))
+    kept = ["history", "customer", "rows"]
+    named = asked.filter("way = 0").withColumn("looked", f.explode("s0"))
+    found = named.join(placed, f.col("looked") == f.col("item")).filter(fits).select(kept)
+    for at in stretches:
+        covered = asked.filter(f.col("way") == at).withColumn("looked", f.explode(f.sequence("first", "last")))
+        beside = covered.join(placed, f.col("looked") == f.col(f"b{at}")).filter(fits)
+        found = found.unionByName(beside.select(kept))
+    others, spoken = asked.filter("way < 0"), _says_something(columns)
+    beside = others.filter(spoken).crossJoin(placed).filter(fits).select(kept)
+    return found.unionByName(beside).unionByName(others.filter(~spoken).crossJoin(customers).select(kept))
 
 
-def _joined(shown: DataFrame, known: DataFrame, on: list[str], fits: Expression) -> DataFrame:
-    """Return public rows beside the known ones that fit them; looked up by item, where they say any."""
+def _stretches(known: DataFrame, columns: list[Column]) -> dict[int, _Stretches]:
+    """Return the cuts of the columns of numbers, and how many known rows have a value before each stretch."""
+    from pyspark.sql import functions as f
+
+    at = [place for place, column in enumerate(columns) if column.scale != Scale.NOMINAL]
+    if not at:
+        return {}
+    shares = [i / _CUTS for i in range(1, _CUTS)]
+    found = known.agg(*(f.percentile_approx(f"v{place}", shares, 10 * _CUTS) for place in at)).first() or [()] * len(at)
+    cuts = {place: np.unique(np.array(some or (), dtype=np.float64)) for place, some in zip(at, found, strict=True)}
+    placed = _placed(known, {place: _Stretches(some, np.zeros(0, dtype=np.int64)) for place, some in cuts.items()})
+    stretches = {}
+    for place, some in cuts.items():
+        sizes = np.zeros(len(some) + 2, dtype=np.int64)
+        for row in placed.dropna(subset=[f"b{place}"]).groupBy(f"b{place}").count().collect():
+            sizes[row[0] + 1] = row[1]
+        stretches[place] = _Stretches(some, np.cumsum(sizes))
+    return stretches
+
+
+def _placed(known: DataFrame, stretches: dict[int, _Stretches]) -> DataFrame:
+    """Return known rows with the stretches of their numbers as ``b1``, …."""
+    into = {name: _TYPES[kind] for name, kind in known.dtypes} | {f"b{at}": pl.Int32() for at in stretches}
+
+    def kernel(block: pl.DataFrame) -> pl.DataFrame:
+        return block.with_columns(stretch.of(block[f"v{at}"]).alias(f"b{at}") for at, stretch in stretches.items())
+
+    return map_blocks(known, kernel, into)
+
+
+def _ways(shown: DataFrame, stretches: dict[int, _Stretches]) -> DataFrame:
+    """Return for each public row how to look up who fits it: the column that allows the fewest known rows.
+
+    ``way`` is 0 for the item, the place of another column, or -1 where the row says nothing.
+    """
+    names = [f"{end}{at}" for at in stretches for end in "lh"]
+    into: Types = {
+        "history": pl.String(),
+        "said": pl.Int32(),
+        "allowed": pl.Int64(),
+        **dict.fromkeys(("way", "first", "last"), pl.Int32()),
+    }
+
+    def kernel(block: pl.DataFrame) -> pl.DataFrame:
+        zero = np.zeros(len(block), dtype=np.int64)
+        allowed, ways, ends = (
+            [np.where(block["silent"].to_numpy(), _ALL, block["often"].to_numpy())],
+            [0],
+            [(zero, zero)],
+        )
+        for at, stretch in stretches.items():
+            first, last = (stretch.of(block[f"{end}{at}"]).fill_null(0).to_numpy().astype(np.int64) for end in "lh")
+            count = stretch.before[last + 1] - stretch.before[first]
+            allowed.append(np.where(block[f"l{at}"].is_null().to_numpy(), _ALL, count))
+            ways.append(at)
+            ends.append((first, last))
+        best = np.argmin(allowed, axis=0)
+        least = np.take_along_axis(np.array(allowed), best[None], axis=0)[0]
+        first, last = (np.choose(best, [pair[side] for pair in ends]) for side in range(2))
+        way = np.where(least == _ALL, -1, np.array(ways)[best])
+        return block.select("history", "said").with_columns(
+            allowed=pl.Series(least), way=pl.Series(way), first=pl.Series(first), last=pl.Series(last)
+        )
+
+    from pyspark.sql import functions as f
+
+    told = shown.select("history", "said", "often", f.col("s0").isNull().alias("silent"), *names)
+    return map_blocks(told, kernel, into)
+
+
+def _joined(shown: DataFrame, known: DataFrame, fits: Expression) -> DataFrame:
+    """Return public rows beside the rows of their customers that fit them; looked up by item, where they say any."""
     from pyspark.sql import functions as f
 
     listed = shown.filter("s0 IS NOT NULL").withColumn("item", f.explode("s0")).drop("s0")
-    by_item = listed.join(known, on).filter(fits)
-    rest = [name for name in on if name != "item"]
-    silent = shown.filter("s0 IS NULL").drop("s0")
-    anywhere = (silent.join(known, rest) if rest else silent.crossJoin(known)).filter(fits)
     kept = ["history", "customer", "rows", "said", ROW]
-    return by_item.select(kept).unionByName(anywhere.select(kept))
+    by_item = listed.join(known, ["customer", "item"]).filter(fits).select(kept)
+    silent = shown.filter("s0 IS NULL").drop("s0")
+    return by_item.unionByName(silent.join(known, "customer").filter(fits).select(kept))
 
 
 def _matched(pairs: DataFrame, edges: DataFrame) -> DataFrame:

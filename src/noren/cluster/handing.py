@@ -33,8 +33,7 @@ def has_plan(component: Component) -> bool:
 class Handed:
     """One file of data, and the folder of its release, on the way to a cluster.
 
-    What comes back is what one machine would find; of answers that are equally sure the customers' names say which
-    comes first.
+    What comes back is what one machine would find, in its order, that of answers that are equally sure included.
     """
 
     engine: str
@@ -49,7 +48,7 @@ class Handed:
             done = working.protect(
                 self.original, method, engine=self.engine, out=made, schema=self.schema, seed=seed, progress=progress
             )
-            return Release.load(made), True if done.audited else None
+            return Release.load(made), done.audited
 
     def attack(self, attack: Attack, *, seed: int = 0, progress: Progress = silent) -> Guess:
         """Attack the release."""
@@ -63,10 +62,8 @@ class Handed:
                 progress=progress,
             )[attack.name]
             pairs = pl.read_parquet(f"{place}/{attack.name}.parquet/*.parquet")
-        order = [name for name in ("customer", "period", "rank", "person", "row", "pseudonym") if name in pairs.columns]
-        surest = pairs.sort("score", *order, descending=[True, *[False] * len(order)])
         notes = {name: value for name, value in found.items() if name not in ("parameters", "file", "named")}
-        return Guess(attack.name, surest, notes)
+        return Guess(attack.name, pairs, notes)
 
     def measure(self, measure: Measure, *, guesses: Path | None = None, progress: Progress = silent) -> Score:
         """Measure the release; ``guesses`` is a folder with those of the attacks, where there were any."""

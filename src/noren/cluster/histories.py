@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from noren.cluster.frames import ClusterRecords
+from noren.cluster.frames import ClusterRecords, history_of
 from noren.data.fits import row_texts
-from noren.data.frames import History, Records
+from noren.data.frames import Records
 from noren.data.schema import Role
 from noren.kernels.arrays import Whole
 
@@ -33,11 +33,9 @@ def histories_of(public: ClusterRecords) -> DataFrame:
     names = [f"r{at}" for at in range(len(public.schema.names) - 1)]
 
     def kernel(block: Records, _rows: pl.Series) -> pl.DataFrame:
-        if not isinstance(block, History):  # pragma: no cover - whoever asks has a history
-            raise TypeError(type(block))
-        texts = row_texts(block)
+        texts = row_texts(history_of(block))
         return texts.rename(dict(zip(texts.columns, names, strict=True))).with_columns(
-            block[Role.CUSTOMER].alias("pseudonym")
+            history_of(block)[Role.CUSTOMER].alias("pseudonym")
         )
 
     rows = public.map(kernel, dict.fromkeys([*names, "pseudonym"], pl.String()))

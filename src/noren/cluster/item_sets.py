@@ -7,12 +7,12 @@ share one of their first.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from noren.cluster.frames import ROW, ClusterRecords
-from noren.cluster.sides import rowless
+from noren.cluster.frames import PLACE, ROW, ClusterRecords
+from noren.cluster.sides import in_release_order, place_type, rowless
 from noren.data.arrays import exact_values
 from noren.data.categories import as_released
 from noren.data.cells import is_set
@@ -38,8 +38,8 @@ class SetSides:
         ``customer``, the ``first`` row, ``items`` (numbers in rising order) and their number ``size``; one who has no
         item is not there.
     pseudonyms
-        ``pseudonym``, ``total`` (the weight of all it shows), and ``items``: ``{item, weight}`` of those that the
-        original has, in rising order; null where it shows none of these.
+        ``pseudonym``, ``total`` (the weight of all it shows), ``place`` (its first in the release), and ``items``:
+        ``{item, weight}`` of those that the original has, in rising order; null where it shows none of these.
     unit
         The weight of an item that is surely there.
     """
@@ -75,22 +75,29 @@ def set_sides(original: ClusterRecords, public: ClusterRecords, statement: State
     customers = customers.withColumn("size", f.size("items")).filter("size > 0")
 
     several = is_set(public.types[public.schema.role(Role.ITEM).name])
-    said = public.map(_shown, {"pseudonym": pl.String(), "name": pl.String(), "weight": pl.Int64()})
-    heaviest = said.groupBy("pseudonym", "name").agg(f.max("weight").alias("weight"))
+    placed = in_release_order(public)
+    into = {"pseudonym": pl.String(), "name": pl.String(), "weight": pl.Int64(), "place": place_type(placed)}
+    said = placed.map(_shown, into, also=(PLACE,))
+    heaviest = said.groupBy("pseudonym", "name").agg(f.max("weight").alias("weight"), f.min("place").alias("place"))
     pair = f.when(f.col("item").isNotNull(), f.struct("item", "weight"))
     pseudonyms = (
         heaviest.join(items, "name", "left")
         .groupBy("pseudonym")
-        .agg(f.coalesce(f.sum("weight"), f.lit(0)).alias("total"), f.sort_array(f.collect_list(pair)).alias("items"))
+        .agg(
+            f.coalesce(f.sum("weight"), f.lit(0)).alias("total"),
+            f.min("place").alias("place"),
+            f.sort_array(f.collect_list(pair)).alias("items"),
+        )
     )
     return SetSides(customers, pseudonyms, CERTAIN if several else 1)
 
 
-def _shown(block: Records, _rows: pl.Series) -> pl.DataFrame:
+def _shown(block: Records, beside: Any) -> pl.DataFrame:
     """Return what each row shows of which weight; a row without any still tells that there is the pseudonym."""
     history = _history(block)
     cells = history[Role.ITEM]
-    shown = pl.DataFrame({"pseudonym": history[Role.CUSTOMER], "name": cells}).drop_nulls("pseudonym")
+    columns = {"pseudonym": history[Role.CUSTOMER], "name": cells, "place": beside[PLACE]}
+    shown = pl.DataFrame(columns).drop_nulls("pseudonym")
     if not is_set(cells.dtype):
         sure = pl.when(pl.col("name").is_not_null()).then(pl.lit(1, pl.Int64))
         return shown.with_columns(pl.col("name").cast(pl.String), weight=sure)
@@ -98,7 +105,7 @@ def _shown(block: Records, _rows: pl.Series) -> pl.DataFrame:
     listed = listed.with_columns(size=pl.col("name").list.len().cast(pl.Int64)).explode("name")
     weight = pl.Series("weight", weight_of_one_in(listed["size"].fill_null(0).clip(1).to_numpy()))
     there = pl.when(pl.col("name").is_not_null()).then(pl.col("weight"))
-    return listed.with_columns(weight).select("pseudonym", pl.col("name").cast(pl.String), weight=there)
+    return listed.with_columns(weight).select("pseudonym", pl.col("name").cast(pl.String), "place", weight=there)
 
 
 def _history(block: Records) -> History:

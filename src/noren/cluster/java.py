@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from noren.errors import ParameterError
+from noren.errors import ClusterError
 from noren.i18n import _
 
 __all__ = ["LEAST_JAVA", "java_home"]
@@ -25,14 +25,14 @@ def java_home() -> Path:
         version=LEAST_JAVA
     )
     if program is None:
-        raise ParameterError(_("Spark needs Java, and there is none"), cure)
+        raise ClusterError(_("Spark needs Java, and there is none"), cure)
     try:
         said = subprocess.run([program, "-version"], capture_output=True, text=True, timeout=60, check=True).stderr
     except (OSError, subprocess.SubprocessError):
-        raise ParameterError(_("the Java that JAVA_HOME names does not run"), cure, value=program) from None
+        raise ClusterError(_("the Java that JAVA_HOME names does not run"), cure, value=program) from None
     version = java_version(said)
     if version < LEAST_JAVA:
-        raise ParameterError(
+        raise ClusterError(
             _("Spark needs Java {least} or newer, and this is Java {version}").format(
                 least=LEAST_JAVA, version=version
             ),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from noren.cluster.frames import ClusterRecords, cell_types
-from noren.cluster.values import no_rows
+from noren.cluster.sides import rowless
 from noren.data.schema import Role
 from noren.methods.by_period import MethodByPeriod
 
@@ -43,7 +43,7 @@ def days_there_are(records: ClusterRecords) -> list[date]:
 
 def stop_at_empty_periods(method: MethodByPeriod, records: ClusterRecords) -> date | None:
     """Stop where custom periods and data do not fit, as one machine does; return the last day of the data."""
-    method.days_of(no_rows(records))
+    method.days_of(rowless(records))
     if method.period != "custom":
         return None
     days = days_there_are(records)

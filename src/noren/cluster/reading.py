@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 import polars as pl
 
-from noren.cluster.frames import ROW, ClusterRecords, map_blocks
+from noren.cluster.frames import ROW, ClusterRecords, cell_types, map_blocks
 from noren.cluster.places import Place, is_local, local_path
 from noren.data.formats.binary_files import is_parquet, readable_data
 from noren.data.formats.folders import SUCCESS, parquet_parts
@@ -47,7 +47,7 @@ def read(session: SparkSession, address: str | Path, schema: Schema) -> ClusterR
         done = parse_values(given, schema, place)
         return done.select(pl.col(n).alias(f"c{at}") for at, n in enumerate(names)).with_columns(block[ROW])
 
-    into = {f"c{at}": types[name] for at, name in enumerate(names)} | {ROW: pl.Int64()}
+    into = cell_types(schema, types) | {ROW: pl.Int64()}
     return ClusterRecords(map_blocks(plain, typed, into), schema, rows, types)
 
 

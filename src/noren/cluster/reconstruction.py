@@ -7,12 +7,10 @@ from pathlib import Path
 
 import polars as pl
 
+from noren.cluster.at_work import at_work
 from noren.cluster.counts import MOST_COMBINATIONS, ROWS, counted
-from noren.cluster.faults import saying_faults
 from noren.cluster.frames import PLACE, ROW, ClusterRecords
 from noren.cluster.release import load_public
-from noren.cluster.session import session
-from noren.cluster.stages import told_by_stages
 from noren.data.frames import Records
 from noren.data.schema import Schema
 from noren.data.statement import Statement
@@ -41,8 +39,7 @@ def reconstruct(
     The driver holds the different records and how often each occurs: of a table that is worked out whole at most its
     cells, 16,777,216, of a larger one at most 10,000,000. Also returned is the schema of the public part.
     """
-    spark = session(engine)
-    with saying_faults(spark), told_by_stages(spark, progress) as told:
+    with at_work(engine, progress) as (spark, told):
         public, statement = load_public(spark, release)
         found = reconstruct_seen(
             public.schema,

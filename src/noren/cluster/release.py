@@ -38,7 +38,8 @@ class ClusterRelease:
 
     ``public.frame`` holds the released rows alone (no deleted ones) with :data:`~noren.cluster.frames.ROW`, the
     original row each stands for, null for an inserted one. ``pseudonyms`` has ``pseudonym``, ``customer`` (and
-    ``period``); None for tables.
+    ``period``); None for tables. ``given`` is what the last step of a chain of a history was given, under the
+    customers' own names: what that step claims is about it.
     """
 
     original: ClusterRecords | None
@@ -47,6 +48,7 @@ class ClusterRelease:
     statement: Statement
     seed: int | None = None
     original_rows: int = 0
+    given: ClusterRecords | None = None
 
     def __repr__(self) -> str:
         return f"ClusterRelease({self.statement.method}; secret withheld)"

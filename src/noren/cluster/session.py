@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from noren.cluster.java import java_home
-from noren.errors import ParameterError
+from noren.errors import ClusterError
 from noren.i18n import _
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def session(address: str) -> SparkSession:
     if address in _open:
         return _open[address]
     if find_spec("pyspark") is None:
-        raise ParameterError(_("Spark is not installed"), _("pip install 'noren[spark]'"))
+        raise ClusterError(_("Spark is not installed"), _("pip install 'noren[spark]'"))
     os.environ["JAVA_HOME"] = str(java_home())
     _must_answer(address)
     close()  # there is one Spark context in a process
@@ -121,7 +121,7 @@ def _must_answer(address: str) -> None:
                 return
         except (OSError, ValueError) as error:
             tried.append(getattr(error, "strerror", None) or str(error))
-    raise ParameterError(
+    raise ClusterError(
         _("no Spark master answers ({reason})").format(reason="; ".join(tried)),
         _("check host and port; the master's page says its address"),
         value=address,

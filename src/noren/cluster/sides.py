@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from noren.cluster.frames import PLACE, ROW, ClusterRecords, Types, as_records, carried
+from noren.cluster.frames import PLACE, ROW, ClusterRecords, Types, as_records, cell_types, history_of, of_records
 from noren.cluster.guess import ClusterEvidence
 from noren.cluster.release import lined
-from noren.data.frames import History
-from noren.data.schema import Kind, Schema
+from noren.data.categories import as_released, release_categories
+from noren.data.frames import History, Records
+from noren.data.schema import Kind, Role, Schema
+from noren.data.statement import Statement
 from noren.errors import SchemaError
 from noren.i18n import _
 
@@ -25,6 +27,7 @@ __all__ = [
     "both_sides",
     "history_in",
     "in_release_order",
+    "in_released_words",
     "keeping",
     "original_of",
     "place_type",
@@ -39,8 +42,7 @@ SHOWN = "noren_shown"
 
 def rowless(records: ClusterRecords) -> History:
     """Return a history of the same columns and types without any row: what is asked of types is asked of it."""
-    none = {f"c{at}": carried(records.types[name]) for at, name in enumerate(records.schema.names)}
-    return history_in(pl.DataFrame(schema=none), records.schema, records.types)
+    return history_in(pl.DataFrame(schema=cell_types(records.schema, records.types)), records.schema, records.types)
 
 
 def history_in(block: pl.DataFrame, schema: Schema, types: Types, letter: str = "c") -> History:
@@ -56,6 +58,20 @@ def original_of(evidence: ClusterEvidence) -> ClusterRecords:
     if evidence.original.schema.kind != Kind.HISTORY:
         raise SchemaError(_("the original is a table"), _("this measure judges purchase histories"))
     return evidence.original
+
+
+def in_released_words(original: ClusterRecords, statement: Statement) -> ClusterRecords:
+    """Return the original in the words of a release: see :func:`noren.data.categories.as_released`."""
+    if release_categories(statement) is None:
+        return original
+    types = {**original.types, original.schema.role(Role.ITEM).name: pl.String()}
+
+    def kernel(block: Records, rows: pl.Series) -> pl.DataFrame:
+        return of_records(as_released(history_of(block), statement)).with_columns(rows)
+
+    return original.with_frame(
+        original.map(kernel, {**cell_types(original.schema, types), ROW: pl.Int64()}), types=types
+    )
 
 
 def public_of(evidence: ClusterEvidence) -> ClusterRecords:
@@ -101,14 +117,21 @@ def place_type(public: ClusterRecords) -> pl.DataType:
 
 @contextmanager
 def keeping() -> Iterator[Keep]:
-    """Give what keeps a frame that is used more than once on the workers' disks, until all is done."""
+    """Give what keeps a frame that is used more than once on the workers' disks, until all is done.
+
+    What it gives is a frame without a past for the planner. Spark writes plans out, one inside the other as often as it
+    is used, and the words of a few kept frames would fill its driver. Where a worker is lost the rows are made again.
+    """
     from pyspark import StorageLevel
+    from pyspark.sql import DataFrame as Frame
 
     kept: list[DataFrame] = []
 
     def keep(frame: DataFrame) -> DataFrame:
         kept.append(frame.persist(StorageLevel.DISK_ONLY))
-        return kept[-1]
+        session, held = frame.sparkSession, kept[-1]._jdf
+        rows = held.queryExecution().toRdd()
+        return Frame(session._jsparkSession.internalCreateDataFrame(rows, held.schema(), False), session)
 
     try:
         yield keep

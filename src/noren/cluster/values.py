@@ -1,32 +1,22 @@
-"""Cells of a cluster's frame as numbers, and what holds of all rows without looking at any."""
+"""Cells of a cluster's frame as numbers, their spread, and small frames that go to the cluster."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from noren.cluster.frames import ClusterRecords, cell_types
-from noren.data.frames import Records
+from noren.cluster.frames import ClusterRecords, arrow_of
 from noren.data.schema import Column, Role
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as Expression
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["as_number", "no_rows", "population_sds", "small_frame"]
+__all__ = ["as_number", "population_sds", "small_frame"]
 
 _MICROSECONDS_PER_DAY = 86_400_000_000
 _NANOSECONDS_PER_MINUTE = 60_000_000_000
-
-
-def no_rows(records: ClusterRecords) -> Any:
-    """Return records of the same columns and types without a row: what one machine checks before it looks at rows.
-
-    It is a history or a table, as the schema says.
-    """
-    nothing: Records = records.block(pl.DataFrame(schema=cell_types(records.schema, records.types)))
-    return nothing
 
 
 def as_number(records: ClusterRecords, column: Column | Role) -> Expression:
@@ -63,6 +53,4 @@ def population_sds(records: ClusterRecords, columns: list[Column]) -> dict[str, 
 
 def small_frame(session: SparkSession, frame: pl.DataFrame) -> DataFrame:
     """Return a small frame of one machine's on the cluster."""
-    from noren.cluster.frames import arrow_of
-
     return session.createDataFrame(arrow_of(frame, dict(frame.schema)))

@@ -7,15 +7,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from noren.cluster.faults import saying_faults
+from noren.attacks.by_period import told_periods
+from noren.cluster.at_work import at_work
 from noren.cluster.guess import ClusterEvidence, ClusterGuess
+from noren.cluster.measures.classes import audit as audit_classes
 from noren.cluster.people_count import stop_at_repeated_people
 from noren.cluster.places import Place, is_local, local_path
 from noren.cluster.plans import plan_of
 from noren.cluster.reading import read
 from noren.cluster.release import ClusterRelease, digest_of, load_release
-from noren.cluster.session import session
-from noren.cluster.stages import told_by_stages
+from noren.cluster.sides import in_released_words
 from noren.data.formats.binary_files import parquet_rows, readable_data
 from noren.data.given import checked_seed
 from noren.data.guessing.questions import Question
@@ -25,7 +26,7 @@ from noren.data.schema import Schema
 from noren.errors import SchemaError
 from noren.i18n import _
 from noren.measures.evidence import must_have
-from noren.measures.safety.classes import Classes, refuse_unreal
+from noren.methods.chain import Chain
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Measure, Method, Score, must_accept
 
@@ -47,7 +48,7 @@ class Protected:
     public_rows: int
     deleted_rows: int
     inserted_rows: int
-    audited: bool
+    audited: bool | None
 
 
 def schema_for(
@@ -88,31 +89,36 @@ def protect(
 ) -> Protected:
     """Protect what lies in Parquet on the cluster ``engine`` and write the release folder, whole or not at all.
 
-    A release that claims k is audited where its ``classes`` can be counted on a cluster, before it takes its place.
+    A release that claims k is audited before it takes its place. That of a chain of a table is not: what its last step
+    was given lies nowhere. Its statement then says so, and whoever judges it knows.
     """
     plan = plan_of(method)
     seed = checked_seed(seed)
-    spark = session(engine)
-    with saying_faults(spark), told_by_stages(spark, progress) as told:
+    with at_work(engine, progress) as (spark, told):
         told(0.0, _("reading"))
         data = read(spark, original, schema)
         must_accept(method, data.schema)
         stop_at_repeated_people(data)
         release: ClusterRelease = plan.run(method, data, seed=seed, progress=told)
         parameters = release.statement.parameters
-        claims = audit and {"k", "min_class"} & parameters.keys() and not method.perturbs
+        last = method.steps[-1] if isinstance(method, Chain) else method
+        claims = audit and release.statement.claims_k and not last.perturbs
+        audited = claims and (last is method or release.given is not None)
+        if claims and not audited:
+            notes = {**release.statement.notes, "audit": "not run"}
+            release = replace(release, statement=replace(release.statement, notes=notes))
 
         def check(place: Place) -> None:
-            if claims:
+            if audited:
                 told(0.9, _("counting who fits"))
                 written = load_release(spark, place.address)
-                classes = Classes(sensitive=parameters.get("sensitive"))
-                refuse_unreal(_score(classes, ClusterEvidence(data, written), told))
+                claimed = replace(written, statement=release.statement.steps[-1])
+                known = data if release.given is None else release.given
+                audit_classes(ClusterEvidence(known, claimed), parameters.get("sensitive"), progress=told)
 
         counts = release.save(out, replace_existing=force, progress=told, check=check)
-    return Protected(
-        release.statement, data.rows, counts["public"], counts["deleted"], counts["inserted"], bool(claims)
-    )
+    verdict = audited if claims else None
+    return Protected(release.statement, data.rows, counts["public"], counts["deleted"], counts["inserted"], verdict)
 
 
 def attack(
@@ -128,14 +134,16 @@ def attack(
 ) -> dict[str, dict[str, Any]]:
     """Attack the public part of a release folder, and return what each attack found; guesses are written to ``out``."""
     ready = [(one, plan_of(one)) for one in attacks]
-    spark = session(engine)
     found: dict[str, dict[str, Any]] = {}
-    with saying_faults(spark), told_by_stages(spark, progress) as told:
+    with at_work(engine, progress) as (spark, told):
+        told(0.0, _("reading"))
         data, target = read(spark, original, schema), load_release(spark, release)
         for at, (one, plan) in enumerate(ready):
             must_accept(one, data.schema)
             told(at / len(ready), one.name)
-            guess: ClusterGuess = plan.run(one.told(target.statement), data, target.public, seed=seed, progress=told)
+            informed = told_periods(one, target.statement).told(target.statement)
+            known = in_released_words(data, target.statement)
+            guess: ClusterGuess = plan.run(informed, known, target.public, seed=seed, progress=told)
             about: dict[str, Any] = {"parameters": one.parameters(), **guess.notes}
             if out is not None:
                 file = Place(spark, out) / f"{one.name}.parquet"
@@ -158,9 +166,9 @@ def measure(
     progress: Progress = silent,
 ) -> dict[str, Score]:
     """Measure a release folder on the cluster ``engine``; measures of attacks look at the ``guesses`` of a folder."""
-    spark = session(engine)
     scores: dict[str, Score] = {}
-    with saying_faults(spark), told_by_stages(spark, progress) as told:
+    with at_work(engine, progress) as (spark, told):
+        told(0.0, _("reading"))
         data, target = read(spark, original, schema), load_release(spark, release)
         evidence = ClusterEvidence(data, target, _guesses(spark, guesses))
         for at, one in enumerate(measures):
@@ -180,8 +188,7 @@ def measure(
 
 def digest(folder: str | Path, *, engine: str, progress: Progress = silent) -> tuple[str, int]:
     """Return the digest of a release's public rows, and how many they are."""
-    spark = session(engine)
-    with saying_faults(spark), told_by_stages(spark, progress):
+    with at_work(engine, progress) as (spark, _told):
         public = load_release(spark, folder).public
         return digest_of(public), public.rows
 

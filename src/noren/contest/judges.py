@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from noren.contest.arena import Arena
+from noren.contest.engine import ENGINE_FROM
 from noren.contest.working import Work
 from noren.web.serving import PRIVATE_UMASK
 
@@ -23,7 +24,7 @@ __all__ = ["judge_until_told", "judging"]
 def judging(settings: ArenaSettings) -> Iterator[None]:
     """Judge beside a server, in threads and processes of its own."""
     arena = Arena(settings.folder, database=settings.database, files=settings.files, rehearsal=settings.rehearsal)
-    work = Work(arena, places=settings.workers)
+    work = Work(arena, places=settings.workers, engine=settings.engine, engine_from=settings.engine_from)
     work.start()
     try:
         yield
@@ -32,13 +33,13 @@ def judging(settings: ArenaSettings) -> Iterator[None]:
         arena.close()
 
 
-def judge_until_told(arena: Arena, places: int) -> None:
+def judge_until_told(arena: Arena, places: int, *, engine: str = "local", engine_from: int = ENGINE_FROM) -> None:
     """Judge until the process is interrupted or told to end; what is under way is done by others."""
     os.umask(PRIVATE_UMASK)
     told = threading.Event()
     for which in (signal.SIGINT, signal.SIGTERM):
         signal.signal(which, lambda *_about: told.set())
-    work = Work(arena, places=places)
+    work = Work(arena, places=places, engine=engine, engine_from=engine_from)
     work.start()
     told.wait()
     work.close()

@@ -30,6 +30,8 @@ class JudgesOrder:
         For a release, itself; for a guess, the release that it is against.
     targets
         For ``targets``: number, submission and digest of each release.
+    rows
+        How many rows the data of the round have.
     """
 
     kind: str
@@ -46,6 +48,7 @@ class JudgesOrder:
     label: str = ""
     salt: str = ""
     targets: tuple[tuple[str, str, str], ...] = ()
+    rows: int = 0
     seconds: int = 900
     megabytes: int = 4096
 
@@ -95,6 +98,7 @@ class JudgesDesk:
             "original": round_.data,
             "master": round_.master,
             "round": round_.id,
+            "rows": round_.rows,
             "seconds": contest.settings.seconds,
             "megabytes": contest.settings.megabytes,
         }

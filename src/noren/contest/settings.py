@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from noren.contest.engine import ENGINE_FROM, cluster_of
 from noren.contest.store.sealing import derived, kept_key
 from noren.web.settings import Settings
 
@@ -25,6 +26,8 @@ class ArenaSettings(Settings):
         Whether the server judges in its own process, too; else somebody runs ``noren contest work``.
     private_hooks
         Whether news may be sent to addresses inside this network.
+    engine_from
+        From how many rows on releases are judged on the cluster that ``engine`` names.
     """
 
     server: str = "arena"
@@ -33,6 +36,11 @@ class ArenaSettings(Settings):
     rehearsal: bool = False
     works: bool = True
     private_hooks: bool = False
+    engine_from: int = ENGINE_FROM
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        cluster_of(self.engine)
 
     @cached_property
     def key(self) -> bytes:

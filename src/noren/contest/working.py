@@ -4,6 +4,10 @@ A worker takes jobs of the queue, opens the files they name, hands them to proce
 (:mod:`noren.contest.judging.bench`), and writes down what came of it. Killed at any moment it loses nothing: its lease
 ends and another takes the job up, and what two found of one file counts once. A fault of ours is tried again and then
 given back.
+
+With an engine that is a cluster, releases from so many rows on are judged there, one at a time and in one session; a
+process of its own holds it. Where the cluster is lost, nothing of that counts: the file is judged again, whole, on this
+machine, the organiser reads so, and the cluster is left alone for a while.
 """
 
 from __future__ import annotations
@@ -23,10 +27,20 @@ import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
 from noren.contest.arena import JUDGE, Arena
+from noren.contest.engine import ENGINE_FROM, cluster_of
 from noren.contest.judges_desk import JudgesDesk, JudgesOrder
 from noren.contest.judging import SCORER
 from noren.contest.judging.bench import ScorerProcess
-from noren.contest.judging.faults import DISK_FULL, INTERRUPTED, OTHER_SCORER, STOPPED, UNEXPECTED, UNREADABLE, Fault
+from noren.contest.judging.faults import (
+    CLUSTER_LOST,
+    DISK_FULL,
+    INTERRUPTED,
+    OTHER_SCORER,
+    STOPPED,
+    UNEXPECTED,
+    UNREADABLE,
+    Fault,
+)
 from noren.contest.store.jobs import Job
 from noren.errors import InputError
 from noren.web.disk import is_disk_full
@@ -40,6 +54,8 @@ _LOOK, _TELL = 2.0, 0.5
 """Seconds between looks for jobs that were given up, and between what is told of a job."""
 _PATIENCE = 5.0
 """Seconds that a job waits which this worker cannot do and another may."""
+_REST = 300.0
+"""Seconds for which a cluster that was lost is left alone."""
 _AGAIN = (2.0, 10.0)
 """Seconds before what failed by our fault is tried a second and a third time."""
 
@@ -51,6 +67,8 @@ class Work:
     ----------
     places
         How many files it judges at once; as many as the machine has cores where left out.
+    engine, engine_from
+        The cluster that releases are judged on, and from how many rows on; ``local`` is this machine alone.
     scorer
         Makes the process that scores; for tests.
     """
@@ -60,6 +78,8 @@ class Work:
         arena: Arena,
         *,
         places: int | None = None,
+        engine: str = "local",
+        engine_from: int = ENGINE_FROM,
         scorer: Callable[[Path], ScorerProcess] = ScorerProcess,
     ) -> None:
         self.arena, self.desk = arena, JudgesDesk(arena)
@@ -68,6 +88,9 @@ class Work:
         self._all = [scorer(arena.folder / "judge.log") for _place in range(places)]
         for bench in self._all:
             self._benches.put(bench)
+        self._engine, self._engine_from = cluster_of(engine), engine_from
+        self._cluster = None if self._engine is None else scorer(arena.folder / "judge.log")
+        self._turn, self._rests_until = threading.Lock(), 0.0
         self.runner = Runner(arena.store.jobs.queue, self.do, {JUDGE: places})
         self._closed = threading.Event()
         self._tending = threading.Thread(target=self._look, name="noren-tending", daemon=True)
@@ -85,7 +108,7 @@ class Work:
         """Take no more jobs and stop those under way; others, or this one later, do them again."""
         self._closed.set()
         self.runner.close()
-        for bench in self._all:
+        for bench in (*self._all, *([self._cluster] if self._cluster else [])):
             bench.close()
         if self._tending.is_alive():
             self._tending.join()
@@ -115,18 +138,46 @@ class Work:
         if order.scorer != SCORER:
             claim.gone.wait(_PATIENCE)  # who has that version may take it
             return Fault(OTHER_SCORER)
-        with self._bench() as bench, contextlib.ExitStack() as files:
+        with contextlib.ExitStack() as files:
             plain: dict[str, Any] = {"rulebook": order.rulebook, "original": self._path(files, order.original)}
             plain["master"] = self._path(files, order.master) if order.master else None
             if order.kind == "targets":
-                return self._make_targets(order, plain, bench, claim)
+                with self._bench() as bench:
+                    return self._make_targets(order, plain, bench, claim)
             given = {"kind": order.kind, "submitted": self._path(files, order.submitted)}
             if order.guess:
                 given |= {"guess": self._path(files, order.guess), "salt": order.salt, "label": order.label}
-            found = self._on(bench, order, plain | given, claim)
+            found = self._scored(order, plain | given, claim)
         if isinstance(found, Fault):
             return found
         self.desk.judged(order, found)
+        return None
+
+    def _scored(self, order: JudgesOrder, given: dict[str, Any], claim: Claim) -> dict[str, Any] | Fault:
+        """Score a file: on the cluster where it is large, and whole on this machine where the cluster was lost."""
+        if self._cluster is not None and order.kind == "release" and order.rows >= self._engine_from:
+            found = self._by_cluster(self._cluster, order, given, claim)
+            if found is not None:
+                return found
+        with self._bench() as bench:
+            return self._on(bench, order, given, claim)
+
+    def _by_cluster(
+        self, bench: ScorerProcess, order: JudgesOrder, given: dict[str, Any], claim: Claim
+    ) -> dict[str, Any] | Fault | None:
+        """Score a file on the cluster; None where it was lost, or was not long ago."""
+        with self._turn:  # one session on the cluster, and one piece of work in it
+            if time.monotonic() < self._rests_until or claim.gone.is_set():
+                return None
+            there = {"engine": self._engine, "folder": str((self.arena.folder / "cluster").resolve())}
+            found = self._on(bench, order, given | there, claim)
+            if not isinstance(found, Fault) or claim.gone.is_set() or found.reason in (STOPPED, UNREADABLE):
+                return found
+            bench.close()  # what is left of the session goes with it
+            self._rests_until = time.monotonic() + _REST
+        _log.warning("%s: %s (%s)", claim.id, CLUSTER_LOST, found.reason)
+        with contextlib.suppress(SQLAlchemyError):  # it is only told
+            self.arena.store.jobs.note(claim.id, self.runner.holder, CLUSTER_LOST)
         return None
 
     def _make_targets(
@@ -160,7 +211,12 @@ class Work:
                 with contextlib.suppress(SQLAlchemyError):  # it is only told
                     self.arena.store.jobs.tell(claim.id, self.runner.holder, done, words)
 
-        return bench.do(given, seconds=order.seconds, megabytes=order.megabytes, stop=claim.gone, progress=progress)
+        def hear(stages: list[dict[str, Any]]) -> None:
+            with contextlib.suppress(SQLAlchemyError):
+                self.arena.store.jobs.keep_stages(claim.id, self.runner.holder, stages)
+
+        limits = {"seconds": order.seconds, "megabytes": order.megabytes}
+        return bench.do(given, **limits, stop=claim.gone, progress=progress, hear=hear)
 
     @contextlib.contextmanager
     def _bench(self) -> Any:

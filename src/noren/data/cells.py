@@ -25,6 +25,7 @@ __all__ = [
     "KINDS",
     "contains",
     "generalised_dtype",
+    "in_texts",
     "is_generalised",
     "is_interval",
     "is_set",
@@ -110,6 +111,11 @@ def contains(cells: pl.Series, values: pl.Series) -> pl.Series:
     return both.select((cell.is_null() | fits.fill_null(value=False)).alias(cells.name))[cells.name]
 
 
+def in_texts(values: pl.Series) -> pl.Series:
+    """Return texts that are numbered as texts, and other values as they are."""
+    return values.cast(pl.String) if isinstance(values.dtype, pl.Enum | pl.Categorical) else values
+
+
 def shown_only(values: pl.Series) -> pl.Series:
     """Return values whose type names only texts that some cell says; a domain would tell what was taken out.
 
@@ -118,7 +124,7 @@ def shown_only(values: pl.Series) -> pl.Series:
     """
     dtype = values.dtype
     if isinstance(dtype, pl.Enum | pl.Categorical):
-        return values.cast(pl.String)
+        return in_texts(values)
     if isinstance(dtype, pl.List) and isinstance(dtype.inner, pl.Enum | pl.Categorical):
         listed = values.drop_nulls().explode(empty_as_null=False)
         shown = set_dtype(listed.unique().cast(pl.String).sort())

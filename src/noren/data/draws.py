@@ -10,7 +10,7 @@ good for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,6 +35,9 @@ from noren.progress import Progress, silent
 __all__ = ["Draws", "drawn", "write_draws"]
 
 _MICROSECONDS_PER_DAY = 86_400_000_000
+_BLOCK_ROWS = 1 << 20
+_Drawer = Callable[[slice, Real], pl.Series]
+"""Draws a column's values at some rows, from a uniform number for each."""
 
 
 class Draws:
@@ -53,6 +56,8 @@ class Draws:
         items, each equally likely.
     places
         Where the rows stand in the whole public part, if they are some of its rows: they are drawn as they are there.
+    only
+        The roles of the columns to draw; left out, all that are measured. Others stay as they are.
 
     Examples
     --------
@@ -77,26 +82,36 @@ class Draws:
         seed: int,
         categories: Mapping[str, Sequence[str]] | None = None,
         places: Whole | None = None,
+        only: Collection[Role] | None = None,
     ) -> None:
         self.public = public
-        self.places = np.arange(len(public)) if places is None else places
+        self.places = places
         self.seed = seed
-        self._columns: list[Callable[[Real], pl.Series]] = []
-        for column in original.measured():
+        self._columns: dict[int, _Drawer] = {}
+        for stream, column in enumerate(original.measured()):
+            if only is not None and column.role not in only:
+                continue
             values, cells = exact_values(original, column), public.frame[column.name]
             if column.scale == Scale.NOMINAL:
                 known = categories if column.role == Role.ITEM else None
-                self._columns.append(_from_choices(values, cells, known))
+                self._columns[stream] = _from_choices(values, cells, known)
             else:
-                self._columns.append(_from_intervals(values, cells, column))
+                self._columns[stream] = _from_intervals(values, cells, column)
 
     def __getitem__(self, draw: int) -> History:
         """Return draw number ``draw``, counted from 0: the public rows with exact values."""
-        exact = [
-            column(uniforms_at(self.places, seed=self.seed, draw=draw, stream=stream))
-            for stream, column in enumerate(self._columns)
-        ]
+        exact = [self._drawn(draw, stream) for stream in self._columns]
         return replace(self.public, frame=self.public.frame.with_columns(exact), spelling=Spelling())
+
+    def _drawn(self, draw: int, stream: int) -> pl.Series:
+        """Draw a column, some rows after another: what is made on the way takes several times its memory."""
+        blocks = []
+        for start in range(0, max(len(self.public), 1), _BLOCK_ROWS):
+            stop = min(start + _BLOCK_ROWS, len(self.public))
+            places = np.arange(start, stop) if self.places is None else self.places[start:stop]
+            uniform = uniforms_at(places, seed=self.seed, draw=draw, stream=stream)
+            blocks.append(self._columns[stream](slice(start, stop), uniform))
+        return pl.concat(blocks)
 
     def first(self, count: int) -> Iterator[History]:
         """Return the first ``count`` draws, one at a time."""
@@ -140,24 +155,26 @@ def _numbered(draw: History, number: int) -> pl.DataFrame:
     return draw.frame.select(pl.lit(number, dtype=pl.UInt32).alias("draw"), *draw.schema.names)
 
 
-def _from_intervals(values: pl.Series, cells: pl.Series, column: Column) -> Callable[[Real], pl.Series]:
+def _from_intervals(values: pl.Series, cells: pl.Series, column: Column) -> _Drawer:
     """Return what draws a column of numbers or dates."""
     ends = [cells.struct.field(end) for end in ("lo", "hi")] if is_interval(cells.dtype) else [cells, cells]
     known = numbers(values.drop_nulls())
     # an original without any value leaves suppressed cells empty: there is nothing to draw from
     span = (known.min(), known.max()) if len(known) else (np.nan, np.nan)
-    suppressed = cells.is_null().to_numpy() & ~_blank(values, cells)
-    lo, hi = (np.where(suppressed, bound, numbers(end)) for end, bound in zip(ends, span, strict=True))
+    has_blanks = bool(values.null_count())
 
-    def draw(uniform: Real) -> pl.Series:
+    def draw(rows: slice, uniform: Real) -> pl.Series:
+        some = cells[rows]
+        suppressed = some.is_null().to_numpy() & ~_blank(some, has_blanks=has_blanks)
+        lo, hi = (np.where(suppressed, bound, numbers(end[rows])) for end, bound in zip(ends, span, strict=True))
         return _typed(from_grid(lo, hi, column.grid, uniform), column)
 
     return draw
 
 
-def _blank(values: pl.Series, cells: pl.Series) -> NDArray[np.bool_]:
-    """Return which cells are blank as the original's are, rather than suppressed."""
-    if is_generalised(cells.dtype) or not values.null_count():
+def _blank(cells: pl.Series, *, has_blanks: bool) -> NDArray[np.bool_]:
+    """Return which cells are blank as the original's are, if it has any, rather than suppressed."""
+    if is_generalised(cells.dtype) or not has_blanks:
         return np.zeros(len(cells), dtype=np.bool_)
     return cells.is_null().to_numpy()
 
@@ -172,33 +189,39 @@ def _typed(values: Real, column: Column) -> pl.Series:
     return said.round().cast(column.dtype) if column.dtype.is_integer() else said.cast(column.dtype)
 
 
-def _from_choices(
-    values: pl.Series, cells: pl.Series, categories: Mapping[str, Sequence[str]] | None
-) -> Callable[[Real], pl.Series]:
+def _from_choices(values: pl.Series, cells: pl.Series, categories: Mapping[str, Sequence[str]] | None) -> _Drawer:
     """Return what draws a column of names: one of the set, of the set's categories, or of all there are."""
     everything = values.drop_nulls().unique().cast(pl.String).sort()
-    listed = cells.cast(pl.List(pl.String)) if is_set(cells.dtype) else _alone(cells)
-    sizes = listed.list.len().fill_null(0).cast(pl.Int64).to_numpy()
-    said = listed.filter(pl.Series(sizes > 0)).explode()
-    # elements: those the cells say, row by row, and behind them one that stands for all items, for suppressed cells
-    stop = np.cumsum(sizes)
-    start = stop - sizes
-    suppressed = sizes == 0
-    start[suppressed], stop[suppressed] = len(said), len(said) + 1
+    listed = cells if is_set(cells.dtype) else _alone(cells)
+    elements = _listed(listed).unique().cast(pl.String).sort()
+    numbered = listed.cast(pl.List(pl.Enum(elements)))
     groups = {c: list(items) for c, items in (categories or {}).items()}
-    shelf, first = _shelf(said, groups, everything)
-    weight = np.append(first[1], len(everything))
-    places = np.append(first[0], len(shelf) - len(everything))
-    name, blank = cells.name, pl.Series(_blank(values, cells))
+    shelf, starts, lengths = _shelf(elements, groups, everything)
+    name, has_blanks = cells.name, bool(values.null_count())
 
-    def draw(uniform: Real) -> pl.Series:
+    def draw(rows: slice, uniform: Real) -> pl.Series:
+        some = numbered[rows]
+        sizes = some.list.len().fill_null(0).cast(pl.Int64).to_numpy()
+        said = _listed(some).to_physical().to_numpy()
+        # elements: those the cells say, row by row, and behind them one that stands for all items, for suppressed cells
+        stop = np.cumsum(sizes)
+        start = stop - sizes
+        suppressed = sizes == 0
         if not len(everything) and suppressed.any():
             return pl.Series(name, [None] * len(suppressed), dtype=pl.String)
-        element, value = from_sets(start, stop, weight, uniform)
+        start[suppressed], stop[suppressed] = len(said), len(said) + 1
+        element, value = from_sets(start, stop, np.append(lengths[said], len(everything)), uniform)
+        places = np.append(starts[said], len(shelf) - len(everything))
         chosen = shelf.gather(places[element] + value).alias(name)
-        return chosen.set(blank, None) if blank.any() else chosen
+        blank = _blank(cells[rows], has_blanks=has_blanks)
+        return chosen.set(pl.Series(blank), None) if blank.any() else chosen
 
     return draw
+
+
+def _listed(sets: pl.Series) -> pl.Series:
+    """Return what sets list, one after another."""
+    return sets.drop_nulls().explode(empty_as_null=False)
 
 
 def _alone(cells: pl.Series) -> pl.Series:
@@ -207,18 +230,14 @@ def _alone(cells: pl.Series) -> pl.Series:
 
 
 def _shelf(
-    said: pl.Series, groups: Mapping[str, Sequence[str]], everything: pl.Series
-) -> tuple[pl.Series, tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    elements: pl.Series, groups: Mapping[str, Sequence[str]], everything: pl.Series
+) -> tuple[pl.Series, Whole, Whole]:
     """Lay out all items that can be drawn, and say where each element's items start and how many they are.
 
     An element is an item, which stands for itself, or a category, which stands for its items. The original's items
     come last, all of them.
     """
-    elements = said.unique().sort()
     runs = [list(groups.get(e, [e])) for e in elements.to_list()]
     lengths = np.array([len(run) for run in runs], dtype=np.int64)
-    starts = np.cumsum(lengths) - lengths
     shelf = pl.concat([pl.Series([item for run in runs for item in run], dtype=pl.String), everything])
-    place = pl.DataFrame({"said": elements, "start": starts, "length": lengths})
-    found = said.to_frame("said").join(place, on="said", how="left", maintain_order="left")
-    return shelf, (found["start"].to_numpy(), found["length"].to_numpy())
+    return shelf, np.cumsum(lengths) - lengths, lengths

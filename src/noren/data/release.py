@@ -23,9 +23,9 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from noren.data.cells import is_interval, shown_only
+from noren.data.cells import in_texts, is_interval, shown_only
 from noren.data.display import Card, brief
-from noren.data.formats.binary_files import checked_frame, saying_damage
+from noren.data.formats.binary_files import checked_frame, parquet_blocks
 from noren.data.formats.files import FolderKind, writing_folder
 from noren.data.formats.folders import parquet_parts
 from noren.data.formats.guess_files import write_truth
@@ -196,7 +196,8 @@ class Release:
     ) -> Release:
         """Make a release of rows that stand in the original's order, deleted rows being rows of nulls.
 
-        The public part drops deleted rows and is sorted by its own text, so its order tells nothing.
+        The public part drops deleted rows and is sorted by its own text, so its order tells nothing. Texts of
+        ``aligned`` may be numbered (:class:`polars.Enum`), which takes less memory; those of the public part are not.
 
         Parameters
         ----------
@@ -227,7 +228,8 @@ class Release:
         origin = order.set(order >= len(original), None).alias("row")
         secret = Secret(pseudonyms, origin, len(original), seed, original.digest())
         kept = every.take(order)
-        unspelled = replace(kept, spelling=replace(kept.spelling, newline="\n", final_newline=True))
+        frame = kept.frame.with_columns(in_texts(values) for values in kept.frame)
+        unspelled = replace(kept, frame=frame, spelling=replace(kept.spelling, newline="\n", final_newline=True))
         return cls(unspelled, secret, statement)
 
     def then(self, second: Release) -> Release:
@@ -290,12 +292,16 @@ class Release:
 
     def aligned(self) -> Records:
         """Return the released rows in the original's order, deleted rows as rows of nulls; for the steward alone."""
-        places = pl.DataFrame({"row": self.secret.origin}).with_row_index("public").drop_nulls()
-        every = pl.DataFrame({"row": pl.int_range(self.secret.original_rows, dtype=pl.UInt32, eager=True)})
-        order = every.join(places, on="row", how="left", maintain_order="left")["public"]
+        order = self.places()
         frame = self.public.frame.select(pl.all().gather(order))
         back = self.public.spelling.take(order.fill_null(len(self.public)))
         return replace(self.public, frame=frame, spelling=back)
+
+    def places(self) -> pl.Series:
+        """Return for each original row the place of its public row, null where it was deleted."""
+        places = pl.DataFrame({"row": self.secret.origin}).with_row_index("public").drop_nulls()
+        every = pl.DataFrame({"row": pl.int_range(self.secret.original_rows, dtype=pl.UInt32, eager=True)})
+        return every.join(places, on="row", how="left", maintain_order="left")["public"]
 
     # --- on disk -----------------------------------------------------------------------------------------------
 
@@ -421,9 +427,8 @@ def public_block(frame: pl.DataFrame, schema: Schema) -> Records:
 
 
 def _read_public(path: Path) -> Records:
-    table = _read_table(path)
+    frame = _read_frame(path)
     schema = public_schema(path)
-    frame = _frame(table, path)
     if not set(schema.names) <= set(frame.columns):
         raise _not_a_release(path)
     public = public_block(frame, schema)
@@ -452,8 +457,8 @@ def _holds(values: pl.Series, column: Column) -> bool:
 
 def _read_secret(folder: Path, public_rows: int) -> Secret:
     run = _read_json(folder / "run.json", {"rows": int}, {"seed": int | None, "digest": str | None})
-    pseudonyms = _frame(_read_table(folder / "pseudonyms.parquet"), folder / "pseudonyms.parquet")
-    origin = _frame(_read_table(folder / "origin.parquet"), folder / "origin.parquet")
+    pseudonyms = _read_frame(folder / "pseudonyms.parquet")
+    origin = _read_frame(folder / "origin.parquet")
     fits = (
         {"pseudonym", "customer"} <= set(pseudonyms.columns)
         and origin.columns == ["row"]
@@ -475,20 +480,18 @@ def _within(places: pl.Series, count: int) -> bool:
     return all(0 <= int(place) < count for place in (places.min(), places.max()) if isinstance(place, int))
 
 
-def _read_table(path: Path) -> pa.Table:
+def _read_frame(path: Path) -> pl.DataFrame:
+    """Read a part of a release, block by block: texts that come again are held once."""
     try:
-        if path.is_dir():
-            parts = [_read_table(part.path) for part in parquet_parts(path)]
-            return pa.concat_tables(part.replace_schema_metadata(None) for part in parts)
-        with saying_damage(path, "Parquet"), pq.ParquetFile(path) as file:
-            return file.read()
+        blocks = list(parquet_blocks(path))
+        return pl.concat(blocks) if blocks else _empty_frame(path)
     except FileError:
         raise _not_a_release(path) from None
 
 
-def _frame(table: pa.Table, path: Path) -> pl.DataFrame:
-    with saying_damage(path, "Parquet"):
-        return checked_frame(table)
+def _empty_frame(path: Path) -> pl.DataFrame:
+    first = parquet_parts(path)[0].path if path.is_dir() else path
+    return checked_frame(pq.read_schema(first).empty_table())
 
 
 def _not_a_release(path: Path) -> FileError:

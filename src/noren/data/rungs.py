@@ -11,7 +11,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from noren.data.arrays import exact_values
+from noren.data.distinct import different
 from noren.data.formats.render import value_text
+from noren.data.formats.text_order import has_negative_zero
 from noren.data.frames import Table
 from noren.data.hierarchies import SAYS_NOTHING, Hierarchy
 from noren.data.schema import Column, Scale
@@ -49,7 +51,7 @@ class Rungs:
     """
 
     column: Column
-    codes: Whole
+    codes: NDArray[np.unsignedinteger]
     ladder: Ladder
     labels: tuple[pl.Series, ...]
     leaves: tuple[Whole, ...]
@@ -68,13 +70,24 @@ class Rungs:
 
     def cells(self, level: int) -> pl.Series:
         """Return each row's label on ``level``."""
-        return self.labels[level].gather(self.ladder.maps()[level][self.codes]).alias(self.column.name)
+        return self._shown(self.labels[level], level)
+
+    def numbered_cells(self, level: int) -> pl.Series:
+        """Return each row's label on ``level`` as the number of a text: a byte in place of sixteen."""
+        labels = self.labels[level]
+        return self._shown(labels.cast(pl.Enum(labels.drop_nulls())), level)
+
+    def _shown(self, labels: pl.Series, level: int) -> pl.Series:
+        return labels.gather(self.ladder.maps()[level][self.codes]).alias(self.column.name)
 
 
 def texts_of(table: Table, column: Column) -> pl.Series:
     """Return a column's exact values as text, as a hierarchy lists them."""
-    values = exact_values(table, column)
-    return values.to_frame().select(value_text(pl.col(column.name), column).alias(column.name))[column.name]
+    return _texts(exact_values(table, column), column)
+
+
+def _texts(values: pl.Series, column: Column) -> pl.Series:
+    return values.to_frame().select(value_text(pl.col(values.name), column).alias(values.name))[values.name]
 
 
 def complete_rows(table: Table, hierarchies: Mapping[str, Hierarchy]) -> pl.Series:
@@ -90,8 +103,11 @@ def complete_rows(table: Table, hierarchies: Mapping[str, Hierarchy]) -> pl.Seri
 
 
 class _Place(NamedTuple):
+    """A column's different values as texts, which of them each row has, and their hierarchy."""
+
     column: Column
     texts: pl.Series
+    which: pl.Series
     hierarchy: Hierarchy
 
 
@@ -103,15 +119,16 @@ def on_rungs(
     Missing cells (empty, or :data:`MISSING_MARK`) are a category of their own below the top, or an error. ``counts``
     tells how many rows each row of ``table`` stands for.
     """
-    places = []
+    rungs = []
     unlisted: list[str] = []
     for name, given in hierarchies.items():
         column = table.schema[name]
-        place = _Place(column, texts_of(table, column), _in_canonical_text(given, column))
+        place = _placed(exact_values(table, column), column, _in_canonical_text(given, column))
         if missing == "category":
             place = _with_missing(place)
         unlisted += [f"{name} = {value!r}" for value in _unlisted(place)]
-        places.append(place)
+        if not unlisted:
+            rungs.append(_rungs(place, counts))
     if unlisted:
         several = ", ".join(unlisted[:_SHOWN]) + (", …" if len(unlisted) > _SHOWN else "")
         raise ParameterError(
@@ -120,7 +137,15 @@ def on_rungs(
             ),
             _("add a row for each to the column's file; missing cells may be a category (--missing category)"),
         )
-    return [_rungs(place, counts) for place in places]
+    return rungs
+
+
+def _placed(values: pl.Series, column: Column, hierarchy: Hierarchy) -> _Place:
+    if has_negative_zero(values):
+        values = _texts(values, column)
+    rows, which = different(values)
+    known = values.gather(rows)
+    return _Place(column, known if known.dtype == pl.String else _texts(known, column), which, hierarchy)
 
 
 def _in_canonical_text(hierarchy: Hierarchy, column: Column) -> Hierarchy:
@@ -147,7 +172,7 @@ def _with_missing(place: _Place) -> _Place:
         own = [MISSING_MARK] * (labels.width - 1)
         row = pl.DataFrame([[*own, top[0] if len(top) == 1 else MISSING_MARK]], schema=labels.schema, orient="row")
         labels = pl.concat([labels, row])
-    return _Place(place.column, texts, Hierarchy(place.hierarchy.name, labels))
+    return place._replace(texts=texts, hierarchy=Hierarchy(place.hierarchy.name, labels))
 
 
 def _unlisted(place: _Place) -> list[str]:
@@ -164,6 +189,7 @@ def _rungs(place: _Place, counts: Whole | None) -> Rungs:
     codes = pl.DataFrame({"0": place.texts}).join(
         present.select("0", code=pl.int_range(pl.len())), on="0", how="left", maintain_order="left"
     )["code"]
+    small = np.min_scalar_type(len(present))  # of many rows codes are what takes memory
     steps: list[Whole] = []
     shown, leaves = [present["0"]], [np.ones(len(present), dtype=np.int64)]
     below = np.arange(len(present), dtype=np.int64)
@@ -184,7 +210,7 @@ def _rungs(place: _Place, counts: Whole | None) -> Rungs:
     said = tuple(names.to_frame("x").select(pl.when(pl.col("x") != SAYS_NOTHING).then("x"))["x"] for names in shown)
     return Rungs(
         place.column,
-        codes.cast(pl.Int64).to_numpy(),
+        codes.to_numpy().astype(small)[place.which.to_numpy()],
         Ladder(len(present), tuple(steps)),
         said,
         tuple(leaves),

@@ -57,6 +57,15 @@ class Statement:
         return self.steps[-1].notes.get("truthful") is not False
 
     @property
+    def claims_k(self) -> bool:
+        """Whether the last step claims a k, which is then audited.
+
+        >>> Statement.of_chain([Statement("generalize", {"k": 3}), Statement("thin", {"share": 0.1})]).claims_k
+        False
+        """
+        return bool({"k", "min_class"} & self.steps[-1].parameters.keys())
+
+    @property
     def steps(self) -> list[Statement]:
         """What each step of a chain says; of a single method, what it says itself."""
         done, said = self.parameters.get("steps"), self.notes.get("steps")

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-__all__ = ["count", "decimal", "number", "percent", "tenth"]
+from noren.i18n import ngettext
+
+__all__ = ["count", "decimal", "number", "percent", "size", "tenth"]
 
 
 def count(number: int) -> str:
     """Write a number of things."""
     return f"{number:,}"
+
+
+def size(bytes_: int) -> str:
+    """Return how large a file is.
+
+    >>> size(900), size(64 * 2**20)
+    ('900 bytes', '67.1 MB')
+    """
+    if bytes_ < 1000:
+        return ngettext("{count} byte", "{count} bytes", bytes_).format(count=bytes_)
+    return f"{bytes_ / 1e6:,.1f} MB" if bytes_ >= 100_000 else f"{bytes_ / 1e3:,.1f} kB"
 
 
 def decimal(value: float) -> str:

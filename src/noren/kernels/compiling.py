@@ -15,6 +15,8 @@ from numba import njit
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
+from noren.kernels.ahead import KernelCache
+
 __all__ = ["kernel", "part", "read_only"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -26,9 +28,19 @@ _ONE_WAY_IN: dict[str, Any] = {"no_cfunc_wrapper": True}
 
 
 def kernel(*, fastmath: Set[str] = frozenset()) -> Callable[[_Function], _Function]:
-    """Compile a function that Python calls on its first call, keep it, and run it without the interpreter's lock."""
-    compiled: Any = njit(cache=True, nogil=True, fastmath=set(fastmath) or False, **_ONE_WAY_IN)
-    return lambda function: compiled(function)
+    """Compile a function that Python calls on its first call, keep it, and run it without the interpreter's lock.
+
+    Where it was compiled ahead, that is taken (:mod:`noren.kernels.ahead`).
+    """
+    compiled: Any = njit(nogil=True, fastmath=set(fastmath) or False, **_ONE_WAY_IN)
+
+    def keeping(function: _Function) -> _Function:
+        dispatcher = compiled(function)
+        if dispatcher is not function:  # which it is where Numba is told not to compile
+            dispatcher._cache = KernelCache(function)
+        return dispatcher  # type: ignore[no-any-return]
+
+    return keeping
 
 
 def part(*, fastmath: Set[str] = frozenset()) -> Callable[[_Function], _Function]:

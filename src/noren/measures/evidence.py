@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import polars as pl
 
+from noren.data.formats.spelling import Spelling
 from noren.data.frames import History
 from noren.data.release import Release, Secret
+from noren.data.schema import Role
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import _
 from noren.protocols import Evidence, Guess, Measure, Need
@@ -76,10 +79,13 @@ def guesses_of(evidence: Evidence) -> Mapping[str, Guess]:
     return evidence.guesses
 
 
-def aligned_history(evidence: Evidence) -> History:
-    """Return the released rows beside the original's, deleted ones as rows of nulls."""
+def aligned_history(evidence: Evidence, only: Collection[Role]) -> History:
+    """Return the released rows beside the original's, deleted ones as rows of nulls; the customer and some columns."""
     _stop_at_another_original(evidence)
-    aligned = evidence.release.aligned()
+    release, public = evidence.release, evidence.release.public
+    left = [c.name for c in public.schema.columns if c.role not in (Role.CUSTOMER, *only)]
+    shown = replace(public, frame=public.frame.drop(left), schema=public.schema.without(left), spelling=Spelling())
+    aligned = replace(release, public=shown).aligned()
     if not isinstance(aligned, History):
         raise SchemaError(_("the release is a table"), _("this measure judges purchase histories"))
     return aligned

@@ -92,6 +92,7 @@ class Chain(Method):
     def stages(self, original: Records, *, seed: int, progress: Progress = silent) -> Iterator[Release]:
         """Run all steps and yield each one's release, that of what the step before it made public."""
         data = original
+        del original  # whoever runs a chain may let go of it, too
         for at, (step, one) in enumerate(zip(self.steps, self.seeds(seed), strict=True)):
             told = part_of(progress, at / len(self.steps), (at + 1) / len(self.steps), step.name)
             with self.on_step(at, data.schema):

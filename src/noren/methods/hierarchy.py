@@ -66,14 +66,14 @@ class Levelled:
     incomplete: int
 
     def cells(self, table: Table) -> dict[str, pl.Series]:
-        """Return the cells of the table's quasi columns: labels, and values as they are on the lowest level."""
+        """Return the cells of the quasi columns: numbered labels, and values as they are on the lowest level."""
         levels = zip(self.rungs, self.best.levels, strict=True)
         return {one.column.name: self._cells(table, one, level) for one, level in levels}
 
     def _cells(self, table: Table, one: Rungs, level: int) -> pl.Series:
         if level == 0:
             return _with_one_blank(table.frame[one.column.name], one.column)
-        cells = one.cells(level)
+        cells = one.numbered_cells(level)
         if len(cells) == len(table):
             return cells
         place = self.there.cum_sum().cast(pl.Int64) - 1
@@ -189,9 +189,10 @@ class HierarchyMethod(AlikeRows):
         chosen = self.levelled(original, quasi, sensitive, progress=progress)
         progress = silent if chosen.best.searched < 1 else progress  # who said enough need not be told more
         progress(0.6, _("writing labels"))
-        cells, statement = chosen.cells(original), self.statement(original.schema, chosen)
+        cells, statement, deleted = chosen.cells(original), self.statement(original.schema, chosen), chosen.deleted
+        del chosen  # codes of all rows
         progress(0.7, _("putting the rows in an order that tells nothing"))
-        return released(original, cells, chosen.deleted, statement, seed=seed, identifiers=self.identifiers)
+        return released(original, cells, deleted, statement, seed=seed, identifiers=self.identifiers)
 
     def levelled(
         self,
@@ -252,7 +253,7 @@ class HierarchyMethod(AlikeRows):
         read = read_hierarchies(self.hierarchies, [column.name for column in quasi])
         without = [column.name for column in quasi if column.name not in read]
         own = {
-            c.name: read.get(c.name) or Hierarchy.of_values(c.name, texts_of(table, c).drop_nulls().to_list())
+            c.name: read.get(c.name) or Hierarchy.of_values(c.name, texts_of(table, c).drop_nulls().unique().to_list())
             for c in quasi
         }
         nodes = math.prod(hierarchy.depth for hierarchy in own.values())
@@ -282,7 +283,7 @@ class HierarchyMethod(AlikeRows):
             which, first = distinct(codes, sizes)
         else:
             which, first = distinct([*codes, values], [*sizes, int(values.max()) + 1])
-        combinations = np.column_stack([its[first] for its in codes])
+        combinations = np.column_stack([its[first] for its in codes]).astype(np.int64)
         own_rows = rows[there.to_numpy()]
         counts, ladders = np.bincount(which, own_rows).astype(np.int64), [one.ladder for one in rungs]
         own = None if values is None else values[first]

@@ -253,7 +253,7 @@ def released(
     Parameters
     ----------
     cells
-        The quasi columns' cells, in the original's row order.
+        The quasi columns' cells, in the original's row order; texts may be numbered (:class:`polars.Enum`).
     deleted
         Which rows are not released: all of their cells go, the sensitive ones too. Kept apart they would be a class of
         their own, and perhaps of one.
@@ -292,7 +292,7 @@ def released_schema(schema: Schema, shown: Mapping[str, pl.DataType], identifier
 def _public_column(column: Column, dtype: pl.DataType) -> Column:
     """Return what a generalised column is: quasi; text where it holds labels of values that were none."""
     update: dict[str, Any] = {"role": Role.QUASI}
-    if dtype == pl.String:
+    if dtype == pl.String or isinstance(dtype, pl.Enum):
         # labels are no values: a domain, bounds or a grid of the values do not hold of them
         update |= {"type": ValueType.TEXT, "domain": None, "minimum": None, "maximum": None, "width": None}
         update |= {"format": None}

@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from noren.data.cells import is_generalised
+from noren.data.distinct import different
 from noren.data.schema import Column, Role, Scale, ValueType
 from noren.errors import ParameterError, SchemaError, ValueInCellError
 from noren.i18n import _
@@ -108,11 +109,13 @@ class Attribute:
         if self.column.domain is None:
             return self._steps(values, first_row)
         domain = list(self.column.domain)
-        texts = values.cast(pl.String)
+        rows, which = different(values)
+        texts = values.gather(rows).cast(pl.String)
         if MISSING in domain:
             texts = texts.fill_null(MISSING)
         known = pl.DataFrame({"value": domain, "code": pl.int_range(len(domain), eager=True)})
-        coded = pl.DataFrame({"value": texts}).join(known, on="value", how="left", maintain_order="left")["code"]
+        code = pl.DataFrame({"value": texts}).join(known, on="value", how="left", maintain_order="left")["code"]
+        coded = code.gather(which)
         self._stop_at_strangers(values, coded.is_null(), first_row)
         return coded.to_numpy()
 
@@ -152,6 +155,12 @@ class Attribute:
             column=self.name,
             value=values[row],
         )
+
+    def numbered_values(self, codes: Whole) -> pl.Series:
+        """Return the released values of codes, texts as numbers of the domain: a byte in place of sixteen."""
+        if self.column.domain is None:
+            return self.values(codes)
+        return pl.Series(self.name, self.column.domain, dtype=pl.Enum(self.column.domain)).gather(pl.Series(codes))
 
     def values(self, codes: Whole) -> pl.Series:
         """Return the released values of codes."""

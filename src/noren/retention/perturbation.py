@@ -98,13 +98,16 @@ class Perturbation:
 
     def codes(self, original: pl.DataFrame, first_row: int = 1) -> list[Whole]:
         """Return the attributes of original rows as codes."""
+        self._stop_at_missing(original)
+        return [a.codes(original[a.name], first_row) for a in self.attributes]
+
+    def _stop_at_missing(self, original: pl.DataFrame) -> None:
         missing = [name for name in self.names if name not in original.columns]
         if missing:
             raise SchemaError(
                 _("the data have no column {name!r}").format(name=missing[0]),
                 _("name the schema that was protected with (--schema)"),
             )
-        return [a.codes(original[a.name], first_row) for a in self.attributes]
 
     def places(self, released: pl.DataFrame) -> list[Whole]:
         """Return the attributes of released rows as codes."""
@@ -113,6 +116,11 @@ class Perturbation:
     def frame(self, codes: Sequence[Whole]) -> pl.DataFrame:
         """Return rows of released values."""
         return pl.DataFrame([a.values(c) for a, c in zip(self.attributes, codes, strict=True)])
+
+    def classed(self, original: pl.DataFrame) -> pl.DataFrame:
+        """Return original rows in the values that are released, texts numbered; a column at a time, to save memory."""
+        self._stop_at_missing(original)
+        return pl.DataFrame([a.numbered_values(a.codes(original[a.name])) for a in self.attributes])
 
     def perturbed(self, codes: Sequence[Whole], *, seed: int, first: int = 0) -> list[Whole]:
         """Perturb the rows that start at position ``first``: the same in blocks of any size."""
@@ -124,15 +132,25 @@ class Perturbation:
         draw = self._draw()
         return self._moved(codes, lambda stream: uniforms_at(places, seed=seed, draw=draw, stream=stream))
 
+    def perturbed_frame(self, original: pl.DataFrame, *, seed: int) -> pl.DataFrame:
+        """Return perturbed values of original rows, texts numbered; a column at a time, to save memory."""
+        self._stop_at_missing(original)
+        draw, rows = self._draw(), len(original)
+        columns = []
+        for at, attribute in enumerate(self.attributes):
+            codes = attribute.codes(original[attribute.name])
+            moved_ = self._moved_at(at, codes, lambda stream: uniforms(rows, seed=seed, draw=draw, stream=stream))
+            columns.append(attribute.numbered_values(moved_))
+        return pl.DataFrame(columns)
+
     def _moved(self, codes: Sequence[Whole], uniform: Callable[[int], Real]) -> list[Whole]:
-        found = []
-        for at, (attribute, rho, column) in enumerate(zip(self.attributes, self.rhos, codes, strict=True)):
-            one, two = uniform(2 * at), uniform(2 * at + 1)
-            if attribute.numeric:
-                found.append(moved(column, attribute.size, self.decay(at), one))
-            else:
-                found.append(replaced(column, attribute.size, rho, one, two))
-        return found
+        return [self._moved_at(at, column, uniform) for at, column in enumerate(codes)]
+
+    def _moved_at(self, at: int, codes: Whole, uniform: Callable[[int], Real]) -> Whole:
+        attribute, one = self.attributes[at], uniform(2 * at)
+        if attribute.numeric:
+            return moved(codes, attribute.size, self.decay(at), one)
+        return replaced(codes, attribute.size, self.rhos[at], one, uniform(2 * at + 1))
 
     def _draw(self) -> int:
         """Return a number of this perturbation's own, so that another one under the same seed draws other noise."""

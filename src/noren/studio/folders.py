@@ -9,8 +9,10 @@ from typing import Any
 
 from noren.data.formats.files import writing_file
 
-__all__ = ["Folders", "UnknownIdError", "read_json", "write_json"]
+__all__ = ["STAGES_FILE", "Folders", "UnknownIdError", "read_json", "write_json"]
 
+STAGES_FILE = "stages.json"
+"""What a cluster did for a run, step by step, beside its other files."""
 _ID = re.compile(r"[a-z0-9]{12}")
 
 

@@ -40,7 +40,7 @@ from noren.sweeps.table import rows_of, without_seeds
 if TYPE_CHECKING:
     from noren.sweeps.study import Study
 
-__all__ = ["NAMES", "STUDY", "SweepFile", "as_plain", "holds_study", "read_sweep_toml", "sweep_toml", "write_study"]
+__all__ = ["NAMES", "STUDY", "SweepFile", "as_plain", "holds_study", "sweep_toml", "write_study"]
 
 NAMES = ("report.html", "frontier.svg", "table.csv", "table.json", "sweep.toml")
 
@@ -225,11 +225,6 @@ class SweepFile:
             file=self.path,
             value=str(self._said.get(key)),
         )
-
-
-def read_sweep_toml(path: str | Path) -> SweepFile:
-    """Read the file that says what to sweep."""
-    return SweepFile(path)
 
 
 def sweep_toml(study: Study, folder: Path) -> str:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from noren.kernels.items.item_similarity import most_bought, purchase_matrix, scored, similarities, similarity_error
+from noren.kernels.items.item_similarity import any_alike, most_bought, purchase_matrix, scored, similarity_error
 
 TABLES = st.lists(st.lists(st.integers(0, 90), min_size=4, max_size=4), min_size=2, max_size=6)
 
@@ -25,8 +25,9 @@ def test_the_distance_of_two_tables(one: list[list[float]], two: list[list[float
     s, t = ({p: cosine(table, *p) for p in pairs} for table in (one, two))
     total = sum(s.values())
     expected = min(1.0, sum(abs(s[p] - t[p]) for p in pairs if s[p] > 0) / total) if total else 0.0
-    found = similarity_error(*(similarities(sparse.csr_array(np.array(table, dtype=float))) for table in (one, two)))
-    assert found == pytest.approx(expected, abs=1e-12)
+    scores = [sparse.csr_array(np.array(table, dtype=float)) for table in (one, two)]
+    assert similarity_error(*scores) == pytest.approx(expected, abs=1e-12)
+    assert any_alike(scores[0]) == (total > 0)
 
 
 def test_scores() -> None:

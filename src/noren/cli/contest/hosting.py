@@ -12,6 +12,7 @@ from noren.cli.contest.options import Database, Files, arena_at
 from noren.cli.parts.help_pages import App
 from noren.cli.parts.ports import listening
 from noren.cli.parts.screen import say
+from noren.contest.engine import ENGINE_FROM, cluster_of
 from noren.errors import ParameterError
 from noren.i18n import _
 
@@ -23,6 +24,24 @@ Folder = Annotated[
 ]
 Rehearsal = Annotated[
     bool, typer.Option("--rehearsal", help=_("Let organisers move the clock; never for a cup that counts."))
+]
+Engine = Annotated[
+    str,
+    typer.Option(
+        "--engine",
+        envvar="NOREN_ENGINE",
+        metavar="local|spark://…|local[n]",
+        help=_("Where large releases are judged; what has no plan for a cluster is judged here, with the same scores."),
+    ),
+]
+EngineFrom = Annotated[
+    int,
+    typer.Option(
+        "--engine-from",
+        envvar="NOREN_ENGINE_FROM",
+        min=1,
+        help=_("Hand a release to the cluster from so many rows on; smaller ones do not wait for Spark."),
+    ),
 ]
 
 
@@ -53,6 +72,8 @@ def serve(
     workers: Annotated[
         int | None, typer.Option("--workers", min=1, max=64, help=_("How many files are judged at once."))
     ] = None,
+    engine: Engine = "local",
+    engine_from: EngineFrom = ENGINE_FROM,
     private_hooks: Annotated[
         bool,
         typer.Option(
@@ -85,6 +106,8 @@ def serve(
         rehearsal=rehearsal,
         works=works,
         private_hooks=private_hooks,
+        engine=engine,
+        engine_from=engine_from,
         **chosen,
     )
     address, *others = settings.addresses
@@ -126,14 +149,17 @@ def work(
             "--lease", min=1.0, help=_("Seconds after which the job of a worker that is not heard of is anybody's.")
         ),
     ] = None,
+    engine: Engine = "local",
+    engine_from: EngineFrom = ENGINE_FROM,
 ) -> None:
     """Judge what is handed in until Ctrl-C."""
     from noren.contest.judges import judge_until_told
 
+    cluster_of(engine)
     folder = data_dir or default_folder()
     with arena_at(folder, database, files, rehearsal=rehearsal, lease=lease) as arena:
         say(_("judging for the arena in {folder} (Ctrl-C ends it)").format(folder=folder))
-        judge_until_told(arena, workers)
+        judge_until_told(arena, workers, engine=engine, engine_from=engine_from)
 
 
 def add_to(app: App) -> None:

@@ -71,7 +71,7 @@ def attack(
     found = compared(_first_pairs(tokens, buyers, sides.unit))
     bound = found.filter(f.col("rank") == wanted).select("set", f.col("score").alias("least"))
     best = compared(_pairs(tokens, buyers, bound, sides.unit)).persist(StorageLevel.DISK_ONLY)
-    pairs = pseudonyms.select("pseudonym", "set").join(best, "set").select("pseudonym", "customer", "score", "rank")
+    pairs = pseudonyms.select("pseudonym", "set", "place").join(best, "set").drop("set")
     counts: Any = (
         pseudonyms.select("pseudonym", "set")
         .join(best.filter("rank = 1").select("set", "score"), "set", "left")
@@ -80,7 +80,7 @@ def attack(
     )
     many, named, total = int(counts[0]), int(counts[1]), float(counts[2] or 0.0)
     notes = {"unlike_anybody": many - named, "mean_similarity": total / many if many else 0.0}
-    return ClusterGuess(attack.name, pairs if wanted > 1 else pairs.drop("rank"), notes)
+    return ClusterGuess(attack.name, pairs if wanted > 1 else pairs.drop("rank"), notes, ties=("place",))
 
 
 def _tokens(block: pl.DataFrame) -> pl.DataFrame:

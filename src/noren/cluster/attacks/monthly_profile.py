@@ -12,6 +12,7 @@ from noren.cluster.guess import ClusterGuess
 from noren.cluster.plans import plan
 from noren.cluster.sides import rowless
 from noren.data.arrays import exact_values
+from noren.data.cells import is_interval
 from noren.data.frames import History, Records
 from noren.data.schema import Role
 from noren.i18n import N_
@@ -53,8 +54,8 @@ def attack(
         _most_alike,
         {"period": pl.String(), "number": pl.Float64(), "pseudonym": pl.String(), "score": pl.Float64()},
     )
-    pairs = known.join(named, at).select("pseudonym", "customer", "score", "period")
-    return ClusterGuess(attack.name, pairs, {"profiles": known.count()})
+    pairs = known.join(named, at).select("pseudonym", "customer", "score", "period", "day")
+    return ClusterGuess(attack.name, pairs, {"profiles": known.count()}, ties=("customer", "day"))
 
 
 def _most_alike(block: pl.DataFrame) -> pl.DataFrame:
@@ -76,18 +77,26 @@ def _most_alike(block: pl.DataFrame) -> pl.DataFrame:
 
 
 def _profiles(attack: MonthlyProfile, records: ClusterRecords, who: str) -> DataFrame:
-    """Return the number of every customer (or pseudonym) and period: sums of whole numbers over counts."""
+    """Return the number of every customer (or pseudonym) and period: sums of whole numbers over counts.
+
+    ``day`` is a day of the period, by which a customer's periods stand in order of time.
+    """
     from pyspark.sql import functions as f
 
     def kernel(block: Records, _rows: pl.Series) -> pl.DataFrame:
         if not isinstance(block, History):  # pragma: no cover - attacks on histories get histories
             raise TypeError(type(block))
         rows = block.frame.select(amount=attack.amount(block))
-        rows = rows.with_columns(block[Role.CUSTOMER].alias(who), attack.row_periods(block).alias("period"))
+        dates = block[Role.DATE]
+        days = (dates.struct.field("lo") if is_interval(dates.dtype) else dates).cast(pl.Date).cast(pl.Int32)
+        rows = rows.with_columns(
+            block[Role.CUSTOMER].alias(who), attack.row_periods(block).alias("period"), days.alias("day")
+        )
         return rows.drop_nulls([who, "period"])
 
-    rows = records.map(kernel, {who: pl.String(), "period": pl.String(), "amount": pl.Int64()})
-    sums = rows.groupBy(who, "period").agg(f.sum("amount").alias("total"), f.count("amount").alias("counted"))
+    into = {who: pl.String(), "period": pl.String(), "amount": pl.Int64(), "day": pl.Int32()}
+    each = records.map(kernel, into).groupBy(who, "period")
+    sums = each.agg(f.sum("amount").alias("total"), f.count("amount").alias("counted"), f.min("day").alias("day"))
     by = f.col("counted") if attack.averaged else f.lit(1)
     number = f.col("total").cast("double") / f.nullif(by, f.lit(0))
-    return sums.select(who, "period", number.alias("number")).filter("number IS NOT NULL")
+    return sums.select(who, "period", number.alias("number"), "day").filter("number IS NOT NULL")

@@ -45,16 +45,22 @@ def attack(
     shown = _keyed(attack, in_release_order(public), "pseudonym", PLACE)
     last = shown.groupBy(*key).agg(f.max(f.struct(PLACE, "pseudonym"))["pseudonym"].alias("pseudonym"))
     led = _keyed(attack, original, "customer", ROW).join(last, key, "left")
-    cells = led.groupBy("customer", "period", "pseudonym").agg(f.count(f.lit(1)).alias("n"), f.max(ROW).alias("at"))
+    cells = led.groupBy("customer", "period", "pseudonym").agg(
+        f.count(f.lit(1)).alias("n"), f.max(ROW).alias("at"), f.min("day").alias("day")
+    )
     cells = cells.persist(StorageLevel.DISK_ONLY)
     named = f.col("pseudonym").isNotNull()
     counts: Any = cells.agg(f.sum("n"), f.sum(f.when(named, f.col("n")))).first()
     decided = f.max(f.when(named, f.struct("at", "pseudonym", "n"))).alias("last")
-    settled = cells.filter("period IS NOT NULL").groupBy("customer", "period").agg(decided, f.sum("n").alias("rows"))
+    each = cells.filter("period IS NOT NULL").groupBy("customer", "period")
+    settled = each.agg(decided, f.sum("n").alias("rows"), f.min("day").alias("day")).filter("last IS NOT NULL")
     share = (f.col("last.n") / f.col("rows")).alias("score")
-    pairs = settled.filter("last IS NOT NULL").select("last.pseudonym", "customer", share, "period")
+    # a customer whose name is a number stands where that number does
+    whole = original.types[original.schema.role(Role.CUSTOMER).name].is_integer()
+    whom = f.col("customer").cast("long" if whole else "string").alias("whom")
+    pairs = settled.select("last.pseudonym", "customer", share, "period", whom, "day")
     notes = {"matched_rows": int(counts[1] or 0), "known_rows": int(counts[0] or 0)}
-    return ClusterGuess(attack.name, pairs, notes)
+    return ClusterGuess(attack.name, pairs, notes, ties=("whom", "day"))
 
 
 def _keyed(attack: Signature, records: ClusterRecords, who: str, at: str) -> DataFrame:
@@ -65,6 +71,7 @@ def _keyed(attack: Signature, records: ClusterRecords, who: str, at: str) -> Dat
     names = [records.schema.role(role).name for role in roles]
     texts = [*(f"k{place}" for place in range(len(columns))), who, *(["period"] if known else [])]
     into = dict.fromkeys(texts, pl.String()) | {at: pl.Int64() if known else place_type(records)}
+    into |= {"day": pl.Int32()} if known else {}
 
     def kernel(block: Records, beside: Any) -> pl.DataFrame:
         if not isinstance(block, History):  # pragma: no cover - attacks on histories get histories
@@ -72,7 +79,8 @@ def _keyed(attack: Signature, records: ClusterRecords, who: str, at: str) -> Dat
         texts = [text.alias(f"k{place}") for place, text in enumerate(key_texts(block, columns))]
         parts = [*texts, block[Role.CUSTOMER].alias(who), (beside if known else beside[at]).alias(at)]
         if known:
-            parts.append(attack.periods(block[Role.DATE]).alias("period"))
+            days = block[Role.DATE].cast(pl.Date)
+            parts += [attack.periods(days).alias("period"), days.cast(pl.Int32).alias("day")]
         filled = block.frame.select(pl.all_horizontal(pl.col(names).is_not_null())).to_series()
         return pl.DataFrame(parts).filter(filled)
 

@@ -38,12 +38,13 @@ def attack(
     unique = once.filter((f.col("times") == 1) & customer.isNotNull()).drop("times")
     seen = _texts(attack, in_release_order(public), shared, "pseudonym").filter(pseudonym.isNotNull())
     found = seen.join(unique, row)
-    last = f.max(f.struct(PLACE, "customer"))["customer"]
-    pairs = found.groupBy("pseudonym").agg(last.alias("customer")).withColumn("score", f.lit(1.0))
+    last, first = f.max(f.struct(PLACE, "customer"))["customer"], f.min(PLACE)
+    decided = found.groupBy("pseudonym").agg(last.alias("customer"), first.alias("place"))
+    pairs = decided.withColumn("score", f.lit(1.0))
     times = seen.groupBy(*row).agg(f.count(f.lit(1)).alias("times"))
     counts = unique.join(times, row, "left").agg(f.count(f.lit(1)), f.sum("times")).first()
     notes = {"unique_rows": int(counts[0] or 0), "found_rows": int(counts[1] or 0)} if counts else {}
-    return ClusterGuess(attack.name, pairs, notes)
+    return ClusterGuess(attack.name, pairs, notes, ties=("place",))
 
 
 def _texts(attack: UniqueRows, records: ClusterRecords, names: list[str], who: str) -> DataFrame:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from noren.cluster.frames import ClusterRecords, map_blocks
+from noren.cluster.frames import map_blocks
 from noren.cluster.guess import ClusterEvidence
 from noren.cluster.plans import plan
 from noren.cluster.sides import SHOWN, both_sides, history_in, original_of, public_of, rowless
-from noren.data.arrays import exact_values, numbers
+from noren.cluster.values import population_sds
+from noren.data.arrays import exact_values
 from noren.data.categories import as_released
-from noren.data.frames import Records
 from noren.data.schema import Scale
 from noren.i18n import N_
 from noren.kernels.judging.cell_error import exact_sum
@@ -31,7 +31,7 @@ def measure(_measure: CellError, evidence: ClusterEvidence, *, progress: Progres
     statement = evidence.release.statement
     columns = rowless(original).measured()
     paired = both_sides(evidence)
-    spread = spreads(original)
+    spread = population_sds(original, [column for column in columns if column.scale != Scale.NOMINAL])
     one, other = (original.schema, original.types), (public.schema, public.types)
 
     def kernel(block: pl.DataFrame) -> pl.DataFrame:
@@ -50,25 +50,3 @@ def measure(_measure: CellError, evidence: ClusterEvidence, *, progress: Progres
     sums = map_blocks(paired, kernel, into).agg(*(f.sum(name).alias(name) for name in into)).first()
     totals = {str(column.role): float(sums[f"u{at}"] or 0.0) for at, column in enumerate(columns)} if sums else {}
     return error_of(totals, original.rows, int(sums["deleted"] or 0) if sums else 0)
-
-
-def spreads(original: ClusterRecords) -> dict[str, float]:
-    """Return the population standard deviation of each column of dates and numbers; 0 where all values are equal."""
-    from pyspark.sql import functions as f
-
-    ordered = [column for column in rowless(original).measured() if column.scale != Scale.NOMINAL]
-    if not ordered:
-        return {}
-
-    def kernel(records: Records, _rows: pl.Series) -> pl.DataFrame:
-        values = {f"n{at}": numbers(exact_values(records, column)) for at, column in enumerate(ordered)}
-        return pl.DataFrame(values).fill_nan(None)
-
-    names = [f"n{at}" for at in range(len(ordered))]
-    asked = [how(name) for name in names for how in (f.stddev_pop, f.min, f.max)]
-    found = original.map(kernel, dict.fromkeys(names, pl.Float64())).agg(*asked).first() or ()
-    by_column = [found[3 * at : 3 * at + 3] for at in range(len(ordered))]
-    return {
-        column.name: 0.0 if sd is None or low == high else float(sd)
-        for column, (sd, low, high) in zip(ordered, by_column, strict=True)
-    }

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from noren.cluster.counts import MOST_COMBINATIONS, ROWS, counted
 from noren.cluster.frames import ROW, ClusterRecords
 from noren.cluster.guess import ClusterEvidence
 from noren.cluster.plans import plan
-from noren.data.frames import Table
-from noren.data.hierarchies import Hierarchy
-from noren.data.rungs import Rungs, on_rungs
 from noren.data.schema import Kind
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import N_, _
-from noren.measures.utility.table_losses import CellLoss, CellPairs, EntropyLoss, TableLoss
+from noren.measures.utility.table_losses import CellLoss, CellPairs, EntropyLoss, TableLoss, on_hierarchy
 from noren.progress import Progress, silent
 from noren.protocols import Score
 
@@ -50,7 +45,7 @@ def measure(measure: CellLoss, evidence: ClusterEvidence, *, progress: Progress 
         pairs = {name: _pairs(rows, at, original, release.public, name) for at, name in enumerate(quasi)}
     finally:
         rows.unpersist()
-    climbed = {name: _climbed(original, pairs[name], name, its) for name, its in known.items()}
+    climbed = {name: on_hierarchy(original.schema, pairs[name], name, its) for name, its in known.items()}
     return measure.of_pairs(pairs, release.public.schema, climbed)
 
 
@@ -74,10 +69,3 @@ def _pairs(rows: DataFrame, at: int, original: ClusterRecords, public: ClusterRe
     found = counted(rows, keys, rows=original.rows, most=MOST_COMBINATIONS, cure=cure)
     values, cells = found["value"].cast(original.types[name]), found["cell"].cast(public.types[name])
     return CellPairs(values.alias(name), cells.alias(name), found["gone"].to_numpy(), found[ROWS].to_numpy())
-
-
-def _climbed(original: ClusterRecords, pairs: CellPairs, name: str, hierarchy: Hierarchy) -> Rungs:
-    """Return a column's values on its hierarchy."""
-    schema = original.schema.model_copy(update={"columns": (original.schema[name],), "official": None})
-    (found,) = on_rungs(Table(pl.DataFrame(pairs.values), schema), {name: hierarchy}, "category", pairs.counts)
-    return found

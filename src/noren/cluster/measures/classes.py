@@ -10,7 +10,7 @@ import polars as pl
 from noren.cluster.fits import consistent_pairs
 from noren.cluster.frames import ClusterRecords, map_blocks
 from noren.cluster.guess import ClusterEvidence
-from noren.cluster.histories import class_sizes
+from noren.cluster.histories import class_sizes, histories_of
 from noren.cluster.measures.table_classes import judge_table
 from noren.cluster.plans import plan
 from noren.cluster.sides import Keep, keeping, original_of, public_of
@@ -19,17 +19,19 @@ from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.arrays import Whole
 from noren.kernels.linkage.feasibility import Candidates, one_to_one_counts
-from noren.measures.safety.classes import Classes, claimed_k, counted, shared
+from noren.measures.safety.classes import Classes, claimed_k, counted, refuse_unreal, shared
 from noren.progress import Progress, silent
 from noren.protocols import Score
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["measure"]
+__all__ = ["audit", "measure"]
 
 MOST_PAIRS = 10_000_000
 """Pairs of histories and customers, of those whose candidates are not theirs alone, that the driver assigns."""
+_BROUGHT = 500_000
+"""Pairs that come to the driver at a time."""
 
 
 @plan(
@@ -53,6 +55,34 @@ def measure(measure: Classes, evidence: ClusterEvidence, *, progress: Progress =
         histories, pairs = consistent_pairs(original, public, statement, keep)
         counts, strict, sharing = _counts(histories, keep(pairs), keep, progress)
     return counted(counts, strict, sharing, customers=customers, claimed=claimed)
+
+
+def audit(evidence: ClusterEvidence, sensitive: str | None, *, progress: Progress = silent) -> None:
+    """Stop with :class:`CheckFailedError` if a release claims a k that is not real, as one machine's audit does.
+
+    The customers that the secret part names for the pseudonyms of a history are asked first whether they fit it: it is
+    only told whom to ask. Where k do for every history, and k pseudonyms have it, the claim holds, and nobody else need
+    be asked (:func:`noren.measures.safety.classes.audit` has the reason).
+    """
+    release = evidence.release
+    claimed = claimed_k(release.statement)
+    if release.public.schema.kind == Kind.HISTORY and claimed and release.pseudonyms is not None:
+        with keeping() as keep:
+            if release.statement.is_truthful and _plainly_holds(evidence, release.pseudonyms, claimed, keep):
+                return
+    refuse_unreal(measure(Classes(sensitive=sensitive), evidence, progress=progress))
+
+
+def _plainly_holds(evidence: ClusterEvidence, behind: DataFrame, claimed: int, keep: Keep) -> bool:
+    from pyspark.sql import functions as f
+
+    original, public = original_of(evidence), public_of(evidence)
+    each = histories_of(public).join(behind.select("pseudonym", "customer"), "pseudonym")
+    witnesses = each.select("history", "customer").distinct()
+    histories, pairs = consistent_pairs(original, public, evidence.release.statement, keep, witnesses)
+    fit = pairs.groupBy("history").agg(f.count(f.lit(1)).alias("fit"))
+    least = histories.join(fit, "history", "left").agg(f.min("sharing"), f.min(f.coalesce("fit", f.lit(0)))).first()
+    return least is not None and least[0] is not None and min(least) >= claimed
 
 
 def _counts(histories: DataFrame, pairs: DataFrame, keep: Keep, progress: Progress) -> tuple[Whole, Whole, Whole]:
@@ -105,7 +135,7 @@ def _contested(found: DataFrame, pairs: DataFrame, many: int) -> tuple[Whole, Wh
     shared_ones = pairs.join(found.filter("contested"), "history").select(
         *(half.alias(f"n{at}") for at, half in enumerate(halves)), f.col("sharing").alias("n4")
     )
-    table = _brought(shared_ones, 5)
+    table = _brought(shared_ones.repartition(-(-many // _BROUGHT)), 5)
     history, customer = _codes(table[:, :2]), _codes(table[:, 2:4])
     order = np.lexsort((customer, history))
     counts = np.bincount(history)
@@ -116,15 +146,18 @@ def _contested(found: DataFrame, pairs: DataFrame, many: int) -> tuple[Whole, Wh
 
 
 def _codes(keys: Whole) -> Whole:
-    codes: Whole = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
-    return codes
+    frame = pl.DataFrame(keys, schema=["first", "second"])
+    return frame.select(pl.struct(pl.all()).rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
 
 
 def _brought(numbers: DataFrame, width: int) -> Whole:
-    """Return whole numbers of a bounded frame as one array; they travel as bytes, a block in one row."""
+    """Return whole numbers of a bounded frame as one array; they travel as bytes, a block in one row.
+
+    Spark's driver holds one part of them at a time.
+    """
 
     def kernel(block: pl.DataFrame) -> pl.DataFrame:
         return pl.DataFrame({"bytes": [block.to_numpy(order="c").astype("<i8").tobytes()]})
 
-    rows: Any = map_blocks(numbers, kernel, {"bytes": pl.Binary()}).collect()
+    rows: Any = map_blocks(numbers, kernel, {"bytes": pl.Binary()}).toLocalIterator()
     return np.concatenate([np.frombuffer(row["bytes"], dtype="<i8").reshape(-1, width) for row in rows])

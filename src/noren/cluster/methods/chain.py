@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import reduce
 from typing import TYPE_CHECKING
+
+import polars as pl
 
 from noren.cluster.frames import ROW, ClusterRecords
 from noren.cluster.order_of_text import BEFORE, in_order_of_text
 from noren.cluster.plans import plan, plan_of
 from noren.cluster.release import ClusterRelease
+from noren.data.schema import Role
 from noren.data.statement import Statement
 from noren.i18n import N_
 from noren.methods.chain import Chain
@@ -33,19 +37,32 @@ def protect(method: Chain, original: ClusterRecords, *, seed: int, progress: Pro
             # what the next step sees, and what stands for its rows
             made[-1] = replace(made[-1], public=data)
             data = data.with_frame(data.frame.drop(BEFORE))
-    last = made[-1]
-    public, pseudonyms = last.public.frame, last.pseudonyms
-    for stage in reversed(made[:-1]):
+    last, before = made[-1], made[:-1]
+    public = last.public.frame
+    for stage in reversed(before):
         public = _behind(public, stage.public.frame)
-        pseudonyms = _through(pseudonyms, stage.pseudonyms)
+    names = reduce(_through, [stage.pseudonyms for stage in reversed(before)]) if before else None
     return ClusterRelease(
         original,
         last.public.with_frame(public),
-        pseudonyms,
+        _through(last.pseudonyms, names) if before else last.pseudonyms,
         Statement.of_chain(stage.statement for stage in made),
         seed,
         original.rows,
+        None if names is None else _by_name(data, names),
     )
+
+
+def _by_name(given: ClusterRecords, names: DataFrame) -> ClusterRecords:
+    """Return rows under their customers' own names."""
+    from pyspark.sql import functions as f
+
+    who = given.at(Role.CUSTOMER)
+    known = names.select(f.col("pseudonym").alias("noren_known"), f.col("customer").alias("noren_person")).distinct()
+    frame = given.frame.join(known, f.col(who).cast("string") == f.col("noren_known"), "left")
+    named = frame.withColumn(who, f.col("noren_person")).drop("noren_known", "noren_person")
+    types = {**given.types, given.schema.role(Role.CUSTOMER).name: pl.String()}
+    return replace(given, frame=named, types=types)
 
 
 def _behind(public: DataFrame, before: DataFrame) -> DataFrame:

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
-from noren.cluster.edits import nobodys_rows, renamed
+from noren.cluster.edits import behind, nobodys_rows, renamed
 from noren.cluster.frames import ROW, ClusterRecords, map_groups, polars_of
 from noren.cluster.methods.generalize_by_count import alike, in_words
-from noren.cluster.names import CODE, CUSTOMER, NAME, customers_of, named
+from noren.cluster.names import CODE, CUSTOMER, customers_of, named
 from noren.cluster.plans import plan
 from noren.cluster.release import ClusterRelease
-from noren.cluster.values import as_number, no_rows, small_frame
-from noren.data.arrays import exact_values
+from noren.cluster.sides import rowless
+from noren.cluster.values import as_number, small_frame
+from noren.data.arrays import must_be_exact
 from noren.data.schema import Column, Role
 from noren.errors import ParameterError
 from noren.i18n import N_, _
@@ -79,10 +80,9 @@ def protect(method: Generalize, original: ClusterRecords, *, seed: int, progress
 
     _stop_at_what_one_machine_does(method)
     progress(0.0, _("laying histories side by side"))
-    nothing = no_rows(original)
+    nothing = rowless(original)
     measured = nothing.measured()
-    for column in measured:
-        exact_values(nothing, column)
+    must_be_exact(nothing, measured)
     ordered, nominal = method.searched_columns(measured)
     customers, count = customers_of(original)
     stop_if_too_few(method.k or 2, count)
@@ -104,10 +104,7 @@ def protect(method: Generalize, original: ClusterRecords, *, seed: int, progress
     alone = count - sum(row["inside"] for row in told)
     notes = meaning | method.notes_of(groups, *_cells(original, list(measured)), alone=alone)
     notes |= suppressed_columns(nothing) | nobodys_rows(original)
-    pseudonyms = names.selectExpr(f"{NAME} AS pseudonym", f"{CUSTOMER} AS customer")
-    shown = public.frame.select(public.column(Role.CUSTOMER).alias("pseudonym")).distinct()
-    pseudonyms = pseudonyms.join(shown, "pseudonym", "left_semi")
-    return ClusterRelease(original, public, pseudonyms, method.statement(notes), seed, original.rows)
+    return ClusterRelease(original, public, behind(names, public), method.statement(notes), seed, original.rows)
 
 
 def _stop_at_what_one_machine_does(method: Generalize) -> None:

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from noren.cluster.edits import nobodys_rows
+from noren.cluster.edits import behind, nobodys_rows
 from noren.cluster.frames import ROW, ClusterRecords
 from noren.cluster.names import CODE, CUSTOMER, NAME, customers_of, named
 from noren.cluster.plans import plan
 from noren.cluster.ranks import ranked
 from noren.cluster.release import ClusterRelease
-from noren.cluster.values import as_number, no_rows, population_sds, small_frame
-from noren.data.arrays import exact_values
+from noren.cluster.sides import rowless
+from noren.cluster.values import as_number, population_sds, small_frame
+from noren.data.arrays import must_be_exact
 from noren.data.categories import read_categories
 from noren.data.cells import generalised_dtype
 from noren.data.schema import Column, Role, Scale
@@ -41,9 +42,8 @@ def protect(
 ) -> ClusterRelease:
     """Make histories alike, k by k: customers are numbered by length, rows by their place in it."""
     progress(0.0, _("grouping customers by their number of purchases"))
-    nothing = no_rows(original)
-    for column in nothing.measured():
-        exact_values(nothing, column)
+    nothing = rowless(original)
+    must_be_exact(nothing, nothing.measured())
     customers, count = customers_of(original)
     stop_if_too_few(method.k, count)
     words, meaning = in_words(original, method.categories)
@@ -51,9 +51,8 @@ def protect(
     progress(0.2, _("generalising rows"))
     laid = _laid_together(words, members)
     public = alike(original, words, laid, [GROUP, PLACE], suppress_cells=method.suppress_cells)
-    pseudonyms = members.selectExpr(f"{NAME} AS pseudonym", f"{CUSTOMER} AS customer")
     notes = meaning | suppressed_columns(nothing) | nobodys_rows(original)
-    return ClusterRelease(original, public, pseudonyms, method.statement(notes), seed, original.rows)
+    return ClusterRelease(original, public, behind(members), method.statement(notes), seed, original.rows)
 
 
 def in_words(original: ClusterRecords, categories: Path | None) -> tuple[ClusterRecords, dict[str, Any]]:
@@ -116,7 +115,7 @@ def alike(
     from pyspark.sql import Window
     from pyspark.sql import functions as f
 
-    measured = no_rows(original).measured()
+    measured = rowless(original).measured()
     window = Window.partitionBy(*by)
     ordered = [column for column in measured if column.scale != Scale.NOMINAL]
     sds = population_sds(original, ordered) if suppress_cells else {}

@@ -6,6 +6,7 @@ from noren.cluster.alike import combined, released
 from noren.cluster.frames import ClusterRecords
 from noren.cluster.plans import plan
 from noren.cluster.release import ClusterRelease
+from noren.data.cells import in_texts
 from noren.i18n import N_, _
 from noren.methods.hierarchy import HierarchyMethod
 from noren.methods.table_parts import stop_if_too_few_rows
@@ -28,7 +29,7 @@ def protect(
     table, counts = combined(original, [*quasi, *sensitive])
     chosen = method.levelled(table, quasi, sensitive, counts, progress=progress)
     kept = ~chosen.deleted
-    cells = {name: its.filter(kept) for name, its in chosen.cells(table).items()}
+    cells = {name: in_texts(its.filter(kept)) for name, its in chosen.cells(table).items()}
     values = table.frame.select(cells.keys()).filter(kept)
     statement = method.statement(original.schema, chosen)
     return released(original, values, cells, statement, seed=seed, identifiers=method.identifiers)

@@ -11,8 +11,8 @@ from noren.cluster.frames import ROW, ClusterRecords, cell_types, of_records
 from noren.cluster.periods import stop_at_empty_periods
 from noren.cluster.plans import plan
 from noren.cluster.release import ClusterRelease
-from noren.cluster.values import no_rows
-from noren.data.arrays import exact_values
+from noren.cluster.sides import rowless
+from noren.data.arrays import must_be_exact
 from noren.data.frames import History, Records
 from noren.data.schema import Role
 from noren.data.stand_ins import columns_not_there
@@ -35,15 +35,14 @@ _BASKET = "noren_basket"
 def protect(method: Perturb, original: ClusterRecords, *, seed: int, progress: Progress = silent) -> ClusterRelease:
     """Move each row by the noise that its place in the original draws."""
 
-    nothing, schema = no_rows(original), original.schema
+    nothing, schema = rowless(original), original.schema
     method.stop_if_nothing_moves(schema)
     progress(0.1, _("moving dates"))
     last_day = stop_at_empty_periods(method, original) if method.moves_dates(schema) else None
     frame = original.frame
     also = []
     for at, column in enumerate(method.moved_by_packs(schema)):
-        for read in (column, *schema.with_role(Role.ITEM)):
-            exact_values(nothing, read)
+        must_be_exact(nothing, (column, *schema.with_role(Role.ITEM)))
         frame = _with_packs(original.with_frame(frame), column.name, f"noren_pack{at}")
         also.append(f"noren_pack{at}")
     frame = frame.filter(original.column(Role.CUSTOMER).isNotNull())

@@ -12,8 +12,9 @@ from noren.cluster.frames import ROW, ClusterRecords, polars_of
 from noren.cluster.names import CODE, CUSTOMER, customers_of, named
 from noren.cluster.plans import plan
 from noren.cluster.release import ClusterRelease
-from noren.cluster.values import as_number, no_rows, small_frame
-from noren.data.arrays import exact_values
+from noren.cluster.sides import rowless
+from noren.cluster.values import as_number, small_frame
+from noren.data.arrays import must_be_exact
 from noren.data.schema import Column, Role
 from noren.i18n import N_, _
 from noren.kernels.items.packed_sets import item_sets
@@ -45,9 +46,8 @@ def protect(
     from pyspark.sql import functions as f
 
     progress(0.0, _("comparing what customers bought"))
-    nothing = no_rows(original)
-    for column in nothing.measured():
-        exact_values(nothing, column)
+    nothing = rowless(original)
+    must_be_exact(nothing, nothing.measured())
     customers, count = customers_of(original)
     least = method.least_size(count)
     words = sorted(row[0] for row in original.frame.select(original.column(Role.ITEM)).distinct().dropna().collect())

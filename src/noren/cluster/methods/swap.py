@@ -13,9 +13,10 @@ from noren.cluster.periods import period_of, stop_at_empty_periods
 from noren.cluster.plans import plan
 from noren.cluster.ranks import ranked
 from noren.cluster.release import ClusterRelease
+from noren.cluster.sides import rowless
 from noren.cluster.thresholds import key_of_row, up_to
-from noren.cluster.values import as_number, no_rows, small_frame
-from noren.data.arrays import exact_values
+from noren.cluster.values import as_number, small_frame
+from noren.data.arrays import must_be_exact
 from noren.data.schema import Role
 from noren.data.stand_ins import columns_not_there
 from noren.i18n import N_, _
@@ -44,9 +45,8 @@ def protect(method: Swap, original: ClusterRecords, *, seed: int, progress: Prog
     from pyspark import StorageLevel
 
     progress(0.0, _("finding similar customers"))
-    nothing = no_rows(original)
-    for column in (*original.schema.with_role(Role.ITEM), *ordered_by(original.schema)):
-        exact_values(nothing, column)
+    nothing = rowless(original)
+    must_be_exact(nothing, (*original.schema.with_role(Role.ITEM), *ordered_by(original.schema)))
     if original.schema.with_role(Role.DATE):
         stop_at_empty_periods(method, original)
     customers, count = customers_of(original)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from noren.cluster.edits import nobodys_rows, renamed
+from noren.cluster.edits import behind, nobodys_rows, renamed
 from noren.cluster.frames import ROW, ClusterRecords
-from noren.cluster.names import CUSTOMER, NAME, customers_of, named
+from noren.cluster.names import CUSTOMER, customers_of, named
 from noren.cluster.plans import plan
 from noren.cluster.release import ClusterRelease
+from noren.cluster.sides import rowless
 from noren.cluster.thresholds import key_of_row, up_to
-from noren.cluster.values import no_rows
 from noren.data.frames import Records
 from noren.data.schema import Role
 from noren.i18n import N_, _
@@ -55,10 +55,7 @@ def protect(method: Thin, original: ClusterRecords, *, seed: int, progress: Prog
         left = original.frame.join(gone.select(ROW), ROW, "left_anti").select(*original.frame.columns)
         rows = original.with_frame(left)
     public = renamed(rows, names)
-    pseudonyms = names.selectExpr(f"{NAME} AS pseudonym", f"{CUSTOMER} AS customer")
-    if method.allow_vanish:
-        shown = public.frame.select(public.column(Role.CUSTOMER).alias("pseudonym")).distinct()
-        pseudonyms = pseudonyms.join(shown, "pseudonym", "left_semi")
+    pseudonyms = behind(names, public if method.allow_vanish else None)
     statement = method.statement(nobodys, kept=max(wanted - there, 0))
     return ClusterRelease(original, public, pseudonyms, statement, seed, original.rows)
 
@@ -67,7 +64,7 @@ def _order(method: Thin, original: ClusterRecords, seed: int) -> DataFrame:
     """Return every row's customer and what decides when it goes: how telling it is, its draw, its place."""
     from pyspark.sql import functions as f
 
-    measured = [column.name for column in no_rows(original).measured()] if method.rarest else []
+    measured = [column.name for column in rowless(original).measured()] if method.rarest else []
     facts = [f"t{at}" for at in range(len(measured))]
     who = original.schema.role(Role.CUSTOMER).name
 

@@ -65,8 +65,12 @@ class ScorerProcess:
         megabytes: float,
         stop: threading.Event | None = None,
         progress: Callable[[float, str], None] = lambda done, words: None,
+        hear: Callable[[list[dict[str, Any]]], None] = lambda stages: None,
     ) -> dict[str, Any] | Fault:
-        """Do an order (:func:`noren.contest.judging.scorer.do`); return what came of it, or why nothing did."""
+        """Do an order (:func:`noren.contest.judging.scorer.do`); return what came of it, or why nothing did.
+
+        ``hear`` is told the stages of a cluster, where one does the work.
+        """
         stop = stop or threading.Event()
         number = next(self._numbers)
         told = self._told(json.dumps({"number": number, **order}))
@@ -81,6 +85,8 @@ class ScorerProcess:
                 self._make_room()
                 return Fault(said["fault"]) if "fault" in said else said["result"]
             progress(said["done"], said["words"])
+            if "stages" in said:
+                hear(said["stages"])
         self.close()
         return Fault(watch.ended or (STOPPED if stop.is_set() else GONE))
 

@@ -12,6 +12,7 @@ from typing import Final
 from noren.i18n import N_
 
 __all__ = [
+    "CLUSTER_LOST",
     "DISK_FULL",
     "GONE",
     "INTERRUPTED",
@@ -32,6 +33,7 @@ UNREADABLE: Final = N_("a file of the contest could not be read")
 DISK_FULL: Final = N_("the disk of the judge is full")
 STOPPED: Final = N_("the judge was stopped while it looked at this file")
 INTERRUPTED: Final = N_("the judge was stopped while it looked at this file; it is looked at again")
+CLUSTER_LOST: Final = N_("the cluster was lost in the middle of judging; this file was judged on this machine")
 OTHER_SCORER: Final = N_("this contest is judged by another version than this judge has")
 
 

@@ -16,15 +16,17 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from noren.contest.judging.faults import DISK_FULL, TOO_LARGE, UNEXPECTED, UNREADABLE
+from noren.contest.judging.faults import CLUSTER_LOST, DISK_FULL, TOO_LARGE, UNEXPECTED, UNREADABLE
 from noren.work.children import become_child
 
 if TYPE_CHECKING:
+    from noren.cluster.stages import Step
     from noren.contest.rulebook import Rulebook
 
 __all__ = ["do", "main"]
@@ -56,11 +58,16 @@ def _listen(orders: TextIO, waiting: queue.SimpleQueue[str]) -> None:
 
 
 def _answer(order: Mapping[str, Any], say: Say) -> dict[str, Any]:
+    from noren.contest.judging.hands import ClusterLostError
     from noren.errors import InputError
     from noren.web.disk import is_disk_full
 
     try:
         return {"result": do(order, say)}
+    except ClusterLostError as error:
+        sys.stderr.write(f"{error}\n")
+        sys.stderr.flush()
+        return {"fault": CLUSTER_LOST}
     except MemoryError:
         return {"fault": TOO_LARGE}
     except InputError as error:  # of a team's file it would be in the result
@@ -73,7 +80,10 @@ def _answer(order: Mapping[str, Any], say: Say) -> dict[str, Any]:
 
 
 def do(order: Mapping[str, Any], say: Say = lambda line: None) -> dict[str, Any]:
-    """Do one order: ``release`` and ``guess`` are scored, of ``target`` the file is written to ``out``."""
+    """Do one order: ``release`` and ``guess`` are scored, of ``target`` the file is written to ``out``.
+
+    A release whose order names an ``engine`` and a ``folder`` is judged by that cluster, as far as it has plans.
+    """
     from noren.contest.judging.scoring import score_guess, score_release
     from noren.contest.judging.targets import make_target
 
@@ -81,7 +91,10 @@ def do(order: Mapping[str, Any], say: Say = lambda line: None) -> dict[str, Any]
     original, submitted = Path(order["original"]), Path(order["submitted"])
     master = Path(order["master"]) if order.get("master") else None
     if order["kind"] == "release":
-        return score_release(book, original, submitted, master=master, progress=_Teller(say))
+        teller = _Teller(say)
+        if not order.get("engine"):
+            return score_release(book, original, submitted, master=master, progress=teller)
+        return _by_cluster(order, teller, partial(score_release, book, original, submitted, master=master))
     lots = bytes.fromhex(order["salt"]), str(order["label"])
     if order["kind"] == "guess":
         return score_guess(book, original, submitted, *lots, Path(order["guess"]), master=master)
@@ -92,6 +105,14 @@ def do(order: Mapping[str, Any], say: Say = lambda line: None) -> dict[str, Any]
     raise ValueError(order["kind"])
 
 
+def _by_cluster(order: Mapping[str, Any], teller: _Teller, score: Callable[..., dict[str, Any]]) -> dict[str, Any]:
+    from noren.cluster.stages import hearing_stages
+    from noren.contest.judging.hands import on_cluster
+
+    with on_cluster(order["engine"], Path(order["folder"])) as hands, hearing_stages(teller.hear):
+        return score(progress=teller, hands=hands)
+
+
 @lru_cache(maxsize=32)
 def _rulebook(text: str) -> Rulebook:
     from noren.contest.rulebook import read_rulebook
@@ -100,15 +121,25 @@ def _rulebook(text: str) -> Rulebook:
 
 
 class _Teller:
-    """Progress as lines, a few a second."""
+    """Progress as lines, a few a second; the stages of a cluster whenever they changed."""
 
     def __init__(self, say: Say) -> None:
         self._say, self._last = say, 0.0
+        self._done, self._words = 0.0, ""
+        self._lock = threading.Lock()  # stages are heard by a thread of their own
 
     def __call__(self, done: float, words: str = "", best: float | None = None) -> None:
-        if time.monotonic() - self._last >= _EVERY:
-            self._last = time.monotonic()
-            self._say({"done": round(min(1.0, max(0.0, done)), 4), "words": words})
+        with self._lock:
+            self._done, self._words = round(min(1.0, max(0.0, done, self._done)), 4), words
+            if time.monotonic() - self._last >= _EVERY:
+                self._last = time.monotonic()
+                self._say({"done": self._done, "words": words})
+
+    def hear(self, steps: Sequence[Step]) -> None:
+        """Say the steps of a cluster."""
+        with self._lock:
+            told = [asdict(step) for step in steps]
+            self._say({"done": self._done, "words": self._words, "stages": told})
 
 
 def _offer_to_the_system() -> None:

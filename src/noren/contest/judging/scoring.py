@@ -14,11 +14,12 @@ from typing import Any
 
 import polars as pl
 
-from noren.api import attack, measure
+from noren import api
 from noren.contest.by_customer import by_customer
 from noren.contest.canonical import rounded
 from noren.contest.judging.checking import checked_guess, checked_release, in_every_language, refused
 from noren.contest.judging.guess_files import read_guess_file
+from noren.contest.judging.hands import ClusterLostError, Hands
 from noren.contest.judging.near_duplicates import sketch_of_guess, sketch_of_release
 from noren.contest.judging.prepared import Prepared, original_of, prepare
 from noren.contest.judging.targets import as_released, named_in_target
@@ -31,13 +32,14 @@ from noren.errors import InputError, NorenError
 from noren.i18n import LANGUAGES, N_, _, remember_messages, said_again, speaking
 from noren.judgement.evidence import Facts, Tried, facts_from, tried_by
 from noren.judgement.judging import deciding_measures
-from noren.progress import Progress, silent
+from noren.progress import Progress, part_of, silent
 from noren.protocols import Guess, Measure, Score
 
 __all__ = ["score_guess", "score_release"]
 
 _BY_PERIOD = ("um", "mm", "emm")
 """Measures that look at each customer and period."""
+_HERE = Hands()
 _OWN_FAULT = N_("{component} failed by a fault of its own")
 
 
@@ -48,6 +50,7 @@ def score_release(
     *,
     master: Path | None = None,
     progress: Progress = silent,
+    hands: Hands = _HERE,
 ) -> dict[str, Any]:
     """Check and judge a release.
 
@@ -61,10 +64,10 @@ def score_release(
             return _invalid(report, facts=None, house={}, classes=None, sketch=None)
         progress(0.1)
         try:
-            values = _values(release, rulebook.of_release(), {})
+            values = _values(release, rulebook.of_release(), {}, hands)
         except InputError as error:  # a measure that cannot judge such a release says why
             return _invalid(refused(error), facts=None, house={}, classes=None, sketch=None)
-        house = _house(rulebook, release, progress)
+        house = _house(rulebook, release, progress, hands)
         return {
             "valid": True,
             "report": in_every_language(report),
@@ -124,43 +127,45 @@ def _invalid(report: Report, **nothing: Any) -> dict[str, Any]:
 
 
 def _values(
-    release: Prepared, chosen: Mapping[str, tuple[Measure, str | None]], guesses: Mapping[str, Guess]
+    release: Prepared,
+    chosen: Mapping[str, tuple[Measure, str | None]],
+    guesses: Mapping[str, Guess],
+    hands: Hands = _HERE,
 ) -> dict[str, float]:
     """Return the value of each measure, or of the part that counts; measures of several parts run once."""
     scores: dict[Measure, Score] = {}
     values = {}
     for key, (one, part) in chosen.items():
         if one not in scores:
-            scores[one] = measure(release.original, release.release, one, guesses=guesses)
-        score = scores[one]
-        value = score.value if part is None else score.parts.get(part, math.nan)
+            scores[one] = hands.measure(release, one, guesses)
+        value = _part(scores[one], part)
+        if math.isfinite(value) and not hands.is_sure(value):
+            scores[one] = _HERE.measure(release, one, guesses)
+            value = _part(scores[one], part)
         if math.isfinite(value):
             values[key] = rounded(value)
     return values
 
 
-def _house(rulebook: Rulebook, release: Prepared, progress: Progress) -> dict[str, dict[str, Any]]:
+def _part(score: Score, part: str | None) -> float:
+    return score.value if part is None else score.parts.get(part, math.nan)
+
+
+def _house(rulebook: Rulebook, release: Prepared, progress: Progress, hands: Hands) -> dict[str, dict[str, Any]]:
     """Run the house's attacks; one that fails is named with its reason."""
     found: dict[str, dict[str, Any]] = {}
     guesses: dict[str, Guess] = {}
     chosen = rulebook.house_attacks()
     for done, (key, (ready, how)) in enumerate(chosen.items()):
-        progress(0.2 + 0.8 * done / len(chosen), key)
+        part = part_of(progress, 0.2 + 0.8 * done / len(chosen), 0.2 + 0.8 * (done + 1) / len(chosen), key)
+        part(0.0)
         try:
-            guess = attack(
-                release.original,
-                release.release,
-                ready,
-                knowledge=how.knowledge,
-                item_prefix=how.item_prefix,
-                seed=how.seed,
-                heard=guesses,
-            )
+            guess = hands.attack(release, ready, how, heard=guesses, progress=part)
             values = _values(release, rulebook.of_guess(), {key: guess})
             named = _by_customer(rulebook, release, guess)
             found[key] = {"tried": _tried(key, guess, release), "values": values, "by_customer": named}
             guesses[key] = guess
-        except MemoryError:
+        except (MemoryError, ClusterLostError):
             raise
         except Exception as error:
             found[key] = {"failed": _reason(key, error)}
@@ -205,7 +210,7 @@ def _tried(name: str, guess: Guess, release: Prepared) -> dict[str, Any]:
 
 def _facts(release: Prepared, house: Mapping[str, Mapping[str, Any]]) -> Facts:
     data, whole = release.original, release.release
-    scores = {name: measure(data, whole, name) for name in deciding_measures(data)}
+    scores = {name: api.measure(data, whole, name) for name in deciding_measures(data)}
     tried = tuple(Tried.model_validate(one["tried"]) for one in house.values() if "tried" in one)
     failed = tuple(key for key, one in house.items() if "failed" in one)
     people = len(data.customers) if isinstance(data, History) else len(data)

@@ -12,6 +12,7 @@ from noren.contest.desk import NOBODY, Role, Who
 from noren.contest.pages import words
 from noren.contest.state import Contest
 from noren.i18n import N_
+from noren.judgement.numbers import size
 from noren.web.frame import Frame, PagePlace
 
 __all__ = ["FRAME", "Asker", "TheDesk", "TheEntrance", "address", "asker", "page", "to_login"]
@@ -20,7 +21,7 @@ FRAME = Frame("noren.contest", home=N_("To the contests"))
 FRAME.surroundings.globals |= {
     "shown_time": words.shown_time,
     "left": words.left,
-    "size": words.size,
+    "size": size,
     "kind_sentence": words.kind_sentence,
     "phase_words": words.phase_words,
     "round_words": words.round_words,

@@ -146,6 +146,7 @@ def _organise_page(request: Request, contest: str, who: Who, desk: Desk, status:
     jobs = desk.arena.store.jobs.of(found.id)
     active = [one for one in jobs if not one.state.is_over]
     stuck = [one for one in jobs if one.state in (State.FAILED, State.INTERRUPTED) or (one.error and one in active)]
+    noticed = [one for one in jobs if one.notice and one not in stuck and one not in active]
     told = {"invitation": "", "hook_secret": "", "typed": {}} | told
     now = desk.arena.now()
     told["wrong"] = dict.fromkeys(_ACTS, "") | told.get("wrong", {})
@@ -156,7 +157,7 @@ def _organise_page(request: Request, contest: str, who: Who, desk: Desk, status:
         place="organise",
         contest=found,
         status=status,
-        jobs=[*stuck, *[one for one in active if one not in stuck]][:_MOST_JOBS],
+        jobs=[*stuck, *[one for one in active if one not in stuck], *noticed[::-1]][:_MOST_JOBS],
         stuck={one.id for one in stuck},
         flags=_flags(found),
         fields=[(phase, _times(found, phase, told["typed"])) for phase in found.phases],

@@ -19,6 +19,7 @@ from noren.contest.state import Contest, Round, Target, Team
 from noren.errors import NorenError
 from noren.i18n import _, active_language
 from noren.judgement.numbers import decimal
+from noren.web.cluster_stages import stage_rows
 
 router = APIRouter()
 
@@ -200,6 +201,7 @@ def show_file(request: Request, contest: str, submission: str, who: Asker, desk:
     found = desk.contest(who, contest)
     known = desk.submission(who, contest, submission)
     entry = handed_in(desk, who, found, known)
+    organises, jobs = desk.role(who, found) == Role.ORGANISER, desk.arena.store.jobs
     return page(
         request,
         "file.html.jinja",
@@ -214,6 +216,9 @@ def show_file(request: Request, contest: str, submission: str, who: Asker, desk:
         receipt=desk.receipt(who, contest, submission).to_text(),
         judged=entry.verdict,
         failed=_failed(entry),
+        organises=organises,
+        cluster=stage_rows(jobs.stages(contest, submission)) if organises else [],
+        notice=next((one.notice for one in jobs.of(contest, submission)[::-1] if one.notice), "") if organises else "",
     )
 
 

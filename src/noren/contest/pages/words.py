@@ -27,7 +27,6 @@ __all__ = [
     "round_words",
     "rules",
     "shown_time",
-    "size",
     "waiting_words",
 ]
 
@@ -107,17 +106,6 @@ def duration(seconds: float) -> str:
         return ngettext("{count} second", "{count} seconds", whole).format(count=whole)
     minutes = round(seconds / 60)
     return ngettext("{count} minute", "{count} minutes", minutes).format(count=count(minutes))
-
-
-def size(bytes_: int) -> str:
-    """Return how large a file is.
-
-    >>> size(900), size(64 * 2**20)
-    ('900 bytes', '67.1 MB')
-    """
-    if bytes_ < 1000:
-        return ngettext("{count} byte", "{count} bytes", bytes_).format(count=bytes_)
-    return f"{bytes_ / 1e6:,.1f} MB" if bytes_ >= 100_000 else f"{bytes_ / 1e3:,.1f} kB"
 
 
 def finding_now(contest: Contest, now: str) -> str:

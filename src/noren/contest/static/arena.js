@@ -83,9 +83,9 @@ function follow(box) {
       if (now.state !== "waiting" && now.state !== "running") return location.reload();
       box.querySelector("progress").value = now.done;
       const news = JSON.stringify([now.state, now.before, now.words, now.seconds, now.trouble]);
-      if (news !== heard) {
+      if (news !== heard || document.getElementById("on-cluster")) {
+        if (news !== heard) wait = OFTEN;
         heard = news;
-        wait = OFTEN;
         await sayAnew(box);
       }
     } catch {
@@ -105,6 +105,9 @@ async function sayAnew(box) {
   const words = page.querySelector(`section.progress[data-submission="${box.dataset.submission}"] .progress-words`);
   const said = box.querySelector(".progress-words");
   if (words && words.textContent !== said.textContent) said.textContent = words.textContent;
+  const [fresh, old] = [page, document].map((one) => one.getElementById("on-cluster"));
+  if (fresh && old && fresh.textContent !== old.textContent) old.replaceWith(fresh);
+  else if (fresh && !old) box.after(fresh);
 }
 
 for (const box of document.querySelectorAll("section.progress[data-submission]")) follow(box);

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,13 +20,19 @@ __all__ = ["LOST", "Job", "Jobs"]
 _GIVEN_UP: Final = (State.FAILED, State.INTERRUPTED, State.CANCELLED)
 LOST: Final = N_("the worker that had it was not heard of any more")
 """What is said of a job whose worker was killed or cut off."""
+_LISTED: Final = [column for column in jobs.c if column.name != "stages"]
+"""All but the stages, which are many lines for a job."""
 _RECENT: Final = 50
 """So many jobs of a kind tell how long the next will take."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """A piece of work for the judge. ``error`` says why it failed, or why it is tried again."""
+    """A piece of work for the judge.
+
+    ``error`` says why it failed, or why it is tried again; ``notice`` what the organiser should know although it did
+    not fail.
+    """
 
     id: str
     queue: str
@@ -38,6 +44,7 @@ class Job:
     done: float
     words: str
     error: str
+    notice: str
     attempts: int
     created: str
     started: str | None
@@ -120,18 +127,39 @@ class Jobs:
 
     def tell(self, job: str, holder: str, done: float, words: str) -> None:
         """Say how far a job is, for as long as it is the holder's."""
+        self._change(job, holder, done=done, words=words)
+
+    def note(self, job: str, holder: str, notice: str) -> None:
+        """Keep what the organiser should know of a job."""
+        self._change(job, holder, notice=notice)
+
+    def keep_stages(self, job: str, holder: str, stages: Sequence[Mapping[str, Any]]) -> None:
+        """Keep the stages of a cluster that does a job; they stay with it."""
+        self._change(job, holder, stages=json.dumps(list(stages), ensure_ascii=False))
+
+    def stages(self, contest: str, submission: str) -> list[dict[str, Any]]:
+        """Return the stages of the cluster that judged a file last; none where no cluster did."""
+        at = jobs.c
+        asked = sa.select(at.stages).where(at.contest == contest, at.submission == submission, at.stages != "")
+        with self._engine.connect() as database:
+            kept = database.execute(asked.order_by(at.enqueued.desc()).limit(1)).scalar()
+        found: list[dict[str, Any]] = json.loads(kept) if kept else []
+        return found
+
+    def _change(self, job: str, holder: str, **values: Any) -> None:
+        """Change something of a job for as long as it is the holder's."""
         at = jobs.c
         asked = jobs.update().where(at.id == job, at.claimed_by == holder, at.state == State.RUNNING)
         with self._engine.begin() as database:
-            database.execute(asked.values(done=done, words=words))
+            database.execute(asked.values(**values))
 
     def _some(self, *conditions: sa.ColumnElement[bool]) -> list[Job]:
-        asked = jobs.select().where(*conditions).order_by(jobs.c.enqueued, jobs.c.id)
+        asked = sa.select(*_LISTED).where(*conditions).order_by(jobs.c.enqueued, jobs.c.id)
         with self._engine.connect() as database:
             return [self._job(row) for row in database.execute(asked)]
 
     def _job(self, row: Any) -> Job:
         given = {**row._mapping, **self.queue.unwritten(row.id)}
         known = {name: given[name] for name in Job.__dataclass_fields__}
-        known["error"] = _(known["error"]) if known["error"] else ""
+        known |= {name: _(known[name]) if known[name] else "" for name in ("error", "notice")}
         return Job(**known | {"order": json.loads(known["order"]), "state": State(known["state"])})

@@ -91,6 +91,8 @@ jobs = sa.Table(
     sa.Column("words", sa.Text, nullable=False),
     sa.Column("done", sa.Double, nullable=False),
     sa.Column("error", sa.Text, nullable=False),
+    sa.Column("notice", sa.Text, nullable=False, server_default=""),
+    sa.Column("stages", sa.Text, nullable=False, server_default=""),
     sa.Column("created", sa.String(32), nullable=False),
     sa.Index("ix_jobs_turn", "queue", "state", "enqueued"),
     sa.Index("ix_jobs_ended", "kind", "ended"),

@@ -168,7 +168,14 @@ def checked_frame(data: pa.RecordBatch | pa.Table, repeated: Sequence[str] = ())
     frame = pl.from_arrow(data.replace_schema_metadata(None))
     if not isinstance(frame, pl.DataFrame):  # pragma: no cover - batches and tables are frames
         raise TypeError(type(frame))
-    return frame.with_columns(known.gather(frame[name]) for name, known in texts.items())
+    return frame.with_columns(_said(known, frame[name]) for name, known in texts.items())
+
+
+def _said(known: pl.Series, numbers: pl.Series) -> pl.Series:
+    """Return the texts that numbers stand for; where none says anything no memory is needed."""
+    if not len(known):
+        return pl.Series(known.name, [None], dtype=pl.String).new_from_index(0, len(numbers))
+    return known.gather(numbers)
 
 
 def _stop_at_undecodable(field: pa.Field) -> None:

@@ -8,19 +8,19 @@ That is looked at, and from such a column on the rest of the line is taken as on
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
 
 from noren.data.cells import is_interval, is_set
+from noren.data.distinct import different
 from noren.data.formats.render import cell_text, lines_of
 from noren.data.formats.spelling import Spelling
 from noren.data.schema import Column
 
-__all__ = ["order_by_text", "packed", "same_rows", "text_numbers"]
+__all__ = ["has_negative_zero", "order_by_text", "packed", "same_rows", "text_numbers"]
 
 _DELIMITER = ","
-_BLOCK_ROWS = 1 << 20
 _MOST = 1 << 62
 """Numbers of columns are put together in one as long as it is smaller."""
 
@@ -35,20 +35,25 @@ def order_by_text(
     >>> order_by_text(prices, columns, Spelling()).to_list()
     [1, 2, 0]
     """
-    numbers: list[pl.Series] = []
+    keys = pl.DataFrame(packed(_line_numbers(frame, columns, spelling, suppressed)))
+    if not keys.width:
+        return pl.int_range(len(frame), dtype=pl.UInt32, eager=True).alias("row")
+    return keys.select(pl.arg_sort_by(keys.columns, maintain_order=True).cast(pl.UInt32).alias("row"))["row"]
+
+
+def _line_numbers(
+    frame: pl.DataFrame, columns: Sequence[Column], spelling: Spelling, suppressed: str
+) -> Iterator[pl.Series]:
+    """Yield for one column after another the place of each cell's text; where that does not do, of the line's rest."""
     for at, column in enumerate(columns):
         rest = columns[at:]
         cells = _as_spelled(frame, column, spelling, suppressed)
         number, texts = _numbered(cells, column, suppressed, _DELIMITER if len(rest) > 1 else "")
         if len(rest) > 1 and _begins_the_next(texts):
             texts_ = pl.DataFrame(_texts(_as_spelled(frame, c, spelling, suppressed), c, suppressed) for c in rest)
-            numbers.append(_numbered(lines_of(texts_, _DELIMITER), Column(name="line"), suppressed, "")[0])
-            break
-        numbers.append(number)
-    keys = pl.DataFrame(packed(numbers))
-    if not keys.width:
-        return pl.int_range(len(frame), dtype=pl.UInt32, eager=True).alias("row")
-    return keys.select(pl.arg_sort_by(keys.columns, maintain_order=True).cast(pl.UInt32).alias("row"))["row"]
+            yield _numbered(lines_of(texts_, _DELIMITER), Column(name="line"), suppressed, "")[0]
+            return
+        yield number
 
 
 def _begins_the_next(texts: pl.Series) -> bool:
@@ -115,9 +120,9 @@ def _numbered(
     cells: pl.Series, column: Column, suppressed: str, end: str, *, in_order: bool = False
 ) -> tuple[pl.Series, pl.Series]:
     """Return the place of each cell's text among the texts there are, and these, each with ``end`` after it, sorted."""
-    if _has_negative_zero(cells):
-        cells = _texts(cells, column, suppressed)  # which equals zero and is written otherwise
-    rows, number = _different(cells)
+    if has_negative_zero(cells):
+        cells = _texts(cells, column, suppressed)
+    rows, number = different(cells)
     known = cells.gather(rows)
     said = _sets_in_order(known) if in_order and is_set(known.dtype) else known
     text = _texts(said, column, suppressed) + end
@@ -127,30 +132,6 @@ def _numbered(
     places = pl.DataFrame({"text": texts}).with_row_index("number")
     place = pl.DataFrame({"text": text}).join(places, on="text", how="left", maintain_order="left")["number"]
     return place.gather(number), texts
-
-
-def _different(cells: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """Return a row of each different cell, and for each row which of these its cell is.
-
-    Cells are told apart by a hash, which takes less memory than they do, and then compared with what it says.
-    """
-    marks = pl.DataFrame({"mark": cells.hash()})
-    rows = marks.with_row_index("row").unique("mark", keep="any")
-    number = marks.join(rows.with_row_index("number"), on="mark", how="left", maintain_order="left")["number"]
-    known = cells.gather(rows["row"])
-    for start in range(0, len(cells), _BLOCK_ROWS):
-        block = cells[start : start + _BLOCK_ROWS]
-        if not block.eq_missing(known.gather(number[start : start + _BLOCK_ROWS])).all():
-            return _different_by_value(cells)
-    return rows["row"], number
-
-
-def _different_by_value(cells: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """Do what :func:`_different` does, for cells of which two different ones have one hash."""
-    given = pl.DataFrame({"cell": cells}).with_row_index("row")
-    rows = given.unique("cell", keep="any").with_row_index("number")
-    found = given.join(rows.drop("row"), on="cell", how="left", maintain_order="left", nulls_equal=True)
-    return rows["row"], found["number"]
 
 
 def _sets_in_order(cells: pl.Series) -> pl.Series:
@@ -175,6 +156,7 @@ def _out_of_order(cells: pl.Series) -> pl.Series:
     return counted.gather(ends) > counted.gather(ends - size)
 
 
-def _has_negative_zero(cells: pl.Series) -> bool:
+def has_negative_zero(cells: pl.Series) -> bool:
+    """Tell whether a number is the zero that equals zero and is written otherwise."""
     ends = [cells.struct.field(end) for end in ("lo", "hi")] if is_interval(cells.dtype) else [cells]
     return any(bool(((end == 0) & (1 / end < 0)).any()) for end in ends if end.dtype.is_float())

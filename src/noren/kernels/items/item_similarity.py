@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from noren.kernels.arrays import Whole
+from noren.kernels.arrays import Real, Whole
+from noren.kernels.compiling import kernel, read_only
 
-__all__ = ["Matrix", "Score", "most_bought", "purchase_matrix", "scored", "similarities", "similarity_error"]
+__all__ = ["Matrix", "Score", "any_alike", "most_bought", "purchase_matrix", "scored", "similarity_error"]
 
 Matrix: TypeAlias = sparse.csr_array
 Score = Literal["wholesale", "retail", "presence"]
@@ -31,7 +32,45 @@ def purchase_matrix(customer: Whole, item: Whole, quantity: NDArray[np.float64],
     >>> purchase_matrix(np.array([0, 0, 1]), np.array([1, 1, 0]), np.array([2.0, 3.0, 4.0]), (2, 2)).toarray().tolist()
     [[0.0, 5.0], [4.0, 0.0]]
     """
-    return sparse.csr_array((quantity, (customer, item)), shape=shape)
+    first, items, pieces = _pieces(read_only(customer), read_only(item), read_only(quantity), *shape)
+    return sparse.csr_array((pieces, items, first), shape=shape)
+
+
+@kernel()
+def _pieces(customer: Whole, item: Whole, quantity: Real, customers: int, items: int) -> tuple[Whole, Whole, Real]:
+    """Sum up quantities by customer and item, both in rising order: rows are counted into place by item, then so by
+    customer.
+    """
+    by_item, place = np.zeros(items + 1, np.int64), np.zeros(customers + 1, np.int64)
+    for row in range(item.size):
+        by_item[item[row] + 1] += 1
+        place[customer[row] + 1] += 1
+    for i in range(items):
+        by_item[i + 1] += by_item[i]
+    for c in range(customers):
+        place[c + 1] += place[c]
+    order, then = np.empty(item.size, np.int32), np.empty(item.size, np.int32)
+    for row in range(item.size):
+        order[by_item[item[row]]] = row
+        by_item[item[row]] += 1
+    for at in range(item.size):
+        row = order[at]
+        then[place[customer[row]]] = row
+        place[customer[row]] += 1
+    first = np.zeros(customers + 1, np.int64)
+    found, pieces = np.empty(item.size, np.int64), np.empty(item.size, np.float64)
+    used = 0
+    for at in range(item.size):
+        row = then[at]
+        if at > 0 and customer[then[at - 1]] == customer[row] and found[used - 1] == item[row]:
+            pieces[used - 1] += quantity[row]
+            continue
+        found[used], pieces[used] = item[row], quantity[row]
+        first[customer[row] + 1] += 1
+        used += 1
+    for c in range(customers):
+        first[c + 1] += first[c]
+    return first, found[:used].copy(), pieces[:used].copy()
 
 
 def scored(pieces: Matrix, score: Score) -> Matrix:
@@ -55,31 +94,85 @@ def scored(pieces: Matrix, score: Score) -> Matrix:
     return counted
 
 
-def similarities(scores: Matrix) -> Matrix:
-    """Return the cosine of every two different items' columns, each pair once (above the diagonal).
+def any_alike(scores: Matrix) -> bool:
+    """Tell whether any two items are alike: somebody scores both.
 
-    >>> similarities(sparse.csr_array(np.array([[3.0, 4.0], [4.0, 0.0]]))).toarray().round(2).tolist()
-    [[0.0, 0.6], [0.0, 0.0]]
+    >>> any_alike(sparse.csr_array(np.eye(2))), any_alike(sparse.csr_array(np.ones((1, 2))))
+    (False, True)
     """
-    length = np.sqrt(np.asarray(scores.multiply(scores).sum(axis=0)).ravel())
-    unit = scores @ sparse.diags_array(1 / np.where(length > 0, length, 1.0))
-    return sparse.triu(unit.T @ unit, k=1).tocsr()
+    return bool((np.diff(scores.indptr) > 1).any())
 
 
 def similarity_error(original: Matrix, other: Matrix) -> float:
-    """Return the normalised distance of two matrices of similarities, on the pairs that are alike in the original.
+    """Return the distance of two tables of scores above 0: how far the cosines of items are apart, summed up over the
+    pairs of items that are alike in the original, by the sum of the original's cosines.
 
-    >>> one = sparse.csr_array(np.array([[0.0, 0.5, 0.5], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]))
-    >>> two = sparse.csr_array(np.array([[0.0, 0.25, 0.5], [0.0, 0.0, 0.75], [0.0, 0.0, 0.0]]))
-    >>> similarity_error(one, two)
-    0.25
+    The cosines of a and b and of a and c are 0.6 and 0.8 in the first table, 0.8 and none in the second:
+
+    >>> one = sparse.csr_array(np.array([[5.0, 3.0, 4.0], [0.0, 4.0, 0.0], [0.0, 0.0, 3.0]]))
+    >>> two = sparse.csr_array(np.array([[5.0, 4.0, 0.0], [0.0, 3.0, 0.0], [0.0, 0.0, 1.0]]))
+    >>> round(similarity_error(one[:, [0, 1]], two[:, [0, 1]]), 9)
+    0.333333333
     """
-    total = float(original.sum())
-    if not total:
-        return 0.0
-    mask = original.copy()
-    mask.data = np.ones_like(mask.data)
-    return min(float(np.abs((original - other.multiply(mask)).data).sum()) / total, 1.0)
+    total, apart = _compared(*_by_item(original), *_by_item(other), original.shape[1])
+    return min(float(apart.sum() / total.sum()), 1.0) if total.any() else 0.0
+
+
+def _by_item(scores: Matrix) -> tuple[Whole, Whole, Real, Whole, Whole, Real]:
+    """Return the entries' items and scores, where the customer of each ends, the entries of each item, and one over
+    the length of each item's column.
+    """
+    rows = scores if scores.has_sorted_indices else scores.sorted_indices()
+    item, score = rows.indices.astype(np.int64, copy=False), rows.data.astype(np.float64, copy=False)
+    many = np.diff(rows.indptr)
+    squares = np.bincount(item, score * score, minlength=scores.shape[1])
+    first = np.concatenate([[0], np.cumsum(np.bincount(item, minlength=scores.shape[1]))]).astype(np.int64)
+    ends = np.repeat(rows.indptr[1:], many).astype(np.int64)
+    entry, inverse = np.argsort(item, kind="stable"), 1 / np.sqrt(np.where(squares > 0, squares, 1.0))
+    return (
+        read_only(item), read_only(ends), read_only(score), read_only(first), read_only(entry), read_only(inverse),
+    )  # fmt: skip
+
+
+@kernel()
+def _compared(
+    item: Whole, ends: Whole, score: Real, first: Whole, entry: Whole, inverse: Real,
+    item_2: Whole, ends_2: Whole, score_2: Real, first_2: Whole, entry_2: Whole, inverse_2: Real, items: int,
+) -> tuple[Real, Real]:  # fmt: skip
+    """Return for each item the sum of its cosines with later items, and how far these are from the other table's.
+
+    Whoever scores an item adds to its product with each of the later items she scores.
+    """
+    total, apart = np.zeros(items, np.float64), np.zeros(items, np.float64)
+    mine, theirs = np.zeros(items, np.float64), np.zeros(items, np.float64)
+    seen = np.empty(items, np.int64)
+    for i in range(items):
+        many = 0
+        for at in range(first[i], first[i + 1]):
+            one = entry[at]
+            for two in range(one + 1, ends[one]):
+                j = item[two]
+                if mine[j] == 0.0:
+                    seen[many] = j
+                    many += 1
+                mine[j] += score[one] * score[two]
+        if many == 0:
+            continue
+        for at in range(first_2[i], first_2[i + 1]):
+            one = entry_2[at]
+            for two in range(one + 1, ends_2[one]):
+                theirs[item_2[two]] += score_2[one] * score_2[two]
+        for at in range(many):
+            j = seen[at]
+            cosine = mine[j] * inverse[i] * inverse[j]
+            total[i] += cosine
+            apart[i] += abs(cosine - theirs[j] * inverse_2[i] * inverse_2[j])
+            mine[j] = 0.0
+        for at in range(first_2[i], first_2[i + 1]):
+            one = entry_2[at]
+            for two in range(one + 1, ends_2[one]):
+                theirs[item_2[two]] = 0.0
+    return total, apart
 
 
 def most_bought(pieces: Matrix, count: int) -> Whole:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 __all__ = ["cramers_v"]
 
 
-def cramers_v(one: NDArray[np.int64], two: NDArray[np.int64]) -> float:
+def cramers_v(one: NDArray[np.integer], two: NDArray[np.integer]) -> float:
     """Return ``sqrt(χ² / (n·min(r-1, c-1)))``: 0 for independent columns, 1 where one tells the other.
 
     Values that do not occur do not count as rows or columns; a constant column has nothing to tell.
@@ -19,8 +19,10 @@ def cramers_v(one: NDArray[np.int64], two: NDArray[np.int64]) -> float:
     """
     if not len(one):
         return 0.0
-    table = np.zeros((int(one.max()) + 1, int(two.max()) + 1))
-    np.add.at(table, (one, two), 1.0)
+    shape = int(one.max()) + 1, int(two.max()) + 1
+    table = (
+        np.bincount(one.astype(np.int64) * shape[1] + two, minlength=shape[0] * shape[1]).reshape(shape).astype(float)
+    )
     table = table[table.any(axis=1)][:, table.any(axis=0)]
     if min(table.shape) < 2:
         return 0.0

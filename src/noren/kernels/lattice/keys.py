@@ -78,7 +78,9 @@ def room_for(keys: Keys) -> Room:
     return Room(np.empty(1 << bits, dtype=np.int32), np.empty_like(keys), *whole)
 
 
-def packed(codes: Sequence[Whole], sizes: Sequence[int], steps: Sequence[Sequence[Whole]]) -> tuple[Keys, Layout]:
+def packed(
+    codes: Sequence[NDArray[np.integer]], sizes: Sequence[int], steps: Sequence[Sequence[Whole]]
+) -> tuple[Keys, Layout]:
     """Pack codes column by column, the last being the sensitive value.
 
     Parameters
@@ -129,7 +131,7 @@ def packed(codes: Sequence[Whole], sizes: Sequence[int], steps: Sequence[Sequenc
     return keys, layout
 
 
-def distinct(codes: Sequence[Whole], sizes: Sequence[int]) -> tuple[Whole, Whole]:
+def distinct(codes: Sequence[NDArray[np.integer]], sizes: Sequence[int]) -> tuple[Whole, Whole]:
     """Return for each row the number of its combination of codes, and for each combination its first row.
 
     >>> which, first = distinct([np.array([1, 0, 1]), np.array([0, 0, 0])], [2, 1])

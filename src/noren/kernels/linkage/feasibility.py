@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components, maximum_bipartite_matching
 
-from noren.kernels.arrays import Real, Whole
+from noren.kernels.arrays import Codes, Real, Whole
 from noren.kernels.compiling import kernel, part
 from noren.kernels.ordered import sort_range
 
@@ -64,7 +64,7 @@ class KnownRows:
     values: Real
     first: Whole
     customer: Whole
-    by_item: Whole
+    by_item: Codes
     item_first: Whole
 
     @classmethod
@@ -76,14 +76,14 @@ class KnownRows:
         del there, order
         first = np.concatenate(([0], np.cumsum(np.bincount(customer, minlength=customers)))).astype(np.int64)
         item = np.where(np.isnan(values[:, 0]), items, values[:, 0]).astype(np.int64)
-        by_item = np.argsort(item, kind="stable").astype(np.int64)
+        by_item = np.argsort(item, kind="stable").astype(np.int32)
         item_first = np.concatenate(([0], np.cumsum(np.bincount(item, minlength=items + 1)))).astype(np.int64)
         return cls(values, first, customer, by_item, item_first)
 
     @cached_property
-    def by_column(self) -> Whole:
+    def by_column(self) -> Codes:
         """All rows by each column but the item's, which has an order of its own."""
-        order = np.empty(self.values.T.shape, dtype=np.int64)
+        order = np.empty(self.values.T.shape, dtype=np.int32)
         for at in range(1, len(order)):
             order[at] = np.argsort(self.values[:, at], kind="stable")
         return order
@@ -219,7 +219,7 @@ def candidate_blocks(
         start = stop
 
 
-def _lookups(known: KnownRows, public: PublicRows) -> tuple[Whole, Whole, Whole, Whole, Whole]:
+def _lookups(known: KnownRows, public: PublicRows) -> tuple[Codes, Whole, Whole, Whole, Whole]:
     """Return, for each pseudonym, through which row and column its candidates are looked up.
 
     Of all cells of its rows that which the fewest known rows fit: the row, the column, and where the rows that fit
@@ -296,9 +296,9 @@ def _lower(values: Real, first: int, stop: int, item: float) -> int:  # pragma: 
 
 @kernel()
 def _search(
-    values: Real, known_first: Whole, customer: Whole, by_item: Whole, item_first: Whole,
+    values: Real, known_first: Whole, customer: Whole, by_item: Codes, item_first: Whole,
     lo: Real, hi: Real, set_first: Whole, set_stop: Whole, members: Real, public_first: Whole,
-    order: Whole, lookup_row: Whole, lookup_column: Whole, lookup_begin: Whole, lookup_end: Whole,
+    order: Codes, lookup_row: Whole, lookup_column: Whole, lookup_begin: Whole, lookup_end: Whole,
     enough: int, start: int, stop: int,
 ) -> tuple[Whole, NDArray[np.int32]]:  # fmt: skip  # pragma: no cover (compiled)
     """Return the candidates of the pseudonyms from ``start`` to ``stop``, at most ``enough`` of each."""

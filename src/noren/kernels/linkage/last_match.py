@@ -24,6 +24,7 @@ __all__ = [
     "last_match",
     "looked_up",
     "numbered",
+    "numbered_keys",
     "settled",
     "whole_steps",
 ]
@@ -48,9 +49,10 @@ def joint_key(parts: Sequence[Sides]) -> tuple[Whole, Whole]:
     >>> one.tolist(), other.tolist()
     ([0, 5], [0])
     """
-    keys: Sides = (np.zeros(len(parts[0][0]), np.int64), np.zeros(len(parts[0][1]), np.int64))
-    size = 1
-    for given in parts:
+    least, most = _span(parts[0])
+    keys: Sides = parts[0][0].astype(np.int64) - least, parts[0][1].astype(np.int64) - least
+    size = most - least + 1
+    for given in parts[1:]:
         part = given
         least, most = _span(part)
         if size * (most - least + 1) >= _LARGEST_KEY:
@@ -108,6 +110,15 @@ def numbered(starts: Whole, text: NDArray[np.uint8]) -> tuple[Whole, Whole]:
     [[0, 1, 1, 0], [0, 1]]
     """
     return _numbered(read_only(starts), read_only(text))
+
+
+def numbered_keys(keys: Whole) -> tuple[Whole, Whole]:
+    """Return whole numbers as numbers 0, 1, … and the row in which each comes first: :func:`numbered`, far quicker.
+
+    >>> [found.tolist() for found in numbered_keys(np.array([7, 9, 9, 7]))]
+    [[0, 1, 1, 0], [0, 1]]
+    """
+    return _numbered_keys(read_only(keys))
 
 
 def days_seen(days: NDArray[np.int32]) -> tuple[int, NDArray[np.bool_]]:
@@ -231,6 +242,34 @@ def _text_slot(starts: Whole, text: NDArray[np.uint8], slots: Whole, first: Whol
     return at
 
 
+@kernel()
+def _numbered_keys(keys: Whole) -> tuple[Whole, Whole]:
+    size = 1024
+    slots = np.full((size, 2), -1, np.int64)
+    number = np.empty(keys.size, np.int64)
+    first = np.empty(keys.size, np.int64)
+    known = 0
+    for row in range(keys.size):
+        if row > 0 and keys[row] == keys[row - 1]:
+            number[row] = number[row - 1]
+            continue
+        if 2 * known >= size:
+            size *= 4
+            slots = np.full((size, 2), -1, np.int64)
+            for one in range(known):
+                at = _slot(slots, keys[first[one]])
+                slots[at, 0] = keys[first[one]]
+                slots[at, 1] = one
+        at = _slot(slots, keys[row])
+        if slots[at, 1] < 0:
+            slots[at, 0] = keys[row]
+            slots[at, 1] = known
+            first[known] = row
+            known += 1
+        number[row] = slots[at, 1]
+    return number, first[:known].copy()
+
+
 # --- matching ----------------------------------------------------------------------------------------------
 
 
@@ -247,7 +286,7 @@ def last_match(table: Whole, asked: Whole) -> Whole:
     if most - least < _DENSE * len(table) + 2**16:
         _last_by_place(table, asked, least, np.full(most - least + 1, NO_ROW, np.int32), found)
     else:
-        places = 1 << max(4, (2 * len(table) - 1).bit_length())
+        places = 1 << max(4, (4 * len(table) // 3).bit_length())
         _last_by_hash(table, asked, np.full((places, 2), NO_ROW, np.int64), found)
     return found
 

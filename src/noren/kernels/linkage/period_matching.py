@@ -20,11 +20,13 @@ from noren.kernels.arrays import Flags, Real
 
 __all__ = [
     "Window",
+    "curve_of",
     "matching_curve",
     "matching_curves",
     "matching_rate",
     "user_matching",
     "user_matchings",
+    "windows_of",
     "worst_windows",
 ]
 
@@ -82,8 +84,16 @@ def matching_curve(match: Cells, live: Flags) -> Real:
     >>> matching_curve(np.array([[True, False], [True, True]]), live).round(3).tolist()
     [1.0, 0.667]
     """
-    gain, cells = _sums(match, live)
-    return _rate(gain[1:], cells[1:])
+    return curve_of(*_sums(match, live))
+
+
+def curve_of(gain: Real, cells: Real) -> Real:
+    """Return MM^(l) of what single periods come to: match - del, and the number of live cells.
+
+    >>> curve_of(np.array([2.0, 0.0]), np.array([2.0, 1.0])).round(3).tolist()
+    [1.0, 0.667]
+    """
+    return _rate(np.cumsum(gain), np.cumsum(cells))
 
 
 def matching_curves(match: Cells, live: Flags, weights: Real) -> Real:
@@ -112,7 +122,12 @@ def worst_windows(match: Cells, live: Flags) -> list[Window]:
     >>> worst_windows(right, live)
     [Window(first=2, last=2, value=1.0), Window(first=1, last=2, value=0.5), Window(first=0, last=2, value=0.5)]
     """
-    gain, cells = _sums(match, live)
+    return windows_of(*_sums(match, live))
+
+
+def windows_of(gain: Real, cells: Real) -> list[Window]:
+    """Return the worst runs of what single periods come to, as :func:`worst_windows` does."""
+    gain, cells = (np.concatenate([[0.0], np.cumsum(one)]) for one in (gain, cells))
     worst = []
     for length in range(1, len(gain)):
         rates = _rate(gain[length:] - gain[:-length], cells[length:] - cells[:-length])
@@ -122,10 +137,9 @@ def worst_windows(match: Cells, live: Flags) -> list[Window]:
 
 
 def _sums(match: Cells, live: Flags) -> tuple[Real, Real]:
-    """Return, over the first 0, 1, 2, … periods, match - del and the number of live cells."""
+    """Return match - del and the number of live cells of each period."""
     gain = match.sum(axis=0, dtype=np.float64) - (~live).sum(axis=0, dtype=np.float64)
-    cells = live.sum(axis=0, dtype=np.float64)
-    return np.concatenate([[0.0], np.cumsum(gain)]), np.concatenate([[0.0], np.cumsum(cells)])
+    return gain, live.sum(axis=0, dtype=np.float64)
 
 
 def _rate(gain: Real, cells: Real) -> Real:

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
 from noren.kernels.arrays import Real, Whole
@@ -349,11 +350,9 @@ class GroupSearch:
     def _scores(self, splits: Sequence[_Split]) -> Real:
         """Return the mean affinity of every part taken out with every rest."""
         people = len(self.affinity)
-        out, rest = np.zeros((len(splits), people)), np.zeros((len(splits), people))
-        for at, s in enumerate(splits):
-            out[at, s.out] = 1 / len(s.out)
-            rest[at, s.rest] = 1 / max(len(s.rest), 1)
-        return out @ self.affinity @ rest.T
+        out, rest = _mean_of([s.out for s in splits], people), _mean_of([s.rest for s in splits], people)
+        score: Real = (rest @ np.ascontiguousarray((out @ self.affinity).T)).T
+        return score
 
     def join_costs(
         self, ones: Sequence[Whole], others: Sequence[Whole], pairs: Whole, worth: Real, limit: Real
@@ -368,6 +367,18 @@ class GroupSearch:
             The worth of all rows of both, for each pair.
         """
         return joined_costs(self.rows, self.suppress, ones, others, pairs, worth, limit, self.spread)
+
+
+def _mean_of(parts: Sequence[Whole], people: int) -> sparse.csr_array:
+    """Return a matrix whose product with customers' lines is the mean line of each part; of nobody it is 0.
+
+    >>> (_mean_of([np.array([0, 2]), np.array([], dtype=np.int64)], 3) @ np.array([[1.0], [8.0], [4.0]])).tolist()
+    [[2.5], [0.0]]
+    """
+    sizes = np.array([len(part) for part in parts])
+    weight = np.repeat(1 / np.maximum(sizes, 1), sizes)
+    ends = np.concatenate([[0], np.cumsum(sizes)])
+    return sparse.csr_array((weight, np.concatenate(parts), ends), shape=(len(parts), people))
 
 
 def joined_costs(

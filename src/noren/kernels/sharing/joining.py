@@ -20,7 +20,7 @@ from noren.kernels.compiling import kernel, part
 from noren.kernels.linkage.assignment import EXACT, FAR, assign
 from noren.kernels.sharing.alignment import COLUMNS, MISSING, LaidRows
 from noren.kernels.sharing.medians import fill_medians
-from noren.kernels.sharing.near_rows import joined_value, near_assign
+from noren.kernels.sharing.near_rows import by_column, joined_value, near_assign
 
 __all__ = ["LONG", "aligned_histories", "join", "join_costs", "settled", "without_members", "worth_keeping"]
 
@@ -222,6 +222,7 @@ def _laid_value(rows: LaidRows, suppress: bool, table: Whole) -> float:
     """Return the value of a table as it stands."""
     a, items_a = _summed(rows, table[:1], _NO_ITEM_HERE)
     b, items_b = _summed(rows, table[1:], _NO_ITEM_THERE)
+    a, b, items_a, items_b = by_column(a), by_column(b), by_column(items_a), by_column(items_b)
     value = 0.0
     for r in range(table.shape[1]):
         value += joined_value(a, b, items_a, items_b, r, r, rows.width, suppress)

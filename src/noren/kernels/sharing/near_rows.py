@@ -14,12 +14,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noren.kernels.arrays import Codes, Real, Whole
 from noren.kernels.compiling import kernel, part
 from noren.kernels.linkage.assignment import EXACT, FAR, assign
+from noren.kernels.ordered import first_from
 
-__all__ = ["joined_value", "near_assign"]
+__all__ = ["by_column", "joined_value", "near_assign"]
 
 _KEPT = 16
 """Candidates kept for each column."""
@@ -36,35 +38,48 @@ _MOST_BIDS = 60
 """Bids to a column after which no more are made: rows still waiting are left over."""
 
 
+@part()
+def by_column(known: NDArray[Any]) -> NDArray[Any]:
+    """Return what is known of a table's columns with a line for each of them: what one joins lies side by side."""
+    lines = np.empty((known.shape[1], known.shape[0]), dtype=known.dtype)
+    for r in range(known.shape[1]):
+        for c in range(known.shape[0]):
+            lines[r, c] = known[c, r]
+    return lines
+
+
 @part(fastmath=EXACT)
 def joined_value(
     a: Real, b: Real, items_a: Codes, items_b: Codes, i: int, j: int, width: Real, suppress: bool
 ) -> float:
-    """Return the value of column i of one table joined with column j of another: a cell of what all pairs are worth."""
-    size = float(items_a.shape[0] + items_b.shape[0])
+    """Return the value of column i of one table joined with column j of another: a cell of what all pairs are worth.
+
+    The tables are given as :func:`by_column` lays them.
+    """
+    size = float(items_a.shape[1] + items_b.shape[1])
     shared = 0.0
-    for p in range(items_a.shape[0]):
-        for q in range(items_b.shape[0]):
-            shared += 1.0 if items_b[q, j] == items_a[p, i] else 0.0
-    n = a[15, i] + b[15, j]
+    for p in range(items_a.shape[1]):
+        for q in range(items_b.shape[1]):
+            shared += 1.0 if items_b[j, q] == items_a[i, p] else 0.0
+    n = a[i, 15] + b[j, 15]
     total = n
     if n > size - 0.5:
-        total = n - n / max(a[16, i] + b[16, j] - shared, 1.0)
+        total = n - n / max(a[i, 16] + b[j, 16] - shared, 1.0)
     for c in range(3):
-        n = a[5 * c, i] + b[5 * c, j]
+        n = a[i, 5 * c] + b[j, 5 * c]
         if n < 0.5:
             continue
         if n < size - 0.5:
             total += n
             continue
-        lo = min(a[5 * c + 1, i], b[5 * c + 1, j])
-        hi = max(a[5 * c + 2, i], b[5 * c + 2, j])
+        lo = min(a[i, 5 * c + 1], b[j, 5 * c + 1])
+        hi = max(a[i, 5 * c + 2], b[j, 5 * c + 2])
         span = hi - lo
         both = n * (lo * lo + hi * hi + span * width[c])
-        both += 2.0 * (a[5 * c + 4, i] + b[5 * c + 4, j] - (lo + hi) * (a[5 * c + 3, i] + b[5 * c + 3, j]))
+        both += 2.0 * (a[i, 5 * c + 4] + b[j, 5 * c + 4] - (lo + hi) * (a[i, 5 * c + 3] + b[j, 5 * c + 3]))
         error = both / (2.0 * (span + width[c]))
         total += min(error, n if suppress else FAR)
-    apart = a[17, i] + b[17, j]
+    apart = a[i, 17] + b[j, 17]
     value: float = min(total, apart) - apart
     return value
 
@@ -72,23 +87,10 @@ def joined_value(
 @part()
 def _place(known: Real, column: int, r: int) -> int:
     """Return the middle of a generalised row's values as a whole number of 20 bits, to sort by; blanks last."""
-    if known[5 * column, r] < 0.5:
+    if known[r, 5 * column] < 0.5:
         return (1 << 20) - 1
-    middle = 0.5 * (known[5 * column + 1, r] + known[5 * column + 2, r])
+    middle = 0.5 * (known[r, 5 * column + 1] + known[r, 5 * column + 2])
     return int(min(max(middle, -50.0), 50.0) * 1e4) + 500_000
-
-
-@part()
-def _first(keys: Whole, key: int | np.int64) -> int:
-    """Return where the first of sorted keys stands that is no less than a key."""
-    low, high = 0, len(keys)
-    while low < high:
-        half = (low + high) // 2
-        if keys[half] < key:
-            low = half + 1
-        else:
-            high = half
-    return low
 
 
 @part()
@@ -121,20 +123,22 @@ def _candidates(
 
     Three lists, sorted by item and date, by price and date, and by date; a column looks at its neighbours in each.
     """
-    few, many, members = len(mine), len(theirs), items_b.shape[0]
+    few, many, members = len(mine), len(theirs), items_b.shape[1]
     keys = np.empty((members + 2) * many, dtype=np.int64)
     for at in range(many):
         j = theirs[at]
         date = _place(b, 0, j)
         for q in range(members):
-            keys[q * many + at] = (np.int64(items_b[q, j]) + 3) << 20 | date
+            keys[q * many + at] = (np.int64(items_b[j, q]) + 3) << 20 | date
         keys[members * many + at] = _BY_PRICE | np.int64(_place(b, 1, j)) << 20 | date
         keys[(members + 1) * many + at] = _BY_DATE | date
     order = np.argsort(keys, kind="mergesort")
     keys = keys[order]
+    for at in range(len(order)):
+        order[at] %= many
     seen = np.full(many, -1, dtype=np.int64)
     kept = np.zeros(few, dtype=np.int64)
-    wanted = items_a.shape[0] + 2
+    wanted = items_a.shape[1] + 2
     for at in range(few):
         i = mine[at]
         date = _place(a, 0, i)
@@ -143,17 +147,17 @@ def _candidates(
             reach, shift = _BESIDE, 60
             key: Any = 0
             if p < wanted - 2:
-                if items_a[p, i] < 0:
+                if items_a[i, p] < 0:
                     continue
-                key = (np.int64(items_a[p, i]) + 3) << 20 | date
+                key = (np.int64(items_a[i, p]) + 3) << 20 | date
                 reach, shift = _SAME_ITEM, 20
             elif p == wanted - 2:
                 key = _BY_PRICE | np.int64(_place(a, 1, i)) << 20 | date
             else:
                 key = _BY_DATE | date
-            middle = _first(keys, key)
+            middle = first_from(keys, 0, len(keys), key)
             for place in range(max(middle - reach, 0), min(middle + reach, len(keys))):
-                other = order[place] % many
+                other = order[place]
                 if keys[place] >> shift == key >> shift and seen[other] != at:
                     seen[other] = at
                     new = joined_value(a, b, items_a, items_b, i, theirs[other], width, suppress)
@@ -181,6 +185,8 @@ def _dealt(near: Codes, value: Real, kept: Whole, many: int, takes: Whole) -> No
             bids += 1
             best, second, at = 0.0, 0.0, -1  # to stay without a partner is worth 0
             for c in range(kept[i]):
+                if -value[i, c] <= second:  # the best come first, and no price is below 0
+                    break
                 gain = -value[i, c] - price[near[i, c]]
                 if gain > best:
                     best, second, at = gain, best, near[i, c]
@@ -217,7 +223,8 @@ def near_assign(
     items_a, items_b
         The items of the columns, each once.
     """
-    mine, theirs = np.arange(a.shape[1]), np.arange(b.shape[1])
+    a, b, items_a, items_b = by_column(a), by_column(b), by_column(items_a), by_column(items_b)
+    mine, theirs = np.arange(len(a)), np.arange(len(b))
     total, met = 0.0, True
     while len(mine):
         takes = np.empty(len(mine), dtype=np.int64)
@@ -231,7 +238,7 @@ def near_assign(
             near = np.empty((len(mine), _KEPT), dtype=np.int32)
             value = np.empty((len(mine), _KEPT))
             kept = _candidates(a, b, items_a, items_b, width, suppress, mine, theirs, near, value)
-            if len(mine) == a.shape[1]:
+            if len(mine) == len(a):
                 least = 0.0
                 for i in range(len(mine)):
                     least += value[i, 0]

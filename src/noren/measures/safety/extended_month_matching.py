@@ -7,12 +7,12 @@ from typing import Any, ClassVar, Literal
 from noren.cost_law import BY_PEOPLE, CostLaw
 from noren.data.schema import Role
 from noren.i18n import N_
-from noren.kernels.linkage.period_matching import Window, matching_curve, worst_windows
-from noren.measures.safety.matching import matched
+from noren.kernels.linkage.period_matching import Window, curve_of, windows_of
+from noren.measures.safety.matching import MatchedPeriods, matched
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Need, Score, Side
 
-__all__ = ["ExtendedMonthMatching"]
+__all__ = ["ExtendedMonthMatching", "extended_score"]
 
 
 class ExtendedMonthMatching(Measure):
@@ -64,26 +64,29 @@ class ExtendedMonthMatching(Measure):
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the largest rate of all guesses and moments; the parts are each attack's."""
-        tables = matched(evidence)
-        periods = tables.periods
-        curves = {name: matching_curve(match, tables.live).tolist() for name, match in tables.match.items()}
-        parts = {name: max(curve, default=0.0) for name, curve in curves.items()}
-        best = max(parts, key=lambda attack: parts[attack])
-        windows = {
-            name: [_told(window, periods) for window in worst_windows(match, tables.live)]
-            for name, match in tables.match.items()
-        }
-        notes = {
-            "best": best,
-            "at": periods[curves[best].index(parts[best])] if periods else None,
-            "customers": len(tables.customers),
-            "periods": list(periods),
-            "curve": curves,
-            "worst_window": {name: _worst(runs) for name, runs in windows.items()},
-            "windows": windows,
-            "chance": max(tables.chance_curve(), default=0.0),
-        }
-        return Score(parts[best], parts, notes)
+        return extended_score(matched(evidence).by_period())
+
+
+def extended_score(found: MatchedPeriods) -> Score:
+    """Return EMM of what each period comes to."""
+    periods = found.periods
+    curves = {name: curve_of(gain, found.live).tolist() for name, gain in found.gain.items()}
+    parts = {name: max(curve, default=0.0) for name, curve in curves.items()}
+    best = max(parts, key=lambda attack: parts[attack])
+    windows = {
+        name: [_told(window, periods) for window in windows_of(gain, found.live)] for name, gain in found.gain.items()
+    }
+    notes = {
+        "best": best,
+        "at": periods[curves[best].index(parts[best])] if periods else None,
+        "customers": found.customers,
+        "periods": list(periods),
+        "curve": curves,
+        "worst_window": {name: _worst(runs) for name, runs in windows.items()},
+        "windows": windows,
+        "chance": max(found.chance_curve(), default=0.0),
+    }
+    return Score(parts[best], parts, notes)
 
 
 def _told(window: Window, periods: tuple[str, ...]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from noren.i18n import _
 from noren.measures.evidence import guesses_of, original_history, secret_of
 from noren.protocols import Evidence, Guess
 
-__all__ = ["UNLISTED", "Matched", "matched"]
+__all__ = ["UNLISTED", "Matched", "MatchedPeriods", "matched", "unknown_customer"]
 
 UNLISTED = "unlisted"
 """The note of a guess that was read from a file: customers it has no line for."""
@@ -81,10 +81,7 @@ class Matched:
 
     def chance_curve(self) -> list[float]:
         """Return the mean MM^(1), MM^(2), … of one who knows who bought when, and draws from a period's pseudonyms."""
-        live = self.live.sum(axis=0, dtype=np.float64)
-        right = live / np.maximum(self.pseudonyms, 1)
-        cells = np.cumsum(live)
-        return [float(hits / many) if many else 0.0 for hits, many in zip(np.cumsum(right), cells, strict=True)]
+        return chance_curve(self.live.sum(axis=0, dtype=np.float64), self.pseudonyms)
 
     def chance_of_users(self) -> float:
         """Return UM in the mean of the same: all draws must hit; where pseudonyms stay, one draw from all of them."""
@@ -92,6 +89,47 @@ class Matched:
         hit = np.where(self.live, 1 / np.maximum(draws, 1), 1.0)
         each = hit.prod(axis=1) if self.changing else hit.min(axis=1, initial=1.0)
         return float(each.mean()) if len(each) else 0.0
+
+    def by_period(self) -> MatchedPeriods:
+        """Return what the cells of each period come to."""
+        dead = (~self.live).sum(axis=0, dtype=np.float64)
+        gain = {name: match.sum(axis=0, dtype=np.float64) - dead for name, match in self.match.items()}
+        live = self.live.sum(axis=0, dtype=np.float64)
+        return MatchedPeriods(len(self.customers), self.periods, live, gain, self.pseudonyms)
+
+
+@dataclass(frozen=True)
+class MatchedPeriods:
+    """Every guess against the truth, period by period: all that MM and EMM are made of.
+
+    Attributes
+    ----------
+    customers, periods
+        How many customers there are, and the periods in order of time.
+    live
+        How many cells of each period have a pseudonym.
+    gain
+        Of each guess, the cells of each period that it names rightly, less those that it names and that have none.
+    pseudonyms
+        How many pseudonyms each period has.
+    """
+
+    customers: int
+    periods: tuple[str, ...]
+    live: NDArray[np.float64]
+    gain: Mapping[str, NDArray[np.float64]]
+    pseudonyms: NDArray[np.int64]
+
+    def chance_curve(self) -> list[float]:
+        """Return the mean MM^(1), MM^(2), … of one who draws from a period's pseudonyms."""
+        return chance_curve(self.live, self.pseudonyms)
+
+
+def chance_curve(live: NDArray[np.float64], pseudonyms: NDArray[np.int64]) -> list[float]:
+    """Return the mean MM^(1), MM^(2), … of one who knows who bought when, and draws from a period's pseudonyms."""
+    right = live / np.maximum(pseudonyms, 1)
+    cells = np.cumsum(live)
+    return [float(hits / many) if many else 0.0 for hits, many in zip(np.cumsum(right), cells, strict=True)]
 
 
 def matched(evidence: Evidence) -> Matched:
@@ -160,18 +198,23 @@ def _said(guess: Guess, name: str, true: pl.DataFrame, customers: pl.Series) -> 
     )
     unknown = pairs.filter(~pl.col("customer").is_in(customers.implode()))
     if len(unknown):
-        raise ParameterError(
-            _("the guess {name} names the customer {customer}, who is not in the original").format(
-                name=name, customer=unknown["customer"][0]
-            ),
-            _("give the guess about this original, and its master where it has one"),
-        )
+        raise unknown_customer(name, unknown["customer"][0])
     if "period" in pairs.columns and not of_one_kind(*(one["period"].drop_nulls().unique() for one in (pairs, true))):
         pairs = pairs.drop("period")
     if "period" not in pairs.columns:
         where = true.select("pseudonym", "period").unique(maintain_order=True)
         pairs = pairs.join(where, on="pseudonym", how="inner", maintain_order="left")
     return pairs.select("pseudonym", "customer", pl.col("period").cast(pl.String)).drop_nulls()
+
+
+def unknown_customer(name: str, customer: str) -> ParameterError:
+    """Return what is said of a guess that names somebody who is not in the original."""
+    return ParameterError(
+        _("the guess {name} names the customer {customer}, who is not in the original").format(
+            name=name, customer=customer
+        ),
+        _("give the guess about this original, and its master where it has one"),
+    )
 
 
 # --- pairs as tables ---------------------------------------------------------------------------------------

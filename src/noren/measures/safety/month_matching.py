@@ -7,12 +7,12 @@ from typing import ClassVar, Literal
 from noren.cost_law import BY_PEOPLE, CostLaw
 from noren.data.schema import Role
 from noren.i18n import N_
-from noren.kernels.linkage.period_matching import matching_rate
-from noren.measures.safety.matching import matched
+from noren.kernels.linkage.period_matching import curve_of
+from noren.measures.safety.matching import MatchedPeriods, matched
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Need, Score, Side
 
-__all__ = ["MonthMatching"]
+__all__ = ["MonthMatching", "month_score"]
 
 
 class MonthMatching(Measure):
@@ -60,20 +60,24 @@ class MonthMatching(Measure):
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the largest rate of all guesses; the parts are each attack's, the notes those of single periods."""
-        tables = matched(evidence)
-        parts = {name: matching_rate(match, tables.live) for name, match in tables.match.items()}
-        best = max(parts, key=lambda attack: parts[attack])
-        columns = range(len(tables.periods))
-        single = {
-            name: [matching_rate(match[:, [i]], tables.live[:, [i]]) for i in columns]
-            for name, match in tables.match.items()
-        }
-        notes = {
-            "best": best,
-            "customers": len(tables.customers),
-            "periods": list(tables.periods),
-            "pseudonyms": int(tables.live.sum()),
-            "by_period": single,
-            "chance": (tables.chance_curve() or [0.0])[-1],
-        }
-        return Score(parts[best], parts, notes)
+        return month_score(matched(evidence).by_period())
+
+
+def month_score(found: MatchedPeriods) -> Score:
+    """Return MM of what each period comes to."""
+    curves = {name: curve_of(gain, found.live) for name, gain in found.gain.items()}
+    parts = {name: float(curve[-1]) if len(curve) else 0.0 for name, curve in curves.items()}
+    best = max(parts, key=lambda attack: parts[attack])
+    single = {
+        name: [float(curve_of(gain[[i]], found.live[[i]])[0]) for i in range(len(found.periods))]
+        for name, gain in found.gain.items()
+    }
+    notes = {
+        "best": best,
+        "customers": found.customers,
+        "periods": list(found.periods),
+        "pseudonyms": int(found.live.sum()),
+        "by_period": single,
+        "chance": (found.chance_curve() or [0.0])[-1],
+    }
+    return Score(parts[best], parts, notes)

@@ -14,7 +14,8 @@ import numpy as np
 import polars as pl
 
 from noren.data.cells import is_interval, is_set
-from noren.data.formats.text_order import packed
+from noren.data.distinct import different
+from noren.data.formats.text_order import has_negative_zero, packed
 from noren.data.frames import Records, Table
 from noren.data.release import Release
 from noren.data.schema import Column, Role, Schema
@@ -45,6 +46,7 @@ LIKELY = 0.8
 """From which share of a class on its commonest sensitive value is as good as told."""
 _ROUNDING = 1e-9
 _CELLS = 4_000_000
+_BLOCK_ROWS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -95,9 +97,12 @@ def table_classes(table: Table) -> TableClasses:
 
 def _numbers(cells: pl.Series) -> pl.Series:
     """Return a number for each cell, equal where cells are; 0 where nothing is said."""
-    given = _comparable(cells).alias("cell").to_frame()
-    known = given.drop_nulls().unique().with_row_index("number", offset=1)
-    return given.join(known, on="cell", how="left", maintain_order="left")["number"].fill_null(0)
+    cells = _comparable(cells) if has_negative_zero(cells) else cells
+    rows, which = different(cells)
+    shown = _comparable(cells.gather(rows)).alias("cell").to_frame()
+    known = shown.drop_nulls().unique().with_row_index("number", offset=1)
+    number = shown.join(known, on="cell", how="left", maintain_order="left")["number"].fill_null(0)
+    return number.gather(which)
 
 
 def _comparable(cells: pl.Series) -> pl.Series:
@@ -234,8 +239,8 @@ def _told(found: TableClasses, public: Table, column: Column, original: Records,
     ``likely_rows`` those whose class has one value in :data:`LIKELY` of its rows or more.
     """
     values = _comparable(public.frame[column.name]).alias("value")
-    rows = pl.DataFrame({"class": found.class_of, "value": values}).drop_nulls("class")
-    entries = rows.group_by("class", "value").len("rows").with_columns(size=pl.col("rows").sum().over("class"))
+    rows = _counted(pl.DataFrame({"class": found.class_of, "value": values})).drop_nulls("class")
+    entries = rows.with_columns(size=pl.col("rows").sum().over("class"))
     share = pl.col("rows") / pl.col("size")
     by_class = entries.group_by("class").agg(
         distinct=pl.len(),
@@ -247,11 +252,12 @@ def _told(found: TableClasses, public: Table, column: Column, original: Records,
         rarer=pl.col("rows").sort(descending=True).slice(ell - 1).sum(),
     )
     # in the release, as whoever holds it sees them; and in the original, which is what a method promises about
-    shares = {"": rows["value"]}
+    shares = {"": entries.group_by("value").agg(len=pl.col("rows").sum())}
     # the original's schema knows the order of values that the release does not say
     known = original.schema[column.name] if column.name in original.schema.names else column
     if column.name in original.frame.columns and original.frame[column.name].dtype == values.dtype:
-        shares["_to_original"] = original.frame[column.name]
+        everybody = _counted(original.frame[column.name].alias("value").to_frame())
+        shares["_to_original"] = everybody.rename({"rows": "len"})
     size = pl.col("size")
     worst = by_class.select(
         distinct=pl.col("distinct").min(),
@@ -261,11 +267,15 @@ def _told(found: TableClasses, public: Table, column: Column, original: Records,
         rarer=pl.col("rarer").min(),
         ratio=(pl.col("commonest") / pl.col("rarer")).max(),
     ).row(0, named=True)
-    distances = {
-        suffix: _distances(entries, shares_in_order(everybody.alias("value").to_frame().group_by("value").len(), known))
-        for suffix, everybody in shares.items()
-    }
+    distances = {suffix: _distances(entries, shares_in_order(counts, known)) for suffix, counts in shares.items()}
     return told_of_worst(worst, distances)
+
+
+def _counted(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the different rows, and how often each comes; block by block, for they are far fewer than rows."""
+    blocks = (rows[start : start + _BLOCK_ROWS] for start in range(0, max(len(rows), 1), _BLOCK_ROWS))
+    found = pl.concat([block.group_by(rows.columns).len("rows") for block in blocks])
+    return found.group_by(rows.columns).agg(pl.col("rows").sum())
 
 
 def told_of_worst(worst: Mapping[str, Any], distances: Mapping[str, tuple[float, float]]) -> dict[str, float]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 from noren.cost_law import BY_PEOPLE, CostLaw
@@ -12,7 +14,7 @@ from noren.measures.safety.matching import UNLISTED, matched
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Need, Score, Side
 
-__all__ = ["UserMatching"]
+__all__ = ["UserMatching", "user_score"]
 
 
 class UserMatching(Measure):
@@ -65,11 +67,11 @@ class UserMatching(Measure):
         tables = matched(evidence)
         refused = {name: len(g.notes[UNLISTED]) for name, g in evidence.guesses.items() if g.notes.get(UNLISTED)}
         parts = {name: 0.0 if name in refused else user_matching(match) for name, match in tables.match.items()}
-        best = max(parts, key=lambda attack: parts[attack])
-        notes = {
-            "best": best,
-            "customers": len(tables.customers),
-            "periods": len(tables.periods),
-            "chance": tables.chance_of_users(),
-        }
-        return Score(parts[best], parts, notes | ({"refused": refused} if refused else {}))
+        score = user_score(parts, len(tables.customers), len(tables.periods), tables.chance_of_users())
+        return replace(score, notes={**score.notes, "refused": refused}) if refused else score
+
+
+def user_score(parts: Mapping[str, float], customers: int, periods: int, chance: float) -> Score:
+    """Return UM of the shares that each guess follows through all periods."""
+    best = max(parts, key=lambda attack: parts[attack])
+    return Score(parts[best], parts, {"best": best, "customers": customers, "periods": periods, "chance": chance})

@@ -78,7 +78,7 @@ class Association(OfTables):
         cuts = {
             name: np.unique(np.quantile(rows.original[name].drop_nulls().to_numpy(), np.arange(1, _BINS) / _BINS))
             for name in known
-            if rows.original[name].dtype != pl.String
+            if not isinstance(rows.original[name].dtype, pl.Enum)
         }
         parts = {}
         for done, (one, two) in enumerate(pairs):
@@ -101,5 +101,5 @@ def _strength(frame: pl.DataFrame, one: str, two: str, cuts: dict[str, np.ndarra
             # a blank is a value of its own
             codes.append(np.where(column.is_null().to_numpy(), len(cuts[name]) + 1, bins))
         else:
-            codes.append(column.rank("dense").to_numpy().astype(np.int64) - 1)
+            codes.append(column.to_physical().to_numpy())
     return cramers_v(np.asarray(codes[0]), np.asarray(codes[1]))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 import numpy as np
+import polars as pl
 from pydantic import Field
 
 from noren.errors import ParameterError
@@ -17,6 +18,7 @@ from noren.protocols import Evidence, Need, Score
 __all__ = ["Clustering"]
 
 _STARTS = 4
+_BLOCK_ROWS = 1 << 16
 
 
 class Clustering(OfTables):
@@ -62,13 +64,13 @@ class Clustering(OfTables):
         from sklearn.metrics import adjusted_rand_score
 
         rows = rows_of(self, evidence)
-        one, two = encoded(rows, rows.names)
-        different = min(len(np.unique(one, axis=0)), len(np.unique(two, axis=0)))
+        different = min(_different(side, max(self.clusters, 2)) for side in (rows.original, rows.released))
         if different < 2:
             raise ParameterError(_("all rows are alike, so there are no clusters"), _("release more attributes"))
         clusters = min(self.clusters, different)
         draws = np.random.Generator(np.random.Philox(key=self.seed))
-        one, two = (t[np.sort(draws.permutation(len(t))[: self.most_rows])] for t in (one, two))
+        some = (np.sort(draws.permutation(len(t))[: self.most_rows]) for t in (rows.original, rows.released))
+        one, two = encoded(rows, rows.names, *some)
         labels = []
         for at, (data, seed) in enumerate(((one, self.seed), (one, self.seed + 1), (two, self.seed))):
             progress(at / 3, _("clustering"))
@@ -77,3 +79,14 @@ class Clustering(OfTables):
         value = float(adjusted_rand_score(labels[0], labels[2]))
         parts = {"original": float(adjusted_rand_score(labels[0], labels[1]))}
         return Score(value, parts, {"clusters": clusters})
+
+
+def _different(rows: pl.DataFrame, most: int) -> int:
+    """Return how many different rows there are, ``most`` where there are as many or more; a blank number is 0."""
+    seen = rows[:0]
+    for start in range(0, len(rows), _BLOCK_ROWS):
+        block = rows[start : start + _BLOCK_ROWS].with_columns(pl.col(pl.Float64).fill_null(0.0))
+        seen = pl.concat([seen, block]).unique()
+        if len(seen) >= most:
+            return most
+    return len(seen)

@@ -15,10 +15,10 @@ from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.items.item_similarity import (
     Matrix,
+    any_alike,
     most_bought,
     purchase_matrix,
     scored,
-    similarities,
     similarity_error,
 )
 from noren.measures.utility.on_draws import SPREAD, Compare, OnDraws
@@ -83,13 +83,13 @@ class ItemSimilarity(OnDraws):
     top: int = Field(default=100, ge=2, le=100_000, description=N_("how many items count as the top"))
 
     def against(self, original: Purchases) -> Compare:
-        """Build the original's three matrices once."""
+        """Score what the original's customers bought three ways, once."""
         known = np.arange(len(original.items))
         pieces = pieces_bought(original)
         best = np.sort(most_bought(pieces, self.top))
         every = (("wholesale", "wholesale", known), ("retail", "retail", known), ("top", "presence", best))
-        matrices = {part: similarities(scored(pieces[:, among], score)) for part, score, among in every}  # type: ignore[arg-type]
-        ways = [way for way in every if matrices[way[0]].sum()]
+        scores = {part: scored(pieces[:, among], score) for part, score, among in every}  # type: ignore[arg-type]
+        ways = [way for way in every if any_alike(scores[way[0]])]
         if not ways:
             raise ParameterError(
                 _("no two items of the original were bought by one customer, so no likeness can be lost"),
@@ -99,7 +99,7 @@ class ItemSimilarity(OnDraws):
         def compare(drawn: Purchases) -> Mapping[str, float]:
             others = pieces_bought(drawn)
             return {
-                part: similarity_error(matrices[part], similarities(scored(others[:, among], score)))  # type: ignore[arg-type]
+                part: similarity_error(scores[part], scored(others[:, among], score))  # type: ignore[arg-type]
                 for part, score, among in ways
             }
 

@@ -68,12 +68,14 @@ class OnDraws(Measure):
         bought = purchases(original, asked=self.asked)
         if not len(bought.customer):
             raise self.nothing_to_compare(original.schema)
-        compare = self.against(bought)
-        sets = Draws(original, public, seed=self.seed, categories=release_categories(evidence.release.statement))
+        compare, items = self.against(bought), bought.items
+        del bought
+        categories = release_categories(evidence.release.statement)
+        sets = Draws(original, public, seed=self.seed, categories=categories, only=(Role.ITEM, *self.asked))
         found = []
         for i, drawn in enumerate(sets.first(self.draws)):
             progress(i / self.draws, _("draw {number} of {count}").format(number=i + 1, count=self.draws))
-            found.append(compare(purchases(drawn, bought.items, self.asked)))
+            found.append(compare(purchases(drawn, items, self.asked)))
         score = self.score_of(found)
         return replace(score, notes={**score.notes, **columns_not_there(original, self.asked)})
 

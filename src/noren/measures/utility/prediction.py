@@ -71,14 +71,14 @@ class Prediction(OfTables):
         train = np.sort(order[round(self.held_back * count) :])
         rows = rows_of(self, evidence, only=train)
         target = self._target(evidence, rows.names)
-        if rows.original[target].dtype != pl.String:
+        if not isinstance(rows.original[target].dtype, pl.Enum):
             raise ParameterError(_("the column to predict holds numbers"), _("choose one of texts, or make classes"))
         features = [name for name in rows.names if name != target]
         if not len(test) or not len(rows.released):
             raise ParameterError(_("there is nothing to learn from"), _("give more rows, or hold back another share"))
         one, two = encoded(rows, features) if features else (np.zeros((count, 1)), np.zeros((len(rows.released), 1)))
-        right = rows.original[target].to_numpy()
-        learnt = rows.released[target].to_numpy()
+        right = rows.original[target].cast(pl.String).to_numpy()
+        learnt = rows.released[target].cast(pl.String).to_numpy()
         values, often = np.unique(right[train], return_counts=True)
         parts = {"commonest": float((right[test] == values[often.argmax()]).mean())}
         for done, (name, data, answers) in enumerate(

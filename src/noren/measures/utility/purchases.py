@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from noren.data.arrays import exact_values, numbers
+from noren.data.arrays import exact_values, numbered, numbers
 from noren.data.frames import History
 from noren.data.schema import Role, Schema
 from noren.data.stand_ins import of_one_item
 
-__all__ = ["DAY_ZERO", "MEASURED", "Purchases", "columns_there", "purchase_rows", "purchases"]
+__all__ = ["DAY_ZERO", "MEASURED", "Purchases", "columns_there", "purchase_rows", "purchases", "purchases_alike"]
 
 MEASURED = (Role.ITEM, Role.DATE, Role.PRICE, Role.QUANTITY)
 
@@ -78,16 +79,40 @@ def purchases(history: History, items: pl.Series | None = None, asked: tuple[Rol
     ([0, 1, 0], [1, 0, 1], [1.0, 1.0, 0.0], [150.0, 200.0, 10.0])
     """
     whole = purchase_rows(history, asked)
-    seen = whole["item"].unique().sort()
+    item, seen = _items(whole["item"])
     if items is not None:
-        seen = pl.concat([items, seen.filter(~seen.is_in(items.implode()))])
-    people = whole["customer"].unique(maintain_order=True)
+        seen, own = pl.concat([items, seen.filter(~seen.is_in(items.implode()))]), seen
+        item = own.cast(pl.Enum(seen)).to_physical().cast(pl.Int64).to_numpy()[item]
+    return _bought(history, asked, whole, item, seen)
+
+
+def purchases_alike(histories: Sequence[History], asked: tuple[Role, ...] = MEASURED) -> list[Purchases]:
+    """Return histories as arrays with one coding of all their items, in the order of their text."""
+    wholes = [purchase_rows(history, asked) for history in histories]
+    item, items = _items(pl.concat([whole["item"] for whole in wholes]))
+    parts = np.split(item, np.cumsum([len(whole) for whole in wholes])[:-1])
+    each = zip(histories, wholes, parts, strict=True)
+    return [_bought(history, asked, whole, part, items) for history, whole, part in each]
+
+
+def _items(texts: pl.Series) -> tuple[Whole, pl.Series]:
+    """Return each row's item as a code, and the items, in the order of their text."""
+    number, first = numbered(texts)
+    names = texts.gather(first)
+    order = names.arg_sort()
+    code = np.empty(len(names), np.int64)
+    code[order.to_numpy()] = np.arange(len(names))
+    return code[number], names.gather(order)
+
+
+def _bought(history: History, asked: tuple[Role, ...], whole: pl.DataFrame, item: Whole, items: pl.Series) -> Purchases:
+    customer, people = numbered(whole["customer"])
     return Purchases(
         rows=len(history),
-        customer=_codes(whole["customer"], people),
+        customer=customer,
         customers=len(people),
-        item=_codes(whole["item"], seen),
-        items=seen,
+        item=item,
+        items=items,
         day=whole["day"].to_numpy(),
         price=whole["price"].to_numpy(),
         quantity=whole["quantity"].to_numpy(),
@@ -105,18 +130,16 @@ def purchase_rows(history: History, asked: tuple[Role, ...] = MEASURED) -> pl.Da
     (history,) = of_one_item(history)
     columns = {c.role: c for c in history.schema.with_role(Role.CUSTOMER, Role.ITEM, *asked)}
     whole = pl.DataFrame({str(role): exact_values(history, column) for role, column in columns.items()})
-    whole = whole.drop_nulls([str(role) for role in columns if role in (Role.CUSTOMER, *asked)])
-    one = np.ones(len(whole))
+    needed = [str(role) for role in columns if role in (Role.CUSTOMER, *asked)]
+    if any(whole[name].null_count() for name in needed):
+        whole = whole.drop_nulls(needed)
+    one, item = np.ones(len(whole)), whole["item"].cast(pl.String)
     return pl.DataFrame(
         {
             "customer": whole["customer"].cast(pl.String),
-            "item": whole["item"].cast(pl.String).fill_null(""),
+            "item": item.fill_null("") if item.null_count() else item,
             "day": numbers(whole["date"]) - DAY_ZERO if Role.DATE in columns else np.zeros(len(whole)),
             "price": np.round(numbers(whole["price"]) / columns[Role.PRICE].grid) if Role.PRICE in columns else one,
             "quantity": numbers(whole["quantity"]) if Role.QUANTITY in columns else one,
         }
     )
-
-
-def _codes(values: pl.Series, known: pl.Series) -> Whole:
-    return values.cast(pl.Enum(known)).to_physical().cast(pl.Int64).to_numpy()

@@ -7,11 +7,9 @@ from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 import numpy as np
-import polars as pl
 from pydantic import Field
 
 from noren.cost_law import BY_SETS, CostLaw
-from noren.data.arrays import exact_values
 from noren.data.frames import History
 from noren.data.schema import Role
 from noren.errors import ParameterError, SchemaError
@@ -19,7 +17,7 @@ from noren.i18n import N_, _
 from noren.kernels.items import item_similarity as kernel
 from noren.measures.evidence import original_history
 from noren.measures.utility.item_similarity import pieces_bought
-from noren.measures.utility.purchases import purchases
+from noren.measures.utility.purchases import purchases_alike
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Need, Score, Side
 
@@ -55,9 +53,8 @@ class Recommendations(Measure):
             raise SchemaError(_("the release is a table"), _("this measure judges purchase histories"))
         progress(0.0, _("counting who bought what"))
         # one coding of all items, in the order of their text, so that ties of the top items are broken alike
-        items = pl.concat([_items(original), _items(public)]).unique().sort()
-        sides = (purchases(side, items, (Role.ITEM, Role.QUANTITY)) for side in (original, public))
-        parts = self.errors(*(pieces_bought(side) for side in sides))
+        sides = purchases_alike((original, public), (Role.ITEM, Role.QUANTITY))
+        parts = self.errors(*map(pieces_bought, sides))
         return Score(max(parts.values()), {} if parts.keys() == {"similarity"} else parts)
 
 
@@ -134,24 +131,17 @@ class E3(Recommendations):
         lost = np.setdiff1d(best, kernel.most_bought(released, self.top))
         # a shop with fewer items than the top has still its share counted of the top, as the judges do
         parts = {"items": len(lost) / self.top}
-        if _alike(original[:, best], "presence").sum():
-            parts["similarity"] = _distance(original[:, best], released[:, best], "presence")
+        one, other = (kernel.scored(pieces[:, best], "presence") for pieces in (original, released))
+        if kernel.any_alike(one):
+            parts["similarity"] = kernel.similarity_error(one, other)
         return parts
 
 
 def _distance(original: kernel.Matrix, released: kernel.Matrix, score: kernel.Score) -> float:
-    one, other = (_alike(pieces, score) for pieces in (original, released))
-    if not one.sum():
+    one, other = (kernel.scored(pieces, score) for pieces in (original, released))
+    if not kernel.any_alike(one):
         raise ParameterError(
             _("no two items of the original are alike by this score, so no likeness can be lost"),
             _("use another measure, such as item-similarity"),
         )
     return kernel.similarity_error(one, other)
-
-
-def _alike(pieces: kernel.Matrix, score: kernel.Score) -> kernel.Matrix:
-    return kernel.similarities(kernel.scored(pieces, score))
-
-
-def _items(history: History) -> pl.Series:
-    return exact_values(history, history.schema.role(Role.ITEM)).cast(pl.String).drop_nulls().unique()

@@ -48,7 +48,7 @@ class RowChange(Measure):
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the mean over all rows of the original."""
-        original, aligned = original_history(evidence), aligned_history(evidence)
+        original, aligned = original_history(evidence), aligned_history(evidence, (self.role,))
         kept = aligned[Role.CUSTOMER].is_not_null()
         column = original.schema.role(self.role)
         values, released = (numbers(exact_values(side, column).filter(kept)) for side in (original, aligned))

@@ -84,10 +84,10 @@ class Statistics(OnDraws):
 
     def against(self, original: Purchases) -> Compare:
         """Work out the original's statistics once."""
-        known = self._figures(original)
+        known, there = self._figures(original), original.there
 
         def compare(drawn: Purchases) -> Mapping[str, float]:
-            return parts_of(known, self._figures(drawn), original.there)
+            return parts_of(known, self._figures(drawn), there)
 
         return compare
 

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from noren.cost_law import BY_CELLS, CostLaw
 from noren.data.cells import is_generalised, is_interval, is_set
+from noren.data.distinct import different
 from noren.data.formats.render import value_text
 from noren.data.frames import Table
 from noren.data.hierarchies import Hierarchy, read_hierarchies
@@ -27,7 +28,7 @@ from noren.measures.safety.table_classes import ClassSizes, table_classes
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Need, Score, Side
 
-__all__ = ["CellLoss", "CellPairs", "ClassSize", "Discernibility", "EntropyLoss", "TableLoss"]
+__all__ = ["CellLoss", "CellPairs", "ClassSize", "Discernibility", "EntropyLoss", "TableLoss", "on_hierarchy"]
 
 _TABLES = frozenset({Kind.TABLE})
 
@@ -124,7 +125,7 @@ class ClassSize(Measure):
 class CellPairs(NamedTuple):
     """A column's original values beside its released cells.
 
-    ``deleted`` tells whether the row is; ``counts`` how many rows are so, one each where every row is here.
+    ``deleted`` tells whether the row is; ``counts`` how many rows are so.
     """
 
     values: pl.Series
@@ -168,26 +169,6 @@ class CellLoss(Measure):
         description=N_("the folder of hierarchies that the release was made with; left out, the data's values count"),
     )
 
-    def _of_rows(self, evidence: Evidence) -> dict[str, _Covered]:
-        original, aligned = evidence.original, evidence.release.aligned()
-        secret = secret_of(evidence)
-        if not isinstance(original, Table) or not isinstance(aligned, Table):
-            raise SchemaError(_("the release is a history"), _("give a release of a table"))
-        if secret.original_rows != len(original):
-            raise ParameterError(
-                _("the release was made of {released:,} rows, the original has {original:,}").format(
-                    released=secret.original_rows, original=len(original)
-                ),
-                _("give the original that was protected"),
-            )
-        deleted = np.ones(len(original), dtype=np.bool_)
-        deleted[secret.origin.drop_nulls().to_numpy()] = False
-        quasi, known = self.compared(original.schema, aligned.schema)
-        climbed = {one.column.name: one for one in on_rungs(original, known, "category")} if known else {}
-        each = np.ones(len(original), dtype=np.int64)
-        pairs = {name: CellPairs(original.frame[name], aligned.frame[name], deleted, each) for name in quasi}
-        return _covered(pairs, aligned.schema, climbed)
-
     def compared(self, original: Schema, public: Schema) -> tuple[list[str], dict[str, Hierarchy]]:
         """Return the quasi columns that both tables have, and the hierarchies of those that have one."""
         quasi = [c.name for c in public.with_role(Role.QUASI) if c.name in original.names]
@@ -199,11 +180,45 @@ class CellLoss(Measure):
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return how much the cells of the quasi columns lose; the parts tell each column's share."""
-        return self._score(self._of_rows(evidence))
+        original, public, secret = evidence.original, evidence.release.public, secret_of(evidence)
+        if not isinstance(original, Table) or not isinstance(public, Table):
+            raise SchemaError(_("the release is a history"), _("give a release of a table"))
+        if secret.original_rows != len(original):
+            raise ParameterError(
+                _("the release was made of {released:,} rows, the original has {original:,}").format(
+                    released=secret.original_rows, original=len(original)
+                ),
+                _("give the original that was protected"),
+            )
+        quasi, known = self.compared(original.schema, public.schema)
+        place = evidence.release.places()
+        pairs = {name: _pairs(original.frame[name], public.frame[name], place) for name in quasi}
+        climbed = {name: on_hierarchy(original.schema, pairs[name], name, its) for name, its in known.items()}
+        return self.of_pairs(pairs, public.schema, climbed)
 
     @abstractmethod
     def _score(self, covered: Mapping[str, _Covered]) -> Score:
         """Put together what the cells of each column lose."""
+
+
+def _pairs(values: pl.Series, cells: pl.Series, place: pl.Series) -> CellPairs:
+    """Count the pairs of a value and its released cell, which stands at ``place``, null where the row is deleted."""
+    (firsts, value), (shown, cell) = different(values), different(cells)
+    both = pl.DataFrame({"value": value, "cell": cell.gather(place)})
+    found = both.group_by("value", "cell", maintain_order=True).len("rows")
+    return CellPairs(
+        values.gather(firsts.gather(found["value"])),
+        cells.gather(shown.gather(found["cell"])),
+        found["cell"].is_null().to_numpy(),
+        found["rows"].cast(pl.Int64).to_numpy(),
+    )
+
+
+def on_hierarchy(original: Schema, pairs: CellPairs, name: str, hierarchy: Hierarchy) -> Rungs:
+    """Return a column's values on its hierarchy."""
+    schema = original.model_copy(update={"columns": (original[name],), "official": None})
+    (found,) = on_rungs(Table(pl.DataFrame(pairs.values), schema), {name: hierarchy}, "category", pairs.counts)
+    return found
 
 
 def _covered(pairs: Mapping[str, CellPairs], public: Schema, climbed: Mapping[str, Rungs]) -> dict[str, _Covered]:

@@ -29,7 +29,7 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class TableRows:
-    """Original and released rows of the same columns; nominal columns hold texts, others numbers."""
+    """Original and released rows of the same columns; nominal columns hold texts, numbered alike, others numbers."""
 
     original: pl.DataFrame
     released: pl.DataFrame
@@ -73,47 +73,58 @@ def rows_of(measure: OfTables, evidence: Evidence, only: Whole | None = None) ->
         if not names:
             raise SchemaError(_("the release has no column of the original"), _("give the original that was protected"))
         same = [n for n in names if original.frame[n].dtype == public.frame[n].dtype]
-        return TableRows(_plain(original.frame.select(same)), _plain(public.frame.select(same)))
+        return _side_by_side(original.frame.select(same), public.frame.select(same))
     made = perturbation_of(public, release.statement)
-    before = made.frame(made.codes(original.frame))
+    before = made.classed(original.frame)
     after = public.frame.select(made.names)
     chosen = stated_model(release.statement, None if measure.model == "stated" else measure.model)
     # a model of whole tables has nothing to say of one that does not fit memory: its rows as they stand
     if chosen != "none" and (made.cells <= LARGEST_TABLE or chosen in WIDE_MODELS):
         after = reconstruct(public, release.statement, chosen, seed=measure.seed).records(measure.seed)
     ordered = [a.name for a in made.attributes if _is_ordered(a)]
-    return TableRows(_plain(before, ordered), _plain(after, ordered))
+    return _side_by_side(before, after, ordered)
 
 
 def _is_ordered(attribute: Attribute) -> bool:
     return attribute.numeric
 
 
-def _plain(frame: pl.DataFrame, ordered: list[str] | None = None) -> pl.DataFrame:
+def _side_by_side(before: pl.DataFrame, after: pl.DataFrame, ordered: list[str] | None = None) -> TableRows:
     """Return texts and numbers, dates as days."""
-    columns = []
-    for column in frame.iter_columns():
-        numeric = column.dtype.is_numeric() or column.dtype.is_temporal()
+    original, released = [], []
+    for column in before.iter_columns():
+        both = column, after[column.name]
+        numeric = all(one.dtype.is_numeric() or one.dtype.is_temporal() for one in both)
         if numeric and (ordered is None or column.name in ordered):
-            columns.append(column.to_physical().cast(pl.Float64))
+            one, two = (values.to_physical().cast(pl.Float64) for values in both)
         else:
-            columns.append(column.cast(pl.String).fill_null(""))
-    return pl.DataFrame(columns)
+            one, two = (values.cast(pl.String).fill_null("") for values in both)
+            known = pl.Enum(pl.concat([one.unique(), two.unique()]).unique().sort())
+            one, two = one.cast(known), two.cast(known)
+        original.append(one)
+        released.append(two)
+    return TableRows(pl.DataFrame(original), pl.DataFrame(released))
 
 
-def encoded(rows: TableRows, names: list[str]) -> tuple[Numbers, Numbers]:
-    """Return both tables as numbers on the same scale: a column for each text, numbers by the original's spread."""
+def encoded(
+    rows: TableRows, names: list[str], before: Whole | None = None, after: Whole | None = None
+) -> tuple[Numbers, Numbers]:
+    """Return both tables as numbers on the same scale: a column for each text, numbers by the original's spread.
+
+    ``before`` and ``after`` are the rows to take of each, all where left out.
+    """
     one, two = [], []
     for name in names:
-        before, after = rows.original[name], rows.released[name]
-        if before.dtype == pl.String:
-            values = pl.concat([before, after]).unique().sort().to_list()
-            for value in values:
-                one.append((before == value).cast(pl.Float64).to_numpy())
-                two.append((after == value).cast(pl.Float64).to_numpy())
+        values, others = rows.original[name], rows.released[name]
+        first = values if before is None else values.gather(before)
+        second = others if after is None else others.gather(after)
+        if isinstance(values.dtype, pl.Enum):
+            for value in values.dtype.categories.to_list():
+                one.append((first == value).cast(pl.Float64).to_numpy())
+                two.append((second == value).cast(pl.Float64).to_numpy())
         else:
-            numbers = before.fill_null(0.0).to_numpy()
+            numbers = values.fill_null(0.0).to_numpy()
             middle, spread = float(numbers.mean()), float(numbers.std()) or 1.0
-            one.append((numbers - middle) / spread)
-            two.append((after.fill_null(0.0).to_numpy() - middle) / spread)
+            one.append((first.fill_null(0.0).to_numpy() - middle) / spread)
+            two.append((second.fill_null(0.0).to_numpy() - middle) / spread)
     return np.stack(one, axis=1), np.stack(two, axis=1)

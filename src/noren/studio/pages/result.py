@@ -22,6 +22,7 @@ from noren.reports.run_view import RunView, StepView
 from noren.studio import words
 from noren.studio.api.models import Ident
 from noren.studio.api.surroundings import TheStudio
+from noren.studio.folders import STAGES_FILE, read_json
 from noren.studio.forms.parameter_forms import label_of, word_of
 from noren.studio.judged import Result
 from noren.studio.missing import engine_sentences, failures, is_unaudited, missing_sentence
@@ -30,6 +31,7 @@ from noren.studio.pages.frame import page
 from noren.studio.pages.result_parts import classes_of, crosstab_of, histogram_of, row_pairs_of
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
+from noren.web.cluster_stages import stage_rows
 from noren.web.refusals import NotThereError
 
 __all__ = ["router", "rule_words", "run_of", "untried_sentence"]
@@ -98,6 +100,7 @@ def _page(
         missing=missing_sentence(view.told),
         unaudited=is_unaudited(view.told),
         engines=engine_sentences(view.engines),
+        cluster=stage_rows(read_json(studio.job_folder(run) / STAGES_FILE) or []),
         useful=useful_facts(view),
         risk=[*table_risk_facts(verdict), *diversity_facts(view)],
         told_by_class=[*told, cautions(verdict)[-1]] if told else [],

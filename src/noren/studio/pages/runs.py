@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
+from noren.engines.choice import parse_engine
 from noren.i18n import N_, _, ngettext
 from noren.judgement.numbers import decimal, percent
 from noren.judgement.place import Place
@@ -18,12 +19,14 @@ from noren.measures.places import place_of_measure
 from noren.methods import methods
 from noren.studio.api.models import Ident, JobOut, said_job
 from noren.studio.api.surroundings import TheStudio
+from noren.studio.folders import STAGES_FILE, read_json
 from noren.studio.forms.planning import said_seconds
 from noren.studio.missing import measures_of, unmeasured_reason
 from noren.studio.pages.frame import page
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
 from noren.studio.work.stages import STAGES
+from noren.web.cluster_stages import stage_rows
 from noren.web.frame import local_path
 from noren.web.refusals import NotThereError
 
@@ -71,6 +74,8 @@ def show_job(request: Request, project: Ident, job: Ident, studio: TheStudio) ->
         job=said,
         stages=[(name, _(_STAGES[name])) for name, _end in STAGES["run"]],
         best_label=_(_best_label(said)),
+        cluster=stage_rows(read_json(studio.job_folder(found) / STAGES_FILE) or []),
+        on_cluster=parse_engine(found.order.get("engine", "local")).address is not None,
         ahead=_ahead(studio, found),
         elapsed=_elapsed(found),
         page_words={

@@ -37,6 +37,27 @@ function follow(box) {
         : words.minutes.replace("{minutes}", Math.floor(seconds / 60)).replace("{count}", seconds % 60);
   }
 
+  // what a cluster does is told by the server, as a table
+  let asked = 0;
+  async function showCluster() {
+    const old = part("cluster-stages");
+    if (box.dataset.cluster === undefined || performance.now() - asked < 2000) return;
+    asked = performance.now();
+    try {
+      const answer = await fetch(location.href);
+      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("cluster-stages");
+      if (fresh && fresh.textContent !== old.textContent) {
+        const place = old.querySelector(".scroll");
+        const [top, left, held] = [place?.scrollTop ?? 0, place?.scrollLeft ?? 0, old.contains(document.activeElement)];
+        old.replaceChildren(...fresh.childNodes);
+        old.querySelector(".scroll")?.scrollTo(left, top);
+        if (held) old.querySelector(".scroll")?.focus();
+      }
+    } catch {
+      // nobody answers: the next news ask again
+    }
+  }
+
   function show(job) {
     if (job.state === "running" && state === "waiting") {
       state = "running";
@@ -48,6 +69,7 @@ function follow(box) {
     bar.value = job.done;
     part("share").textContent = `${Math.floor(job.done * 100)}%`;
     if (job.words) part("happens").textContent = job.words;
+    showCluster();
     showStage(job.stage);
     if (job.best !== null) {
       part("best").hidden = false;

@@ -14,7 +14,9 @@ import shutil
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +29,7 @@ from noren.data.reading import read
 from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.drawing.crosstabs import crosstabs
-from noren.engines.choice import parse_engine, using
+from noren.engines.choice import Engine, parse_engine, using
 from noren.errors import AuditUnfinishedError, CheckFailedError, InputError, NorenError
 from noren.i18n import _
 from noren.judgement.outcome import fitting, label_of
@@ -37,7 +39,7 @@ from noren.progress import Enough, Progress, part_of
 from noren.protocols import Component, Method
 from noren.reports.row_pairs import row_pairs
 from noren.reports.run_view import run_view
-from noren.studio.folders import Folders, read_json, write_json
+from noren.studio.folders import STAGES_FILE, Folders, read_json, write_json
 from noren.studio.judged import summary_of
 from noren.studio.reasons import reason_of
 from noren.studio.work.outcome_files import Kept, Part
@@ -63,7 +65,7 @@ def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any
     shared = KeptPoint(project, original, method, order["seed"], order.get("attacks"), order.get("measures"))
     write_json(folder / _SHARED, [str(path.relative_to(project)) for path in shared.folders])
     engine = parse_engine(order.get("engine", "local"))
-    with using(engine):
+    with using(engine), _telling_stages(engine, folder):
         cluster = None if engine.address is None else _handed(order, original, folder, engine.address)
         if not kept.has_release:
             part = part_of(progress, 0.0, end_of("run", "protect"))
@@ -82,6 +84,20 @@ def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any
     write_json(folder / "crosstabs.json", crosstabs(original, release))
     progress(1.0)
     return summary_of(view, order.get("rule"))
+
+
+@contextmanager
+def _telling_stages(engine: Engine, folder: Path) -> Iterator[None]:
+    """Keep the stages of a cluster beside the run while they pass; they stay with it."""
+    if engine.address is None:
+        yield
+        return
+    from noren.cluster.stages import hearing_stages
+
+    path = folder / STAGES_FILE
+    before = read_json(path) or []  # of a run that is taken up again
+    with hearing_stages(lambda steps: write_json(path, [*before, *map(asdict, steps)])):
+        yield
 
 
 def _handed(order: Mapping[str, Any], original: Records, folder: Path, address: str) -> Handed:
@@ -118,8 +134,7 @@ def _release(
     """Make the release, keep it, and audit what it claims; one whose claim is false is thrown away."""
     if shared.take_release(folder / "release"):
         statement = Release.load(folder / "release").statement
-        claims = bool({"k", "min_class"} & statement.steps[-1].parameters.keys())
-        kept.add_release(label_of(statement), audited=True if claims else None)
+        kept.add_release(label_of(statement), audited=True if statement.claims_k else None)
         return
     if cluster is not None and _on_cluster(method, cluster, kept, progress):
         release, audited = cluster.protect(method, seed=seed, progress=progress)
