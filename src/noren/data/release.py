@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -52,6 +53,8 @@ __all__ = [
     "public_schema",
     "schema_in",
 ]
+
+_DELETED = np.iinfo(np.uint32).max
 
 _SCHEMA_KEY = b"noren.schema"
 SCHEMA_FILE = "_schema.toml"
@@ -299,9 +302,11 @@ class Release:
 
     def places(self) -> pl.Series:
         """Return for each original row the place of its public row, null where it was deleted."""
-        places = pl.DataFrame({"row": self.secret.origin}).with_row_index("public").drop_nulls()
-        every = pl.DataFrame({"row": pl.int_range(self.secret.original_rows, dtype=pl.UInt32, eager=True)})
-        return every.join(places, on="row", how="left", maintain_order="left")["public"]
+        origin = self.secret.origin
+        places = np.full(self.secret.original_rows, _DELETED, dtype=np.uint32)
+        places[origin.drop_nulls().to_numpy()] = origin.is_not_null().arg_true().to_numpy()
+        found = pl.Series("public", places)
+        return found.set(found == _DELETED, None)
 
     # --- on disk -----------------------------------------------------------------------------------------------
 

@@ -53,8 +53,8 @@ class Recommendations(Measure):
             raise SchemaError(_("the release is a table"), _("this measure judges purchase histories"))
         progress(0.0, _("counting who bought what"))
         # one coding of all items, in the order of their text, so that ties of the top items are broken alike
-        sides = purchases_alike((original, public), (Role.ITEM, Role.QUANTITY))
-        parts = self.errors(*map(pieces_bought, sides))
+        bought = [pieces_bought(side) for side in purchases_alike((original, public), (Role.ITEM, Role.QUANTITY))]
+        parts = self.errors(*bought)
         return Score(max(parts.values()), {} if parts.keys() == {"similarity"} else parts)
 
 
