@@ -30,6 +30,7 @@ from noren.protocols import Evidence, Measure, Need, Score, Side
 
 __all__ = ["CellLoss", "CellPairs", "ClassSize", "Discernibility", "EntropyLoss", "TableLoss", "on_hierarchy"]
 
+_BLOCK_ROWS = 1 << 20
 _TABLES = frozenset({Kind.TABLE})
 
 
@@ -204,8 +205,14 @@ class CellLoss(Measure):
 def _pairs(values: pl.Series, cells: pl.Series, place: pl.Series) -> CellPairs:
     """Count the pairs of a value and its released cell, which stands at ``place``, null where the row is deleted."""
     (firsts, value), (shown, cell) = different(values), different(cells)
-    both = pl.DataFrame({"value": value, "cell": cell.gather(place)})
-    found = both.group_by("value", "cell", maintain_order=True).len("rows")
+    pair = ["value", "cell"]
+    counted = [
+        pl.DataFrame({"value": value[at : at + _BLOCK_ROWS], "cell": cell.gather(place[at : at + _BLOCK_ROWS])})
+        .group_by(pair, maintain_order=True)
+        .len("rows")
+        for at in range(0, max(len(value), 1), _BLOCK_ROWS)
+    ]
+    found = pl.concat(counted).group_by(pair, maintain_order=True).agg(pl.col("rows").sum())
     return CellPairs(
         values.gather(firsts.gather(found["value"])),
         cells.gather(shown.gather(found["cell"])),
