@@ -191,7 +191,7 @@ def told(customers: int, items: int, lines: list[tuple[list[str], float]]) -> No
         for way in (False, True)
     )
     report(
-        "candidates",
+        "scale_candidates",
         f"{customers:,} customers against as many pseudonyms",
         f"`python benchmarks/bench_candidates.py --customers {customers}`. {ROWS_EACH * customers:,} rows of `noren"
         " sample`. Answers are exact. Processor seconds of all cores for the attack as a whole, from two histories in"

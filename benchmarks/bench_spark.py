@@ -2,6 +2,7 @@
 
     python benchmarks/bench_spark.py                      # 10⁶ and 10⁷ rows on local[2]
     python benchmarks/bench_spark.py 100000 1000000       # other sizes
+    python benchmarks/bench_spark.py --folder F           # data and figures are kept there, and not made again
 
 Every piece of work runs in a process of its own. Its processor time is that of the driver, of the Java machine and of
 all Python workers; what was shuffled is read from Spark's own log of events.
@@ -16,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from machine import facts, report, run, table
@@ -32,6 +33,8 @@ SAYS = {
     "jaccard": "attack, `jaccard`",
 }
 GOAL = 10**10
+STOPPED = 124
+"""What ``timeout`` ends with where it had to stop something."""
 MACHINE_CORES, NETWORK = 16, 1.25e9
 """What the derived cluster is made of: machines of so many cores, each with so many bytes a second of network."""
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -138,8 +141,8 @@ def _descendants(first: int, parents: dict[int, int]) -> Iterator[int]:
 # --- all of them -----------------------------------------------------------------------------------------------------
 
 
-def cost(work: str, rows: int, folder: Path) -> Cost | str:
-    """Return what one piece of work took, or why there is no answer."""
+def cost(work: str, rows: int, folder: Path, limit: int) -> Cost | str:
+    """Return what one piece of work took, or why there is no answer: it may take ``limit`` seconds of the clock."""
     with tempfile.TemporaryDirectory(dir=folder) as log:
         settings = Path(log) / "conf"
         settings.mkdir()
@@ -149,9 +152,11 @@ def cost(work: str, rows: int, folder: Path) -> Cost | str:
             f"spark.eventLog.enabled true\nspark.eventLog.dir {events.as_uri()}\n"
             f"spark.eventLog.rolling.enabled false\nspark.eventLog.compress false\nspark.local.dir {log}\n"
         )
-        me = (sys.executable, __file__, "--one", work, "--folder", str(folder), str(rows))
+        me = ("timeout", str(limit), sys.executable, __file__, "--one", work, "--folder", str(folder), str(rows))
         done = run(*me, environment={"SPARK_CONF_DIR": str(settings)})
         line = next((line for line in done.said.splitlines() if line.startswith("spent ")), None)
+        if done.code == STOPPED:
+            return f"stopped after {limit:,} s of the clock"
         if line is None:
             return (done.said.strip().splitlines() or ["it said nothing"])[-1][:160]
         spent = json.loads(line.removeprefix("spent "))
@@ -166,13 +171,19 @@ def cost(work: str, rows: int, folder: Path) -> Cost | str:
     return Cost(spent["clock"], spent["processor"], in_tasks / 1000, shuffled, spilled)
 
 
-def measured(sizes: list[int], folder: Path) -> dict[tuple[str, int], Cost | str]:
-    """Do all pieces of work at all sizes."""
+def measured(sizes: list[int], folder: Path, limit: int) -> dict[tuple[str, int], Cost | str]:
+    """Do all pieces of work at all sizes; what the folder says was done is not done again."""
     costs: dict[tuple[str, int], Cost | str] = {}
     for rows in sizes:
         written(folder, rows)
         for work in WORKS:
-            costs[work, rows] = cost(work, rows, folder)
+            kept = folder / f"{work}-{rows}.json"
+            if kept.exists():
+                known = json.loads(kept.read_text(encoding="utf-8"))
+                costs[work, rows] = known if isinstance(known, str) else Cost(**known)
+                continue
+            found = costs[work, rows] = cost(work, rows, folder, limit)
+            kept.write_text(json.dumps(found if isinstance(found, str) else asdict(found)), encoding="utf-8")
             print(work, f"{rows:,}", costs[work, rows], file=sys.stderr, flush=True)
     return costs
 
@@ -258,6 +269,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", nargs="*", type=int, default=[10**6, 10**7])
     parser.add_argument("--folder", type=Path, help="where data and releases are kept; by default they are deleted")
+    parser.add_argument("--limit", type=int, default=3_600, help="seconds of the clock that one piece of work may take")
     parser.add_argument("--one", choices=WORKS, help=argparse.SUPPRESS)
     told = parser.parse_args()
     if told.one:
@@ -265,7 +277,7 @@ def main() -> None:
         return
     sizes = sorted(told.rows)
     with tempfile.TemporaryDirectory() as folder:
-        costs = measured(sizes, told.folder or Path(folder))
+        costs = measured(sizes, told.folder or Path(folder), told.limit)
     assumed = (
         "Assumed: cost grows with rows as between the two largest sizes measured (nothing of these plans grows faster"
         " than n log n, and sorts are of parts of at most 500,000 customers or rows, up to 2,000 parts); cores as fast"

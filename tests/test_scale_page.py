@@ -53,6 +53,7 @@ def test_the_page_tells_bars_growth_and_what_was_left_out(pages: ModuleType, tmp
     kept = {"machine": "Measured on a slide rule.", "limit": 600, "memory": 4.5e9, "points": points}
     (tmp_path / "scale.json").write_text(json.dumps(kept), encoding="utf-8")
     (tmp_path / "scale_spark.md").write_text("## On a cluster\n\nFar.\n", encoding="utf-8")
+    (tmp_path / "scale_sets.md").write_text("# Alike\n\n## First\n", encoding="utf-8")
     pages.main(tmp_path, tmp_path / "page.md")
     page = (tmp_path / "page.md").read_text(encoding="utf-8")
     bars, faster, rest = page.split("\n## ")[1:4]
@@ -63,6 +64,7 @@ def test_the_page_tells_bars_growth_and_what_was_left_out(pages: ModuleType, tmp
     assert "100,000 rows: 1,000 pairs are too many; use less" in faster
     assert "| `pairs` | history | 1.00 | 100 | (about 10,000 s) | 2.00 | 300 | 1,111 |" in rest
     assert "| `plain` | history | 1.00 | 10 | – | 1.00 | 290 | 1,000 |" in rest
+    assert "\n\n## Alike\n\n### First\n\n" in page
     assert page.index("## On a cluster") < page.index("Measured on a slide rule.")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -159,6 +160,11 @@ def faster_section(lines: dict[Line, list[Point]]) -> list[str]:
     return ["## What grows faster than n log n", said, table(head, rows)]
 
 
+def below(text: str) -> str:
+    """Return a page as a section of another: where it has a title, all headings are one level lower."""
+    return re.sub(r"^#", "##", text, flags=re.MULTILINE) if text.startswith("# ") else text
+
+
 def page(results: Path) -> str:
     """Return the whole page."""
     kept = json.loads((results / "scale.json").read_text(encoding="utf-8"))
@@ -172,7 +178,7 @@ def page(results: Path) -> str:
         "names. A figure in brackets was not run: it is what the sizes before it let expect, above the limit of "
         f"{kept['limit']:,.0f} s or {kept['memory'] / 1e9:.1f} GB."
     )
-    fragments = [path.read_text(encoding="utf-8").strip() for path in sorted(results.glob("scale_*.md"))]
+    fragments = [below(path.read_text(encoding="utf-8").strip()) for path in sorted(results.glob("scale_*.md"))]
     parts = [
         "# What growing data cost",
         "<!-- Made by tools/scale_page.py; do not edit. -->",

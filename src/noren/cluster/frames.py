@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as Expression
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["PLACE", "ROW", "ClusterRecords", "arrow_of", "map_blocks", "map_groups", "polars_of", "spark_type"]
+__all__ = ["PLACE", "ROW", "ClusterRecords", "arrow_of", "kept", "map_blocks", "map_groups", "polars_of", "spark_type"]
 
 ROW = "noren_row"
 """The column that says where a row stands in the original; null for a row that was inserted."""
@@ -118,6 +118,20 @@ def of_records(records: Records) -> pl.DataFrame:
 def cell_types(schema: Schema, types: Types) -> dict[str, pl.DataType]:
     """Return the types of the columns ``c0, c1, …``."""
     return {f"c{at}": types[name] for at, name in enumerate(schema.names)}
+
+
+def kept(frame: DataFrame) -> DataFrame:
+    """Keep a frame on the workers' disks, and return it without a past for the planner.
+
+    Spark writes plans out, one inside the other as often as it is used, and the words of a few kept frames can take
+    minutes and fill its driver. Where a worker is lost the rows are made again.
+    """
+    from pyspark import StorageLevel
+    from pyspark.sql import DataFrame as Frame
+
+    session, held = frame.sparkSession, frame.persist(StorageLevel.DISK_ONLY)._jdf
+    rows = held.queryExecution().toRdd()
+    return Frame(session._jsparkSession.internalCreateDataFrame(rows, held.schema(), False), session)
 
 
 # --- kernels on blocks -----------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from noren.cluster.frames import PLACE, ROW, ClusterRecords, Types, as_records, cell_types, history_of, of_records
+from noren.cluster.frames import PLACE, ROW, ClusterRecords, Types, as_records, cell_types, history_of, kept, of_records
 from noren.cluster.guess import ClusterEvidence
 from noren.cluster.release import lined
 from noren.data.categories import as_released, release_categories
@@ -117,24 +117,15 @@ def place_type(public: ClusterRecords) -> pl.DataType:
 
 @contextmanager
 def keeping() -> Iterator[Keep]:
-    """Give what keeps a frame that is used more than once on the workers' disks, until all is done.
-
-    What it gives is a frame without a past for the planner. Spark writes plans out, one inside the other as often as it
-    is used, and the words of a few kept frames would fill its driver. Where a worker is lost the rows are made again.
-    """
-    from pyspark import StorageLevel
-    from pyspark.sql import DataFrame as Frame
-
-    kept: list[DataFrame] = []
+    """Give what keeps a frame that is used more than once on the workers' disks, until all is done."""
+    held: list[DataFrame] = []
 
     def keep(frame: DataFrame) -> DataFrame:
-        kept.append(frame.persist(StorageLevel.DISK_ONLY))
-        session, held = frame.sparkSession, kept[-1]._jdf
-        rows = held.queryExecution().toRdd()
-        return Frame(session._jsparkSession.internalCreateDataFrame(rows, held.schema(), False), session)
+        held.append(frame)
+        return kept(frame)
 
     try:
         yield keep
     finally:
-        for frame in kept:
+        for frame in held:
             frame.unpersist()

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noren.kernels.items.packed_sets import CERTAIN, item_sets, weight_of_one_in
+from noren.kernels.items.packed_sets import CERTAIN, item_sets, shared_weights, weight_of_one_in
 
 
 def test_rows_in_any_order() -> None:
@@ -37,3 +37,11 @@ def test_a_share_is_right_to_half_a_unit(size: int) -> None:
     assert weight >= 1
     assert abs(weight * size - CERTAIN) * 2 <= size or weight == 1
     assert size > 16 or weight * size == CERTAIN
+
+
+def test_what_pairs_of_sets_share() -> None:
+    first, start = np.array([0, 3, 3, 5]), np.array([0, 2, 4, 5])
+    item, known = np.array([1, 4, 7, 2, 9], dtype=np.int32), np.array([4, 7, 1, 2, 8], dtype=np.int32)
+    weight = np.array([6, 3, 2, 6, 6])
+    # {1, 4, 7} with {4, 7}; nothing with {1, 2}; {2, 9} with {8}
+    assert shared_weights(first, item, weight, start, known).tolist() == [5, 0, 0]

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from noren.attacks.jaccard import Jaccard
-from noren.cluster.frames import ClusterRecords, Types, map_blocks
+from noren.cluster.frames import ClusterRecords, Types, kept, map_blocks
 from noren.cluster.guess import ClusterGuess
-from noren.cluster.item_sets import overlap, set_sides, similarity
+from noren.cluster.item_sets import set_sides, shared_weight, similarity
 from noren.cluster.plans import plan
 from noren.i18n import N_
 from noren.progress import Progress, silent
@@ -41,21 +41,28 @@ _SLACK = 1e-9
 
 _TOKEN: Types = {"set": pl.String(), "total": pl.Int64(), "at": pl.Int32(), "item": pl.Int32(), "rest": pl.Int64()}
 
+_PAIR: Types = {
+    "set": pl.String(),
+    "customer": pl.String(),
+    "first": pl.Int64(),
+    "total": pl.Int64(),
+    "size": pl.Int32(),
+}
+
 
 @plan(Jaccard, driver=N_("three numbers; each worker holds a number for every item"))
 def attack(
     attack: Jaccard, original: ClusterRecords, public: ClusterRecords, *, seed: int, progress: Progress = silent
 ) -> ClusterGuess:
     """Name the most similar customers of each released set, and so of all pseudonyms that show it."""
-    from pyspark import StorageLevel
     from pyspark.sql import functions as f
 
     sides, wanted = set_sides(original, public), attack.candidates
-    customers = sides.customers.persist(StorageLevel.DISK_ONLY)
+    customers = kept(sides.customers)
     key = f.sha2(f.to_json(f.struct("total", "items")), 256)
-    pseudonyms = sides.pseudonyms.withColumn("set", key).persist(StorageLevel.DISK_ONLY)
+    pseudonyms = kept(sides.pseudonyms.withColumn("set", key))
     sets = pseudonyms.groupBy("set").agg(f.any_value("total").alias("total"), f.any_value("items").alias("items"))
-    sets = sets.filter(f.size("items") > 0)
+    sets = kept(sets.filter(f.size("items") > 0))
     buyers = customers.select("customer", "first", "size", f.posexplode("items").alias("place", "item"))
     tokens = map_blocks(sets, _tokens, _TOKEN)
 
@@ -63,14 +70,14 @@ def attack(
         """Return the best customers of each set, among those it is paired with."""
         both = pairs.select("set", "customer").distinct().join(sets, "set")
         both = both.join(customers.withColumnRenamed("items", "bought"), "customer")
-        both = both.withColumn("shared", overlap("items", "bought"))
+        both = map_blocks(both.select(*_PAIR, "items", "bought"), _compared, {**_PAIR, "shared": pl.Int64()})
         score = similarity(f.col("shared"), f.col("total"), f.col("size"), sides.unit)
         return _best(both.select("set", "customer", "first", score.alias("score")).filter("score > 0"), wanted)
 
     progress(0.3, "")
-    found = compared(_first_pairs(tokens, buyers, sides.unit))
+    found = kept(compared(_first_pairs(tokens, buyers, sides.unit)))
     bound = found.filter(f.col("rank") == wanted).select("set", f.col("score").alias("least"))
-    best = compared(_pairs(tokens, buyers, bound, sides.unit)).persist(StorageLevel.DISK_ONLY)
+    best = kept(compared(_pairs(tokens, buyers, bound, sides.unit)))
     pairs = pseudonyms.select("pseudonym", "set", "place").join(best, "set").drop("set")
     counts: Any = (
         pseudonyms.select("pseudonym", "set")
@@ -88,6 +95,10 @@ def _tokens(block: pl.DataFrame) -> pl.DataFrame:
     each = block.with_columns(at=pl.int_ranges(pl.col("items").list.len())).explode("items", "at")
     each = each.select("set", "total", "at", pl.col("items").struct.unnest())
     return each.with_columns(rest=pl.col("weight").cum_sum(reverse=True).over("set", order_by="at"))
+
+
+def _compared(block: pl.DataFrame) -> pl.DataFrame:
+    return block.select(*_PAIR).with_columns(shared_weight(block, "items", "bought"))
 
 
 def _best(scored: DataFrame, wanted: int) -> DataFrame:

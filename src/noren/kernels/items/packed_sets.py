@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from noren.kernels.arrays import Codes, Whole
+from noren.kernels.compiling import kernel
 
-__all__ = ["CERTAIN", "ItemSets", "item_sets", "weight_of_one_in"]
+__all__ = ["CERTAIN", "ItemSets", "item_sets", "shared_weights", "weight_of_one_in"]
 
 
 CERTAIN = 720_720
@@ -103,3 +104,24 @@ def item_sets(owner: Whole, item: Whole, sets: int, items: int, weight: Whole | 
 
 def _distinct(ordered: Whole) -> Whole:
     return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))[: ordered.size]]
+
+
+@kernel()
+def shared_weights(first: Whole, item: Codes, weight: Whole, start: Whole, known: Codes) -> Whole:
+    """Return the weight of what pairs of sets share: ``item`` with weights, ``known`` without; items in rising order.
+
+    The sets of a pair lie between two places of ``first`` and of ``start``.
+    """
+    shared = np.zeros(first.size - 1, np.int64)
+    for pair in range(shared.size):
+        own, other = first[pair], start[pair]
+        while own < first[pair + 1] and other < start[pair + 1]:
+            if item[own] == known[other]:
+                shared[pair] += weight[own]
+                own += 1
+                other += 1
+            elif item[own] < known[other]:
+                own += 1
+            else:
+                other += 1
+    return shared
