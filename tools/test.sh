@@ -15,19 +15,11 @@ if ! sh tools/java.sh; then
   echo "tests on a Spark cluster are left out"
   cluster=
 fi
-# Without byte code and compiled kernels every process that a test starts would make its own. So collecting the tests and
-# one small job make them once, beside the check of the types; what is wrong with tests or job is said by the tests.
+# Without byte code and compiled kernels every process that a test starts would make its own. So they are made once, beside
+# the check of the types: kernels where one was edited since the setup; what is wrong is said by the tests.
 unset PYTHONDONTWRITEBYTECODE
-work=$(mktemp -d)
-trap 'wait; rm -rf "$work"' EXIT
-compile_kernels() {
-  noren=.venv/bin/noren
-  $noren sample --customers 30 --rows 600 --items 80 --seed 7 --schema pwscup2018 --out "$work/T.csv"
-  $noren protect "$work/T.csv" --schema pwscup2018 --method generalize --k 2 --effort quick --out "$work/release"
-  $noren attack "$work/T.csv" "$work/release" --schema pwscup2018 --with all --out "$work/guesses"
-  $noren measure "$work/T.csv" "$work/release" --schema pwscup2018 --with all --guess "$work/guesses"
-}
-compile_kernels >"$work/log" 2>&1 &
+trap wait EXIT
+.venv/bin/python -m noren.compile_ahead >/dev/null 2>&1 &
 .venv/bin/python -m pytest -q --collect-only >/dev/null 2>&1 &
 sh tools/quiet.sh mypy .venv/bin/mypy
 wait

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from noren.cluster.frames import PLACE, ROW, ClusterRecords
+from noren.cluster.frames import PLACE, ROW, ClusterRecords, Types, history_of, map_blocks
 from noren.cluster.sides import in_release_order, place_type, rowless
 from noren.data.arrays import exact_values
 from noren.data.categories import as_released
 from noren.data.cells import is_set
-from noren.data.frames import History, Records
+from noren.data.frames import Records
 from noren.data.schema import Role
 from noren.data.statement import Statement
 from noren.kernels.arrays import Whole
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as Expression
     from pyspark.sql import DataFrame
 
-__all__ = ["SetSides", "overlap", "set_sides", "shared_weight", "similarity"]
+__all__ = ["SetSides", "set_sides", "similarity", "with_overlap"]
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def set_sides(original: ClusterRecords, public: ClusterRecords, statement: State
     exact_values(rowless(original), original.schema.role(Role.ITEM))
 
     def bought_in(block: Records, rows: pl.Series) -> pl.DataFrame:
-        history = _history(block) if statement is None else as_released(_history(block), statement)
+        history = history_of(block) if statement is None else as_released(history_of(block), statement)
         columns = [history[Role.CUSTOMER].alias("customer"), history[Role.ITEM].cast(pl.String).alias("name"), rows]
         return pl.DataFrame(columns).drop_nulls("customer")
 
@@ -97,7 +97,7 @@ def set_sides(original: ClusterRecords, public: ClusterRecords, statement: State
 
 def _shown(block: Records, beside: Any) -> pl.DataFrame:
     """Return what each row shows of which weight; a row without any still tells that there is the pseudonym."""
-    history = _history(block)
+    history = history_of(block)
     cells = history[Role.ITEM]
     columns = {"pseudonym": history[Role.CUSTOMER], "name": cells, "place": beside[PLACE]}
     shown = pl.DataFrame(columns).drop_nulls("pseudonym")
@@ -111,45 +111,27 @@ def _shown(block: Records, beside: Any) -> pl.DataFrame:
     return listed.with_columns(weight).select("pseudonym", pl.col("name").cast(pl.String), "place", weight=there)
 
 
-def _history(block: Records) -> History:
-    if not isinstance(block, History):  # pragma: no cover - whoever asks has a history
-        raise TypeError(type(block))
-    return block
+def with_overlap(pairs: DataFrame, beside: Types) -> DataFrame:
+    """Return the columns ``beside`` of pairs of sets, and as ``shared`` what ``items`` and ``bought`` share."""
 
+    def kernel(block: pl.DataFrame) -> pl.DataFrame:
+        released, known = (block[name].drop_nulls().explode(empty_as_null=False) for name in ("items", "bought"))
+        both = released.struct.unnest()
+        shared = shared_weights(
+            _starts(block["items"]),
+            read_only(both["item"].cast(pl.Int32).to_numpy()),
+            read_only(both["weight"].cast(pl.Int64).to_numpy()),
+            _starts(block["bought"]),
+            read_only(known.cast(pl.Int32).to_numpy()),
+        )
+        return block.select(*beside).with_columns(shared=pl.Series(shared))
 
-def overlap(released: str, known: str) -> Expression:
-    """Return the weight of what a released set (``{item, weight}``) shares with a known one (items).
-
-    Items of one weight are compared at once; there are as many weights as sizes of set cells.
-    """
-    from pyspark.sql import functions as f
-
-    pairs = f.col(released)
-
-    def shared(sum_: Expression, weight: Expression) -> Expression:
-        own = f.transform(f.filter(pairs, lambda pair: pair["weight"] == weight), lambda pair: pair["item"])
-        return sum_ + weight * f.size(f.array_intersect(own, known))
-
-    return f.aggregate(f.array_distinct(pairs["weight"]), f.lit(0).cast("long"), shared)
-
-
-def shared_weight(block: pl.DataFrame, released: str, known: str) -> pl.Series:
-    """Return what :func:`overlap` does, for a block of pairs neither of whose sets is empty; a kernel is quicker."""
-    pairs = block[released].explode().struct.unnest()
-    return pl.Series(
-        "shared",
-        shared_weights(
-            _starts(block[released]),
-            read_only(pairs["item"].cast(pl.Int32).to_numpy()),
-            read_only(pairs["weight"].cast(pl.Int64).to_numpy()),
-            _starts(block[known]),
-            read_only(block[known].explode().cast(pl.Int32).to_numpy()),
-        ),
-    )
+    return map_blocks(pairs.select(*beside, "items", "bought"), kernel, {**beside, "shared": pl.Int64()})
 
 
 def _starts(sets: pl.Series) -> Whole:
-    return read_only(np.concatenate(([0], np.cumsum(sets.list.len().cast(pl.Int64).to_numpy()))))
+    sizes = sets.list.len().fill_null(0).cast(pl.Int64).to_numpy()
+    return read_only(np.concatenate(([0], np.cumsum(sizes))))
 
 
 def similarity(overlap: Expression, total: Expression, size: Expression, unit: int) -> Expression:

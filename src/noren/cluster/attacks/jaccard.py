@@ -16,7 +16,7 @@ import polars as pl
 from noren.attacks.jaccard import Jaccard
 from noren.cluster.frames import ClusterRecords, Types, kept, map_blocks
 from noren.cluster.guess import ClusterGuess
-from noren.cluster.item_sets import set_sides, shared_weight, similarity
+from noren.cluster.item_sets import set_sides, similarity, with_overlap
 from noren.cluster.plans import plan
 from noren.i18n import N_
 from noren.progress import Progress, silent
@@ -70,7 +70,7 @@ def attack(
         """Return the best customers of each set, among those it is paired with."""
         both = pairs.select("set", "customer").distinct().join(sets, "set")
         both = both.join(customers.withColumnRenamed("items", "bought"), "customer")
-        both = map_blocks(both.select(*_PAIR, "items", "bought"), _compared, {**_PAIR, "shared": pl.Int64()})
+        both = with_overlap(both, _PAIR)
         score = similarity(f.col("shared"), f.col("total"), f.col("size"), sides.unit)
         return _best(both.select("set", "customer", "first", score.alias("score")).filter("score > 0"), wanted)
 
@@ -95,10 +95,6 @@ def _tokens(block: pl.DataFrame) -> pl.DataFrame:
     each = block.with_columns(at=pl.int_ranges(pl.col("items").list.len())).explode("items", "at")
     each = each.select("set", "total", "at", pl.col("items").struct.unnest())
     return each.with_columns(rest=pl.col("weight").cum_sum(reverse=True).over("set", order_by="at"))
-
-
-def _compared(block: pl.DataFrame) -> pl.DataFrame:
-    return block.select(*_PAIR).with_columns(shared_weight(block, "items", "bought"))
 
 
 def _best(scored: DataFrame, wanted: int) -> DataFrame:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import polars as pl
+
+from noren.cluster.frames import Types
 from noren.cluster.guess import ClusterEvidence
-from noren.cluster.item_sets import overlap, set_sides, similarity
+from noren.cluster.item_sets import set_sides, similarity, with_overlap
 from noren.cluster.plans import plan
 from noren.cluster.sides import original_of, public_of
 from noren.data.schema import Role
@@ -15,6 +18,8 @@ from noren.progress import Progress, silent
 from noren.protocols import Score
 
 __all__ = ["measure"]
+
+_PAIR: Types = {"customer": pl.String(), "total": pl.Int64(), "size": pl.Int32()}
 
 
 @plan(JaccardMean, driver=N_("eight numbers; each worker holds a number for every item"))
@@ -32,9 +37,8 @@ def measure(_measure: JaccardMean, evidence: ClusterEvidence, *, progress: Progr
         raise TypeError(true)
     pairs = true.select(f.col("pseudonym").cast("string"), f.col("customer").cast("string")).distinct()
     shown = pairs.join(sides.pseudonyms, "pseudonym")
-    shared = f.coalesce(overlap("items", "bought"), f.lit(0))
-    like = similarity(shared, f.col("total"), f.col("size"), sides.unit)
-    both = shown.join(customers, "customer").select("customer", like.alias("like"))
+    both = with_overlap(shown.join(customers, "customer"), _PAIR)
+    both = both.select("customer", similarity(f.col("shared"), f.col("total"), f.col("size"), sides.unit).alias("like"))
     median = f.percentile("like", f.lit(0.5))
     figures = [f.avg("like"), f.min("like"), median, f.max("like"), f.stddev_pop("like")]
     found: Any = both.agg(f.count("like"), f.count_distinct("customer"), *figures).first()
