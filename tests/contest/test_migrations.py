@@ -159,6 +159,23 @@ def test_several_who_open_an_empty_database_at_once_make_its_tables_once(room: s
         assert list(threads.map(open_it, range(4))) == [[], [], [], []]
 
 
+def test_a_new_file_opened_by_several_at_once_is_opened_by_all(tmp_path: Path) -> None:
+    """SQLite does not wait by itself for whoever switches the same new file to its write-ahead log."""
+    for turn in range(40):
+        together = threading.Barrier(6)
+        engines = [open_database(f"sqlite:///{tmp_path / f'{turn}.sqlite'}") for _ in range(6)]
+
+        def modes(engine: sa.Engine, together: threading.Barrier = together) -> str:
+            together.wait(PATIENCE)
+            with engine.connect() as database:
+                return str(database.execute(sa.text("PRAGMA journal_mode")).scalar())
+
+        with ThreadPoolExecutor(6) as threads:
+            assert list(threads.map(modes, engines)) == ["wal"] * 6
+        for engine in engines:
+            engine.dispose()
+
+
 STEPS = {
     "0001_tea": "op.create_table('tea', sa.Column('id', sa.Integer, primary_key=True))",
     "0002_cup": "op.create_table('cup', sa.Column('id', sa.Integer)); op.execute('INSERT INTO nowhere VALUES (1)')",

@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import re
+import sqlite3
 import threading
 import time
 from collections.abc import Collection, Iterator, Mapping
@@ -384,7 +385,7 @@ def open_database(url: str) -> sa.Engine:
         )
     if url.startswith("sqlite"):
         _make_private(url)
-        engine = sa.create_engine(url, connect_args={"timeout": 30})
+        engine = sa.create_engine(url, connect_args={"timeout": _SQLITE_WAITS})
         sa.event.listen(engine, "connect", _careful_sqlite)
         return engine
     # a connection that hangs would keep a holder from learning that its lease is over
@@ -393,12 +394,31 @@ def open_database(url: str) -> sa.Engine:
     return sa.create_engine(spoken, connect_args=waits, pool_pre_ping=True)
 
 
+_SQLITE_WAITS: Final = 30.0
+"""How many seconds a connection waits for others that write."""
+
+
 def _careful_sqlite(connection: Any, _record: Any) -> None:
     cursor = connection.cursor()
-    cursor.execute("PRAGMA journal_mode=WAL")
+    _keep_a_write_ahead_log(cursor)
     cursor.execute("PRAGMA synchronous=FULL")  # an acknowledged change is on the disk
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.close()
+
+
+def _keep_a_write_ahead_log(cursor: Any) -> None:
+    """Switch a file to a write-ahead log; SQLite does not wait by itself when several do so to a new file at once."""
+    over = time.monotonic() + _SQLITE_WAITS
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                raise
+            if time.monotonic() > over:
+                raise
+            time.sleep(0.01)
 
 
 def _make_private(url: str) -> None:
