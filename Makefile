@@ -13,7 +13,7 @@ export NO_MKDOCS_2_WARNING := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test studio bench bench-peers zoo reproduce docs translations format lint types lock clean
+.PHONY: help setup demo test studio bench bench-peers zoo reproduce docs pictures translations format lint types lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ reproduce: setup ## set the papers' tables next to ours, in reproduced/ and in d
 
 docs: setup ## build the documentation into site/
 	@$(QUIET) "site/index.html" $(BIN)/mkdocs build --strict
+
+pictures: setup ## take the documentation's pictures of the studio anew, into docs/images/
+	@$(BIN)/python tools/screenshots.py
 
 translations: setup ## refresh the catalogues under src/noren/locale from the marked text, and compile them
 	@$(QUIET) "translations" sh tools/translations.sh

@@ -39,7 +39,7 @@ peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 print("RESULT", json.dumps(said | {"blocks": notes.get("blocks", 1), "deleted": release.deleted_rows, "peak": peak}))
 """
 OWN = Path(__file__).parents[1] / "src"
-KEPT = RESULTS / "generalize_scale.json"
+KEPT = RESULTS / "scale_generalize.json"
 PACKAGES = ("noren", "numpy", "numba", "scipy", "polars")
 Said = dict[str, float]
 
@@ -100,13 +100,13 @@ def write_page(every: dict[str, dict[str, Said]]) -> None:
     if cut:
         text += [
             "## U against the size of blocks",
-            "Generated customers, effort quick, seed 1; a difference of less than half a per cent is chance.",
+            "Generated customers, effort quick, seed 1: one run each, so a small difference may be chance.",
             table(["k", "block", "blocks", "U", "ms a customer"], cut),
         ]
     # the load differs from run to run; it is kept with each
     stamps = sorted({str(said["on"]) for part in every.values() for said in part.values()})
     text += ["\n".join(f"- {stamp}" for stamp in stamps)]
-    (RESULTS / "generalize_scale.md").write_text("\n\n".join(text) + "\n", encoding="utf-8")
+    (RESULTS / "scale_generalize.md").write_text("\n\n".join(text) + "\n", encoding="utf-8")
 
 
 def mean_and_interval(ratios: list[float]) -> str:

@@ -34,6 +34,7 @@ ORDER = (
     ("work",),
     ("drawing",),
     ("reports",),
+    ("papers",),
     ("sweeps",),
     ("web",),
     ("contest",),

@@ -17,7 +17,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 NEEDED = [Requirement(line) for line in (*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["dev"])]
 PIN = re.compile(r"(?P<name>[a-z0-9]+(?:-[a-z0-9]+)*)==(?P<version>[0-9][a-z0-9.]*)(?P<marker>; .+)?")
 TARGETS = {"setup", "demo", "test", "studio", "bench", "bench-peers", "zoo", "reproduce", "docs", "translations"} | {
-    "format", "lint", "types", "lock", "clean", "help"
+    "pictures", "format", "lint", "types", "lock", "clean", "help"
 }  # fmt: skip
 MACHINE = re.compile(rb"(?<![A-Za-z0-9])/(?:work|root)/")
 INDEX = re.compile(rb"https?://[^ \"]*(/simple|registry)")

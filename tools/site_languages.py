@@ -1,6 +1,6 @@
 """Pages in Japanese: say so to browsers and readers aloud, and let a page lead to itself in the other language.
 
-``docs/ja/NAME.md`` is the Japanese page of ``docs/NAME.md`` or ``docs/guide/NAME.md``.
+``docs/ja/NAME.md`` is the Japanese page of ``docs/NAME.md``, ``docs/guide/NAME.md`` or ``docs/data/NAME.md``.
 """
 
 import posixpath
@@ -23,7 +23,7 @@ def twins(pages: set[str]) -> dict[str, str]:
     for page in pages:
         name = page.removeprefix("ja/")
         # guides come first: the Japanese index is that of the guides
-        english = next((twin for twin in (f"guide/{name}", name) if twin in pages), None)
+        english = next((twin for twin in (f"guide/{name}", name, f"data/{name}") if twin in pages), None)
         if page.startswith("ja/") and english:
             found |= {page: english, english: page}
     return found

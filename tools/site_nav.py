@@ -19,6 +19,8 @@ PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "explore.md",
             "studio.md",
             "report.md",
+            "papers.md",
+            "packs",
             "unicity.md",
             "inference.md",
             "ledger.md",
@@ -27,7 +29,7 @@ PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "data",
         ),
     ),
-    ("Concepts", ("concepts.md",)),
+    ("Concepts", ("concepts.md", "glossary.md")),
     ("Methods", ("methods",)),
     ("Attacks", ("attacks",)),
     ("Measures", ("measures",)),
@@ -50,6 +52,10 @@ TITLES = {
     "explore.md": "Choose: explore",
     "studio.md": "The studio",
     "report.md": "The report",
+    "papers.md": "The papers",
+    "ja/papers.md": "文書一式",
+    "packs/pwscup2018-k3.md": "文書一式（k = 3）",
+    "packs/pwscup2018-k6.md": "文書一式（k = 6）",
     "unicity.md": "Unicity",
     "ledger.md": "The ledger",
     "inference.md": "Inference",
@@ -57,13 +63,14 @@ TITLES = {
     "engines.md": "Engines",
     "ja/start.md": "5 分で始める",
     "ja/concepts.md": "用語と図",
+    "ja/glossary.md": "用語集",
     "ja/steward.md": "データ管理者",
     "ja/researcher.md": "研究者",
     "ja/organiser.md": "主催者",
     "ja/team.md": "参加チーム",
 }
 # inside a folder these come first, in this order; the others follow by name
-FIRST = ("index.md", "start.md", "concepts.md", "steward.md", "researcher.md", "organiser.md", "team.md")
+FIRST = ("index.md", "start.md", "concepts.md", "glossary.md", "steward.md", "researcher.md", "organiser.md", "team.md")
 
 
 def place(path: Path) -> tuple[int, str]:

@@ -67,28 +67,40 @@ class PromiseKind:
 
 ALIKE: Final = PromiseKind(
     "alike",
-    N_("Nobody can be told from k − 1 others"),
-    N_("Whoever knows everything about a person is still left with k people and nothing to choose by. Proven."),
+    N_("Nobody can be distinguished from k − 1 others"),
+    N_("Even an attacker who knows everything about a person is left with k candidates and no way to choose. Proven."),
 )
 CHANCE: Final = PromiseKind(
     "chance",
     N_("Every row is uncertain"),
-    N_("Values are kept or drawn by chance, so no row can be laid at anybody's door. Proven; counts stay useful."),
+    N_(
+        "Values are kept or redrawn at random, so no row can be attributed to a person with certainty. Proven; "
+        "counts stay useful."
+    ),
 )
 HARDER: Final = PromiseKind(
     "harder",
     N_("People are harder to recognise"),
-    N_("Rows change, go or come, so that what an attacker knows no longer fits. Not proven: see what attacks say."),
+    N_(
+        "Rows are changed, deleted or added, so that an attacker's knowledge no longer matches. Not proven: see "
+        "what attacks achieve."
+    ),
 )
 MONTHS: Final = PromiseKind(
     "months",
-    N_("Months and repeated releases cannot simply be joined"),
-    N_("A person has another name in each period: who is found in one is not found in the others for free."),
+    N_("Months and repeated releases cannot simply be linked"),
+    N_(
+        "A person has another pseudonym in each period: whoever is re-identified in one is not thereby "
+        "re-identified in the others."
+    ),
 )
 NAMES: Final = PromiseKind(
     "names",
     N_("Only names are hidden"),
-    N_("No protection against anybody who knows a little; the floor that other methods are compared with."),
+    N_(
+        "No protection against anybody with a little background knowledge; the baseline that other methods are "
+        "compared with."
+    ),
 )
 OWN: Final = PromiseKind("other", N_("Promises of their own"), N_("Methods that were added to this Noren."))
 PROMISES: Final = (ALIKE, CHANCE, HARDER, MONTHS, NAMES)

@@ -108,7 +108,7 @@ def test_a_schema_leaves_nothing_to_say(noren, shop: Path, tmp_path: Path) -> No
         for flag, value in (("--rows", "people"), ("--customer", "item")):
             answer = noren(*words, flag, value, *more)
             assert answer.code == 2
-            assert f"a schema says what {flag} says; leave one of --schema and {flag} out" in answer.err
+            assert f"--schema already settles what {flag} says; leave one of --schema and {flag} out" in answer.err
 
 
 def test_guessing_asks_and_goes_on(noren, visits: Path, tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ class TestCheck:
         (("create", "cup", "--data", "final=T.csv", "--set", "bound"), "sets nothing"),
         (("create", "cup", "--data", "final=T.csv", "--zone", "Mars/Base"), "there is no time zone"),
         (("create", "cup", "--data", "final=T.csv", "--start", "soon"), "is no time"),
-        (("results", "cup", "--out", "results.pdf"), "no kind of results"),
+        (("results", "cup", "--out", "results.pdf"), "results cannot be written as"),
         (("serve", "--demo", "--data-dir", "arena"), "--demo keeps nothing"),
         (("token", "--make", "a", "--revoke", "b"), "two things"),
         (("audit", "no/such.zip"), "there is no file"),

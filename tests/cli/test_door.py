@@ -12,7 +12,7 @@ import pytest
 from noren.cli import run
 
 COMMANDS = [
-    "protect", "attack", "measure", "report", "check", "publish", "sample", "convert", "threshold", "methods",
+    "protect", "attack", "measure", "report", "check", "publish", "papers", "sample", "convert", "threshold", "methods",
     "attacks", "measures", "demo", "draw", "correlate", "categorize", "schema guess", "schema show", "schema list",
     "datasets", "datasets fetch", "ledger init", "ledger add", "ledger show", "ledger check", "ledger chart",
     "plan", "plan joint", "identifiers", "population", "reconstruct", "reproduce", "chart histogram", "chart crosstab",
@@ -43,7 +43,7 @@ def test_version(noren) -> None:
         (["chek"], "Did you mean 'check'"),
         (["protect"], "Missing argument"),
         (["sample", "--out", "T.csv", "--rows", "many"], "--rows"),
-        (["--lang", "fr", "methods"], "--lang fr is not spoken here"),
+        (["--lang", "fr", "methods"], "--lang fr is not supported"),
         (["protect", "absent.csv", "--method", "pseudonymize", "--out", "r"], "absent.csv: there is no such file"),
         (["protect", ".", "--method", "pseudonymize", "--out", "r"], "this is a folder"),
         (["protect", "absent.csv", "--method", "generalise", "--out", "r"], "did you mean generalize"),

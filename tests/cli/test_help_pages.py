@@ -54,7 +54,9 @@ class TestPage:
 
     def test_the_name_of_a_table_in_a_file_is_no_markup(self, noren: Command) -> None:
         for _again in range(2):
-            assert "A TOML file of [[step]] tables" in noren("protect", "--help").out
+            said = noren("protect", "--help").out
+            assert "A TOML file of [[step]] tables" in said
+            assert "local[n]" in said
 
     @pytest.mark.parametrize("width", [60, 80, 81])
     def test_no_sentence_is_cut_off(self, width: int) -> None:

@@ -55,7 +55,7 @@ def test_people_of_the_data_are_no_control_group(noren, sides) -> None:
     ("words", "said"),
     [
         ((), "inferences need a release with a control group, or a method"),
-        (("--method", "pseudonymize", "--hold-out", 0.01), "too few to tell more than luck"),
+        (("--method", "pseudonymize", "--hold-out", 0.01), "too few to tell an effect from chance"),
         (("--method", "pseudonymize", "--k", 3), "has no parameter"),
         (("--k", 3), "'--k' was not expected"),
     ],

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.cli.test_publish import CARD
 from tests.ledger.books import LINES, MONTHS, everything_in, history, months
 
 from noren.data.formats.official import write_rows
@@ -70,7 +71,8 @@ def test_a_stewards_year(noren, folder, original, tmp_path) -> None:
     assert (checked.code, checked.out) == (0, "2 releases, and every file is as it was written\n")
     published = noren("publish", folder / "releases/2011-1", "--out", tmp_path / "out")
     assert published.code == 0
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"public.parquet", "statement.json"}
+    handed_out = {path.name for path in (tmp_path / "out").iterdir()}
+    assert handed_out == {*CARD, "public.parquet", "statement.json"}
 
 
 class TestJson:
@@ -255,3 +257,23 @@ def test_what_is_kept_reads_as_plain_files(noren, folder, original) -> None:
     entry = json.loads((folder / "releases/2010-12/entry.json").read_text(encoding="utf-8"))
     assert entry["risk"]["mm"] == 0.5
     assert json.loads((folder / "head.json").read_text(encoding="utf-8"))["entries"] == 1
+
+
+def test_a_ledger_that_attacks_only_before_release_says_what_is_not_known(noren, small_csv, tmp_path) -> None:
+    (tmp_path / "chain.toml").write_text('[[step]]\nmethod = "monthly-pseudonyms"\n')
+    folder = tmp_path / "once"
+    words = ("--schema", "pwscup2018", "--chain", tmp_path / "chain.toml", "--attacks", "s1", "--only-before-release")
+    made = noren("ledger", "init", folder, *words)
+    assert made.code == 0, made.err
+    assert "each period before its release alone" in made.out
+    for _month in range(2):
+        added = noren("ledger", "add", folder, small_csv, "--seed", 1)
+        assert added.code == 0, added.err
+    assert "by itself" in added.out
+    assert "is not known" in added.out
+    shown = noren("ledger", "show", folder)
+    assert shown.code == 0, shown.err
+    assert "is not known" in shown.out
+    about = noren("ledger", "show", folder, "--json").json
+    assert about["attack_released"] is False
+    assert [entry["risk"].get("alone", False) for entry in about["entries"]] == [False, True]

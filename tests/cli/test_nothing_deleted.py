@@ -88,8 +88,10 @@ def words_of(command: str, name: str, data: Path, out: Path) -> list[str]:
         "explore": [history, *HISTORY, "--methods", "pseudonymize", "--attacks", "s1", "--measures", "rfm", "--force",
                     "--workers", 1, "--cache", data / "cache", "--out", out],
         "report": [history, release, *HISTORY, "--out", out],
+        "papers": [release, "--for", "appi", "--force", "--out", out],
         "draw": [history, release, *HISTORY, "--draws", 1, "--out", out],
         "categorize": [history, *HISTORY, "--file", data / "categories.csv", "--out", other, "--page", other],
+        "hierarchy build": [history, *HISTORY, "--column", "item", "--force", "--out", out],
         "publish": [release, "--force", "--out", out],
         "sample": ["--rows", 50, "--customers", 5, "--schema", "pwscup2017", "--out", other, "--master", other],
         "convert": [history, out],
@@ -108,6 +110,7 @@ def words_of(command: str, name: str, data: Path, out: Path) -> list[str]:
         "contest attack": ["cup", "01", "--with", "nearest", "--original", history, *NO_SERVER, "--out", out],
         "contest results": ["cup", *NO_SERVER, "--out", out],
         "contest export": ["cup", *NO_SERVER, "--out", out],
+        "studio trail": ["--data-dir", data / "nowhere", "--out", out],
         "contest simulate": ["--teams", 2, "--out", out],
     }  # fmt: skip
     words = [str(word) for word in known[command]]
@@ -125,7 +128,7 @@ INPUTS = {
     "chart histogram": "retained/public.parquet",
     "chart crosstab": "retained/public.parquet",
 }
-NO_INPUT = {("sample", "out"), ("sample", "master"), ("demo", "out"), ("reproduce", "out")} | {
+NO_INPUT = {("sample", "out"), ("sample", "master"), ("demo", "out"), ("reproduce", "out"), ("studio trail", "out")} | {
     (f"contest {name}", "out") for name in ("data", "targets", "results", "export", "simulate")
 }
 

@@ -64,7 +64,7 @@ def test_plan_joint(files: Path, capsys: pytest.CaptureFixture[str], monkeypatch
     assert run(["plan", "joint", "r1", "r2", "--keep", "2"]) == 0
     shown = capsys.readouterr()
     assert "all together" in shown.out
-    assert "told more than once: sex" in shown.err
+    assert "so that the evidence adds up: sex" in shown.err
     assert "if its own k is 52.33 or more" in shown.err
     assert run(["plan", "joint", "r1", "r2", "--keep", "20"]) == 0
     assert "k = 20 does not hold any more" in capsys.readouterr().err

@@ -13,7 +13,6 @@ from tests.contest.judging_cases import made
 from noren import api
 from noren.cluster.handing import Handed
 from noren.cluster.stages import Step, hearing_stages
-from noren.contest.canonical import canonical
 from noren.contest.judging import scorer
 from noren.contest.judging.faults import CLUSTER_LOST
 from noren.contest.judging.hands import ClusterLostError, on_cluster
@@ -21,6 +20,7 @@ from noren.contest.judging.scoring import score_release
 from noren.contest.rulebook import Rulebook, read_rulebook
 from noren.data.release import Release
 from noren.errors import ClusterError
+from noren.work.canonical import canonical
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from noren.contest.by_customer import ByCustomer
-from noren.contest.log import Entry, Said, next_entry
 from noren.contest.lots import commitment
 from noren.contest.receipts import SigningKey
 from noren.contest.rulebook import Rulebook, preset
+from noren.work.chain import Entry, Said, next_entry
 
 SALT = bytes(range(32))
 KEY = SigningKey(bytes(range(32)))

@@ -9,10 +9,10 @@ import pytest
 
 from noren.contest import acts
 from noren.contest.acts import RefusedError
-from noren.contest.log import BrokenChainError, Entry, Said, chained, next_entry, verify
 from noren.contest.phases import Phase, PhaseKind, planned_phases
 from noren.contest.rulebook import preset
 from noren.contest.state import Contest, Settings, fold, fold_until
+from noren.work.chain import BrokenChainError, Entry, Said, chained, next_entry, verify
 
 # registration on the 1st of April, protecting on the 2nd, attacking on the 3rd, evaluation on the 4th, then results
 PHASES = planned_phases("2026-04-01T00:00:00+00:00", (1, 1, 1, 0, 1), ["final"])

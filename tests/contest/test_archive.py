@@ -16,10 +16,10 @@ from noren.contest.acts import RefusedError
 from noren.contest.archive import export, import_archive, open_archive, read_log
 from noren.contest.arena import Arena
 from noren.contest.desk import Desk, Role, Who
-from noren.contest.log import BrokenChainError
 from noren.contest.standings import board_at
 from noren.contest.state import fold
 from noren.errors import FileError, NorenError
+from noren.work.chain import BrokenChainError
 
 Change = Callable[[dict[str, bytes]], None]
 

@@ -19,9 +19,9 @@ from tests.conftest import PATIENCE
 
 from noren.contest.bot_teams import Plan, make_data
 from noren.contest.credentials import Login, remember
-from noren.contest.log import Entry
 from noren.contest.rulebook import preset
 from noren.contest.simulate import Played, Rehearsal, disagreements, look_for_losses, simulate
+from noren.work.chain import Entry
 
 
 def until(so: Callable[[], bool]) -> None:

@@ -24,7 +24,8 @@ import noren.studio
 from noren.contest.store.database import ContestStore
 from noren.contest.store.tables import tables
 from noren.errors import FileError, ParameterError
-from noren.studio.store import Store, _tables
+from noren.studio.store import Store
+from noren.studio.tables import tables as _tables
 from noren.work.migrations import migrate
 from noren.work.queue import open_database
 

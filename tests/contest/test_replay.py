@@ -14,14 +14,14 @@ from tests.contest.played import Played, once_played
 
 from noren.contest import replay as room
 from noren.contest.archive import read_log
-from noren.contest.canonical import canonical
 from noren.contest.judging import SCORER
-from noren.contest.log import Entry, Said, next_entry
 from noren.contest.receipts import SigningKey
 from noren.contest.replay import audit, replay
 from noren.contest.results import results_of
 from noren.contest.state import fold
 from noren.errors import ParameterError
+from noren.work.canonical import canonical
+from noren.work.chain import Entry, Said, next_entry
 
 Bodies = list[tuple[Entry, dict[str, Any]]]
 

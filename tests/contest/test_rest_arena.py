@@ -29,10 +29,10 @@ from tests.conftest import PATIENCE
 from tests.contest.served import PASSWORD, Person, Served
 
 from noren.contest.api import router
-from noren.contest.canonical import canonical
-from noren.contest.log import Entry, verify
 from noren.contest.receipts import receipt_from
 from noren.contest.receipts import verify as verify_receipt
+from noren.work.canonical import canonical
+from noren.work.chain import Entry, verify
 
 
 @pytest.fixture(scope="module")

@@ -10,11 +10,11 @@ import re
 import pytest
 from tests.contest.cups import Cup, finished, three_teams, tried
 
-from noren.contest.canonical import canonical, digest_of
 from noren.contest.results import matrix_csv, results_html, results_json, results_of, stability_csv, standings_csv
 from noren.contest.results.files import neutral
 from noren.contest.state import fold
 from noren.i18n import speaking
+from noren.work.canonical import canonical, digest_of
 
 
 def _rows(text: str) -> list[dict[str, str]]:
@@ -109,7 +109,7 @@ def test_the_page_says_what_was_found() -> None:
     assert "A cup: Team b, Team c share the first place" in page
     assert "Team a and Team b: 97.0% of a release is the same" in page
     assert "<b>8/8</b> ▲" in page
-    assert "Broken: Team b names 40.0% of the 20 customers rightly; 33.3% is allowed." in page
+    assert "Broken: Team b re-identifies 40.0% of the 20 customers; 33.3% is allowed." in page
     assert "disqualified: two accounts" in page
     assert "with replacement" in page
 

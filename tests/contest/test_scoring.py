@@ -14,7 +14,6 @@ from tests.contest.judging_cases import LABEL, METHODS, SALT, Case, called_other
 
 import noren.api as api
 from noren.attacks import attacks
-from noren.contest.canonical import canonical, rounded
 from noren.contest.judging import prepared
 from noren.contest.judging.prepared import prepare
 from noren.contest.judging.scoring import score_guess, score_release
@@ -26,6 +25,7 @@ from noren.data.formats.official import MONTHS
 from noren.data.reading import read
 from noren.judgement.evidence import Facts
 from noren.judgement.judging import judge
+from noren.work.canonical import canonical, rounded
 
 FORMATS = sorted(METHODS)
 
@@ -172,7 +172,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from noren.contest.canonical import canonical
+from noren.work.canonical import canonical
 from noren.contest.judging.scoring import score_guess, score_release
 from noren.contest.judging.texts import submission_of
 from noren.contest.lots import order

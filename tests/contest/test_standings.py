@@ -44,7 +44,7 @@ def test_verdicts_are_the_judgements() -> None:
     assert c is not None
     # 8 of 20 customers are more than a third
     assert (str(a.word), str(a.reason)) == ("broken", "too-many-named")
-    assert a.sentence == "Broken: Team b names 40.0% of the 20 customers rightly; 33.3% is allowed."
+    assert a.sentence == "Broken: Team b re-identifies 40.0% of the 20 customers; 33.3% is allowed."
     assert str(b.word) == "withstands"
     assert [(one.attack, one.named, one.right) for one in b.evidence] == [("Team a (2)", 20, 2), ("Team a", 20, 1)]
     assert str(c.word) == "untried"

@@ -13,10 +13,10 @@ import sqlalchemy as sa
 from tests.conftest import PATIENCE
 from tests.studio.conftest import until
 
-from noren.contest.log import Entry, Said, chained, next_entry, verify
 from noren.contest.store.database import ContestStore, LostJobError, UnknownContestError
 from noren.contest.store.jobs import LOST
 from noren.errors import DuplicateNameError, FileError
+from noren.work.chain import Entry, Said, chained, next_entry, verify
 from noren.work.queue import State
 
 KEY = bytes(range(32))
@@ -110,7 +110,7 @@ def test_many_writers_leave_no_gap(store: ContestStore, address: str) -> None:
 
 KILLED = """
 import sys
-from noren.contest.log import Said, chained
+from noren.work.chain import Said, chained
 from noren.contest.store.database import ContestStore
 store = ContestStore(sys.argv[1], bytes(range(32)))
 with store.changing("cup") as change:

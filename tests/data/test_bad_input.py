@@ -313,7 +313,7 @@ SCHEMAS = {
     ),
     "nothing bought": schema(
         HISTORY.replace('"item"', '"other"').replace('"date"', '"other"'),
-        "nothing tells of a purchase; give a column one of the roles date, item, price, quantity",
+        "no column describes a purchase; give a column one of the roles date, item, price, quantity",
     ),
     "role of a table in a history": schema(f'{HISTORY}p = {{ role = "quasi" }}', "quasi does not belong in a history"),
     "role given twice": schema(f'{HISTORY}p = {{ role = "item" }}', "two columns have the role item; keep one"),

@@ -95,7 +95,7 @@ def test_names_from_files(tmp_path: Path, small: History) -> None:
     (tmp_path / "bare.csv").write_text("item,price\na,1\n")
     with pytest.raises(ParameterError, match="the file has no product names"):
         read_item_names(tmp_path / "bare.csv")
-    with pytest.raises(ParameterError, match="the data have no product names, and items are no words"):
+    with pytest.raises(ParameterError, match="the data have no product names, and item codes are not words"):
         item_names(small)
 
 

@@ -74,7 +74,7 @@ def test_a_missing_value_is_a_value_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("rows", "roles", "options", "said"),
     [
-        ({"a": ["x"]}, {"a": "quasi"}, {}, "a table of 1 rows has nobody to tell apart; give a table of at least 2"),
+        ({"a": ["x"]}, {"a": "quasi"}, {}, "a table of 1 rows has nobody to distinguish; give a table of at least 2"),
         ({"a": ["x", "y"]}, {"a": "identifier"}, {}, "every column identifies people by itself; name"),
         ({"a": ["x", "y"]}, {"a": "quasi"}, {"largest": 9}, "sets of 9 columns cannot be searched; use a number from"),
         ({"a": ["x", "y"]}, {"a": "quasi"}, {"columns": ["b"]}, "b"),

@@ -1,15 +1,24 @@
-"""The documentation builds without a warning, loads nothing from elsewhere, and leaves no page out."""
+"""The documentation builds without a warning, loads nothing from elsewhere, leaves no page out, and can be searched."""
+
+from __future__ import annotations
 
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import urlsplit
+from threading import Thread
+from typing import TYPE_CHECKING
+from urllib.parse import quote, urlsplit
 
 import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -149,3 +158,57 @@ def test_a_broken_link_fails_the_build(tmp_path: Path, broken: str) -> None:
     done = build(tmp_path / "mkdocs.yml", tmp_path / "site")
     assert done.returncode == 1
     assert "nowhere" in done.stderr
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_said: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def served(site: Path) -> Iterator[str]:
+    """The address of the site on a plain server of files."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site))) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def search(browser: Browser, root: str, words: str) -> list[str]:
+    """Return the addresses within the site that a search leads to, best first; nothing may go wrong on the way."""
+    from playwright.sync_api import expect
+
+    tab = browser.new_page()
+    wrong: list[str] = []
+    tab.on("pageerror", lambda error: wrong.append(str(error)))
+    tab.on("console", lambda said: wrong.append(said.text) if said.type in {"error", "warning"} else None)
+    tab.on("request", lambda asked: wrong.append(asked.url) if not asked.url.startswith((root, "data:")) else None)
+    tab.goto(f"{root}/guide/steward.html?q={quote(words)}")
+    expect(tab.locator(".md-search-result__meta")).to_have_text(re.compile("matching document"))
+    results = tab.locator(".md-search-result__link").evaluate_all("links => links.map(link => link.href)")
+    tab.close()
+    assert wrong == []
+    return [str(address).removeprefix(f"{root}/") for address in results]
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        ("month matching", "measures/mm.html"),
+        ("pseudonym", "methods/monthly-pseudonyms.html"),
+        ("Generalisation", "theory/generalization.html"),  # however one spells it
+        ('"seven months in a row"', None),
+        ("データ管理者", "ja/steward.html"),
+        ("５分で始める", "ja/start.html"),  # full-width digits, as Japanese keyboards write them
+        ("七か月続けて", None),
+    ],
+)
+def test_the_site_opened_from_a_folder_can_be_searched(
+    browser: Browser, site: Path, words: str, first: str | None
+) -> None:
+    found = search(browser, site.as_uri(), words)
+    assert found[:1] == ([first] if first else [])
+
+
+def test_a_served_site_answers_the_same(browser: Browser, site: Path, served: str) -> None:
+    assert search(browser, served, "同値類") == search(browser, site.as_uri(), "同値類")

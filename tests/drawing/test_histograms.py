@@ -202,3 +202,25 @@ def test_shares_of_cells_add_up_to_the_spread(cells: list[tuple[int, int] | None
     assert [n < 0 for n in number] == [c is None for c in cells]
     total = of_bars[number[number >= 0]].sum(axis=0)
     np.testing.assert_allclose(total, spread(series, made, rows=len(cells)).weights, atol=1e-9)
+
+
+def test_whole_numbers_have_bars_of_whole_width() -> None:
+    whole = axis([float(n) for n in range(60)], Column(name="hours", role="other", type="decimal"))
+    assert (whole.width, whole.labels[:3]) == (2.0, ("0", "2", "4"))
+    assert spread(pl.Series([float(n) for n in range(60)]), whole, rows=60).weights.tolist() == [2.0] * 30
+
+
+def test_rounded_values_leave_no_bar_empty() -> None:
+    wages = [1000 * n for n in range(1, 101)]
+    made = axis([*wages], QUANTITY)
+    assert made.width % 1000 == 0
+    assert min(spread(pl.Series(wages), made, rows=100).weights) > 0
+
+
+def test_a_short_tail_is_drawn_as_it_is() -> None:
+    ages = [*range(17, 66)] * 3 + list(range(66, 91))
+    made = axis(ages, QUANTITY)
+    assert made.width == 5
+    assert [label for label in made.labels if label[0] in "<≥"] == []
+    counted = spread(pl.Series(ages), made, rows=len(ages)).weights
+    assert counted[-1] <= counted[0]  # where all beyond the tail were one bar, it would be the longest

@@ -22,7 +22,7 @@ def test_one_line_needs_no_legend() -> None:
 def test_a_release_is_told_by_what_is_found_rightly_where_that_is_known() -> None:
     judged = unicity_lines(ORIGINAL, {"k3": [step | FORGIVEN for step in ORIGINAL]})
     assert [row["share"] for row in judged["data"]["values"]] == [0.3, 0.9, 0.2, 0.2]
-    assert {row["line"] for row in judged["data"]["values"]} == {"original", "k3, rightly"}
+    assert {row["line"] for row in judged["data"]["values"]} == {"original", "k3, correctly"}
     public = unicity_lines(ORIGINAL, {"k3": ORIGINAL})
     assert {row["line"] for row in public["data"]["values"]} == {"original", "k3, one pseudonym left"}
     looks = [layer["encoding"] for layer in judged["layer"][1:]]

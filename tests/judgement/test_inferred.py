@@ -40,14 +40,14 @@ def test_a_rule_without_limits_says_the_number_beside_its_word() -> None:
     verdict = judge(facts(membership(950)), "public")
     assert verdict.word == Word.PROVED
     [said] = cautions(verdict)
-    assert said.startswith("That somebody is in the data can be told: 95.0% of the people in them are found")
+    assert said.startswith("Membership can be inferred: the true positive rate is 95.0%")
     assert said.endswith("this rule does not limit it.")
 
 
 def test_who_can_be_told_to_be_in_the_data_breaks_a_release_whose_rule_forbids_it() -> None:
     verdict = judge(facts(membership(950), attribute(300, 300)), "sensitive")
     assert (verdict.word, verdict.reason) == (Word.BROKEN, Reason.TOO_MUCH_INFERRED)
-    assert verdict.sentence.startswith("Broken: That somebody is in the data can be told: 95.0%")
+    assert verdict.sentence.startswith("Broken: Membership can be inferred: the true positive rate is 95.0%")
     assert verdict.risk == pytest.approx(1 / 11)  # being named is another matter
 
 
@@ -55,7 +55,8 @@ def test_a_secret_told_beyond_control_breaks_it_too() -> None:
     verdict = judge(facts(membership(100), attribute(700, 300)), "sensitive")
     assert (verdict.word, verdict.reason) == (Word.BROKEN, Reason.TOO_MUCH_INFERRED)
     assert (
-        "illness is guessed rightly of 70.0% of them and of 30.0% of others, 57.1% of what is open" in verdict.sentence
+        "illness is guessed correctly for 70.0% of the people in the data and for 30.0% of the control group, a "
+        "risk of 57.1%" in verdict.sentence
     )
 
 
@@ -77,8 +78,8 @@ def test_what_is_within_the_limits_proves_nothing() -> None:
 @pytest.mark.parametrize(
     ("tried", "missing"),
     [
-        ((), "telling who is in the data, telling what is secret of people"),
-        ((membership(100),), "telling what is secret"),
+        ((), "membership inference, attribute inference"),
+        ((membership(100),), "attribute inference"),
     ],
 )
 def test_a_limit_that_nobody_tried_is_untried(tried: tuple[Inferred, ...], missing: str) -> None:
@@ -105,7 +106,7 @@ def test_a_rule_of_ones_own_may_limit_one_of_them() -> None:
     assert Rule.model_validate(rule.as_dict()) == rule
     assert judge(facts(membership(950)), rule).word == Word.BROKEN
     assert judge(facts(membership(150)), rule).word == Word.WITHSTANDS
-    assert "at most 25.0% of being in the data may be told" in rule_sentence(rule)
+    assert "membership may be inferred by at most 25.0%" in rule_sentence(rule)
     assert "being in the data" not in rule_sentence(rule_named("public"))
 
 

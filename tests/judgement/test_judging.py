@@ -55,29 +55,36 @@ def table(least: int | None = 5, *, claimed: float | None = 5, told: tuple[Told,
         (
             history(tried("near", 12, 4, first=9)),
             "withstands",
-            "Withstands the attack tried, though nothing is proved: near names 12 people, 4 rightly, which is 4.0% of "
-            "the customers; 20.0% is allowed.",
+            (
+                "Withstands the attack tried, though nothing is proved: near names 12 people, 4 correctly, which is "
+                "4.0% of the customers; 20.0% is allowed."
+            ),
         ),
         (
             history(tried("near", 9, 0), tried("far", 0, 0)),
             "withstands",
-            "Withstands the 2 attacks tried, though nothing is proved: none of them names anybody rightly.",
+            "Withstands the 2 attacks tried, though nothing is proved: none of them re-identifies anybody.",
         ),
         (
             history(tried("near", 99, 80), tried("dotted.name", 20, 1)),
             "broken",
-            "Broken: near names 80.0% of the 100 customers rightly; 20.0% is allowed.",
+            "Broken: near re-identifies 80.0% of the 100 customers; 20.0% is allowed.",
         ),
         (
             history(tried("near", 14, 12)),
             "broken",
-            "Broken: of the 11 people that near is surest of, 11 are right; 9 are more than luck explains where 20.0%",
+            (
+                "Broken: of the 11 people that near is most confident about, 11 are right; 9 are more than luck "
+                "explains where 20.0%"
+            ),
         ),
         (
             history(tried("near", 30, 4), claimed={"k": 5}, smallest_class=5),
             "proved",
-            "Proved: at least 5 customers share each released history, so nobody is named rightly with a chance above "
-            "20.0%, whatever an attacker does; 20.0% is allowed.",
+            (
+                "Proved: at least 5 customers share each released history, so nobody is re-identified with a "
+                "probability above 20.0%, whatever an attacker does; 20.0% is allowed."
+            ),
         ),
         (
             history(claimed={"k": 5}, smallest_class=3),
@@ -88,7 +95,7 @@ def table(least: int | None = 5, *, claimed: float | None = 5, told: tuple[Told,
         (
             history(tried("near", 9, 0), failed=("linkage",)),
             "withstands",
-            "it names nobody rightly. One thing was not tried to its end: linkage.",
+            "it re-identifies nobody. One thing was not tried to its end: linkage.",
         ),
     ],
 )
@@ -104,7 +111,10 @@ def test_what_is_said_of_a_history(facts: Facts, word: str, said: str) -> None:
         (
             table(),
             "proved",
-            "every row is alike to at least 4 others, so whoever looks a person up is right with a chance of 20.0%",
+            (
+                "every row is indistinguishable from at least 4 others, so whoever looks a person up is right with a "
+                "probability of 20.0%"
+            ),
         ),
         (table(1), "broken", "The promise of k = 5 is not kept; the smallest class has 1 row, "),
         (table(2, claimed=None), "broken", "the smallest class has 2 rows"),
@@ -114,29 +124,35 @@ def test_what_is_said_of_a_history(facts: Facts, word: str, said: str) -> None:
         (
             table(proven_k=8.0, claimed=8),
             "proved",
-            "nobody’s row can be told with a chance above 12.5% (k = 8), whatever an attacker knows",
+            "no row can be linked to a person with a probability above 12.5% (k = 8), whatever an attacker knows",
         ),
         (table(proven_k=3.0, claimed=3), "untried", "(k = 3) where 20.0% is allowed"),
         (table(proven_k=2.0, claimed=3), "broken", "is 2, below the 3"),
         (
             table(proven_k=3.0, claimed=3, tried=(tried("row-linkage", 4_000, 400, first=3_000),)),
             "withstands",
-            "Withstands the attack tried, though only 33.3% is proved: row-linkage names 4,000 rows, 400 rightly, "
+            "Withstands the attack tried, though only 33.3% is proved: row-linkage names 4,000 rows, 400 correctly, "
             "which is 10.0% of the people; 20.0% is allowed.",
         ),
         (
             table(proven_k=3.0, claimed=3, tried=(tried("row-linkage", 4_000, 801),)),
             "broken",
-            "Broken: row-linkage names 20.0% of the 4,000 people rightly; 20.0% is allowed.",
+            "Broken: row-linkage re-identifies 20.0% of the 4,000 people; 20.0% is allowed.",
         ),
         (table(proven_k=3.0, claimed=3, tried=(tried("row-linkage", 60, 60),)), "broken", "more than luck explains"),
-        (table(tried=(tried("row-linkage", 4_000, 860, first=2_000),)), "proved", "alike to at least 4 others"),
+        (
+            table(tried=(tried("row-linkage", 4_000, 860, first=2_000),)),
+            "proved",
+            "indistinguishable from at least 4 others",
+        ),
         (table(claimed=None, tried=(tried("row-linkage", 4_000, 860),)), "withstands", "promises nothing"),
         (
             table(tried=(tried("row-linkage", 4_000, 3_000),)),
             "broken",
-            "Broken: every row is alike to at least 4 others, but row-linkage names 4,000 rows, 3,000 rightly, which "
-            "luck does not explain.",
+            (
+                "Broken: every row is indistinguishable from at least 4 others, but row-linkage names 4,000 rows, "
+                "3,000 correctly, which luck does not explain."
+            ),
         ),
     ],
 )
@@ -208,7 +224,7 @@ def test_what_nobody_counted_is_not_called_safe() -> None:
     found = table_facts(Score(5.0, {"prosecutor": 0.2}, notes), 5)
     verdict = judge(table().model_copy(update={"table": found}))
     assert verdict.word == Word.BROKEN
-    assert "tells illness of everybody" in verdict.sentence
+    assert "discloses illness of everybody" in verdict.sentence
 
 
 def released(rows: Sequence[tuple[str | None, str | None]]) -> Outcome:
@@ -233,7 +249,7 @@ def test_two_values_in_each_class_are_safe_and_what_is_not_said_tells_nothing() 
     safe = judge(released([("20s", "flu"), ("20s", "gout"), ("30s", None), ("30s", None), ("30s", None)]), "1/2")
     assert safe.word == Word.PROVED
     assert cautions(safe) == []
-    assert "every row is alike to at least 1 others" in safe.sentence
+    assert "every row is indistinguishable from at least 1 others" in safe.sentence
 
 
 def test_the_report_and_the_page_say_the_same_of_people_by_brute_force() -> None:
@@ -279,9 +295,9 @@ UNTRIED = Place(label="raw", use=1.0)
     [
         (
             [BROKEN, SAFE, SAFER, UNTRIED],
-            "Of 4 releases, 2 may be handed out; k = 3 (withstands) keeps the most use of them, 56.2%",
+            "Of 4 releases, 2 may be handed out; k = 3 (withstands) keeps the most utility of them, 56.2%",
         ),
-        ([BROKEN, SAFE], "Of 2 releases, 1 may be handed out: k = 3 (withstands) keeps 56.2% of the use"),
+        ([BROKEN, SAFE], "Of 2 releases, 1 may be handed out: k = 3 (withstands) keeps 56.2% of the utility"),
         (
             [BROKEN, BROKEN],
             "None of the 2 releases may be handed out; names only gives least away, 80.0%",

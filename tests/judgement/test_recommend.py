@@ -90,7 +90,7 @@ def test_what_may_not_be_handed_out_beats_nothing_that_may() -> None:
         ([], "There is nothing to compare yet"),
         (
             [TWO, THREE, FOUR],
-            "Of 3 releases, 2 may be handed out; k = 3 (withstands) keeps the most use of them, 71.0%",
+            "Of 3 releases, 2 may be handed out; k = 3 (withstands) keeps the most utility of them, 71.0%",
         ),
         ([TWO, RAW], "None of the 2 releases may be handed out; k = 2 gives least away, 30.0%"),
         ([place("untried", 0.9, None, "untried")] * 2, "None of the 2 releases was judged yet"),

@@ -1,4 +1,4 @@
-"""Reid-rate is the share of the original's customers that the best attack names rightly."""
+"""Reid-rate is the share of the original's customers that the best attack re-identifies."""
 
 import polars as pl
 import pytest

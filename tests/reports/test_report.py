@@ -79,7 +79,7 @@ def test_the_page_is_whole_and_in_english(text: str, page: Page, outcomes: list[
     use = 1 - outcomes[1].scores["cell-error"].value
     assert page.inside("h1") == [
         "Of 4 releases, 3 may be handed out; generalize-by-count, k = 2, suppress-cells (withstands) keeps the most "
-        f"use of them, {use:.1%}"
+        f"utility of them, {use:.1%}"
     ]
     assert page.inside("title") == page.inside("h1")
     assert [text for text in page.inside("span") if text[0] in "◆●▲■"] == [

@@ -47,7 +47,7 @@ def test_what_is_named_is_known_and_what_is_unknown_is_not() -> None:
     [
         (["datum"], {}, "no column 'datum'"),
         (None, {"time": "hour"}, "no column has the role time"),
-        (["customer"], {}, "customer says who it is"),
+        (["customer"], {}, "customer identifies the customer by itself"),
         (["date"], {"date": "unknown"}, "no column is known"),
         (None, {"date": "fortnight"}, "use one of exact, day, week"),
         (None, {"price": "round:0"}, "price cannot be known by 'round:0'"),

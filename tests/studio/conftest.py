@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import platform
 import re
 import shutil
 import socket
@@ -21,6 +22,8 @@ import pytest
 from tests.conftest import PATIENCE, traced_surroundings
 from tests.studio.browsing import watched
 from tests.studio.quiet import Quiet
+
+from noren.studio.folders import write_json
 
 # The coverage of a server is measured, but not that of the workers that it starts.
 MEASURED_ALONE = "import os; os.environ.pop('COVERAGE_PROCESS_START', None); from noren.cli import main; main()"
@@ -129,6 +132,8 @@ def _lay_bundle(folder: Path) -> None:
         place.mkdir(parents=True, mode=0o700)
         (place / name).touch(mode=0o600)
         (place / name).write_bytes(content)
+    if not (folder / "machine.json").exists():  # its machine is known: nothing is measured beside the tests
+        write_json(folder / "machine.json", {"machine": platform.node(), "timings": []})
 
 
 @pytest.fixture(scope="session")
@@ -211,7 +216,7 @@ def laid_project(
 def _laid_project(server: Running, name: str, sample: str | None, file: Path | None, preset: str | None) -> str:
     from noren.data.schema import Schema
     from noren.progress import silent
-    from noren.studio.folders import Folders, write_json
+    from noren.studio.folders import Folders
     from noren.studio.store import State, Store, now
     from noren.studio.work import reading
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import httpx
@@ -31,8 +32,8 @@ PEOPLE = (
 class Quiet:
     """A studio in this process whose jobs are done at once, by hand."""
 
-    def __init__(self, folder: Path) -> None:
-        app = make_app(Settings(folder, samples=False))
+    def __init__(self, folder: Path, **settings: Any) -> None:
+        self.app = app = make_app(Settings(folder, samples=False, **settings))
         self.studio: Studio = app.state.studio
         self.studio.jobs.submit = self._do
         self.client = TestClient(

@@ -16,6 +16,7 @@ import httpx
 import polars as pl
 import pytest
 from playwright.sync_api import expect
+from tests.cli.test_publish import CARD
 from tests.conftest import Command
 from tests.studio.browsing import another_page, at_rest, watched, without_axe_violations, without_overflow
 from tests.studio.conftest import Running, wait_for
@@ -61,7 +62,7 @@ def test_the_public_part_tells_nothing_of_the_secret(
     client: httpx.Client, runs: Finished, name: str, form: str
 ) -> None:
     files = unpacked(client.get(f"{runs.page(name)}/publish/public.zip", params={"form": form}))
-    assert set(files) == {"public.parquet", "statement.json"} | ({"public.csv"} if form == "csv" else set())
+    assert set(files) == {"public.parquet", "statement.json", *CARD} | ({"public.csv"} if form == "csv" else set())
     pairs = runs.pseudonyms(name)
     customers = {customer for _pseudonym, customer in pairs}
     assert len(customers) == 120

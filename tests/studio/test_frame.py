@@ -254,7 +254,7 @@ def charts_page(theme: str = "light") -> str:
         FRAME.surroundings.from_string(CHARTS)
         .render(
             title="Charts", place="", rail=[], project=None, language="en", languages=[("en", "English")], theme=theme,
-            csrf="", here="/", needs_login=False, version="1", words=common_words(), **given,
+            csrf="", here="/", who=None, can_leave=False, handed_out=[], version="1", words=common_words(), **given,
         )
     )  # fmt: skip
 

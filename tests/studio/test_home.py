@@ -81,13 +81,13 @@ def test_the_best_verdict_leads(quiet: TestClient) -> None:
     add_run(store, first, "broken", 0.9)
     answer = quiet.get("/")
     assert heading(answer) == "No project has a release yet that may be handed out"
-    assert "use kept 0.900" in answer.text
+    assert "utility kept 0.900" in answer.text
     add_run(store, first, "withstands", 0.25)
     add_run(store, first, "withstands", 0.5)
     answer = quiet.get("/")
     assert heading(answer) == "1 of 2 projects has a release that may be handed out"
     assert "● withstands" in answer.text
-    assert "use kept 0.500" in answer.text
+    assert "utility kept 0.500" in answer.text
     assert "3 runs" in answer.text
 
 
@@ -202,7 +202,7 @@ def test_a_file_becomes_a_project(browser_page: Any, client: httpx.Client, tmp_p
     path.write_text("name,age\n" + "".join(f"p{i},{20 + i}\n" for i in range(30)), encoding="utf-8")
     browser_page.goto("/")
     browser_page.locator("#file").set_input_files(path)
-    expect(browser_page.get_by_label("Name", exact=True).last).to_have_value("Shop B")
+    expect(browser_page.locator("#new-name")).to_have_value("Shop B")
     browser_page.get_by_role("button", name="Begin").click()
     browser_page.wait_for_url("**/projects/*/data")
     project = browser_page.url.split("/")[-2]

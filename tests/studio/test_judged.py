@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
 from tests.studio.finished_runs import history_file, people_file
 from tests.studio.quiet import PEOPLE, Quiet
+from tests.studio.test_store import laid_version_1
 
 from noren.data.schema import Schema
 from noren.judgement.judging import judge
@@ -120,17 +120,11 @@ def test_an_audit_that_was_killed_is_in_the_facts(tmp_path: Path) -> None:
 
 def test_projects_of_an_older_studio_have_a_rule(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'studio.db'}"
-    store = Store(url)
-    made = store.add_project("Shop", {})
-    with store.engine.begin() as database:
-        database.execute(sa.text("ALTER TABLE projects DROP COLUMN rule"))
-        database.execute(sa.text("UPDATE studio SET version = 1"))
-        database.execute(sa.text("DROP TABLE studio_version"))
-    store.close()
+    laid_version_1(url)
     again = Store(url)
     assert again.projects()[0].rule == "partner"
-    again.change_project(made.id, rule="public")
-    found = again.project(made.id)
+    again.change_project("p" * 12, rule="public")
+    found = again.project("p" * 12)
     assert found is not None
     assert found.rule == "public"
     again.close()

@@ -87,7 +87,7 @@ def test_what_is_certified_is_shown_with_the_budget(client: Program, tmp_path: P
     certificate = weighed["summary"]["certificate"]
     assert certificate["rate"]["mm"] == pytest.approx(certificate["classes"] / certificate["live"])
     assert certificate["rate"]["mm"] <= 1 / 2
-    said = "Certified, whatever an attacker knows and does"
+    said = "Certified against every attacker"
     assert said in client.get(f"/projects/{project}/ledger").text
     wait_for(client, client.post(f"/api/v1/projects/{project}/ledger/releases", json=month).json()["id"])
     told = client.get(f"/api/v1/projects/{project}/ledger").json()

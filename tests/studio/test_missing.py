@@ -11,7 +11,7 @@ from noren.i18n import speaking
 from noren.judgement.evidence import Facts, Tried
 from noren.judgement.judging import judge
 from noren.judgement.verdict import Reason, Verdict, Word
-from noren.studio.forms.planning import _with_start, quick_judges, said_time
+from noren.studio.forms.planning import _widened, quick_judges, said_time
 from noren.studio.missing import failures, missing_sentence, unmeasured_reason
 from noren.studio.pages.export import _title
 from noren.studio.store import Job, State
@@ -114,9 +114,9 @@ def test_a_number_that_is_not_there_has_a_reason() -> None:
 
 
 def test_an_estimate_is_never_less_than_what_it_takes_to_begin() -> None:
-    assert said_time(_with_start(Cost(0.1, 0.05, 0.2, 0, "measured"))) == "4 to 25 seconds"
-    assert said_time(_with_start(Cost(60.0, 30.0, 120.0, 0, "rough"))) == "34 seconds to 4 minutes"
-    assert said_time(_with_start(Cost(None, 0.0, None, None, "unknown"))) == "nobody knows how long"
+    assert said_time(_widened(Cost(4.1, 3.0, 5.2, 0, "measured"))) == "2 to 10 seconds"
+    assert said_time(_widened(Cost(60.0, 20.0, 180.0, 0, "rough"))) == "20 seconds to 3 minutes"
+    assert said_time(_widened(Cost(None, 0.0, None, None, "unknown"))) == "nobody knows how long"
 
 
 def test_quick_judges_leave_out_what_takes_long_and_who_runs_others(quiet: Quiet) -> None:

@@ -11,12 +11,15 @@ import pytest
 
 from noren.data.frames import Table
 from noren.data.hierarchies import Hierarchy, read_hierarchies
+from noren.data.hierarchies.column_values import ColumnValues
+from noren.data.hierarchies.numbers import number_hierarchy
 from noren.data.samples.people import sample_people
 from noren.data.schema import Column, Schema
 from noren.errors import ParameterError
 from noren.methods.hierarchy import HierarchyMethod
 from noren.progress import silent
 from noren.studio import data_words, hierarchies
+from noren.studio.folders import write_json
 from noren.studio.work import reading
 
 
@@ -97,8 +100,9 @@ def test_what_a_person_gave_stays_while_it_fits(tmp_path: Path) -> None:
     table = table_of(city=({}, ["Bern", "Genf"]), age=({"type": "integer"}, [20, 40]))
     hierarchies.make_hierarchies(table, tmp_path)
     own = Hierarchy.of("city", [("Bern", "CH", "*"), ("Genf", "CH", "*")])
-    hierarchies.keep_hierarchy(Table(table.frame, table.schema.without(["age"])), table.schema, tmp_path, given=own)
-    hierarchies.keep_hierarchy(Table(table.frame, table.schema.without(["city"])), table.schema, tmp_path, widths=[10])
+    city, age = (ColumnValues(table, column) for column in table.schema.columns)
+    hierarchies.keep_hierarchy(city, table.schema, tmp_path, own)
+    hierarchies.keep_hierarchy(age, table.schema, tmp_path, hierarchies.Asked("widths", "10"))
     assert hierarchies.make_hierarchies(table, tmp_path) == []
     assert [about["made"] for about in hierarchies.hierarchy_facts(tmp_path)] == ["uploaded", "widths"]
     other = table_of(city=({}, ["Bern", "Chur"]), age=({"type": "integer"}, [5, 6]))
@@ -108,11 +112,22 @@ def test_what_a_person_gave_stays_while_it_fits(tmp_path: Path) -> None:
     assert [file.name for file in (tmp_path / "hierarchies").iterdir()] == ["sex.csv"]
 
 
+def test_facts_of_an_older_noren_are_understood(tmp_path: Path) -> None:
+    old = {"name": "age", "made": "widths", "widths": [10, 20], "file": "age.csv", "reason": None, "levels": []}
+    write_json(tmp_path / hierarchies.FACTS, [old, old | {"name": "sex", "made": "default", "widths": None}])
+    age, sex = hierarchies.hierarchy_facts(tmp_path)
+    assert (age["asked"], sex["asked"]) == ({"by": "widths", "text": "10, 20", "other": ""}, None)
+    (tmp_path / "hierarchies").mkdir()
+    (tmp_path / "hierarchies" / "age.csv").write_text("20;20-29;20-39;*\n", encoding="utf-8")
+    assert hierarchies.make_hierarchies(table_of(age=({"type": "integer"}, [20, 41])), tmp_path) == []
+    assert hierarchies.hierarchy_facts(tmp_path)[0]["levels"][1]["shown"] == [["20-29", 1], ["40-49", 1]]
+
+
 def test_ranges_are_made_of_whole_ranges() -> None:
     column = Column(name="age", role="quasi", type="integer")
     for widths in ([5, 12], [1], [5, 5], [0.5]):
         with pytest.raises(ParameterError, match="are not made of whole ranges of"):
-            hierarchies.number_hierarchy(column, pl.Series([20, 21]), widths)
+            number_hierarchy(column, pl.Series([20, 21]), widths)
 
 
 def test_first_hierarchies_let_the_method_run(tmp_path: Path) -> None:

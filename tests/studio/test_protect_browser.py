@@ -85,7 +85,7 @@ def test_by_keyboard_alone(server: Running, browser: Any, people: str) -> None:
         page.wait_for_url("**method=retention")
         reach("age")
         page.keyboard.press("Space")
-        reach("Nobody found more surely")
+        reach("Probability of re-identification at most")
         page.keyboard.press("Control+a")
         page.keyboard.type("2")
         page.get_by_text("with a probability above 50%").wait_for()

@@ -7,7 +7,8 @@ import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -23,10 +24,11 @@ from noren.judgement.glossary import chapters
 from noren.judgement.judging import judge
 from noren.judgement.numbers import number
 from noren.judgement.sentences import word_text
-from noren.judgement.verdict import Exhibit
+from noren.judgement.verdict import Exhibit, Word
 from noren.measures import measures
 from noren.reports.run_view import RowCounts
 from noren.studio import words
+from noren.studio.pages.result import untried_sentence
 from noren.studio.pages.result_parts import dwarfing
 
 
@@ -162,11 +164,65 @@ def test_a_table_shows_the_numbers_of_the_command_line(
     assert {what for what in expected if ".sensitive." not in what} <= set(shown)
     others = f"{expected['risk.k'] - 1:.0f}"
     begins = {
-        "hierarchy": f"Proved: every row is alike to at least {others} others",
+        "hierarchy": f"Proved: every row is indistinguishable from at least {others} others",
         "retention": "Withstands the attack tried, though only 50.0% is proved: row-linkage names",
     }
     assert f"<h1>{begins[name]}" in page
     assert ("L1 precision of each marginal" in page) == (name == "retention")
+
+
+def test_the_three_numbers_are_what_decides(client: httpx.Client, runs: Finished) -> None:
+    def tiles(name: str) -> list[tuple[str, str]]:
+        page = client.get(runs.page(name)).text
+        found = re.findall(r'figure-label">(.*?) <span.*?figure-value">(.*?)</p>', page, re.DOTALL)[:3]
+        return [(html.unescape(label), html.unescape(value)) for label, value in found]
+
+    risk, use, named = tiles("pseudonymize")
+    assert (risk[0], use) == ("risk (20.0% allowed)", ("utility kept, 1 − U", "100%"))
+    assert risk[1].startswith("▲ ")
+    assert named[0] == "people re-identified"
+    assert re.fullmatch(r"▲ \d+ of 120", named[1])
+    told = json.loads((runs.job_folder("hierarchy") / "result.json").read_text())["facts"]["table"]["told"]
+    worst = max(told, key=lambda one: one["certain"])
+    label, value = tiles("hierarchy")[2]
+    assert label == f"people whose {worst['column']} is disclosed"
+    assert value.removeprefix("▲ ") == f"{worst['certain']} of 400"
+    assert tiles("retention")[2][0] == "people re-identified"
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        (Word.PROVED, "Not tried here: s1. What is proved holds against them too."),
+        (Word.WITHSTANDS, "Not tried here: s1. The verdict says nothing about them."),
+    ],
+)
+def test_what_was_not_tried_is_no_doubt_about_a_proof(monkeypatch: pytest.MonkeyPatch, word: Word, said: str) -> None:
+    monkeypatch.setattr("noren.studio.pages.result.fitting", lambda *_: ["jaccard", "s1"])
+    tried = SimpleNamespace(facts=SimpleNamespace(tried=[SimpleNamespace(attack="jaccard")]), told={})
+    studio: Any = SimpleNamespace(schema=lambda project: None)
+    project, view, verdict = (
+        cast("Any", value) for value in (SimpleNamespace(id="p"), tried, SimpleNamespace(word=word))
+    )
+    assert untried_sentence(studio, project, view, verdict) == said
+
+
+def test_a_verdict_says_no_more_than_it_decides(client: httpx.Client, runs: Finished) -> None:
+    """A green box holds no sentence that alarms: what luck did stands with the evidence."""
+    client.patch(f"/api/v1/projects/{runs.history}", json={"rule": "1/4"})
+    try:
+        page = html.unescape(client.get(runs.page("by-count")).text)
+    finally:
+        client.patch(f"/api/v1/projects/{runs.history}", json={"rule": "partner"})
+    box = page[
+        page.index('<header class="verdict is-proved') : page.index("</header>", page.index('<header class="verdict'))
+    ]
+    assert "By luck" not in box
+    assert "Not tried here" not in box
+    for outcome in re.findall(r'class="outcome">(.*?)</td>', page):
+        assert re.fullmatch(
+            r"named \d+ of 120: withstood|named \d+ of 120 by luck: the proof holds|re-identified nobody", outcome
+        )
 
 
 # --- the page by itself --------------------------------------------------------------------------------------
@@ -273,7 +329,7 @@ def test_another_rule_judges_the_runs_at_once(client: httpx.Client, runs: Finish
         assert after["verdict"]["rule"]["tolerance"] == 0.5
         assert after["facts"] == before["facts"]
         assert "verdict" not in json.loads((runs.job_folder("retention") / "result.json").read_text())
-        for page in (runs.page("retention"), f"/projects/{runs.people}/results", "/"):
+        for page in (runs.page("retention"), f"/projects/{runs.people}/results", "/?search=People"):
             assert "◆ proved" in client.get(page).text
         title = client.get(f"{runs.page('retention')}/publish").text
         assert "This release is proved safe by the rule; its public part can be handed out" in title
@@ -363,6 +419,26 @@ def test_the_page_fits_a_phone(server: Running, browser: Any, runs: Finished, na
         without_overflow(page)
         page.evaluate("for (const d of document.querySelectorAll('main details')) d.open = true")
         without_overflow(page)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("name", "width", "height", "language"), [("by-count", 1200, 800, "en-GB"), ("hierarchy", 390, 844, "ja-JP")]
+)
+def test_the_first_screen_has_the_verdict_and_three_numbers(
+    server: Running, browser: Any, runs: Finished, name: str, width: int, height: int, language: str
+) -> None:
+    with watched(browser, server.address, viewport={"width": width, "height": height}, locale=language) as page:
+        page.goto(runs.page(name))
+        at_rest(page)
+        rail = page.locator("nav.rail").bounding_box()
+        bottom = rail["y"] if rail["y"] > 0 else height  # on a phone it lies below
+        expect(page.locator("#key .figure")).to_have_count(3)
+        for part in (page.locator("h1"), *page.locator("#key .figure").all()):
+            box = part.bounding_box()
+            assert box["y"] + box["height"] <= bottom
+        outcome = page.locator(".attacks .outcome").first.bounding_box()
+        assert outcome["x"] + outcome["width"] <= width
 
 
 @pytest.mark.browser

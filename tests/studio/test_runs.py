@@ -70,7 +70,7 @@ def job(state: State) -> Job:
         (
             [job(State.DONE)] * 2,
             [Place(label="thin", word="broken", use=0.9, risk=0.5), Place(label="k = 3", word="withstands", use=0.6)],
-            "Of 2 releases, 1 may be handed out: k = 3 (withstands) keeps 60.0% of the use",
+            "Of 2 releases, 1 may be handed out: k = 3 (withstands) keeps 60.0% of the utility",
         ),
         (
             [job(State.DONE)],
@@ -109,7 +109,11 @@ def test_a_run_has_one_address_from_the_order_to_the_result(client: Program, his
     back = f"/projects/{history}/results"
     assert client.post(f"/jobs/{job}/again", data={"back": back}).status_code == 409
     assert client.post(f"/jobs/{job}/cancel", data={"back": "https://evil.example/"}).headers["location"] == "/"
-    gone = client.post(f"/jobs/{job}/remove", data={"back": back})
+    asked = client.post(f"/jobs/{job}/remove", data={"back": back})
+    assert asked.status_code == 200
+    assert "Remove generalize-by-count, k = 3 with its release?</h1>" in asked.text
+    assert client.get(f"/api/v1/jobs/{job}").status_code == 200
+    gone = client.post(f"/jobs/{job}/remove", data={"back": back, "sure": "yes"})
     assert (gone.status_code, gone.headers["location"]) == (303, back)
     assert client.get(address).status_code == 404
     assert client.get(f"/projects/{history}/runs").headers["location"] == back
@@ -136,7 +140,13 @@ def test_a_failed_run_says_why_and_can_be_changed(client: Program) -> None:
 
 def test_cancel_by_form_and_start_again(client: httpx.Client, history: str, long_job: str) -> None:
     address = f"/projects/{history}/runs/{long_job}"
-    assert client.post(f"/jobs/{long_job}/cancel", data={"back": address}).headers["location"] == address
+    asked = client.post(f"/jobs/{long_job}/cancel", data={"back": address})
+    assert asked.status_code == 200
+    assert "? What it has done so far is thrown away.</h1>" in asked.text
+    assert f'<a class="button" href="{address}">No, let it go on</a>' in asked.text
+    assert client.get(f"/api/v1/jobs/{long_job}").json()["state"] in ("waiting", "running")
+    sure = {"back": address, "sure": "yes"}
+    assert client.post(f"/jobs/{long_job}/cancel", data=sure).headers["location"] == address
     page = client.get(address).text
     assert "was cancelled</h1>" in page
     assert f'action="/jobs/{long_job}/again"' in page
@@ -208,6 +218,11 @@ def test_cancel_in_one_tab_shows_in_the_other_without_events(
         page.goto(address)
         started(client, long_job)
         page.get_by_role("button", name="Cancel").click()
+        page.get_by_role("dialog").get_by_role("button", name="No, let it go on").click()
+        assert client.get(f"/api/v1/jobs/{long_job}").json()["state"] == "running"
+        page.get_by_role("button", name="Cancel").click()
+        without_axe_violations(page)
+        page.get_by_role("dialog").get_by_role("button", name="Cancel it").click()
         for one in (page, old):
             one.get_by_role("heading", name="generalize, k = 3, effort = 3600 was cancelled").wait_for()
         without_axe_violations(page)
@@ -251,6 +266,7 @@ def test_a_page_outlives_a_restart_of_the_studio(browser: Any, tmp_path: Path) -
             expect(page.locator("#news")).to_be_empty()
             page.locator("#enough").wait_for()
             page.get_by_role("button", name="Cancel").click()
+            page.get_by_role("dialog").get_by_role("button", name="Cancel it").click()
             page.get_by_role("heading", name="was cancelled").wait_for()
             tab.wrong.clear()  # the browser tells of every request nobody answered
     finally:

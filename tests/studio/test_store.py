@@ -30,6 +30,9 @@ def test_a_project_is_kept_with_what_is_known_of_it(store: Store, tmp_path: Path
     again = Store(f"sqlite:///{tmp_path / 'studio.sqlite'}").project(project.id)
     assert again is not None
     assert (again.name, again.source, again.facts, again.is_ready) == ("Tea", {"sample": "history"}, {"rows": 3}, True)
+    assert not again.archived
+    store.change_project(project.id, archived=True)
+    assert [kept.archived for kept in store.projects()] == [True]
     assert store.project("nothere23456") is None
 
 
@@ -137,7 +140,7 @@ def test_what_a_studio_of_version_1_had_begun_goes_on(address: str) -> None:
     for _ in range(2):  # opened once more, nothing changes
         store = Store(address)
         assert [job.label for job in store.jobs()] == ["d", "s", "r", "w", "f"]
-        assert [project.facts for project in store.projects()] == [{"rows": 3}]
+        assert [(project.facts, project.archived) for project in store.projects()] == [({"rows": 3}, False)]
         assert [(job.state, job.attempts) for job in store.jobs(states=(State.RUNNING,))] == [
             ("running", 3),
             ("running", 2),
@@ -157,7 +160,7 @@ def test_what_a_studio_of_version_1_had_begun_goes_on(address: str) -> None:
     assert store.queue.enqueue(job.id, HEAVY)
     tables = set(sa.inspect(store.engine).get_table_names())
     if not store.queue.is_shared:
-        assert tables == {"jobs", "projects", "sessions", "studio", "studio_version"}
+        assert tables == {"jobs", "projects", "sessions", "studio", "studio_version", "trail", "user_sessions", "users"}
     with store.engine.connect() as database:
         assert database.execute(sa.text("SELECT version FROM studio")).scalars().all() == [2]
     store.close()

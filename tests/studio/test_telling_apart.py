@@ -19,7 +19,7 @@ def test_columns_that_tell_people_apart_are_shown_on_request(quiet: Quiet) -> No
     project = quiet.studio.new_project("people", sample="people").id
     people = sample_people(4_000, seed=1)
     plain = shown(quiet, project, "")
-    assert "Which columns tell people apart" in plain
+    assert "Which columns identify people" in plain
     assert "distinction</th>" not in plain
     text = shown(quiet, project, "?apart=yes&people=300000000")
     best = noren.identifiers(people).sets[-5]
@@ -36,4 +36,4 @@ def test_a_population_that_cannot_be_is_told(quiet: Quiet) -> None:
 
 
 def test_purchases_have_no_such_card(quiet: Quiet) -> None:
-    assert "Which columns tell people apart" not in shown(quiet, quiet.upload(SHOP, "shop.csv"), "?apart=yes")
+    assert "Which columns identify people" not in shown(quiet, quiet.upload(SHOP, "shop.csv"), "?apart=yes")

@@ -237,7 +237,7 @@ def test_the_answer_has_its_reasons_with_numbers(study: Study) -> None:
     said = study.answer
     assert said[0] == (
         "Take generalize-by-count, k = 3 (proved), because of the 2 of 5 settings that may be handed out it "
-        f"keeps the most use, {frame['use'].mean():.1%}."  # type: ignore[str-bytes-safe]
+        f"keeps the most utility, {frame['use'].mean():.1%}."  # type: ignore[str-bytes-safe]
     )
     assert study.recommended is not None
     assert study.recommended.verdict is not None
@@ -248,7 +248,7 @@ def test_the_answer_has_its_reasons_with_numbers(study: Study) -> None:
         f"The error per cell (U) is {frame['cell-error'].mean():.3f}; RFM table kept at {kept[0]}; "  # type: ignore[str-bytes-safe]
         f"frequent itemsets kept at {kept[1]}."
     )
-    assert re.match(r"generalize-by-count, k = 2 would keep 0\.\d+ more of the use. (Broken|Untried): ", said[3])
+    assert re.match(r"generalize-by-count, k = 2 would keep 0\.\d+ more of the utility. (Broken|Untried): ", said[3])
     assert re.match(
         r"generalize-by-count, k = 4 would be safer \(proved, risk 25.0% in place of 33.3%\), and costs", said[4]
     )
@@ -261,7 +261,7 @@ def test_where_nothing_may_be_handed_out_it_is_said_and_the_safest_named(history
     )
     assert poor.recommended is None
     assert headline(poor.settings, poor.choices).startswith("Take none of the 2 settings: the safest of them is ")
-    assert "Broken: jaccard names" in poor.recommendation
+    assert "Broken: jaccard re-identifies" in poor.recommendation
     page = page_html(poor)
     assert ", the safest: what leaks" in page
     untried = sweep(history, "pseudonymize", attacks=[], measures=[], seeds=[SEED], cache=cache, workers=1)
@@ -292,7 +292,7 @@ def test_the_chart_stands_alone(folder: Path) -> None:
     text = (folder / "frontier.svg").read_text(encoding="utf-8")
     assert text.startswith("<svg")
     assert '<rect width="100%" height="100%" fill="#fbfaf7"/>' in text
-    assert "highest chance of being named (down is safer)" in text
+    assert "highest risk of re-identification (down is safer)" in text
     assert not re.findall(r'(?:href|src)="http', text)
 
 
@@ -301,7 +301,7 @@ def test_a_table_has_a_page_of_its_own(people: Table, tmp_path: Path) -> None:
     study = sweep(people, "mondrian", k=[3, 6], l=2, rule="inside", **quick)
     said = " ".join(words for _tag, words in Page(page_html(study)).said)
     assert "rows in the smallest class" in said
-    assert "whoever looks a person up is right with a chance of 33.3% at most" in said
+    assert "whoever looks a person up is right with a probability of 33.3% at most" in said
     assert "mondrian, k = 6, l = 2 would be safer (proved, risk 16.7% in place of 33.3%)" in said
     assert "chance to survive" not in said
 

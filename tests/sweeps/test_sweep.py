@@ -117,7 +117,7 @@ def test_tables_are_judged_by_their_classes_or_by_proof(people: Table, tmp_path:
     strict = sweep(people, "mondrian", k=[3, 6], l=2, rule="partner", **quick)
     assert strict.computed == 0
     assert strict.frame["verdict"].to_list() == ["broken", "proved"]
-    assert "with a chance of up to 33.3%; 20.0% is allowed" in strict.recommendation
+    assert "with a probability of up to 33.3%; 20.0% is allowed" in strict.recommendation
 
 
 def test_seeds_are_runs_of_one_setting(history: History, tmp_path: Path) -> None:

@@ -60,7 +60,9 @@ class Consistency(Attack):
     """
 
     name: ClassVar[str] = "consistency"
-    summary: ClassVar[str] = N_("Names customers whose rows fit every public row of a pseudonym, one person each.")
+    summary: ClassVar[str] = N_(
+        "Assigns each pseudonym a customer whose rows fit all of its public rows, no customer twice."
+    )
     source: ClassVar[str] = "S0"
     cost: ClassVar[CostLaw | None] = EVERYBODY
 
@@ -70,7 +72,7 @@ class Consistency(Attack):
         pairs = int((found.of_history.counts * found.sharing).sum())
         if pairs > _MOST_PAIRS:
             raise ParameterError(
-                _("{count:,} pairs of a pseudonym and a customer who fits are too many to choose from").format(
+                _("{count:,} candidate pairs of a pseudonym and a customer are too many to choose from").format(
                     count=pairs
                 ),
                 _("judge such a release by the measures classes and survival, which count them by history"),

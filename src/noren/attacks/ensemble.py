@@ -70,7 +70,7 @@ class Ensemble(AttackByPeriod):
 
     name: ClassVar[str] = "ensemble"
     summary: ClassVar[str] = N_(
-        "Follows whichever attack finds most in a rehearsal of the release; else lets all vote."
+        "Uses whichever attack re-identifies most in a rehearsal of the release; else lets all vote."
     )
     source: ClassVar[str] = "Dawid and Skene 1979"
     cost: ClassVar[CostLaw | None] = BY_PEOPLE

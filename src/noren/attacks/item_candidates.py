@@ -52,7 +52,7 @@ class ItemCandidates(Attack):
     """
 
     name: ClassVar[str] = "item-candidates"
-    summary: ClassVar[str] = N_("Gives each customer a pseudonym that shows the items they bought.")
+    summary: ClassVar[str] = N_("Assigns each customer a pseudonym whose items are consistent with what they bought.")
     source: ClassVar[str] = "S0 (PWS Cup 2018, re-item)"
     cost: ClassVar[CostLaw | None] = BY_PEOPLE
     roles: ClassVar[tuple[Role, ...]] = (Role.ITEM,)

@@ -78,12 +78,14 @@ class Linkage(AttackByPeriod):
     """
 
     name: ClassVar[str] = "linkage"
-    summary: ClassVar[str] = N_("Solves each period as one puzzle, sees through swapped rows, and links the periods.")
+    summary: ClassVar[str] = N_(
+        "Solves each period as one assignment problem, allows for swapped rows, and links the periods."
+    )
     source: ClassVar[str] = "S3"
     cost: ClassVar[CostLaw | None] = EVERYBODY
 
     rounds: int = Field(
-        default=2, ge=0, description=N_("how often what was recognised is used for the other periods; 0: never")
+        default=2, ge=0, description=N_("how many rounds use what was recognised in one period for the others; 0: none")
     )
     shortlist: int = Field(
         default=256, ge=1, description=N_("how many customers are kept for each pseudonym, the likeliest")
@@ -96,9 +98,9 @@ class Linkage(AttackByPeriod):
         original, public = of_one_item(original, public)
         sides = period_sides(original, public, self)
         copies = learnt_copies(sides, limit=self.shortlist, progress=part_of(progress, 0.05, 0.55))
-        progress(0.55, _("weighing rows"))
+        progress(0.55, _("scoring rows"))
         puzzle = _Puzzle.of(sides, copies, self.shortlist)
-        progress(0.7, _("giving out pseudonyms"))
+        progress(0.7, _("assigning pseudonyms"))
         puzzle = puzzle.coming_back() if self.rounds else puzzle
         for _round in range(_OWNER_ROUNDS):
             puzzle = puzzle.solved().believing()
@@ -107,7 +109,7 @@ class Linkage(AttackByPeriod):
         if self.rounds and sides.by_time and len(sides.periods) > 1:
             shown = habit_rows(public, sides)
             for at in range(self.rounds):
-                progress(0.75 + 0.25 * at / self.rounds, _("letting periods help each other"))
+                progress(0.75 + 0.25 * at / self.rounds, _("linking the periods"))
                 told = habits(shown, sides, puzzle.solution, puzzle.unmixed())
                 heat = told.heat
                 puzzle = replace(puzzle, habits=told.scores).solved()

@@ -66,7 +66,7 @@ class MonthlyProfile(AttackByPeriod):
         # of pseudonyms with the same number, the first by text stands for all
         seen = self._profiles(public, "pseudonym").sort("number", "pseudonym")
         first = seen.unique(["period", "number"], keep="first", maintain_order=True)
-        progress(0.5, _("looking for the most alike"))
+        progress(0.5, _("searching for the most similar"))
         # numbers are less alike the farther apart they are, so the best is the next one below or the next one above
         beside = [
             known.join_asof(first, on="number", by="period", strategy=side, coalesce=False, check_sortedness=False)

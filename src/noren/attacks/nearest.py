@@ -60,14 +60,16 @@ class Nearest(Attack):
     """
 
     name: ClassVar[str] = "nearest"
-    summary: ClassVar[str] = N_("Names the customers whose rows are nearest to the public ones, all at once.")
+    summary: ClassVar[str] = N_("Assigns pseudonyms to the customers whose rows are nearest, all in one assignment.")
     source: ClassVar[str] = "S0"
     cost: ClassVar[CostLaw | None] = CostLaw(("once", "rows", "pairs of people", "rows by people", "pairs of rows"))
 
     shortlist: int = Field(
         default=32,
         ge=1,
-        description=N_("how many customers are compared row by row with each pseudonym; a first look chooses them"),
+        description=N_(
+            "how many customers are compared row by row with each pseudonym, preselected by a coarse comparison"
+        ),
     )
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:

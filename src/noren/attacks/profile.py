@@ -70,7 +70,9 @@ class Profile(AttackByPeriod):
     """
 
     name: ClassVar[str] = "profile"
-    summary: ClassVar[str] = N_("Weighs all rows of a pseudonym against each customer of the period; learns the noise.")
+    summary: ClassVar[str] = N_(
+        "Scores each customer of the period by the likelihood of all rows of a pseudonym; learns the noise."
+    )
     source: ClassVar[str] = "Fellegi and Sunter 1969"
     cost: ClassVar[CostLaw | None] = EVERYBODY
 
@@ -85,9 +87,9 @@ class Profile(AttackByPeriod):
         original, public = of_one_item(original, public)
         sides = period_sides(original, public, self)
         copies = learnt_copies(sides, limit=self.shortlist, progress=part_of(progress, 0.1, 0.7))
-        progress(0.7, _("weighing rows"))
+        progress(0.7, _("scoring rows"))
         found = row_evidence(sides.known, sides.public, sides.beside, copies, limit=self.shortlist)
-        progress(0.9, _("asking how sure to be"))
+        progress(0.9, _("estimating how confident to be"))
         prior, rest = priors(sides, found)
         heat = temperature(found.first, found.halves, prior, rest)
         value = found.halves.sum(axis=1) / heat

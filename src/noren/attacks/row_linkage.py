@@ -74,22 +74,20 @@ class RowLinkage(Attack):
     """
 
     name: ClassVar[str] = "row-linkage"
-    summary: ClassVar[str] = N_(
-        "Names the person whom each row of a table fits best, by the columns that link to people."
-    )
+    summary: ClassVar[str] = N_("Links each row of a table to the person whom it fits best, by the quasi-identifiers.")
     source: ClassVar[str] = "Fellegi and Sunter 1969"
     accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.TABLE})
     cost: ClassVar[CostLaw | None] = CostLaw(
         ("once", "cells", "pairs of rows"),
         seconds={"once": 0.05, "cells": 2e-6, "pairs of rows": 2e-9},
         memory={"once": 1e6, "cells": 200.0},
-        rough=N_("how many people must be looked at depends on how far the release tells them apart"),
+        rough=N_("how many people must be compared depends on how well the release distinguishes them"),
     )
 
     columns: tuple[str, ...] = Field(
         default=(),
         title=N_("Columns that the attacker knows"),
-        description=N_("the columns that are known of everybody; left out: those that link to people"),
+        description=N_("the columns that are known of everybody; left out: the quasi-identifiers"),
     )
     hierarchies: Path | None = Field(
         default=None, description=N_("a folder of hierarchies, as for the method hierarchy, that tell what labels mean")

@@ -47,7 +47,7 @@ class UniqueRows(Attack):
     """
 
     name: ClassVar[str] = "unique-rows"
-    summary: ClassVar[str] = N_("Names whoever made a purchase that nobody else made and that is published as it was.")
+    summary: ClassVar[str] = N_("Re-identifies customers by unique purchases that are published unchanged.")
     source: ClassVar[str] = "S0 (PWS Cup 2018, re-uniq)"
     cost: ClassVar[CostLaw | None] = BY_ROWS
 

@@ -103,7 +103,7 @@ def _answer(arguments: Sequence[str], interrupts: Sequence[int]) -> int:
     words, language, debug = _everywhere_flags(arguments)
     if language is not None and language not in LANGUAGES:
         activate(preferred_language())
-        _complain(_("--lang {language} is not spoken here; use en or ja").format(language=language))
+        _complain(_("--lang {language} is not supported; use en or ja").format(language=language))
         return 2
     activate(preferred_language(language))
 

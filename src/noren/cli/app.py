@@ -16,10 +16,12 @@ from noren.cli import demo as demo_command
 from noren.cli import digest as digest_command
 from noren.cli import draw as draw_command
 from noren.cli import explore as explore_command
+from noren.cli import hierarchy as hierarchy_command
 from noren.cli import identifiers as identifiers_command
 from noren.cli import infer as infer_command
 from noren.cli import judge as judge_command
 from noren.cli import ledger as ledger_command
+from noren.cli import papers as papers_command
 from noren.cli import plan as plan_command
 from noren.cli import population as population_command
 from noren.cli import reconstruct as reconstruct_command
@@ -59,7 +61,9 @@ def root(
     version: Annotated[
         bool, typer.Option("--version", help=_("Show the version and leave."), callback=_version, is_eager=True)
     ] = False,
-    lang: Annotated[str, typer.Option("--lang", metavar="en|ja", help=_("Speak English or Japanese."))] = "",
+    lang: Annotated[
+        str, typer.Option("--lang", metavar="en|ja", help=_("The language of messages: English or Japanese."))
+    ] = "",
     debug: Annotated[bool, typer.Option("--debug", help=_("Show the whole traceback of an error."))] = False,
 ) -> None:
     """Hold the flags that stand before a command; --lang and --debug are read earlier, wherever they stand."""
@@ -88,9 +92,11 @@ app.command("categorize", help=categorize_command.HELP, epilog=categorize_comman
 )
 app.command("check", help=check.HELP, epilog=check.EXAMPLE)(check.check)
 app.command("digest", help=digest_command.HELP, epilog=digest_command.EXAMPLE)(digest_command.digest)
+app.command("papers", help=papers_command.HELP, epilog=papers_command.EXAMPLE)(papers_command.papers)
 app.command("publish", help=publish.HELP, epilog=publish.EXAMPLE)(publish.publish)
 app.command("sample", help=sample.HELP, epilog=sample.EXAMPLE)(sample.sample)
 app.command("convert", help=convert.HELP, epilog=convert.EXAMPLE)(convert.convert)
+app.add_typer(hierarchy_command.app, name="hierarchy", help=hierarchy_command.HELP)
 app.add_typer(plan_command.app, name="plan", help=plan_command.HELP)
 app.command("identifiers", help=identifiers_command.HELP, epilog=identifiers_command.EXAMPLE)(
     identifiers_command.identifiers
@@ -111,5 +117,5 @@ app.add_typer(datasets.app, name="datasets", help=datasets.HELP)
 app.command("methods", help=components.METHODS_HELP, epilog=components.METHODS_EXAMPLE)(components.methods)
 app.command("attacks", help=components.ATTACKS_HELP, epilog=components.ATTACKS_EXAMPLE)(components.attacks)
 app.command("measures", help=components.MEASURES_HELP, epilog=components.MEASURES_EXAMPLE)(components.measures)
-app.command("studio", help=studio_command.HELP, epilog=studio_command.EXAMPLE)(studio_command.studio)
+app.add_typer(studio_command.app, name="studio", help=studio_command.HELP)
 app.command("demo", help=demo_command.HELP, epilog=demo_command.EXAMPLE)(demo_command.demo)

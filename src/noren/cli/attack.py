@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from noren.data.schema import Schema
     from noren.protocols import Guess
 
-HELP = _("Attack the public part of a release, knowing the original, and write who was named.")
+HELP = _("Attack the public part of a release, knowing the original, and write the guesses.")
 EXAMPLE = _("Example: noren attack T.csv release/ --schema pwscup2018 --with all --out guesses/")
 
 
@@ -137,7 +137,7 @@ def attack(
     if verdict is not None:
         show_verdict(verdict)
         if worst is None:
-            say(_("no attack named anybody rightly"))
+            say(_("no attack re-identified anybody"))
     else:
         rows = [(name, number(about["named"]), str(about.get("file", ""))) for name, about in results.items()]
         show_table("", (_("attack"), _("customers named"), _("guess")), rows)

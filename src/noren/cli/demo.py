@@ -97,14 +97,14 @@ def _show(verdicts: Sequence[Verdict], places: Sequence[Place], page: Path) -> N
     from noren.judgement.numbers import percent
     from noren.judgement.sentences import allowed, finding, rule_sentence, word_text
 
-    headings = (_("release"), _("verdict"), _("named rightly"), _("use kept"))
+    headings = (_("release"), _("verdict"), _("re-identified"), _("utility kept"))
     rows = [
         (place.label, word_text(place.word), _named(verdict), percent(place.use or 0.0))
         for verdict, place in zip(verdicts, places, strict=True)
     ]
     by = verdicts[0].rule
     print(
-        _("Which release may be handed out? Nobody may be named rightly with a chance above {allowed}.").format(
+        _("Which release may be handed out? Nobody may be re-identified with a probability above {allowed}.").format(
             allowed=allowed(by)
         )
     )

@@ -11,7 +11,7 @@ from noren.cli.parts.inputs import CustomerColumn, Json, Master, Original, Rows,
 from noren.cli.parts.screen import progress_bar, show_json
 from noren.i18n import _
 
-HELP = _("Draw data sets that a release may stand for, uniformly, to analyse like the original.")
+HELP = _("Draw data sets that are consistent with a release, uniformly, to analyse like the original.")
 EXAMPLE = _("Example: noren draw T.csv release/ --draws 100 --seed 1 --out draws.parquet")
 
 

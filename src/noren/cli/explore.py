@@ -215,7 +215,7 @@ def _show(study: Study, out: Path | None, *, as_json: bool) -> None:
                 *("–" if value is None else written(value) for value, written in numbers),
             )
         )
-    headings = [_("setting"), _("verdict"), _("use kept"), _("risk"), *([_("survival")] if survival else [])]
+    headings = [_("setting"), _("verdict"), _("utility kept"), _("risk"), *([_("survival")] if survival else [])]
     show_table("", headings, rows)
     for one in study.settings:
         if not one.done and not one.failed:

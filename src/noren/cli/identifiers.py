@@ -13,7 +13,7 @@ from noren.i18n import _
 if TYPE_CHECKING:
     from noren.data.identifiers import ColumnSet
 
-HELP = _("Find which columns of a table, and which small sets of them, tell people apart.")
+HELP = _("Find which columns of a table, and which small combinations of them, identify people.")
 EXAMPLE = _("Example: noren identifiers people.csv --schema people --largest 3")
 
 Columns = Annotated[str, typer.Option("--columns", help=_("Columns to look at, separated by commas."))]
@@ -46,15 +46,15 @@ def identifiers(
     show_table("", headings, [_row(one) for one in (*found.columns, *found.sets)])
     say(
         _(
-            "alone: people whose combination nobody else has; separation: pairs of people told apart; "
+            "alone: people whose combination nobody else has; separation: pairs of people that differ; "
             "distinction: different combinations, over people"
         )
     )
     if found.searched < found.possible:
         say(
-            _("{searched:,} of {possible:,} sets were looked at: those that add a column to a strong one").format(
-                searched=found.searched, possible=found.possible
-            )
+            _(
+                "{searched:,} of {possible:,} combinations were searched: those that add a column to a strong one"
+            ).format(searched=found.searched, possible=found.possible)
         )
 
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from noren.inference.findings import Inferred
 
 HELP = _(
-    "Ask who is in the data, and what is secret of them, against a control group of people who are not in the data: "
-    "those of a file, or people held out of the original before a method protects the others."
+    "Membership and attribute inference, against a control group of people who are not in the data: those of a "
+    "file, or people held out of the original before a method protects the others."
 )
 EXAMPLE = _(
     "Example: noren infer T.csv --schema pwscup2018 --method generalize-by-count --k 5 --hold-out 0.2 --seeds 5"
@@ -55,7 +55,7 @@ def infer(
     ] = 5,
     threat: Annotated[
         Literal["membership", "attribute", "all"],
-        typer.Option("--threat", help=_("What is inferred; all is both, as far as the data let them be tried.")),
+        typer.Option("--threat", help=_("Which inference to try; all is both, as far as the data allow.")),
     ] = "all",
     secret: Annotated[
         str | None,

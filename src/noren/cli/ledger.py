@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from noren.judgement.verdict import Verdict
     from noren.ledger import Certificate, Entry, Ledger, Proposal, Risk
 
-HELP = _("Remember what was released period by period, and see what the next release adds to the risk.")
+HELP = _("Record what was released period by period, and see how much risk the next release adds.")
 
 app = App(no_args_is_help=True)
 
@@ -55,13 +55,20 @@ def init(
         typer.Option(
             "--budget",
             metavar="NAME=SHARE",
-            help=_("The most that um, mm or emm may come to, by the certificate; may be given again."),
+            help=_("The limit of um, mm or emm, by the certificate; may be repeated."),
         ),
     ] = None,
     attacks: Annotated[
         str | None,
         typer.Option("--attacks", help=_("Attacks, separated by commas; s1 to s8 and linkage where left out.")),
     ] = None,
+    only_before_release: Annotated[
+        bool,
+        typer.Option(
+            "--only-before-release",
+            help=_("Attack a period before its release alone, and nothing that is out; see the page on the law."),
+        ),
+    ] = False,
     rule: RuleName = None,
     as_json: Json = False,
 ) -> None:
@@ -72,7 +79,14 @@ def init(
     named = None if attacks is None else [name.strip() for name in attacks.split(",") if name.strip()]
     limits = _budget(budget or [])
     made = Ledger.create(
-        ledger, schema=schema, chain=chain, period=period, budget=limits, attacks=named, rule=rule_named(rule)
+        ledger,
+        schema=schema,
+        chain=chain,
+        period=period,
+        budget=limits,
+        attacks=named,
+        rule=rule_named(rule),
+        attack_released=not only_before_release,
     )
     if as_json:
         show_json(_about(made))
@@ -81,6 +95,7 @@ def init(
         (_("period"), made.settings.period),
         (_("steps"), ", ".join(step.name for step in made.settings.chain.steps)),
         (_("attacks"), ", ".join(made.settings.attacks)),
+        *([(_("attacked"), _("each period before its release alone"))] if only_before_release else []),
         *((_("budget {name}").format(name=name.upper()), number(v)) for name, v in made.settings.budget.items()),
         (_("ledger"), str(ledger)),
     ]
@@ -137,9 +152,7 @@ def add(
         Path | None, typer.Option("--chart", help=_("Also draw the risk over releases to this html, svg or png file."))
     ] = None,
     chain: ChainFile = None,
-    allow_gap: Annotated[
-        bool, typer.Option("--allow-gap", help=_("Pass over periods in which nothing was sold."))
-    ] = False,
+    allow_gap: Annotated[bool, typer.Option("--allow-gap", help=_("Skip periods without purchases."))] = False,
     master: Master = None,
     seed: Seed = None,
     as_json: Json = False,
@@ -240,9 +253,14 @@ def _show_addition(book: Ledger, proposal: Proposal, entry: Entry | None, *, exp
     ]
     sure = () if certificate is None else (_("certified"), _("at most"))
     found = (_("before"), _("attacks"), _("best attack"), _("by chance"))
-    print(_("The risk of everything released, with {period}").format(period=proposal.period))
+    heading = (
+        _("What attacks find in {period} by itself")
+        if after.alone
+        else _("The risk of everything released, with {period}")
+    )
+    print(heading.format(period=proposal.period))
     show_table("", (_("measure"), *sure, _("budget"), *found), rows)
-    print(certificate_sentence(certificate, proposal.uncertified))
+    print(certificate_sentence(certificate, proposal.uncertified, attacked=not after.alone))
     print(attacks_sentence(after))
     if budget and not proposal.broken:
         print(_("within the budget"))
@@ -329,13 +347,18 @@ def show(ledger: Folder, as_json: Json = False) -> None:
     headings = (_("period"), _("original rows"), _("released rows"), *certified, "UM", "MM", "EMM", _("verdict"))
     show_table("", (*headings, _("added")), rows)
     last = entries[-1].period
-    print(certificate_sentence(book.certificate()))
+    print(certificate_sentence(book.certificate(), attacked=not entries[-1].risk.alone))
     print(attacks_sentence(entries[-1].risk))
     print(_("Everything released, with {period}: {sentence}").format(period=last, sentence=_sentence(verdicts[last])))
     _show_rule(book)
     _show_curves(book)
     left = book.left()
     for name, limit in book.settings.budget.items():
+        if name not in left:
+            print(_("budget for {measure}: {limit:g}, and what is left is not known").format(
+                measure=name.upper(), limit=limit
+            ))  # fmt: skip
+            continue
         print(
             _("budget for {measure}: {limit:g}, of which {left:.4f} is left").format(
                 measure=name.upper(), limit=limit, left=max(left[name], 0.0)
@@ -348,7 +371,7 @@ def _certified_cells(certificate: Certificate | None, shown: list[str]) -> tuple
 
 
 def _risk_cells(risk: Risk) -> tuple[str, str, str]:
-    return _share(risk.um), _share(risk.mm), _share(risk.emm)
+    return ("–", "–", "–") if risk.alone else (_share(risk.um), _share(risk.mm), _share(risk.emm))
 
 
 def _word(verdict: Verdict | None) -> str:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from noren.data.schema import Schema
     from noren.protocols import Score
 
-HELP = _("Measure what a release leaks and what stays useful.")
+HELP = _("Measure the risk and the utility of a release.")
 EXAMPLE = _("Example: noren measure T.csv release/ --schema pwscup2018 --with cell-error --json")
 
 

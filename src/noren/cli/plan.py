@@ -17,7 +17,7 @@ from noren.i18n import _
 if TYPE_CHECKING:
     from noren.retention.joint_release import Joint, JointPart
 
-HELP = _("What retention can keep: rho for a wanted k, k for a wanted rho, the rows that both need.")
+HELP = _("Plan a release by retention: rho for a wanted k, k for a wanted rho, the rows that both need.")
 
 app = App(invoke_without_command=True)
 
@@ -76,7 +76,9 @@ def plan(
 
 @app.command(
     "joint",
-    help=_("What several releases of one table promise together, to whoever holds all of them and links their rows."),
+    help=_(
+        "The joint guarantee of several releases of one table, against whoever holds all of them and links their rows."
+    ),
     epilog=_("Example: noren plan joint r1/ r2/ --planned race,sex:500 --schema adult --keep 2"),
 )
 def joint(
@@ -199,18 +201,22 @@ def _reasons(found: Joint) -> list[str]:
     """Return why the joint k is what it is, and what it rests on."""
     lines = [
         _(
-            "Who holds all of them and knows which rows belong together can say of no row with a probability above 1/k "
-            "whose it is: the noise of each is drawn anew, so what they tell multiplies, and k = 1 + (rows - 1)·Π b²."
+            "An attacker who holds all of them and knows which rows belong together can link no row to a person "
+            "with a probability above 1/k: the noise of each release is drawn independently, so the evidence "
+            "multiplies, and k = 1 + (rows - 1)·Π b²."
         ),
-        _("Who cannot link their rows, whose order tells nothing, learns of each no more than its own k says."),
+        _(
+            "An attacker who cannot link the rows of different releases, whose order is random, learns from each "
+            "no more than its own k allows."
+        ),
     ]
     if found.repeated:
         lines.append(
-            _("Released more than once, so told more than once: {names}.").format(names=", ".join(found.repeated))
+            _("Released more than once, so that the evidence adds up: {names}.").format(names=", ".join(found.repeated))
         )
     if found.same_table is None:
         lines.append(
-            _("That all are of one table is taken for granted: statements tell no more than the number of rows.")
+            _("It is assumed that all are releases of one table: statements let only the number of rows be checked.")
         )
     return lines
 

@@ -11,7 +11,7 @@ from noren.cli.parts.inputs import Json, Original, SchemaName, load_original
 from noren.cli.parts.screen import say, show_json, show_table
 from noren.i18n import _
 
-HELP = _("Estimate how many people of the population a table was drawn from are unique in it.")
+HELP = _("Estimate population uniqueness: how many people are unique in the population a table was drawn from.")
 EXAMPLE = _("Example: noren population people.csv --schema people --population 300e6")
 
 
@@ -47,7 +47,7 @@ def population(
             rows.append((name, "", "", found.failed[name]))
     show_table("", (_("estimator"), _("unique people"), _("share"), ""), rows)
     say(
-        _("{alone:,} of {rows:,} people are alone in the table; it has {fraction} of {population:,} people").format(
+        _("{alone:,} of {rows:,} people are unique in the table, which has {fraction} of {population:,} people").format(
             alone=found.alone, rows=found.rows, fraction=percent(found.fraction), population=found.population
         )
     )

@@ -61,7 +61,10 @@ def protect(
         typer.Option("--official", help=_("Also write the contest's text files (public.csv, secret/A.csv, F.csv).")),
     ] = False,
     no_audit: Annotated[
-        bool, typer.Option("--no-audit", help=_("Do not count the customers that fit each pseudonym before writing."))
+        bool,
+        typer.Option(
+            "--no-audit", help=_("Skip the audit before writing, which counts the customers that fit each pseudonym.")
+        ),
     ] = False,
     stream: Annotated[
         bool,

@@ -11,7 +11,10 @@ from noren.cli.parts.inputs import Force, Json
 from noren.cli.parts.screen import say, show_json
 from noren.i18n import _
 
-HELP = _("Copy the public part of a release and its statement to a new folder; the secret part stays where it is.")
+HELP = _(
+    "Copy the public part of a release and its statement to a new folder, with a data card; the secret part stays "
+    "where it is."
+)
 EXAMPLE = _("Example: noren publish release/ --out to-hand-out/")
 
 _EASY_TO_TRY = 2**40
@@ -23,19 +26,28 @@ def publish(
     official: Annotated[
         bool, typer.Option("--official", help=_("Also write the contest's text file (public.csv)."))
     ] = False,
+    card_from: Annotated[
+        Path | None,
+        typer.Option(
+            "--card-from",
+            help=_("What noren measure --json printed: the card then tells what analyses keep. It is public."),
+        ),
+    ] = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Publish a release."""
     from noren.data.release import Release
     from noren.errors import ParameterError
+    from noren.papers.card import card_files, read_scores
 
     if out.resolve() == release.resolve() or release.resolve() in out.resolve().parents:
         raise ParameterError(
             _("{out} lies inside the release, beside its secret part").format(out=out), _("name a folder elsewhere")
         )
+    kept = None if card_from is None else read_scores(card_from)
     loaded = Release.load(release)
-    loaded.publish(out, official=official, replace_existing=force)
+    loaded.publish(out, official=official, replace_existing=force, card=card_files(loaded, kept))
     files = sorted(str(p.relative_to(out)) for p in out.rglob("*") if p.is_file())
     if any(
         str(step.notes.get("audit", "")).startswith("failed") for step in (loaded.statement, *loaded.statement.steps)

@@ -14,7 +14,7 @@ from noren.i18n import _
 if TYPE_CHECKING:
     from noren.retention.reconstruction import Reconstruction
 
-HELP = _("Estimate what a perturbed table was before, from the public part of a release alone.")
+HELP = _("Reconstruct the table before perturbation, from the public part of a release alone.")
 EXAMPLE = _("Example: noren reconstruct release/ --model auto --out table.parquet")
 
 

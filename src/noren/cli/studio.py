@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from noren.cli import studio_people
+from noren.cli.parts.help_pages import App
 from noren.cli.parts.ports import listening
 from noren.cli.parts.screen import say
+from noren.errors import ParameterError
 from noren.i18n import _
 
 if TYPE_CHECKING:
@@ -17,8 +20,13 @@ if TYPE_CHECKING:
 HELP = _("Open the web workbench on this machine: protect, attack and judge data in the browser.")
 EXAMPLE = _("Example: noren studio --data-dir ~/noren --port 8321")
 
+app = App(invoke_without_command=True)
+studio_people.add_to(app)
 
+
+@app.callback(epilog=EXAMPLE)
 def studio(
+    context: typer.Context,
     data_dir: Annotated[
         Path | None,
         typer.Option("--data-dir", help=_("The folder that keeps everything; the user's own where left out.")),
@@ -66,11 +74,24 @@ def studio(
     samples: Annotated[
         bool, typer.Option("--samples/--no-samples", help=_("Start an empty studio with made-up data to try."))
     ] = True,
+    four_eyes: Annotated[
+        bool,
+        typer.Option(
+            "--four-eyes", envvar="NOREN_FOUR_EYES", help=_("A release leaves only when another user approved it.")
+        ),
+    ] = False,
     set_password: Annotated[
         bool, typer.Option("--set-password", help=_("Ask for a password, keep its hash and leave."))
     ] = False,
 ) -> None:
     """Serve the studio until Ctrl-C."""
+    if context.invoked_subcommand is not None:
+        if data_dir is not None or database is not None:
+            raise ParameterError(
+                _("--data-dir and --database stand after the command"),
+                _("write noren studio {name} … --data-dir FOLDER").format(name=context.invoked_subcommand),
+            )
+        return
     from noren.web.settings import Settings, default_folder
 
     folder = default_folder() if data_dir is None else data_dir
@@ -91,6 +112,8 @@ def studio(
         largest_upload=largest_upload * 2**20,
         samples=samples,
         engine=engine,
+        four_eyes=four_eyes,
+        accounts=_has_users(folder, database),
         **chosen,
     )
     address, *others = settings.addresses
@@ -104,6 +127,21 @@ def studio(
     from noren.studio.serving import serve
 
     serve(settings, taken, address if open_page else None, say)
+
+
+def _has_users(folder: Path, database: str | None) -> bool:
+    """Tell whether a studio has users, so that it may be reached from other machines without one password for all."""
+    from noren.studio.store import Store
+    from noren.web.settings import Settings
+
+    kept = Settings(folder, database=database)
+    if database is None and not (folder / "studio.sqlite").is_file():
+        return False
+    store = Store(kept.database_url)
+    try:
+        return store.users.exist()
+    finally:
+        store.close()
 
 
 def _set_password(settings: Settings) -> None:

@@ -20,7 +20,7 @@ def threshold(
         Literal["paper", "sharp"], typer.Option("--bound", help=_("The contest's bound, or the sharp one."))
     ] = "paper",
     p: Annotated[
-        str, typer.Option("--p", help=_("The chance of naming one customer rightly that is still safe."))
+        str, typer.Option("--p", help=_("The probability of re-identifying one customer that still counts as safe."))
     ] = "1/3",
     alpha: Annotated[str, typer.Option("--alpha", help=_("The risk of calling a safe release unsafe."))] = "1/2000",
     as_json: Json = False,

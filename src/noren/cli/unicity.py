@@ -14,7 +14,9 @@ from noren.i18n import _
 if TYPE_CHECKING:
     from noren.singling_out.curve import Unicity
 
-HELP = _("Tell which share of customers a few known purchases single out, in the original and in a release.")
+HELP = _(
+    "Measure unicity: which share of customers a few known purchases single out, in the original and in a release."
+)
 EXAMPLE = _("Example: noren unicity T.csv release/ --schema pwscup2018 --known 1-10 --date week --price round:10")
 
 

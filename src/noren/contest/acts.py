@@ -11,12 +11,12 @@ import hmac
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from noren.contest.canonical import digest_of
-from noren.contest.log import Said
 from noren.contest.phases import Phase, PhaseKind, check_phases
 from noren.contest.state import Contest, Settings, Submission, Team
 from noren.errors import InputError
 from noren.i18n import _, ngettext
+from noren.work.canonical import digest_of
+from noren.work.chain import Said
 
 __all__ = [
     "RefusedError",

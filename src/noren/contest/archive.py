@@ -24,8 +24,6 @@ import sqlalchemy as sa
 
 from noren.contest.acts import RefusedError
 from noren.contest.arena import JUDGE, Arena
-from noren.contest.canonical import canonical
-from noren.contest.log import Entry, verify
 from noren.contest.lots import holds
 from noren.contest.receipts import Receipt, receipt_from
 from noren.contest.results import matrix_csv, results_html, results_json, results_of, stability_csv, standings_csv
@@ -37,6 +35,8 @@ from noren.data.formats.files import writing_file
 from noren.errors import FileError, ParameterError, shown
 from noren.i18n import LANGUAGES, _, speaking
 from noren.progress import Progress, silent
+from noren.work.canonical import canonical
+from noren.work.chain import Entry, entry_of, verify
 
 __all__ = ["Archive", "export", "import_archive", "needed_files", "open_archive", "read_log"]
 
@@ -109,7 +109,7 @@ def _common(arena: Arena, state: Contest, entries: Sequence[Entry], kind: Kind) 
     if kind == "sealed":
         manifest["key_check"] = _key_check(kept_key(arena.folder))
     yield "manifest.json", canonical(manifest) + b"\n"
-    yield "log.jsonl", b"".join(canonical(one.as_dict()) + b"\n" for one in entries)
+    yield "log.jsonl", b"".join(one.line() for one in entries)
     yield "public_key", state.public_key.encode() + b"\n"
     yield "README", _readme(state, kind).encode()
     if arena.signing.public == state.public_key:
@@ -206,7 +206,7 @@ class Archive:
     Attributes
     ----------
     entries
-        The log as it stands in the archive; whether it holds is for :func:`noren.contest.log.verify` to say.
+        The log as it stands in the archive; whether it holds is for :func:`noren.work.chain.verify` to say.
     """
 
     path: Path
@@ -332,19 +332,10 @@ def read_log(path: Path) -> tuple[Entry, ...]:
 def _entries(blocks: Iterable[bytes], path: Path) -> Iterator[Entry]:
     for number, line in enumerate(_lines(blocks, path), start=1):
         said = _json(line, path, number)
-        try:
-            entry = Entry(**said)
-        except TypeError:
-            raise _damaged(path, _("line {number:,} of its log is no entry").format(number=number)) from None
-        if not _is_entry(entry):
+        entry = entry_of(said)
+        if entry is None:
             raise _damaged(path, _("line {number:,} of its log is no entry").format(number=number))
         yield entry
-
-
-def _is_entry(one: Entry) -> bool:
-    texts = (one.time, one.kind, one.actor, one.previous, one.digest)
-    numbers = isinstance(one.position, int) and not isinstance(one.position, bool)
-    return all(isinstance(text, str) for text in texts) and numbers and isinstance(one.body, dict)
 
 
 def _lines(blocks: Iterable[bytes], path: Path) -> Iterator[bytes]:
@@ -451,7 +442,7 @@ def _check_backup(arena: Arena, archive: Archive, state: Contest) -> dict[str, A
     if not isinstance(people, list) or not isinstance(organising, list):
         raise _damaged(archive.path, _("{name} is missing").format(name="accounts"))
     if any(not isinstance(one, dict) or set(one) != columns for one in people):
-        raise _damaged(archive.path, _("an account in it is none"))
+        raise _damaged(archive.path, _("an account in it is invalid"))
     for one in people:
         known = arena.store.accounts.by_login(str(one["login"]))
         if known is not None and known.id != one["id"]:

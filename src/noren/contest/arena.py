@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from noren.contest.acts import RefusedError
-from noren.contest.log import Entry, Said, chained
 from noren.contest.phases import moment
 from noren.contest.receipts import Receipt, SigningKey
 from noren.contest.state import Contest, Submission, fold, fold_until
@@ -21,6 +20,7 @@ from noren.contest.store.database import Change, ContestStore, UnknownContestErr
 from noren.contest.store.files import Files
 from noren.contest.store.sealing import derived, kept_key
 from noren.i18n import _
+from noren.work.chain import Entry, Said, chained
 
 __all__ = ["JUDGE", "POST", "Arena", "Order"]
 

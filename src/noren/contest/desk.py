@@ -21,7 +21,6 @@ from noren.contest.acts import RefusedError
 from noren.contest.arena import Arena, Order
 from noren.contest.judging import SCORER, VERSIONS
 from noren.contest.judging.prepared import original_of
-from noren.contest.log import Entry, Said, next_entry
 from noren.contest.lots import commitment, new_salt
 from noren.contest.phases import Phase, PhaseKind, check_phases, zone_named
 from noren.contest.receipts import Receipt
@@ -31,6 +30,7 @@ from noren.contest.store.accounts import Account
 from noren.data.frames import History
 from noren.errors import InputError, ParameterError, ValueInCellError
 from noren.i18n import _
+from noren.work.chain import Entry, Said, next_entry
 from noren.work.ids import new_id
 
 __all__ = ["NOBODY", "Desk", "NewContest", "Place", "Role", "Who", "estimated"]

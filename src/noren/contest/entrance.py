@@ -15,10 +15,11 @@ from typing import Final
 
 from noren.contest.acts import RefusedError
 from noren.contest.desk import NOBODY, Who
-from noren.contest.store.accounts import Account, Token, folded
+from noren.contest.store.accounts import Account, Token
 from noren.contest.store.database import ContestStore
 from noren.i18n import _
 from noren.web.cookies import DAYS
+from noren.web.logins import folded
 from noren.web.settings import Settings
 from noren.web.tries import guesser
 

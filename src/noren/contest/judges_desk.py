@@ -9,11 +9,11 @@ from typing import Any
 from noren.contest import acts
 from noren.contest.arena import Arena, Order
 from noren.contest.judging.near_duplicates import similar
-from noren.contest.log import Entry, Said
 from noren.contest.lots import order as by_lot
 from noren.contest.phases import PhaseKind
 from noren.contest.state import Contest, Round, Submission
 from noren.contest.store.jobs import Job
+from noren.work.chain import Entry, Said
 
 __all__ = ["JudgesDesk", "JudgesOrder", "numbered", "target_label"]
 

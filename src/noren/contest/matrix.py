@@ -91,7 +91,7 @@ class Matrix:
 
 def below_chance() -> str:
     """Return what is said of a cell that is far below chance, in the language now spoken."""
-    return _("far below chance: somebody who inverts it learns something")
+    return _("far below chance: whoever inverts the guess learns something")
 
 
 def matrix_of(contest: Contest, round_: str) -> Matrix:

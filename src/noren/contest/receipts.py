@@ -16,11 +16,11 @@ from typing import Any
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from noren.contest.canonical import canonical
-from noren.contest.log import Entry
 from noren.contest.state import Submission
 from noren.errors import FileError, InputError, shown
 from noren.i18n import _
+from noren.work.canonical import canonical
+from noren.work.chain import Entry
 
 __all__ = ["BadReceiptError", "Receipt", "SigningKey", "misfits", "read_receipt", "receipt_from", "verify"]
 

@@ -18,13 +18,11 @@ from zipfile import is_zipfile
 
 from noren.contest import acts
 from noren.contest.archive import Archive, must_be_open, open_archive, read_log
-from noren.contest.canonical import canonical, digest_of
 from noren.contest.judges_desk import numbered, target_label
 from noren.contest.judging import SCORER
 from noren.contest.judging.near_duplicates import similar
 from noren.contest.judging.scoring import score_guess, score_release
 from noren.contest.judging.targets import make_target
-from noren.contest.log import BrokenChainError, Entry, Said, verify
 from noren.contest.lots import holds
 from noren.contest.phases import Phase
 from noren.contest.receipts import BadReceiptError, Receipt, misfits, read_receipt
@@ -36,6 +34,8 @@ from noren.engines.blocks import cores
 from noren.errors import NorenError, reason_of
 from noren.i18n import _
 from noren.progress import Progress, part_of, silent
+from noren.work.canonical import canonical, digest_of
+from noren.work.chain import BrokenChainError, Entry, Said, verify
 from noren.work.piece import Unit
 from noren.work.store import PieceStore
 from noren.work.workers import run_units

@@ -21,7 +21,6 @@ import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from noren.attacks import attacks
-from noren.contest.canonical import digest_of
 from noren.data.schema import Kind
 from noren.errors import FileError, NorenError, ParameterError
 from noren.foreign_words import translated
@@ -30,6 +29,7 @@ from noren.judgement.rule import Rule, rule_named
 from noren.measures import measures
 from noren.naming import suggestion
 from noren.protocols import Attack, Measure
+from noren.work.canonical import digest_of
 
 __all__ = ["PRESETS", "Condition", "House", "Quota", "Rulebook", "Term", "preset", "read_rulebook"]
 

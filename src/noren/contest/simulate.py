@@ -28,7 +28,6 @@ from noren.contest.bots import styles_for
 from noren.contest.client import Client, sign_up
 from noren.contest.cut_connections import Cuts
 from noren.contest.entrance import first_code
-from noren.contest.log import Entry
 from noren.contest.phases import moment, planned_phases
 from noren.contest.processes import Hall
 from noren.contest.receipts import misfits, receipt_from
@@ -40,6 +39,7 @@ from noren.data.formats.files import writing_file
 from noren.errors import OutputError
 from noren.i18n import N_, _
 from noren.progress import Progress, silent
+from noren.work.chain import Entry
 from noren.work.ids import new_id
 
 __all__ = ["Played", "Rehearsal", "disagreements", "look_for_losses", "simulate"]

@@ -87,9 +87,9 @@ class Stability:
     def sentence(self) -> str:
         """What is resampled and what is held fixed, in the language now spoken."""
         said = _(
-            "{draws} times, {people} customers are drawn anew from the {people}, with replacement, the same for all "
-            "teams; whom attacks name rightly is counted again for them, and ranks follow by the rules. Releases, what "
-            "is measured of them alone, and the guesses stay as they are."
+            "{draws} times, {people} customers are drawn anew from the {people}, with replacement, the same for "
+            "all teams; whom attacks re-identify is counted again for them, and ranks follow by the rules. "
+            "Releases, what is measured of them alone, and the guesses stay as they are."
         ).format(draws=count(self.draws), people=count(self.people))
         if not self.fixed:
             return said

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Literal
 
-from noren.contest.log import Entry
 from noren.contest.phases import PhaseKind
 from noren.contest.rulebook import Rulebook
 from noren.contest.state import Contest, Submission, Target, Team, fold, fold_until
@@ -21,6 +20,7 @@ from noren.i18n import _
 from noren.judgement.evidence import Facts, Tried
 from noren.judgement.judging import judge
 from noren.judgement.verdict import Verdict
+from noren.work.chain import Entry
 
 __all__ = [
     "Board",

@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from noren.contest.log import Entry
 from noren.contest.phases import Phase, PhaseKind, open_phases
 from noren.contest.rulebook import Rulebook, read_rulebook
+from noren.work.chain import Entry
 
 __all__ = ["Contest", "Member", "Round", "Settings", "Submission", "Target", "Team", "fold", "fold_until"]
 

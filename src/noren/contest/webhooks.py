@@ -26,14 +26,14 @@ from urllib.parse import SplitResult, urlsplit
 import sqlalchemy as sa
 
 from noren.contest.arena import POST, Arena, Order
-from noren.contest.canonical import canonical
-from noren.contest.log import Entry
 from noren.contest.store.jobs import Job
 from noren.contest.store.sealed import Hook
 from noren.contest.store.tables import jobs
 from noren.errors import NorenError, ParameterError
 from noren.i18n import _
 from noren.version import __version__
+from noren.work.canonical import canonical
+from noren.work.chain import Entry
 from noren.work.queue import Claim, State, clock_of
 
 __all__ = [

@@ -89,7 +89,7 @@ def item_names(history: History) -> dict[str, str]:
         if items and 2 * sum(map(_reads_as_name, items)) >= len(items):
             return {item: item for item in items}
         raise ParameterError(
-            _("the data have no product names, and items are no words"),
+            _("the data have no product names, and item codes are not words"),
             _("give a file that has them (--names), or your own categories (--file)"),
         )
     item = pl.col(history.schema.role(Role.ITEM).name).cast(pl.String).alias("item")

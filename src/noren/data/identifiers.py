@@ -124,7 +124,7 @@ def identifiers(
     names = _chosen(table, columns)
     if len(table) < 2:
         raise ParameterError(
-            _("a table of {rows} rows has nobody to tell apart").format(rows=len(table)),
+            _("a table of {rows} rows has nobody to distinguish").format(rows=len(table)),
             _("give a table of at least 2 rows"),
         )
     codes, sizes = coded_columns(table, names)

@@ -9,12 +9,13 @@ what was done and promised. On disk a release is a folder::
     secret/               pseudonyms.parquet, origin.parquet, run.json (seed, digest); readable by you alone
 
 The seed is secret: who holds the original and the seed can run the method again and read off the pseudonym map.
-:meth:`Release.publish` copies the public part and the statement, and nothing else.
+:meth:`Release.publish` copies the public part and the statement, and nothing else but a data card made from them.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -93,11 +94,12 @@ def _decoded(text: bytes | None) -> str | None:
 
 # a cluster writes folders of parts where one machine writes a file
 _PUBLIC_FILES = ("public.parquet", "public.parquet/*", "statement.json", "public.csv")
+_CARD_FILES = ("card.*.html", "card.*.md", "load_public.py")
 _SECRET_FILES = (
     *("pseudonyms.parquet", "pseudonyms.parquet/*", "origin.parquet", "origin.parquet/*"),
     *("run.json", "A.csv", "F.csv"),
 )
-PUBLISHED = FolderKind(_PUBLIC_FILES, _unsigned)
+PUBLISHED = FolderKind((*_PUBLIC_FILES, *_CARD_FILES), _unsigned)
 """A folder that was published: it may be replaced by another one to hand out."""
 RELEASE = FolderKind((*_PUBLIC_FILES, *(f"secret/{name}" for name in _SECRET_FILES)), _unsigned)
 """A folder with a release, whose secret part may be there or not."""
@@ -335,13 +337,22 @@ class Release:
                 write_rows(aligned, hidden / "A.csv")
             write_truth(self.secret.pseudonyms, hidden / "F.csv", self.public)
 
-    def publish(self, folder: str | Path, *, official: bool = False, replace_existing: bool = False) -> Path:
-        """Write the public part and the statement, and nothing else.
+    def publish(
+        self,
+        folder: str | Path,
+        *,
+        official: bool = False,
+        replace_existing: bool = False,
+        card: Mapping[str, bytes] | None = None,
+    ) -> Path:
+        """Write the public part and the statement, and nothing else but the data card that is handed over.
 
         With ``replace_existing`` a published folder is replaced; never one with a secret part or with a file of yours.
         """
         with writing_folder(folder, replace=replace_existing and PUBLISHED) as aside:
             self._write_public(aside, official=official)
+            for name, content in (card or {}).items():
+                (aside / name).write_bytes(content)
         return Path(folder)
 
     def _write_public(self, folder: Path, *, official: bool) -> None:

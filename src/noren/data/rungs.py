@@ -15,8 +15,9 @@ from noren.data.distinct import different
 from noren.data.formats.render import value_text
 from noren.data.formats.text_order import has_negative_zero
 from noren.data.frames import Table
-from noren.data.hierarchies import SAYS_NOTHING, Hierarchy
-from noren.data.schema import Column, Scale
+from noren.data.hierarchies.column_values import canonical, texts_of
+from noren.data.hierarchies.levels import MISSING_MARK, SAYS_NOTHING, Hierarchy
+from noren.data.schema import Column
 from noren.errors import ParameterError
 from noren.i18n import _
 from noren.kernels.arrays import Whole
@@ -27,8 +28,6 @@ __all__ = ["MISSING_MARK", "Missing", "Rungs", "complete_rows", "entropy_costs",
 
 Missing = Literal["category", "drop", "error"]
 
-MISSING_MARK = "?"
-"""A text that says a value is missing, as in UCI's files, unless a hierarchy lists it; so does an empty cell."""
 _SHOWN = 10
 
 
@@ -81,11 +80,6 @@ class Rungs:
         return labels.gather(self.ladder.maps()[level][self.codes]).alias(self.column.name)
 
 
-def texts_of(table: Table, column: Column) -> pl.Series:
-    """Return a column's exact values as text, as a hierarchy lists them."""
-    return _texts(exact_values(table, column), column)
-
-
 def _texts(values: pl.Series, column: Column) -> pl.Series:
     return values.to_frame().select(value_text(pl.col(values.name), column).alias(values.name))[values.name]
 
@@ -123,7 +117,7 @@ def on_rungs(
     unlisted: list[str] = []
     for name, given in hierarchies.items():
         column = table.schema[name]
-        place = _placed(exact_values(table, column), column, _in_canonical_text(given, column))
+        place = _placed(exact_values(table, column), column, canonical(given, column))
         if missing == "category":
             place = _with_missing(place)
         unlisted += [f"{name} = {value!r}" for value in _unlisted(place)]
@@ -146,20 +140,6 @@ def _placed(values: pl.Series, column: Column, hierarchy: Hierarchy) -> _Place:
     rows, which = different(values)
     known = values.gather(rows)
     return _Place(column, known if known.dtype == pl.String else _texts(known, column), which, hierarchy)
-
-
-def _in_canonical_text(hierarchy: Hierarchy, column: Column) -> Hierarchy:
-    """Return the hierarchy with its values written as ours are: 07 and 7.0 are the number 7."""
-    if column.scale != Scale.RATIO:
-        return hierarchy
-    own = hierarchy.values.cast(column.dtype, strict=False)
-    text = own.to_frame("0").select(value_text(pl.col("0"), column).alias("0"))["0"]
-    labels = hierarchy.labels.with_columns(text.fill_null(hierarchy.values))
-    return (
-        Hierarchy.of(hierarchy.name, labels.iter_rows())
-        if labels["0"].is_duplicated().any()
-        else Hierarchy(hierarchy.name, labels)
-    )
 
 
 def _with_missing(place: _Place) -> _Place:

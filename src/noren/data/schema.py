@@ -349,7 +349,7 @@ class Schema(BaseModel):
                 )
             if not set(_SOMETHING_BOUGHT) & set(roles):
                 raise ValueError(
-                    _("nothing tells of a purchase; give a column one of the roles {roles}").format(
+                    _("no column describes a purchase; give a column one of the roles {roles}").format(
                         roles=", ".join(_SOMETHING_BOUGHT)
                     )
                 )

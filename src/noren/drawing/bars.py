@@ -47,6 +47,7 @@ def bars(
     shown = distinct(labels, _LONGEST_BAR)
     rows: list[Spec] = [
         {"label": label, "series": name, "value": short(height)}
+        | ({"open": True} if not nominal and _is_open(label) else {})
         for name, heights in series.items()
         for label, height in zip(shown, heights, strict=True)
     ]
@@ -68,6 +69,9 @@ def bars(
             {"field": "value", "title": value_title or _("number"), "format": ",.4~r"},
         ],
     }
+    if not nominal and any(_is_open(label) for label in shown):
+        # a bar of all that lies beyond is no hump
+        encoding["opacity"] = {"condition": {"test": "datum.open", "value": 0.45}, "value": 1}
     roles = [f"${colours[i % len(colours)]}" for i in range(len(series))]
     if len(series) > 1:
         encoding[offset] = {"field": "series", "sort": list(series)}
@@ -88,6 +92,11 @@ def bars(
     elif title:
         spec["title"] = title
     return spec
+
+
+def _is_open(label: str) -> bool:
+    """Tell whether a bar holds everything below or above, as its label says."""
+    return label[:1] in ("<", "≥")
 
 
 def histogram(axis: Axis, values: Spread, *, top: float, released: bool) -> Spec:

@@ -107,6 +107,9 @@ def live(spec: Mapping[str, Any]) -> Spec:
         )
     if "panels" in spec:
         return {"panels": [live(panel) for panel in spec["panels"]]}
+    if "narrow" in spec:  # another chart for a place that is not wide enough for this one
+        whole = {name: part for name, part in spec.items() if name != "narrow"}
+        return live(whole) | {"narrow": live(spec["narrow"])}
     fit = {"type": "fit", "contains": "padding", "resize": True}
     return {"height": 200} | dict(spec) | {"width": "container", "autosize": fit, "config": _HOUSE}
 

@@ -42,6 +42,8 @@ _OUTER_BARS = 4
 _MOST_DAYS = 31
 # Purchases have a long tail to the right; beyond these shares of the rows one open bar is enough.
 _TAILS = (0.01, 0.95)
+_LONG_TAIL = 2.5
+"""How many times wider bars would be for all values than without the tails, where these are long."""
 _MONTHS = (1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 12_000)
 
 Unit = Literal["value", "number", "hour", "day", "month", "year"]
@@ -175,9 +177,12 @@ def _time_axis(days: Real, column: Column, most: int) -> Axis:
 
 
 def _number_axis(said: Real, column: Column, most: int) -> Axis:
-    grid = column.grid
     low, high = np.quantile(said, _TAILS[0], method="lower"), np.quantile(said, _TAILS[1], method="higher")
-    step = _nice((high - low) / (most - _OUTER_BARS) / grid) * grid
+    bars = most - _OUTER_BARS
+    step = _step(high - low, bars, said, column.grid)
+    whole = _step(np.ptp(said), bars, said, column.grid)
+    if whole <= _LONG_TAIL * step:  # no tail is long: an open bar would only look like a hump
+        low, high, step = said.min(), said.max(), whole
     first, last = math.floor(round(low / step, 9)), math.floor(round(high / step, 9))
     starts = np.round(np.arange(first, last + 1) * step, 12)
     labels = [_plain(start) for start in starts]
@@ -190,6 +195,21 @@ def _number_axis(said: Real, column: Column, most: int) -> Axis:
         cuts.append(stop)
         labels.append("≥" + _plain(stop))
     return Axis(column, tuple(labels), np.array(cuts, dtype=float), "number", float(step))
+
+
+def _step(span: float, bars: int, said: Real, grid: float) -> float:
+    """Return the width of bars: whole steps of the values, so that no bar holds more of them than its neighbours.
+
+    Where each step of the grid can have a bar, it has; else values that are all multiples of something wider, as whole
+    prices or rounded wages are, have bars that are multiples of it, too.
+
+    >>> _step(100.0, 36, np.array([0.0, 40.0, 100.0]), 1.0), _step(100.0, 36, np.array([0.0, 7.0, 100.0]), 1.0)
+    (20.0, 5.0)
+    """
+    if span <= bars * grid:
+        return grid
+    unit = max(int(np.gcd.reduce(np.unique(np.abs(np.round(said / grid))).astype(np.int64))), 1) * grid
+    return _nice(span / bars / unit) * unit
 
 
 def _nice(at_least: float) -> int:

@@ -77,6 +77,8 @@ class Curves:
         """Return the chart's heading: what the best attack finds now, and whether the budget is kept."""
         said = self._would_find() if self.proposed else self._finds()
         share = percent(round(_last(self.found[self.worst]), 4))
+        if all(curve[-1] is None for curve in self.found.values()):
+            said = _("What attacks find in everything released is not known after {period}")
         told = said.format(
             count=len(self.periods), attack=printable(self.worst, _LONGEST_NAME), share=share, period=self.periods[-1]
         )

@@ -8,14 +8,22 @@ from typing import Any
 from noren.drawing.ground import LONGEST_LABEL, Spec, scaled
 from noren.drawing.label_places import LETTER, Label, Spot, place_labels, text_width
 from noren.i18n import _
-from noren.judgement.numbers import number
+from noren.judgement.numbers import number, percent
 from noren.judgement.page_text import printable
 from noren.judgement.place import Place, frontier
 from noren.judgement.sentences import bare_word
 from noren.judgement.verdict import Word
 from noren.measures.places import place_of_measure
 
-__all__ = ["risk_map", "risk_map_chart", "risk_title", "risk_utility_map", "use_title"]
+__all__ = [
+    "lines_of",
+    "method_shapes",
+    "risk_map",
+    "risk_map_chart",
+    "risk_title",
+    "risk_utility_map",
+    "use_title",
+]
 
 _LONGEST_POINT = 32
 _LIVE = (560, 320)
@@ -26,6 +34,18 @@ _MARKS = {
     Word.BROKEN: ("triangle-up", "$persimmon"),
     Word.UNTRIED: ("square", "$muted"),
 }
+
+_SHAPES = (
+    "M0.5,-0.87L1,0L0.5,0.87L-0.5,0.87L-1,0L-0.5,-0.87Z",
+    "M-0.35,-0.95H0.35V-0.35H0.95V0.35H0.35V0.95H-0.35V0.35H-0.95V-0.35H-0.35Z",
+    "M0,-1L0.26,-0.32L0.98,-0.29L0.42,0.16L0.61,0.85L0,0.46L-0.61,0.85L-0.42,0.16L-0.98,-0.29L-0.26,-0.32Z",
+    "M0,0.9L-0.95,-0.75L0.95,-0.75Z",
+    "M-0.9,-0.9H0.9L0.25,0L0.9,0.9H-0.9L-0.25,0Z",
+    "M0.9,0L-0.75,0.95L-0.75,-0.95Z",
+    "M-0.95,-0.55L-0.55,-0.95L0,-0.4L0.55,-0.95L0.95,-0.55L0.4,0L0.95,0.55L0.55,0.95L0,0.4L-0.55,0.95L-0.95,0.55L-0.4,0Z",
+    "M-0.9,0L0.75,0.95L0.75,-0.95Z",
+)
+"""Hexagon, plus, star, triangle down, hourglass, triangle right, cross, triangle left."""
 
 
 # --- numbers and words -------------------------------------------------------------------------------------
@@ -60,25 +80,25 @@ def risk_title(points: Sequence[Mapping[str, Any] | Place]) -> str:
 
     >>> both = [{"risk_of": "guarantee"}, {"risk_of": "classes"}]
     >>> risk_title([Place(label="a", risk_of="attacks")]), risk_title(both)
-    ('customers re-identified', 'highest chance of being named')
+    ('customers re-identified', 'highest risk of re-identification')
     """
     attacks, classes = _("customers re-identified"), _("chance to find the most exposed person")
     proof = _("chance to find a person, at most")
     known = {"attacks": attacks, "classes": classes, "guarantee": proof}
     known |= {"reid-rate": attacks, "prosecutor": classes, "proof": proof}  # as older runs have it
     said = {known[kind] for kind in _kinds(points, "risk_of") if kind in known}
-    return said.pop() if len(said) == 1 else _("highest chance of being named")
+    return said.pop() if len(said) == 1 else _("highest risk of re-identification")
 
 
 def use_title(points: Sequence[Mapping[str, Any] | Place]) -> str:
     """Return what the use of points is, in words; the measures are told by ``use_of``.
 
     >>> use_title([{"use_of": "cell-error"}]), use_title([])
-    ('use kept, 1 − U', 'use kept')
+    ('utility kept, 1 − U', 'utility kept')
     """
     told = [place_of_measure(name) for name in _kinds(points, "use_of")]
     titles = {_(one.title) for one in told if one is not None}
-    return titles.pop() if len(titles) == 1 else _("use kept")
+    return titles.pop() if len(titles) == 1 else _("utility kept")
 
 
 def _kinds(points: Sequence[Mapping[str, Any] | Place], name: str) -> set[str]:
@@ -121,6 +141,8 @@ def risk_utility_map(
     addresses: Sequence[str] = (),
     published: Sequence[Place] = (),
     legend: bool = False,
+    methods: Sequence[str] = (),
+    allowed: float | None = None,
 ) -> Spec:
     """Return the map: right is more useful, down is safer; a step line joins the releases that no other beats.
 
@@ -138,9 +160,14 @@ def risk_utility_map(
         Whether to look at the part of the map where the places are.
     taken
         The places with a ring, which says that this is the one to take.
+    methods
+        What made each place; where given, the shape of a mark tells it, and a mark is hollow that may not be taken.
+    allowed
+        The risk that a rule allows, drawn as a line.
     """
     every = [*places, *published]
-    across, up = _across([p.use or 0.0 for p in every], near=near), _upwards([p.risk or 0.0 for p in every])
+    risks = [p.risk or 0.0 for p in every] + ([] if allowed is None else [allowed])
+    across, up = _across([p.use or 0.0 for p in every], near=near), _upwards(risks)
     use_words, risk_words = titles or (use_title(places), risk_title(places))
     channels = {
         "x": scaled("use", _("{use} (right is more useful)").format(use=use_words), across, ".2~f" if near else ".1f"),
@@ -155,23 +182,20 @@ def risk_utility_map(
     layers = [_layer([rows[i] for i in best], step, channels) for best in joined]
     tooltip = [
         {"field": "label", "title": _("release")},
-        {"field": "use", "title": _("use kept (higher is more useful)"), "format": ".3f"},
+        {"field": "use", "title": _("utility kept (higher is more useful)"), "format": ".3f"},
         {"field": "risk", "title": risk_words, "format": ".1%"},
     ]
     if published:
         hollow = {"type": "point", "filled": False, "shape": "circle", "size": 80, "color": "$muted"}
         told = {"tooltip": [tooltip[0] | {"title": _("published entry")}, *tooltip[1:]]}
         layers.append(_layer([_on_map(p) for p in published], hollow | {"strokeWidth": 1.5}, channels | told))
-    scale = {"domain": [bare_word(word) for word in _MARKS]}
-    key = {"orient": "top", "title": None} if legend else None
-    shape, colour = (
-        {"field": "verdict", "type": "nominal", "scale": scale | {"range": list(looks)}, "legend": key}
-        for looks in zip(*_MARKS.values(), strict=True)
-    )
-    said = {"shape": shape, "color": colour, "tooltip": [*tooltip, {"field": "verdict", "title": _("verdict")}]}
+    said = _looks(methods, legend=legend)
+    said["tooltip"] = [*tooltip, {"field": "verdict", "title": _("verdict")}]
     if addresses:
         said["href"] = {"field": "address"}
-    marks = _layer(rows, {"type": "point", "filled": True, "size": 110, "opacity": 1}, channels | said)
+    if methods:
+        rows = [row | {"method": method} for row, method in zip(rows, methods, strict=True)]
+    marks = _mark_layers(rows, places, channels | said, filled_alone=not methods)
 
     def spot(place: Place) -> Spot:
         left = ((place.use or 0.0) - across[0]) / (across[1] - across[0])
@@ -182,17 +206,64 @@ def risk_utility_map(
     # labels are placed for one line; where there are several, what they are about lies apart
     labels = place_labels(spots, shown, size, [spots[i] for best in joined for i in best])
     leads, words = _label_layers(rows, spots, shown, labels, channels)
-    layers += [*leads, marks, *words]
+    layers += [*([] if allowed is None else _allowed_layers(allowed, channels)), *leads, *marks, *words]
     if taken:
         ring = {"type": "point", "shape": "circle", "filled": False, "color": "$indigo", "strokeWidth": 2, "opacity": 1}
         layers.append(_layer([rows[i] for i in taken], ring | {"size": 420}, channels))
     return {"layer": layers, "width": size[0], "height": size[1] + (60 if legend else 0)}
 
 
+def method_shapes(methods: Sequence[str]) -> dict[str, str]:
+    """Return the shape of each method's marks, as a path between -1 and 1; none is the mark of a verdict."""
+    return {method: _SHAPES[i % len(_SHAPES)] for i, method in enumerate(dict.fromkeys(methods))}
+
+
+def _looks(methods: Sequence[str], *, legend: bool) -> Spec:
+    """Return what the shape and the colour of marks tell."""
+    key = {"orient": "top", "title": None} if legend else None
+    scale = {"domain": [bare_word(word) for word in _MARKS]}
+    shape, colour = (
+        {"field": "verdict", "type": "nominal", "scale": scale | {"range": list(looks)}, "legend": key}
+        for looks in zip(*_MARKS.values(), strict=True)
+    )
+    if methods:
+        shapes = method_shapes(methods)
+        drawn = {"domain": list(shapes), "range": list(shapes.values())}
+        shape = {"field": "method", "type": "nominal", "scale": drawn, "legend": key}
+    return {"shape": shape, "color": colour}
+
+
+def _mark_layers(rows: Sequence[Spec], places: Sequence[Place], encoding: Spec, *, filled_alone: bool) -> list[Spec]:
+    """Return the marks; those that may not be taken are hollow, where shapes do not tell it."""
+    mark = {"type": "point", "filled": True, "size": 110, "opacity": 1}
+    if filled_alone:
+        return [_layer(rows, mark, encoding)]
+    apart = {
+        safe: [row for row, place in zip(rows, places, strict=True) if place.word.is_safe == safe]
+        for safe in (False, True)
+    }
+    hollow = mark | {"filled": False, "strokeWidth": 2}
+    return [_layer(some, mark if safe else hollow, encoding) for safe, some in apart.items() if some]
+
+
+def _allowed_layers(allowed: float, channels: Spec) -> list[Spec]:
+    """Return a level line at the risk that is allowed, and what it is."""
+    row = [{"risk": allowed, "said": _("allowed: {risk}").format(risk=percent(allowed))}]
+    level = {"y": channels["y"]}
+    rule = {"type": "rule", "color": "$persimmon", "strokeDash": [2, 3], "strokeWidth": 1.5}
+    text = {"type": "text", "align": "right", "baseline": "bottom", "dx": -4, "dy": -3, "fontSize": 12, "color": "$ink"}
+    return [_layer(row, rule, level), _layer(row, text, level | {"x": {"value": "width"}, "text": {"field": "said"}})]
+
+
 def _lines(places: Sequence[Place]) -> list[list[int]]:
     """Return the frontier, a line for each measure of use."""
+    return lines_of(places, frontier(places))
+
+
+def lines_of(places: Sequence[Place], best: Sequence[int]) -> list[list[int]]:
+    """Return places in lines, one for each measure of use."""
     found: dict[str | None, list[int]] = {}
-    for i in frontier(places):
+    for i in best:
         found.setdefault(places[i].use_of, []).append(i)
     return list(found.values())
 

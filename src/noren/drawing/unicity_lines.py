@@ -40,7 +40,7 @@ def unicity_lines(
         keys = ("unique", "low", "high")
         if all("forgiving" in step for step in steps):
             keys = ("forgiving", "forgiving_low", "forgiving_high")
-        said = _("{label}, rightly") if keys[0] == "forgiving" else _("{label}, one pseudonym left")
+        said = _("{label}, correctly") if keys[0] == "forgiving" else _("{label}, one pseudonym left")
         lines[said.format(label=label)] = [_point(step, *keys) for step in steps]
     names = distinct(list(lines), LONGEST_NAME + 16)
     rows = [row | {"line": name} for name, points in zip(names, lines.values(), strict=True) for row in points]

@@ -91,7 +91,7 @@ def vote(pool: Pool, public: Table, statement: Statement, secret: str, progress:
     ]
     if not known:
         raise SchemaError(
-            _("the attacker knows nothing by which a person could be looked up"),
+            _("the attacker knows no column by which a person could be looked up"),
             _('give columns role = "quasi" in the schema'),
         )
     truth, value, values = _coded(pool.people, public, secret)

@@ -225,8 +225,8 @@ def _stop_at_few(members: int, controls: int) -> None:
     if min(members, controls) < FEWEST:
         raise ParameterError(
             _(
-                "{members:,} people in the data and {controls:,} in the control group are too few to tell more "
-                "than luck"
+                "{members:,} people in the data and {controls:,} in the control group are too few to tell an "
+                "effect from chance"
             ).format(members=members, controls=controls),
             _("give at least {fewest} of each").format(fewest=FEWEST),
         )

@@ -125,7 +125,7 @@ def infer(
         )
     if control is None:
         raise ParameterError(
-            _("without a control group nobody knows what could be guessed of anybody"),
+            _("without a control group it cannot be told what could be guessed without the release"),
             _("give people who are not in the data (--control)"),
         )
     there = opened(release)

@@ -46,7 +46,7 @@ def terms(*anchors: str) -> dict[str, GlossaryEntry]:
     """Return words by their anchors, in the language now spoken.
 
     >>> terms("named")["named"].meaning
-    'How many pseudonyms the attacker puts a customer’s name to.'
+    'How many pseudonyms the attack assigns to a customer.'
     """
     known = {one.anchor: one for one in (*_about_verdicts(), *_about_risk(), *_about_use())}
     return {anchor: known[anchor] for anchor in anchors}
@@ -56,6 +56,7 @@ def chapters() -> list[Chapter]:
     """Return all words, in the language now spoken."""
     return [
         Chapter("release", _("A release and its parts"), _about_releases()),
+        Chapter("field", _("Terms of the field"), _about_the_field()),
         Chapter("verdicts", _("How safe a release is"), _about_verdicts()),
         Chapter("attackers", _("What an attacker achieves"), _about_risk()),
         Chapter("tables", _("Risk in tables"), _about_tables()),
@@ -72,7 +73,7 @@ def _about_releases() -> list[GlossaryEntry]:
         GlossaryEntry(
             "original",
             _("original"),
-            _("The data as they were uploaded. They stay on this machine and are part of no release."),
+            _("The data before protection. They stay on this machine and are part of no release."),
         ),
         GlossaryEntry(
             "public-part",
@@ -83,27 +84,30 @@ def _about_releases() -> list[GlossaryEntry]:
             "secret-part",
             _("secret part"),
             _(
-                "Who is behind which pseudonym, and the seed that rebuilds it. It judges attacks and must never "
-                "leave the steward."
+                "The lookup table from pseudonyms to customers, where each row came from, and the seed that rebuilds "
+                "both. Attacks are scored against it; it must never leave the steward."
             ),
         ),
         GlossaryEntry(
             "pseudonym",
             _("pseudonym"),
-            _("A made-up name in place of a customer’s. It hides a name, not a person: purchases give people away."),
+            _(
+                "A made-up identifier in place of a customer’s. It hides a name, not a person: purchases give people "
+                "away."
+            ),
         ),
         GlossaryEntry(
             "generalised",
             _("generalised"),
-            _("A cell that says less than it did, but nothing false: a range in place of a number, a set of items."),
+            _("Replaced by something less precise but true: a range in place of a number, a set in place of an item."),
         ),
-        GlossaryEntry("suppressed", _("suppressed"), _("A cell that says nothing any more.")),
+        GlossaryEntry("suppressed", _("suppressed"), _("Removed: the cell holds no information any more.")),
         GlossaryEntry(
             "k",
             _("k"),
             _(
-                "How many people share what is released about each of them. With k = 3 whoever recognises the history "
-                "still has to choose among three people. A larger k is safer and less exact."
+                "How many people at least share what is released about each of them. With k = 3 whoever recognises a "
+                "history still has to choose among three people. A larger k is safer and less precise."
             ),
             _("higher is safer"),
         ),
@@ -111,9 +115,104 @@ def _about_releases() -> list[GlossaryEntry]:
             "seed",
             _("seed"),
             _(
-                "The number that chance starts from. The same data, method and seed give the same release, byte for "
-                "byte."
+                "The number that fixes every random choice. The same data, method and seed give the same release, "
+                "byte for byte."
             ),
+        ),
+    ]
+
+
+def _about_the_field() -> list[GlossaryEntry]:
+    safer = _("higher is safer")
+    return [
+        GlossaryEntry(
+            "re-identification",
+            _("re-identification"),
+            _("Finding out which person a record or a pseudonym of a release belongs to."),
+        ),
+        GlossaryEntry(
+            "pseudonymisation",
+            _("pseudonymisation"),
+            _(
+                "Replacing names and numbers of people by pseudonyms. By itself it does not anonymise: whoever knows "
+                "some of a person’s records finds the others."
+            ),
+        ),
+        GlossaryEntry(
+            "lookup-table",
+            _("lookup table"),
+            _("Which pseudonym stands for whom. It is a part of the secret part."),
+        ),
+        GlossaryEntry(
+            "identifier",
+            _("identifier"),
+            _(
+                "A column that identifies a person by itself, such as a name or a member’s number. Its values are "
+                "not released."
+            ),
+        ),
+        GlossaryEntry(
+            "quasi-identifier",
+            _("quasi-identifier"),
+            _(
+                "A column that others may know of a person and that identifies people together with others, such as "
+                "age, sex and post code."
+            ),
+        ),
+        GlossaryEntry(
+            "sensitive-attribute",
+            _("sensitive attribute"),
+            _("A column whose value nobody should learn of a person, such as an illness or an income."),
+        ),
+        GlossaryEntry(
+            "k-anonymity",
+            _("k-anonymity"),
+            _("Every released record is shared by at least k people, so none of them can be told from k − 1 others."),
+            safer,
+        ),
+        GlossaryEntry(
+            "l-diversity",
+            _("ℓ-diversity"),
+            _(
+                "Every class has at least ℓ different sensitive values. With ℓ = 1 a class gives its members’ value "
+                "away, however large k is."
+            ),
+            safer,
+        ),
+        GlossaryEntry(
+            "t-closeness",
+            _("t-closeness"),
+            _("The sensitive values of every class are distributed as in the whole table, up to a distance of t."),
+            _("lower is safer"),
+        ),
+        GlossaryEntry(
+            "linkage-attack",
+            _("linkage attack"),
+            _("Matching records of a release with records that carry names, by the values that both have."),
+        ),
+        GlossaryEntry(
+            "singling-out",
+            _("singling out"),
+            _("Isolating the records of one person in the data, even before anybody knows who that is."),
+        ),
+        GlossaryEntry(
+            "control-group",
+            _("control group"),
+            _(
+                "People like those in the data who are not in them. What an attack infers about them cannot come from "
+                "the release."
+            ),
+        ),
+        GlossaryEntry(
+            "perturbation",
+            _("perturbation"),
+            _("Changing values at random, by a distribution that is known, so that counts can still be estimated."),
+        ),
+        GlossaryEntry(
+            "utility",
+            _("utility"),
+            _("How well analyses of a release agree with analyses of the original."),
+            _("higher is more useful"),
         ),
     ]
 
@@ -124,9 +223,9 @@ def _about_verdicts() -> list[GlossaryEntry]:
             "membership-inference",
             _("membership inference"),
             _(
-                "Telling that somebody is in the data, without telling which record is theirs. It is judged beside "
-                "people who are not in the data: how many people in them are found where one in ten of others is "
-                "taken for one."
+                "Inferring that a person is in the data, without linking a record to them. It is measured against a "
+                "control group of people who are not in the data: the true positive rate at a false positive rate of "
+                "10 %."
             ),
             _("lower is safer"),
         ),
@@ -134,8 +233,8 @@ def _about_verdicts() -> list[GlossaryEntry]:
             "attribute-inference",
             _("attribute inference"),
             _(
-                "Guessing what was not known of somebody, such as an illness or an unseen purchase. Only what is "
-                "guessed rightly of people in the data beyond people outside is the release’s doing."
+                "Inferring an unknown attribute of a person, such as an illness or an unseen purchase. Only the "
+                "success beyond that on the control group, people who are not in the data, comes from the release."
             ),
             _("lower is safer"),
         ),
@@ -152,16 +251,17 @@ def _about_verdicts() -> list[GlossaryEntry]:
             "rule",
             _("rule"),
             _(
-                "What the recipient may be able to do: the highest chance of naming a person rightly that is "
-                "tolerated, and how it is tested whether more is possible. It is chosen before anything is tried."
+                "What the recipient may be able to do: the highest tolerated probability of re-identifying a person, "
+                "and the test of whether an attack exceeds it. It is chosen before anything is tried."
             ),
         ),
         GlossaryEntry(
             "risk",
             _("risk"),
             _(
-                "The highest chance of being named: what is proved, where that is enough for the rule; else what the "
-                "smallest class of a table tells, or the share of customers that the best attack names rightly."
+                "The highest probability of being re-identified: what is proved, where that is enough for the rule; "
+                "else what the smallest class of a table implies, or the share of customers that the best attack "
+                "re-identifies."
             ),
             _("lower is safer"),
         ),
@@ -175,47 +275,53 @@ def _about_risk() -> list[GlossaryEntry]:
             "attack",
             _("attack"),
             _(
-                "A program that knows the original purchases and tries to put customers’ names to pseudonyms. We "
-                "attack every release with all that we have, because others will."
+                "A program that knows the original purchases and tries to re-identify the customers behind "
+                "pseudonyms. Every release is attacked with all that we have, because others will attack it, too."
             ),
         ),
-        GlossaryEntry("named", _("named"), _("How many pseudonyms the attacker puts a customer’s name to.")),
-        GlossaryEntry("right", _("right"), _("How many of these names are right."), safer),
+        GlossaryEntry("named", _("named"), _("How many pseudonyms the attack assigns to a customer.")),
+        GlossaryEntry("right", _("right"), _("How many of these guesses are right."), safer),
         GlossaryEntry(
             "rate",
             _("rate"),
             _(
-                "The share of the names that is right, and the interval of 95 % about it (Clopper and Pearson), as if "
-                "answers were independent of each other."
+                "The share of guesses that are right, with its 95 per cent interval (Clopper–Pearson), as if guesses "
+                "were independent of each other."
             ),
             safer,
         ),
         GlossaryEntry(
             "chance",
             _("rate by chance"),
-            _("The share of names that would be right in the mean if each were drawn at random from all customers."),
+            _("The expected share of right guesses if each were drawn at random from all customers."),
         ),
         GlossaryEntry(
             "share",
-            _("customers named rightly"),
-            _("The share of all customers whom an attack names rightly at least once."),
+            _("customers re-identified"),
+            _("The share of all customers whom an attack re-identifies at least once."),
             safer,
         ),
         GlossaryEntry(
             "best",
-            _("surest names"),
-            _("Of the names that the attack is surest of, as many as tell most, how many are right."),
+            _("most confident guesses"),
+            _(
+                "Of the attack’s most confident guesses, as many of them as count most against the release, how many "
+                "are right."
+            ),
             safer,
         ),
         GlossaryEntry(
             "needed",
             _("needed"),
-            _("How many right ones among these surest names refute by the rule that the tolerance is kept."),
+            _("How many right ones among its most confident guesses refute, by the rule, that the tolerance is kept."),
         ),
         GlossaryEntry(
             "frontier",
             _("frontier"),
-            _("The releases that no other one beats: none is safer and as useful, or as safe and more useful."),
+            _(
+                "The Pareto frontier, the releases that no other one beats: none is safer and as useful, or as safe "
+                "and more useful."
+            ),
         ),
     ]
 
@@ -226,42 +332,49 @@ def _about_tables() -> list[GlossaryEntry]:
         GlossaryEntry(
             "class",
             _("class"),
-            _("Rows or pseudonyms that cannot be told apart. Who is in a class of one can be found."),
+            _(
+                "An equivalence class: rows or pseudonyms that cannot be told apart. Whoever is in a class of one can "
+                "be found."
+            ),
             _("larger is safer"),
         ),
         GlossaryEntry(
             "prosecutor",
-            _("risk of the most exposed person"),
+            _("prosecutor risk"),
             _(
-                "Somebody knows that a certain person is in the table and looks the person up: the chance to pick the "
-                "right row where it is highest, one in the smallest class."
+                "The attacker knows that a certain person is in the table and looks for their row: the probability of "
+                "picking the right one where it is highest, one in the smallest class."
             ),
             safer,
         ),
         GlossaryEntry(
             "journalist",
-            _("risk against anybody"),
-            _("Somebody wants to expose anybody at all: the chance to be right about one row in a larger population."),
+            _("journalist risk"),
+            _(
+                "The attacker wants to expose anybody at all: the probability of being right about one row in a "
+                "larger population."
+            ),
             safer,
         ),
         GlossaryEntry(
             "marketer",
-            _("risk on average"),
-            _("Somebody links every row: the share of rows that would be linked rightly."),
+            _("marketer risk"),
+            _("The attacker links every row to a person: the share of rows that would be linked correctly."),
             safer,
         ),
         GlossaryEntry(
             "pk",
             _("Pk-anonymity"),
             _(
-                "A proof rather than a count: whoever knows all original rows and sees all released ones cannot say "
-                "with a probability above 1/k which row is whose. Values are redrawn by chance to make it so."
+                "Probabilistic k-anonymity, a proof rather than a count: an attacker who knows all original rows and "
+                "sees all released ones cannot say with a probability above 1/k which row is whose. Values are "
+                "randomised to make it so."
             ),
             _("higher k is safer"),
         ),
         GlossaryEntry(
             "rho",
-            _("ρ, the share that is kept"),
+            _("ρ, the retention probability"),
             _("The probability with which a value is left as it is. What is not kept is drawn anew from all values."),
             _("higher is more useful, lower is safer"),
         ),
@@ -269,8 +382,8 @@ def _about_tables() -> list[GlossaryEntry]:
             "reconstruction",
             _("reconstructed"),
             _(
-                "The noise that was added is known, so its effect on whole tables can be reckoned back: no person’s "
-                "row, but how many rows each cell had."
+                "The distribution of the noise is known, so its effect on whole tables can be estimated and removed: "
+                "no person’s row, but how many rows each cell had."
             ),
         ),
     ]
@@ -283,25 +396,25 @@ def _about_use() -> list[GlossaryEntry]:
             "error",
             _("U, error per cell"),
             _(
-                "The error to expect when a value is drawn from each released cell: 0 for an exact copy, 1 for a "
+                "The expected error when a value is drawn from each released cell: 0 for an exact copy, 1 for a "
                 "release that says nothing."
             ),
             less,
         ),
-        GlossaryEntry("use-kept", _("use kept"), _("What the error leaves: 1 − U."), more),
+        GlossaryEntry("use-kept", _("utility kept"), _("What the error leaves: 1 − U."), more),
         GlossaryEntry(
             "precision",
             _("L1 precision"),
             _(
-                "The share of records that stand in the right cell of a cross tabulation: 1 when every cell has as "
-                "many as in the original, 0 when no record is where one was."
+                "The share of records in the right cell of a cross tabulation: 1 when every cell has as many as in "
+                "the original, 0 when no record is where one was."
             ),
             more,
         ),
         GlossaryEntry(
             "shift",
             _("net shift"),
-            _("The share of rows by which bars of the release are taller than the original’s."),
+            _("By how much bars of the release are taller than the original’s, summed up, as a share of the rows."),
             less,
         ),
         GlossaryEntry(
@@ -317,14 +430,17 @@ def _about_series() -> list[GlossaryEntry]:
             "ledger",
             _("ledger"),
             _(
-                "The book of everything that was released about the same people. Each month may look safe by itself "
-                "and not be so on top of the others; the ledger tells before the next one goes out."
+                "The record of everything released about the same people. Each month may look safe by itself and not "
+                "be so together with the others; the ledger tells before the next one goes out."
             ),
         ),
         GlossaryEntry(
             "budget",
             _("budget"),
-            _("How much may be found at most, decided beforehand. The ledger warns of a release that would break it."),
+            _(
+                "The highest joint risk of all releases that is allowed, decided beforehand. The ledger warns of a "
+                "release that would exceed it."
+            ),
         ),
     ]
 

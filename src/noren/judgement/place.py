@@ -1,17 +1,22 @@
-"""Where a release stands on the map of risk and use, and which of several no other beats."""
+"Where a release stands on the map of risk and utility, and which of several no other beats."
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean
+from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
+from noren.judgement.rule import Rule
 from noren.judgement.verdict import Verdict, Word
 from noren.measures.places import placing
 from noren.protocols import Score
 
-__all__ = ["Place", "beats", "frontier", "over_runs", "place_of"]
+__all__ = ["Place", "beats", "far_beyond", "frontier", "over_runs", "place_of", "worth_a_choice"]
+
+_FAR: Final = 2
+"""How many times what is allowed puts a release out of the question."""
 
 
 class Place(BaseModel):
@@ -22,8 +27,8 @@ class Place(BaseModel):
     use, use_of
         The share of the use that is kept, 0 to 1, and the measure that tells it.
     risk, risk_of
-        The highest chance of being named, and what tells it: the guarantee, where it is within the tolerance, else the
-        classes of a table or the best attack.
+        The highest probability of being re-identified, and what tells it: the guarantee, where it is within the
+        tolerance, else the classes of a table or the best attack.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -101,6 +106,27 @@ def frontier(places: Sequence[Place]) -> list[int]:
     kept = [i for i in placed if not any(beats(places[j], places[i]) for j in placed)]
     order = list(dict.fromkeys(places[i].use_of for i in placed))
     return sorted(kept, key=lambda i: (order.index(places[i].use_of), places[i].use or 0.0, places[i].risk or 0.0))
+
+
+def worth_a_choice(places: Sequence[Place]) -> list[int]:
+    """Return the places of the frontier that may be handed out; what may not is no choice, however useful.
+
+    >>> worth_a_choice([Place(label="raw", use=1.0, risk=0.99, word="broken"),
+    ...                 Place(label="k = 5", use=0.7, risk=0.2, word="proved")])
+    [1]
+    """
+    return [i for i in frontier(places) if places[i].word.is_safe]
+
+
+def far_beyond(place: Place, rule: Rule) -> bool:
+    """Tell whether a release is broken at more than twice the risk that is allowed: no map need show where.
+
+    >>> from noren.judgement.rule import rule_named
+    >>> near, far = (Place(label="a", use=0.5, risk=risk, word="broken") for risk in (0.4, 0.41))
+    >>> far_beyond(near, rule_named("partner")), far_beyond(far, rule_named("partner"))
+    (False, True)
+    """
+    return place.word == Word.BROKEN and (place.risk or 0.0) > _FAR * float(rule.tolerance)
 
 
 def beats(one: Place, other: Place) -> bool:

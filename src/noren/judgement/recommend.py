@@ -1,8 +1,7 @@
 """Which of many settings to take: a rule that fits in a sentence, and what else there would be.
 
-*Of the settings that are proved or withstand, the one that keeps the most use; of equals proved before withstands, then
-the one with less risk.* Uses that different measures tell are not held against each other: there is then one answer for
-each of them.
+*Of the settings that are proved or withstand, the one that keeps the most utility; of equals proved before withstands,
+then the one with less risk.* Utilities by different measures are not compared: there is then one answer for each.
 """
 
 from __future__ import annotations

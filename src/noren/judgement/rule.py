@@ -98,10 +98,10 @@ RULES: Final[Mapping[str, Rule]] = {
 }
 """The rules that have a name, the strictest first."""
 RECIPIENTS: Final[Mapping[str, str]] = {
-    "sensitive": N_("anybody, of data in which it is a secret who is in them"),
+    "sensitive": N_("anybody, where being in the data is itself a secret"),
     "public": N_("anybody, as on a public web page"),
     "partner": N_("a partner who is bound by a contract"),
-    "inside": N_("people of your own house"),
+    "inside": N_("people of your own organisation"),
     "pwscup2018": N_("the attackers of PWS Cup 2018, by the contest’s own test"),
 }
 """Whom each of them is meant for."""

@@ -10,7 +10,7 @@ from noren.inference.findings import JUDGED_FPR, Inferred
 from noren.judgement.evidence import TableFacts
 from noren.judgement.judging import beyond, not_inferred
 from noren.judgement.numbers import count, number, percent
-from noren.judgement.place import Place, frontier
+from noren.judgement.place import Place, worth_a_choice
 from noren.judgement.rule import RECIPIENTS, Rule
 from noren.judgement.verdict import Exhibit, Reason, Verdict, Word
 from noren.measures.safety.table_classes import LIKELY
@@ -19,11 +19,15 @@ from noren.naming import listing
 __all__ = [
     "allowed",
     "bare_word",
+    "besides",
     "cautions",
+    "far_sentence",
     "finding",
     "frontier_sentence",
     "guessed_sentences",
+    "headline_sentence",
     "inferred_sentences",
+    "outcome_words",
     "rule_sentence",
     "told_sentences",
     "verdict_sentence",
@@ -54,7 +58,7 @@ def word_meaning(word: Word) -> str:
     return {
         Word.PROVED: _("A guarantee within the tolerance holds, whatever an attacker does."),
         Word.WITHSTANDS: _("Nothing is proved within the tolerance, but no attack that was tried exceeds it."),
-        Word.BROKEN: _("Somebody is named, or something told, beyond the tolerance."),
+        Word.BROKEN: _("Somebody is re-identified, or something disclosed, beyond the tolerance."),
         Word.UNTRIED: _("Nothing was tried that decides, so nothing is known."),
     }[word]
 
@@ -68,13 +72,16 @@ def rule_sentence(rule: Rule) -> str:
     """Return a rule in a sentence."""
     whom = _(RECIPIENTS[rule.name]) if rule.name in RECIPIENTS else _("a rule of your own")
     test = (
-        _("each attack is judged by its surest answers, as many as tell most, under the {bound} bound")
+        _(
+            "each attack is judged by its most confident guesses, as many as count most against the release, under "
+            "the {bound} bound"
+        )
         if rule.answers == "best"
-        else _("each attack is judged by all of its answers, under the {bound} bound")
+        else _("each attack is judged by all of its guesses, under the {bound} bound")
     ).format(bound=rule.bound)
     said = _(
-        "Rule {name} ({whom}): nobody may be named rightly with a chance above {allowed} (k = {k}); {test}, with a "
-        "chance of a false alarm of {alpha} shared by {attackers} attackers."
+        "Rule {name} ({whom}): nobody may be re-identified with a probability above {allowed} (k = {k}); {test}, "
+        "with a false-alarm probability of {alpha} shared by {attackers} attackers."
     ).format(
         name=rule.name or allowed(rule),
         whom=whom,
@@ -87,8 +94,8 @@ def rule_sentence(rule: Rule) -> str:
     if rule.membership is None and rule.attributes is None:
         return said
     return _(
-        "{sentence} Beyond what is told of people outside, at most {membership} of being in the data may be told, and "
-        "{attributes} of a secret."
+        "{sentence} Beyond the control group, membership may be inferred by at most {membership}, and a secret "
+        "attribute by {attributes}."
     ).format(
         sentence=said,
         membership=percent(float(1 if rule.membership is None else rule.membership)),
@@ -100,17 +107,47 @@ def rule_sentence(rule: Rule) -> str:
 
 
 def verdict_sentence(verdict: Verdict) -> str:
-    """Return what a verdict says of its release, and what it leaves out because it broke down."""
-    said = _SAID[verdict.reason](verdict)
+    """Return what a verdict says of its release, what luck let attacks hit, and what broke down."""
+    said = headline_sentence(verdict)
+    for more in besides(verdict):
+        said = _("{sentence} {more}").format(sentence=said, more=more)
+    return said
+
+
+def headline_sentence(verdict: Verdict) -> str:
+    """Return what a page says first of a release: its verdict, without what is only to be known beside it."""
+    return _SAID[verdict.reason](verdict)
+
+
+def besides(verdict: Verdict) -> list[str]:
+    """Return what is to be known beside the headline and changes no verdict: luck, and what broke down."""
+    return [said for said in (_luck(verdict), _not_ended(verdict)) if said]
+
+
+def _luck(verdict: Verdict) -> str:
+    """Return that attacks hit more than is proved of a history; nothing where they did not."""
+    guarantee, facts = verdict.guarantee, verdict.facts
+    if verdict.reason != Reason.GUARANTEE or guarantee is None or guarantee.by == "noise":
+        return ""
+    best = max(verdict.evidence, key=lambda one: one.customers, default=None)
+    if best is None or facts.kind == Kind.TABLE or facts.periods > 1 or best.customers <= guarantee.bound:
+        return ""
+    return ngettext(
+        "By luck the attack tried hit {customers} of the customers.",
+        "By luck the best of {tried} attacks tried hit {customers} of the customers.",
+        len(verdict.evidence),
+    ).format(tried=count(len(verdict.evidence)), customers=percent(best.customers))
+
+
+def _not_ended(verdict: Verdict) -> str:
     failed = verdict.facts.failed
     if not failed or verdict.word == Word.BROKEN:
-        return said
-    more = ngettext(
-        "{sentence} One thing was not tried to its end: {names}.",
-        "{sentence} {count} things were not tried to their end: {names}.",
+        return ""
+    return ngettext(
+        "One thing was not tried to its end: {names}.",
+        "{count} things were not tried to their end: {names}.",
         len(failed),
-    )
-    return more.format(sentence=said, count=count(len(failed)), names=listing(list(failed)))
+    ).format(count=count(len(failed)), names=listing(list(failed)))
 
 
 def _guarantee(verdict: Verdict) -> str:
@@ -120,34 +157,25 @@ def _guarantee(verdict: Verdict) -> str:
     words = {"bound": percent(guarantee.bound), "k": number(guarantee.k), "allowed": allowed(verdict.rule)}
     if guarantee.by == "noise":
         return _(
-            "Proved: nobody’s row can be told with a chance above {bound} (k = {k}), whatever an attacker knows; "
-            "{allowed} is allowed."
+            "Proved: no row can be linked to a person with a probability above {bound} (k = {k}), whatever an "
+            "attacker knows; {allowed} is allowed."
         ).format(**words)
     if facts.kind == Kind.TABLE:
         return _(
-            "Proved: every row is alike to at least {others} others, so whoever looks a person up is right with a "
-            "chance of {bound} at most; {allowed} is allowed."
+            "Proved: every row is indistinguishable from at least {others} others, so whoever looks a person up "
+            "is right with a probability of {bound} at most; {allowed} is allowed."
         ).format(others=number(guarantee.k - 1), **words)
     if facts.periods > 1:
         return _(
-            "Proved: at least {k} customers share each history in each of the {periods} periods, so no pseudonym is "
-            "named rightly with a chance above {bound}, whoever holds them all; {allowed} is allowed. Each period is "
-            "another try: whoever guesses in all of them names up to {once} of the customers rightly at least once, "
-            "and cannot tell which."
+            "Proved: at least {k} customers share each history in each of the {periods} periods, so no pseudonym "
+            "is re-identified with a probability above {bound}, whoever holds them all; {allowed} is allowed. "
+            "Each period is another try: whoever guesses in all of them re-identifies up to {once} of the "
+            "customers at least once, and cannot tell which."
         ).format(periods=count(facts.periods), once=percent(facts.once or 0.0), **words)
-    said = _(
-        "Proved: at least {k} customers share each released history, so nobody is named rightly with a chance above "
-        "{bound}, whatever an attacker does; {allowed} is allowed."
+    return _(
+        "Proved: at least {k} customers share each released history, so nobody is re-identified with a "
+        "probability above {bound}, whatever an attacker does; {allowed} is allowed."
     ).format(**words)
-    best = max(verdict.evidence, key=lambda one: one.customers, default=None)
-    if best is None or best.customers <= guarantee.bound:
-        return said
-    lucky = ngettext(
-        "{sentence} By luck the attack tried hit {customers} of the customers.",
-        "{sentence} By luck the best of {tried} attacks tried hit {customers} of the customers.",
-        len(verdict.evidence),
-    )
-    return lucky.format(sentence=said, tried=count(len(verdict.evidence)), customers=percent(best.customers))
 
 
 def _nothing_said(verdict: Verdict) -> str:
@@ -166,22 +194,22 @@ def _attacks_failed(verdict: Verdict) -> str:
     best = verdict.evidence[0]
     if verdict.facts.kind == Kind.TABLE:
         return _(
-            "Withstands the attack tried, though {weak}: {attack} names {named} rows, {right} rightly, which is "
-            "{customers} of the people; {allowed} is allowed."
+            "Withstands the attack tried, though {weak}: {attack} names {named} rows, {right} correctly, which "
+            "is {customers} of the people; {allowed} is allowed."
         ).format(weak=_weak(verdict), allowed=allowed(verdict.rule), **_shown(best))
     return ngettext(
-        "Withstands the attack tried, though {weak}: {attack} names {named} people, {right} rightly, which is "
+        "Withstands the attack tried, though {weak}: {attack} names {named} people, {right} correctly, which is "
         "{customers} of the customers; {allowed} is allowed.",
         "Withstands the {tried} attacks tried, though {weak}: the best, {attack}, names {named} people, {right} "
-        "rightly, which is {customers} of the customers; {allowed} is allowed.",
+        "correctly, which is {customers} of the customers; {allowed} is allowed.",
         len(verdict.evidence),
     ).format(tried=count(len(verdict.evidence)), weak=_weak(verdict), allowed=allowed(verdict.rule), **_shown(best))
 
 
 def _nobody_named(verdict: Verdict) -> str:
     return ngettext(
-        "Withstands the attack tried, though {weak}: it names nobody rightly.",
-        "Withstands the {tried} attacks tried, though {weak}: none of them names anybody rightly.",
+        "Withstands the attack tried, though {weak}: it re-identifies nobody.",
+        "Withstands the {tried} attacks tried, though {weak}: none of them re-identifies anybody.",
         len(verdict.evidence),
     ).format(tried=count(len(verdict.evidence)), weak=_weak(verdict))
 
@@ -189,18 +217,18 @@ def _nobody_named(verdict: Verdict) -> str:
 def _classes_large_enough(verdict: Verdict) -> str:
     table = _table(verdict)
     return _(
-        "Withstands looking people up, though the method promises nothing: the smallest class has {least}, so whoever "
-        "looks a person up is right with a chance of {chance} at most; {allowed} is allowed."
+        "Withstands looking people up, though the method promises nothing: the smallest class has {least}, so "
+        "whoever looks a person up is right with a probability of {chance} at most; {allowed} is allowed."
     ).format(least=_rows(table.least or 0), chance=percent(table.prosecutor), allowed=allowed(verdict.rule))
 
 
 def _too_many_named(verdict: Verdict) -> str:
     worst = max(verdict.evidence, key=lambda one: one.customers)
     if verdict.facts.kind == Kind.TABLE:
-        return _("Broken: {attack} names {customers} of the {people} people rightly; {allowed} is allowed.").format(
+        return _("Broken: {attack} re-identifies {customers} of the {people} people; {allowed} is allowed.").format(
             people=count(verdict.facts.people), allowed=allowed(verdict.rule), **_shown(worst)
         )
-    return _("Broken: {attack} names {customers} of the {people} customers rightly; {allowed} is allowed.").format(
+    return _("Broken: {attack} re-identifies {customers} of the {people} customers; {allowed} is allowed.").format(
         people=count(verdict.facts.people), allowed=allowed(verdict.rule), **_shown(worst)
     )
 
@@ -208,8 +236,8 @@ def _too_many_named(verdict: Verdict) -> str:
 def _beyond_chance(verdict: Verdict) -> str:
     worst = next(one for one in verdict.evidence if one.beyond_chance)
     return _(
-        "Broken: of the {best_named} people that {attack} is surest of, {best_right} are right; {needed} are more than "
-        "luck explains where {allowed} is allowed."
+        "Broken: of the {best_named} people that {attack} is most confident about, {best_right} are right; "
+        "{needed} are more than luck explains where {allowed} is allowed."
     ).format(allowed=allowed(verdict.rule), **_shown(worst))
 
 
@@ -217,12 +245,12 @@ def _claim_refuted(verdict: Verdict) -> str:
     worst = max(verdict.evidence, key=lambda one: one.rate)
     if verdict.facts.kind == Kind.TABLE:
         return _(
-            "Broken: every row is alike to at least {others} others, but {attack} names {named} rows, {right} rightly, "
-            "which luck does not explain."
+            "Broken: every row is indistinguishable from at least {others} others, but {attack} names {named} "
+            "rows, {right} correctly, which luck does not explain."
         ).format(others=count((_table(verdict).least or 1) - 1), **_shown(worst))
     return _(
-        "Broken: at least {k} customers are said to share each history, but {attack} names {named} people, {right} "
-        "rightly, which luck does not explain."
+        "Broken: at least {k} customers are said to share each history, but {attack} names {named} people, "
+        "{right} correctly, which luck does not explain."
     ).format(k=number(0 if verdict.guarantee is None else verdict.guarantee.k), **_shown(worst))
 
 
@@ -239,23 +267,23 @@ def _claim_not_kept(verdict: Verdict) -> str:
     table = _table(verdict)
     if table.least is not None and table.least < claimed:
         return _(
-            "Broken: the promise of k = {claimed} is not kept; the smallest class has {least}, so whoever looks a "
-            "person up is right with a chance of up to {chance}."
+            "Broken: the promise of k = {claimed} is not kept; the smallest class has {least}, so whoever looks "
+            "a person up is right with a probability of up to {chance}."
         ).format(claimed=number(claimed), least=_rows(table.least), chance=percent(table.prosecutor))
     told = told_sentences(table)
     if told:
         return _("Broken: {sentence}").format(sentence=told[0])
     return _(
-        "Broken: a promise about the sensitive values is not kept, though every row is alike to at least {others} "
-        "others."
+        "Broken: a promise about the sensitive values is not kept, though every row is indistinguishable from at "
+        "least {others} others."
     ).format(others=count((table.least or 1) - 1))
 
 
 def _class_too_small(verdict: Verdict) -> str:
     table = _table(verdict)
     return _(
-        "Broken: the smallest class has {least}, so whoever looks a person up is right with a chance of up to "
-        "{chance}; {allowed} is allowed."
+        "Broken: the smallest class has {least}, so whoever looks a person up is right with a probability of up "
+        "to {chance}; {allowed} is allowed."
     ).format(least=_rows(table.least or 0), chance=percent(table.prosecutor), allowed=allowed(verdict.rule))
 
 
@@ -295,8 +323,8 @@ def _too_much_inferred(verdict: Verdict) -> str:
 def _not_inferred(verdict: Verdict) -> str:
     threats = listing([_THREATS[threat]() for threat in not_inferred(verdict.facts, verdict.rule)])
     return _(
-        "Untried: this rule limits {threats}, and nobody tried to infer it; a control group of people who are not in "
-        "the data is needed."
+        "Untried: this rule limits {threats}, which nobody tried; a control group of people who are not in the "
+        "data is needed."
     ).format(threats=threats)
 
 
@@ -310,14 +338,14 @@ def _inference_unsure(verdict: Verdict) -> str:
 def _not_inferred_beyond(verdict: Verdict) -> str:
     bound = 0.0 if verdict.guarantee is None else verdict.guarantee.bound
     return _(
-        "Withstands what was inferred, beyond which nothing is proved but that nobody is named rightly with a chance "
-        "above {bound}; {allowed} is allowed."
+        "Withstands the inference that was tried, beyond which nothing is proved but that nobody is "
+        "re-identified with a probability above {bound}; {allowed} is allowed."
     ).format(bound=percent(bound), allowed=allowed(verdict.rule))
 
 
 _THREATS = {
-    "membership": lambda: _("telling who is in the data"),
-    "attribute": lambda: _("telling what is secret of people"),
+    "membership": lambda: _("membership inference"),
+    "attribute": lambda: _("attribute inference"),
 }
 
 
@@ -404,13 +432,13 @@ def _inferred(one: Inferred, rule: Rule) -> str:
         rate, area = one.numbers[f"tpr at {JUDGED_FPR}"], one.numbers["auc"]
         words = (
             _(
-                "That somebody is in the data can be told: {rate} of the people in them are found ({low} to {high}) "
-                "where {chance} of others are taken for one, by {by} (AUC {area}); {by_rule}."
+                "Membership can be inferred: the true positive rate is {rate} ({low} to {high}) at a false "
+                "positive rate of {chance}, by {by} (AUC {area}); {by_rule}."
             )
             if rate.low > JUDGED_FPR
             else _(
-                "It was not told surely who is in the data: {rate} of the people in them are found ({low} to {high}) "
-                "where {chance} of others are taken for one, by {by} (AUC {area}); {by_rule}."
+                "It is not certain that membership can be inferred: the true positive rate is {rate} ({low} to "
+                "{high}) at a false positive rate of {chance}, by {by} (AUC {area}); {by_rule}."
             )
         )
         return words.format(
@@ -425,13 +453,15 @@ def _inferred(one: Inferred, rule: Rule) -> str:
     success, control, risk = (one.numbers[name] for name in ("success", "control", "risk"))
     words = (
         _(
-            "More is told of people in the data than of others: {column} is guessed rightly of {success} of them and "
-            "of {control} of others, {risk} of what is open ({low} to {high}); {by_rule}."
+            "Attributes can be inferred beyond the control group: {column} is guessed correctly for {success} of "
+            "the people in the data and for {control} of the control group, a risk of {risk} ({low} to {high}); "
+            "{by_rule}."
         )
         if risk.low > 0
         else _(
-            "No more is surely told of people in the data than of others: {column} is guessed rightly of {success} of "
-            "them and of {control} of others, {risk} of what is open ({low} to {high}); {by_rule}."
+            "It is not certain that attributes can be inferred beyond the control group: {column} is guessed "
+            "correctly for {success} of the people in the data and for {control} of the control group, a risk of "
+            "{risk} ({low} to {high}); {by_rule}."
         )
     )
     return words.format(
@@ -450,7 +480,9 @@ def told_sentences(table: TableFacts) -> list[str]:
     said = []
     for one in table.told:
         if one.certain is None:
-            words = _("Some class tells {columns} of everybody in it, for all of its rows have the same value (ℓ = 1).")
+            words = _(
+                "Some class discloses {columns} of everybody in it, for all of its rows have the same value (ℓ = 1)."
+            )
             said.append(words.format(columns=one.column))
         elif one.certain:
             words = ngettext(
@@ -488,7 +520,7 @@ def finding(places: Sequence[Place]) -> str:
     """Return what several releases come to, in a sentence without its full stop.
 
     >>> finding([Place(label="k = 2", word="broken", use=0.8, risk=0.5), Place(label="k = 5", word="proved", use=0.7)])
-    'Of 2 releases, 1 may be handed out: k = 5 (proved) keeps 70.0% of the use'
+    'Of 2 releases, 1 may be handed out: k = 5 (proved) keeps 70.0% of the utility'
     """
     if not places:
         return _("There is nothing to compare yet")
@@ -497,8 +529,8 @@ def finding(places: Sequence[Place]) -> str:
     if known:
         best = max(known, key=lambda one: one.use or 0.0)
         return ngettext(
-            "Of {count} releases, {safe} may be handed out: {label} ({word}) keeps {use} of the use",
-            "Of {count} releases, {safe} may be handed out; {label} ({word}) keeps the most use of them, {use}",
+            "Of {count} releases, {safe} may be handed out: {label} ({word}) keeps {use} of the utility",
+            "Of {count} releases, {safe} may be handed out; {label} ({word}) keeps the most utility of them, {use}",
             len(safe),
         ).format(
             count=count(len(places)),
@@ -527,12 +559,52 @@ def finding(places: Sequence[Place]) -> str:
 
 
 def frontier_sentence(places: Sequence[Place]) -> str:
-    """Return which releases are on the Pareto frontier of use and risk."""
-    best = [places[i] for i in frontier(places)]
+    """Return which releases are on the Pareto frontier of use and risk; of what may not be handed out only that."""
+    safe = [one for one in places if one.word.is_safe]
+    if not safe:
+        return _("None of them may be handed out, so there is none to choose from.")
+    best = [places[i] for i in worth_a_choice(places)]
+    if len(safe) < len(places):
+        return ngettext(
+            "Of the {safe} that may be handed out one is at least as safe and as useful as every other: {labels}.",
+            "Of the {safe} that may be handed out {count} are on the Pareto frontier, for none is beaten in both "
+            "safety and utility: {labels}.",
+            len(best),
+        ).format(safe=count(len(safe)), count=count(len(best)), labels=", ".join(one.label for one in best))
     if len(best) == len(places):
-        return _("Each release has its place: none is beaten by another in both safety and use.")
+        return _("Each release has its place: none is beaten by another in both safety and utility.")
     return ngettext(
         "One release is at least as safe and as useful as every other: {labels}.",
-        "{count} of {of} releases are on the Pareto frontier, for none is beaten in both safety and use: {labels}.",
+        "{count} of {of} releases are on the Pareto frontier, for none is beaten in both safety and utility: {labels}.",
         len(best),
     ).format(count=count(len(best)), of=count(len(places)), labels=", ".join(one.label for one in best))
+
+
+def far_sentence(places: Sequence[Place], rule: Rule) -> str:
+    """Return that a map leaves out what is broken far beyond the rule, and at which risks; nothing where nothing is."""
+    if not places:
+        return ""
+    low, high = (percent(end(one.risk or 0.0 for one in places)) for end in (min, max))
+    return ngettext(
+        "Not drawn: {labels}. It may not be handed out, at a risk of {risk} where {allowed} is allowed.",
+        "Not drawn: {labels}. None of these {count} may be handed out, at a risk of {risk} where {allowed} is allowed.",
+        len(places),
+    ).format(
+        labels="; ".join(one.label for one in places),
+        count=count(len(places)),
+        risk=low if low == high else _("{low} to {high}").format(low=low, high=high),
+        allowed=allowed(rule),
+    )
+
+
+def outcome_words(one: Exhibit, verdict: Verdict) -> str:
+    """Return what came of an attack, in words that cannot be read both ways."""
+    people = verdict.facts.people
+    words = {"hit": count(round(one.customers * people)), "people": count(people)}
+    if one.exceeds:
+        return _("named {hit} of {people}: more than is allowed").format(**words)
+    if not one.right:
+        return _("re-identified nobody")
+    if one.customers > float(verdict.rule.tolerance):
+        return _("named {hit} of {people} by luck: the proof holds").format(**words)
+    return _("named {hit} of {people}: withstood").format(**words)

@@ -52,9 +52,13 @@ def left_in_release(step: Step) -> str:
             right=percent(step.right), range=step_range(step.right_low, step.right_high)
         )
     if step.none and step.forgiving is not None:
-        said += _("; for {none} none fits all of them, and who passes over what does not fit finds {share} ({range})")
+        said += _(
+            "; for {none} none fits all of them, and an attacker who tolerates mismatches finds {share} ({range})"
+        )
     elif step.none:
-        said += _("; for {none} none fits all of them, which does not hide them from who passes over what does not fit")
+        said += _(
+            "; for {none} none fits all of them, which does not hide them from an attacker who tolerates mismatches"
+        )
     return said.format(
         none=percent(step.none or 0.0),
         share=percent(step.forgiving or 0.0),
@@ -68,6 +72,6 @@ def estimates_differ(found: PopulationRisk) -> str:
     if len(shares) < 2:
         return ""
     return _(
-        "The estimators reach from {low} to {high} of the population. The rule that chose one speaks of the mean over "
-        "many tables: where they are far apart, count on the highest."
+        "The estimators range from {low} to {high} of the population. The rule that chose one is about the mean "
+        "over many tables: where they are far apart, rely on the highest."
     ).format(low=percent(shares[0]), high=percent(shares[-1]))

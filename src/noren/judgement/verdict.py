@@ -22,7 +22,7 @@ class Word(StrEnum):
     WITHSTANDS = "withstands"
     """Nothing is proved within the tolerance, but no attack that was tried exceeds it."""
     BROKEN = "broken"
-    """Somebody is named, or something told, beyond the tolerance."""
+    "Somebody is re-identified, or something disclosed, beyond the tolerance."
     UNTRIED = "untried"
     """Nothing was tried, or nothing that decides."""
 
@@ -82,7 +82,7 @@ class _Frozen(BaseModel):
 
 
 class Guarantee(_Frozen):
-    """What holds whatever an attacker does: nobody is named rightly with a chance above 1/k.
+    """What holds whatever an attacker does: nobody is re-identified with a probability above 1/k.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class Guarantee(_Frozen):
 
     @property
     def bound(self) -> float:
-        """The highest chance of naming a person rightly."""
+        "The highest probability of re-identifying a person."
         return 1 / max(self.k, 1.0)
 
 
@@ -167,7 +167,7 @@ class Verdict(_Frozen):
 
     @property
     def risk(self) -> float | None:
-        """The highest chance of being named: what is proved, else what counting or the best attack shows.
+        """The highest probability of being re-identified: what is proved, else what counting or the best attack shows.
 
         Where the guarantee is within the tolerance it is the answer; that the luckiest of several attacks hit more says
         nothing about chances.

@@ -71,7 +71,8 @@ class Proposal:
         The period, its original rows and their release.
     before, after
         What attacks find of everything released so far, without and with this release, in the mean over draws of the
-        pseudonyms; no ``before`` at the first one.
+        pseudonyms; no ``before`` at the first one. Of this release alone, without a ``before``, where the ledger
+        attacks nothing that is out.
     certificate, uncertified
         The most that anybody can be expected to find of everything released with it; or why nothing is certified.
     certified_before
@@ -166,6 +167,18 @@ class UnweighedError(CheckFailedError):
         )
 
 
+def _stop_at_unknown_budget(budget: Mapping[str, float], period: str) -> None:
+    """Stop where a budget of everything released cannot be held: no certificate, and what is out is not attacked."""
+    if budget:
+        raise CheckFailedError(
+            _(
+                "{period} was not released: this ledger attacks only before release, so what attacks find in "
+                "everything released is not known, and without a certificate the budget cannot be held; protect each "
+                "period in classes, or take the budget out of ledger.toml"
+            ).format(period=period)
+        )
+
+
 def period_seed(seed: int, period: str) -> int:
     """Return the seed that a period's chain runs with: another one in every period, though the seed be the same.
 
@@ -228,11 +241,20 @@ class Ledger:
         budget: Mapping[str, float] | None = None,
         attacks: Iterable[str] | None = None,
         rule: Rule | str | None = None,
+        attack_released: bool = True,
     ) -> Ledger:
-        """Make an empty ledger in a new folder."""
+        """Make an empty ledger in a new folder; see :class:`~noren.ledger.settings.LedgerSettings`."""
         folder = Path(folder)
         must_be_free(folder)
-        settings = LedgerSettings.of(schema, chain, period=period, attacks=attacks, budget=budget, rule=rule)
+        settings = LedgerSettings.of(
+            schema,
+            chain,
+            period=period,
+            attacks=attacks,
+            budget=budget,
+            rule=rule,
+            attack_released=attack_released,
+        )
         with writing_folder(folder) as aside:
             settings.save(aside)
             (aside / "releases").mkdir()
@@ -278,6 +300,7 @@ class Ledger:
             "steps": settings.chain.parameters()["steps"],
             "attacks": list(settings.attacks),
             "rule": settings.rule.as_dict(),
+            "attack_released": settings.attack_released,
             "budget": dict(settings.budget),
             "left": self.left(),
             "certificate": None if (now := self.certificate()) is None else now.model_dump(mode="json"),
@@ -299,7 +322,7 @@ class Ledger:
         return entries[-1].certificate if entries else None
 
     def left(self, proposal: Proposal | None = None) -> dict[str, float]:
-        """Return what is left of the budget; below 0 where the budget was cut after a release.
+        """Return what is left of the budget; below 0 where the budget was cut after a release, nothing where unknown.
 
         The certificate is held against it, or the attacks' means where there is none. With a proposal it is what would
         be left.
@@ -307,6 +330,8 @@ class Ledger:
         risk, certificate = self.risk(), self.certificate()
         if proposal is not None:
             risk, certificate = proposal.after, proposal.certificate
+        if certificate is None and risk is not None and risk.alone:  # nobody knows what was used
+            return {}
         used = certificate.rate if certificate is not None else {n: risk.value(n) for n in MEASURES} if risk else {}
         return {name: limit - used.get(name, 0.0) for name, limit in self.settings.budget.items()}
 
@@ -325,15 +350,16 @@ class Ledger:
     ) -> tuple[list[str], dict[str, list[float | None]]]:
         """Return the periods, and for each attack MM^(1), MM^(2), …: what it found at each release of all until then.
 
-        With a proposal the last values are what it would bring. None stands where an attack was not tried. ``measure``
-        may be ``um`` or ``emm`` as well.
+        With a proposal the last values are what it would bring. None stands where an attack was not tried on
+        everything released. ``measure`` may be ``um`` or ``emm`` as well.
         """
         risks = {entry.period: entry.risk for entry in self.entries}
         if proposal is not None:
             risks[proposal.period] = proposal.after
         names = dict.fromkeys(name for risk in risks.values() for name in risk.attacks)
         found = {
-            name: [r.attacks[name][measure] if name in r.attacks else None for r in risks.values()] for name in names
+            name: [None if r.alone or name not in r.attacks else r.attacks[name][measure] for r in risks.values()]
+            for name in names
         }
         return list(risks), found
 
@@ -409,37 +435,45 @@ class Ledger:
         bought = replace(original, master=None)  # who has bought nothing yet cannot be found, and counts for nothing
         why = _why_uncertified(written) or why_uncertified(made, new.period)
         certificate = None if why else certified([*earlier, made], bought.customers)
+        alone = bool(written) and not settings.attack_released
+        if alone and certificate is None:
+            _stop_at_unknown_budget(settings.budget, new.period)
         taken = {name for release in earlier for name in pseudonyms_of(release)}
         release = of_period(made, new.period, taken, own)
         release = replace(release, secret=replace(release.secret, seed=seed))
         releases = [*earlier, release]
+        periods = [*(one.entry.period for one in written), new.period]
+        last = -1 if alone else 0  # what is attacked: everything, or the new period before it is out
+        known, tested = originals[last:], releases[last:]
+        asked = replace(joined_rows(known), master=None)
         failed: dict[str, str] = {}
         attacks = settings.ready_attacks()
         share = 0.65 / (1 if certificate else 1 + REDRAWS)
         attacking = part_of(progress, 0.3, 0.3 + share)
-        guesses = attack_all(originals, releases, attacks, failed=failed, progress=attacking)
+        guesses = attack_all(known, tested, attacks, failed=failed, progress=attacking)
         if certificate:
-            draws = [found_exactly(bought, releases, guesses)]
+            draws = [found_exactly(asked, tested, guesses)]
         else:
             draws = []
-            periods = [*(one.entry.period for one in written), new.period]
             for number in range(REDRAWS):
                 done = 0.3 + share * (1 + number)
-                others = redrawn(originals, releases, periods, settings.period, number)
+                others = redrawn(known, tested, periods[last:], settings.period, number)
                 attacking = part_of(progress, done, done + share)
-                answers = attack_all(originals, others, attacks, failed=failed, progress=attacking)
-                draws.append(found_in_draw(bought, others, answers))
-        together = joined(releases)
-        before = written[-1].entry.risk if written else None
+                answers = attack_all(known, others, attacks, failed=failed, progress=attacking)
+                draws.append(found_in_draw(asked, others, answers))
+        together = joined(tested)
+        before = written[-1].entry.risk if written and not alone else None
+        after = assess(asked, together, draws, before, exact=certificate is not None)
+        on_everything = {} if alone else guesses
         return Proposal(
             new.period,
             new.rows,
             release,
             before,
-            assess(bought, together, draws, before, exact=certificate is not None),
-            judge(facts_together(bought, releases, guesses, failed, certificate), settings.rule),
+            after.model_copy(update={"alone": alone}),
+            judge(facts_together(bought, releases, on_everything, failed, certificate), settings.rule),
             settings.budget,
-            exposed_customers(bought, together, guesses),
+            exposed_customers(asked, together, guesses),
             failed,
             certificate,
             why,

@@ -41,7 +41,7 @@ class Certificate(BaseModel):
     Attributes
     ----------
     k
-        The smallest class of all periods: no pseudonym is named rightly with a chance above 1/k.
+        The smallest class of all periods: no pseudonym is re-identified with a probability above 1/k.
     claimed
         The smallest k that the methods claim.
     periods, classes, live

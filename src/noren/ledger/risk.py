@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean, stdev
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 from scipy.special import stdtrit
 
 from noren.api import attack as run_attack
@@ -58,6 +59,15 @@ class Risk(BaseModel):
     older Noren did."""
     interval: Mapping[str, tuple[float, float]] = {}
     """Of the best attack's UM, MM and EMM the interval of 95 % about the mean, where it is not exact."""
+    alone: bool = False
+    """Whether it is of the last period by itself, for the ledger attacks nothing that is out: of everything released
+    together nothing is known from attacks."""
+
+    @model_serializer(mode="wrap")
+    def _as_an_older_noren_reads_it(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave ``alone`` out where it says nothing: ledgers that attack everything are as they were."""
+        said: dict[str, Any] = plain(self)
+        return {name: value for name, value in said.items() if name != "alone" or value}
 
     def value(self, measure: str) -> float:
         """Return UM, MM or EMM by name."""

@@ -1,8 +1,8 @@
 """What a ledger goes by: the file ``ledger.toml``, and the schema of its data beside it.
 
 Nothing in it is secret. The schema and the length of a period stay as they were at the first release; the budget, the
-attacks and the chain may be changed by hand, and count from the next release on. The rule may be changed too: verdicts
-are given by it whenever somebody looks.
+attacks, whether released periods are attacked again, and the chain may be changed by hand, and count from the next
+release on. The rule may be changed too: verdicts are given by it whenever somebody looks.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ __all__ = ["USUAL_ATTACKS", "LedgerSettings", "chain_of", "checked_budget"]
 USUAL_ATTACKS = ("s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "linkage")
 """Tried where nobody says which: those of S3, and linking by everything known, as far as they are installed."""
 VERSION = 1
+_KEYS = ("version", "period", "attacks", "rule", "attack_released", "budget", "step")
 
 ChainLike = str | Path | Method | Sequence[str | Method | Mapping[str, Any]]
 
@@ -55,6 +56,9 @@ class LedgerSettings:
         The most that UM, MM and EMM may come to; what is not named has no limit.
     rule
         What a recipient may be able to do with everything released; verdicts are given by it.
+    attack_released
+        Whether what was released is attacked again, together with each later period. Where it is not, a period is
+        attacked before its release and never after, and what attacks find in all periods together is not known.
     """
 
     schema: Schema
@@ -63,6 +67,7 @@ class LedgerSettings:
     attacks: tuple[str, ...] = ()
     budget: Mapping[str, float] = field(default_factory=dict)
     rule: Rule = DEFAULT
+    attack_released: bool = True
 
     @classmethod
     def of(
@@ -74,14 +79,19 @@ class LedgerSettings:
         attacks: Iterable[str] | None = None,
         budget: Mapping[str, float] | None = None,
         rule: Rule | str | Mapping[str, Any] | None = None,
+        attack_released: bool = True,
     ) -> LedgerSettings:
         """Return settings that fit together; say what does not."""
+        if not isinstance(attack_released, bool):
+            raise ParameterError(
+                _("attack_released = {given!r} is no answer").format(given=attack_released), _("use true or false")
+            )
         schema = schema if isinstance(schema, Schema) else Schema.load(schema)
         if schema.kind != Kind.HISTORY:
             raise SchemaError(_("a ledger keeps purchase histories"), _("use a schema of kind history"))
         by = _calendar(period)
         names, limits = _attack_names(attacks, schema), checked_budget(budget or {})
-        settings = cls(schema, chain_of(chain, by), by, names, limits, rule_named(rule))
+        settings = cls(schema, chain_of(chain, by), by, names, limits, rule_named(rule), attack_released)
         settings.ready_attacks()
         return settings
 
@@ -109,6 +119,7 @@ class LedgerSettings:
             "period": self.period,
             "attacks": list(self.attacks),
             "rule": self.rule.name if RULES.get(self.rule.name) == self.rule else self.rule.as_dict(),
+            **({} if self.attack_released else {"attack_released": False}),
             "budget": dict(self.budget),
             "step": [_plain(step) for step in self.chain.steps],
         }
@@ -133,7 +144,7 @@ class LedgerSettings:
                 _("mend the line it names, or restore the file; the releases are not touched"),
                 file=path,
             ) from None
-        unknown = [key for key in given if key not in ("version", "period", "attacks", "rule", "budget", "step")]
+        unknown = [key for key in given if key not in _KEYS]
         if unknown:
             raise FileError(_("{key} is no setting of a ledger").format(key=unknown[0]), _("leave it out"), file=path)
         if given.get("version") != VERSION:
@@ -153,6 +164,7 @@ class LedgerSettings:
                 attacks=given.get("attacks", ()),
                 budget=given.get("budget", {}),
                 rule=rule if isinstance(rule, dict | None) else str(rule),
+                attack_released=given.get("attack_released", True),
             )
         except NorenError as error:
             raise ParameterError(str(error), file=path) from None

@@ -10,17 +10,23 @@ from noren.ledger.risk import Risk
 __all__ = ["attacks_sentence", "certificate_sentence"]
 
 
-def certificate_sentence(certificate: Certificate | None, why: str = "") -> str:
-    """Return what is certified, and how sure the tail is; or that nothing is."""
+def certificate_sentence(certificate: Certificate | None, why: str = "", *, attacked: bool = True) -> str:
+    """Return what is certified, and how sure the tail is; or that nothing is.
+
+    ``attacked`` tells whether everything released was attacked, so that a budget can be held against that.
+    """
     if certificate is None:
-        return _("No certificate{why}. The budget is held against what attacks reach.").format(
-            why=_(": {reason}").format(reason=why) if why else ""
+        said = (
+            _("No certificate{why}. The budget is compared with what attacks achieve.")
+            if attacked
+            else _("No certificate{why}.")
         )
+        return said.format(why=_(": {reason}").format(reason=why) if why else "")
     return ngettext(
-        "Certified, whatever an attacker knows and does: {classes} classes among {live} pseudonyms of {periods} period,"
-        " so {rate} of them are named rightly in the mean at most, and with {sure} no more than {tail}.",
-        "Certified, whatever an attacker knows and does: {classes} classes among {live} pseudonyms of {periods} periods"
-        ", so {rate} of them are named rightly in the mean at most, and with {sure} no more than {tail}.",
+        "Certified against every attacker: {classes} classes among {live} pseudonyms of {periods} period, so at "
+        "most {rate} of them are re-identified in the mean, and with a probability of {sure} no more than {tail}.",
+        "Certified against every attacker: {classes} classes among {live} pseudonyms of {periods} periods, so at "
+        "most {rate} of them are re-identified in the mean, and with a probability of {sure} no more than {tail}.",
         certificate.periods,
     ).format(
         classes=count(certificate.classes),
@@ -33,14 +39,19 @@ def certificate_sentence(certificate: Certificate | None, why: str = "") -> str:
 
 
 def attacks_sentence(risk: Risk) -> str:
-    """Return what the attacks' figures are means of."""
+    """Return what the attacks' figures are means of, and what they are not about."""
+    if risk.alone:
+        return _(
+            "This ledger attacks only before release: what attacks reach is of the last period by itself. What they "
+            "would reach in everything released together is not known."
+        )
     if risk.redraws is None:
-        return _("What attacks reach was counted on the draw released, by an older Noren.")
+        return _("Attack results were counted on the released pseudonyms themselves, by an older Noren.")
     if risk.redraws == 0:
-        return _("What attacks reach is the exact mean over all draws of the pseudonyms.")
+        return _("Attack results are exact means over all assignments of pseudonyms.")
     said = ngettext(
-        "What attacks reach is the mean over {count} draw that is not the one released.",
-        "What attacks reach is the mean over {count} draws that are not the one released.",
+        "Attack results are means over {count} assignment of pseudonyms that is not the one released.",
+        "Attack results are means over {count} assignments of pseudonyms that are not the one released.",
         risk.redraws,
     ).format(count=count(risk.redraws))
     if "mm" not in risk.interval:

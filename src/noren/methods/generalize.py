@@ -196,7 +196,7 @@ class Generalize(Method):
     promises: ClassVar[PromiseKind] = ALIKE
     offered_next: ClassVar[int] = 2
     prominence: ClassVar[int] = 4
-    good_for: ClassVar[str] = N_("Keeps the most use for this promise: it searches for who goes best with whom.")
+    good_for: ClassVar[str] = N_("Keeps the most utility for this promise: it searches for who goes best with whom.")
     wrong_for: ClassVar[str] = N_("You need it at once and have many thousands of customers, or rows must stay exact.")
     best_so_far: ClassVar[str] = N_("best U so far, the mean error of a cell (lower is more useful)")
     generalises: ClassVar[bool] = True

@@ -126,7 +126,7 @@ class HierarchyMethod(AlikeRows):
 
     name: ClassVar[str] = "hierarchy"
     summary: ClassVar[str] = N_(
-        "Each row is alike to k - 1 others, whole columns generalised as little as that allows."
+        "Each row is indistinguishable from k - 1 others; whole columns are generalised as little as that allows."
     )
     source: ClassVar[str] = "Samarati 2001; LeFevre et al. 2005; Kohlmayer et al. 2012"
     accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.TABLE})

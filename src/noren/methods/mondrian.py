@@ -73,13 +73,13 @@ class Mondrian(AlikeRows):
     """
 
     name: ClassVar[str] = "mondrian"
-    summary: ClassVar[str] = N_("Each row is alike to k - 1 others, each class generalised by itself.")
+    summary: ClassVar[str] = N_("Each row is indistinguishable from k - 1 others; each class is generalised by itself.")
     source: ClassVar[str] = "LeFevre et al. 2006"
     accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.TABLE})
     cost: ClassVar[CostLaw | None] = CostLaw(("once", "cells", "ordered cells"))
     offered_next: ClassVar[int] = 1
     prominence: ClassVar[int] = 2
-    good_for: ClassVar[str] = N_("Loses little: each group becomes only as vague as it must.")
+    good_for: ClassVar[str] = N_("Loses little: each group is generalised only as far as it must be.")
     wrong_for: ClassVar[str] = N_("The table must use one category system throughout, such as every age in decades.")
     generalises: ClassVar[bool] = True
 

@@ -49,7 +49,7 @@ class Pseudonymize(Method):
     """
 
     name: ClassVar[str] = "pseudonymize"
-    summary: ClassVar[str] = N_("Hides names only: whoever knows some of a person's purchases finds the person.")
+    summary: ClassVar[str] = N_("Pseudonyms only: whoever knows some of a person's purchases re-identifies the person.")
     source: ClassVar[str] = "S0"
     cost: ClassVar[CostLaw | None] = BY_ROWS
     promises: ClassVar[PromiseKind] = NAMES

@@ -53,7 +53,8 @@ class Retention(Method):
 
     name: ClassVar[str] = "retention"
     summary: ClassVar[str] = N_(
-        "Keeps each value by chance, else draws it anew: nobody's row can be told with a probability above 1/k."
+        "Keeps each value with a fixed probability, else redraws it: no row is linked to a person with a "
+        "probability above 1/k."
     )
     source: ClassVar[str] = "S4"
     accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.TABLE})
@@ -75,8 +76,8 @@ class Retention(Method):
     k: float | None = Field(
         default=None,
         gt=1,
-        title=N_("Nobody found more surely than 1 in k"),
-        description=N_("nobody's row can be told with a probability above 1/k; or give rho"),
+        title=N_("Probability of re-identification at most 1 in k"),
+        description=N_("no row can be linked to a person with a probability above 1/k; or give rho"),
         json_schema_extra=in_form(help=N_("a larger k is safer, and more values are drawn anew"), main=True, start="5"),
     )
     rho: float | None = Field(

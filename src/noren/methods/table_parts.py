@@ -96,7 +96,7 @@ Identifiers = Literal["drop", "pseudonyms"]
 Quasi = Annotated[
     tuple[str, ...],
     Field(
-        title=N_("Columns that must not tell anybody apart"),
+        title=N_("Columns by which nobody may be distinguished"),
         description=N_(
             "the columns to make alike, in place of those the schema calls quasi; others that it calls so are left out"
         ),
@@ -332,8 +332,10 @@ class AlikeRows(Method):
     )
     t: Share | None = Field(
         default=None,
-        title=N_("How far a group may be from everybody (t)"),
-        description=N_("how far a class's sensitive values may be from everybody's, from 0 to 1"),
+        title=N_("Largest distance of a group from the whole table (t)"),
+        description=N_(
+            "how far the distribution of a class's sensitive values may be from the whole table's, from 0 to 1"
+        ),
     )
     distance: Literal["equal", "ordered"] = Field(
         default="equal",

@@ -61,7 +61,7 @@ class Thin(Method):
     """
 
     name: ClassVar[str] = "thin"
-    summary: ClassVar[str] = N_("Deletes a share of the rows, at random or the most telling first; hides names.")
+    summary: ClassVar[str] = N_("Deletes a share of the rows, at random or the most identifying first; hides names.")
     source: ClassVar[str] = "S3"
     cost: ClassVar[CostLaw | None] = BY_ROWS
     strength: ClassVar[Strength | None] = Strength("share", "0.1, 0.3, 0.5")
@@ -80,7 +80,7 @@ class Thin(Method):
     )
     rarest: bool = Field(
         default=False,
-        title=N_("The most telling rows first"),
+        title=N_("The most identifying rows first"),
         description=N_("delete those rows first whose date, item, price and quantity few customers share"),
         json_schema_extra=in_form(main=True),
     )

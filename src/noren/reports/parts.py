@@ -16,11 +16,11 @@ from noren.data.release import Statement
 from noren.drawing.beside import meant_by
 from noren.drawing.charts import histogram, printable, risk_utility_map
 from noren.drawing.histograms import Axis, axis_of, charted_columns, net_shift, spread
-from noren.drawing.risk_map import use_title
+from noren.drawing.risk_map import lines_of, use_title
 from noren.i18n import _
 from noren.judgement.numbers import count, decimal, percent
 from noren.judgement.outcome import Outcome
-from noren.judgement.place import Place, place_of
+from noren.judgement.place import Place, place_of, worth_a_choice
 from noren.judgement.sentences import cautions, frontier_sentence, word_text
 from noren.judgement.verdict import Verdict
 from noren.measures import measures
@@ -271,16 +271,16 @@ class Map:
 
 
 def map_of(outcomes: Sequence[Outcome], parts: Sequence[ReleasePart]) -> Map | None:
-    """Return the map of the releases whose risk and use are known, if there are two at least."""
+    "Return the map of the releases whose risk and utility are known, if there are two at least."
     labelled = zip(parts, point_labels(outcomes), strict=True)
     known = [part.place.model_copy(update={"label": label}) for part, label in labelled if part.place.is_placed]
     if len(known) < 2:
         return None
-    titles = map_titles(known)
+    drawn: dict[str, Any] = {"titles": map_titles(known), "lines": lines_of(known, worth_a_choice(known))}
     return Map(
         frontier_sentence(known),
-        Markup(risk_utility_map(known, titles=titles)),  # noqa: S704 - the drawer escapes texts
-        Markup(risk_utility_map(known, width=270, height=260, titles=titles)),  # noqa: S704 - see above
+        Markup(risk_utility_map(known, **drawn)),  # noqa: S704 - the drawer escapes texts
+        Markup(risk_utility_map(known, width=270, height=260, **drawn)),  # noqa: S704 - see above
     )
 
 

@@ -105,7 +105,7 @@ def release_headings() -> list[str]:
         _("95 %"),
         _("the right one"),
         _("none left"),
-        _("found forgivingly"),
+        _("found with mismatches tolerated"),
         _("95 %"),
     ]
 

@@ -85,7 +85,7 @@ def known_columns(
         if said.get(name) != NOT_KNOWN
     ]
     if not known:
-        raise ParameterError(_("no column is known, so nobody can be told from anybody"), _("let one be known"))
+        raise ParameterError(_("no column is known, so nobody can be distinguished"), _("let one be known"))
     return tuple(known)
 
 
@@ -95,7 +95,7 @@ def _found(schema: Schema, name: str) -> str:
     column = schema[name] if named else schema.role(name)
     if column.role == Role.CUSTOMER:
         raise ParameterError(
-            _("{column} says who it is; nobody needs a purchase then").format(column=name),
+            _("{column} identifies the customer by itself; no purchase is needed then").format(column=name),
             _("name columns that tell of a purchase: {names}").format(
                 names=", ".join(c.name for c in schema.columns if c.role != Role.CUSTOMER)
             ),

@@ -347,7 +347,7 @@ def _groups(
         )
     if word == CATEGORY and given is None and own is None:
         raise ParameterError(
-            _("nobody said which category an item is in"),
+            _("the categories of items are not known"),
             _("give a file (--categories); noren categorize makes one"),
         )
     if given is not None and word != CATEGORY:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware.gzip import GZipMiddleware
 
+from noren.studio.allowed import allowed
 from noren.studio.api import router as api
+from noren.studio.calibration import Calibration
+from noren.studio.entrance import Entrance
 from noren.studio.folders import UnknownIdError
 from noren.studio.pages import router as pages
 from noren.studio.pages.frame import FRAME, page
@@ -20,14 +23,17 @@ from noren.web.bodies import Bounds
 from noren.web.bundle import Bundle
 from noren.web.common_pages import common_pages
 from noren.web.guard import Guard
-from noren.web.login import Login
 from noren.web.settings import Settings
 
 __all__ = ["BOUNDS", "make_app"]
 
 _PROJECT = "/api/v1/projects/[a-z0-9]{12}"
 BOUNDS = Bounds(
-    larger={rf"{_PROJECT}/schema(?:/check)?": 8 * 2**20},  # a million characters, each an escape of six, and its frame
+    larger={
+        rf"{_PROJECT}/schema(?:/check)?": 8 * 2**20,  # a million characters, each an escape of six, and its frame
+        rf"{_PROJECT}/hierarchy": 4 * 2**20,  # groups of half a million characters
+        rf"{_PROJECT}/hierarchies": 24 * 2**20,  # many files at once
+    },
     uploads=rf"PUT {_PROJECT}/(?:file|hierarchy|categories)",
 )
 """What the studio takes; its uploads bound themselves (:mod:`noren.studio.api.data`)."""
@@ -36,16 +42,18 @@ BOUNDS = Bounds(
 def make_app(settings: Settings) -> FastAPI:
     """Return the application of one studio."""
     studio = Studio(settings)
-    login = Login(settings, studio.store)
-    bundle = Bundle(settings.folder)
+    login = Entrance(settings, studio.store)
+    bundle, calibration = Bundle(settings.folder), Calibration(settings.folder)
 
     @asynccontextmanager
     async def life(_app: FastAPI) -> AsyncIterator[None]:
         await run_in_threadpool(studio.start)
         bundle.start()
+        calibration.start()
         try:
             yield
         finally:
+            calibration.close()
             await run_in_threadpool(studio.close)
 
     app = FastAPI(
@@ -57,11 +65,11 @@ def make_app(settings: Settings) -> FastAPI:
         openapi_url="/api/docs.json",
     )
     app.state.studio, app.state.login, app.state.bundle = studio, login, bundle
-    app.include_router(api)
-    app.include_router(pages)
+    app.include_router(api, dependencies=[Depends(allowed)])
+    app.include_router(pages, dependencies=[Depends(allowed)])
     app.include_router(common_pages(page))
     app.mount("/static", FRAME.static_files(), name="static")
     app.add_middleware(GZipMiddleware, minimum_size=2_000, compresslevel=5)
-    app.add_middleware(Guard, settings=settings, door=login, bounds=BOUNDS)
+    app.add_middleware(Guard, settings=settings, door=login, bounds=BOUNDS, why_out=login.why_out)
     answer_errors(app, page, not_there=(UnknownIdError,))
     return app

@@ -12,6 +12,7 @@ from noren.judgement.rule import Rule
 from noren.judgement.verdict import Verdict
 from noren.studio.service import Studio
 from noren.studio.store import Job
+from noren.sweeps.usual import strength_words
 
 __all__ = ["TriedSetting", "tried_settings"]
 
@@ -27,6 +28,17 @@ class TriedSetting:
     def label(self) -> str:
         """The method and its parameters."""
         return self.runs[0][0].label
+
+    @property
+    def method(self) -> str:
+        """The name of its method; ``chain`` where it has several."""
+        steps = self.runs[0][0].order["steps"]
+        return str(steps[0]["method"]) if len(steps) == 1 else "chain"
+
+    @property
+    def strength(self) -> str:
+        """How strong the protection is: ``k = 5``; empty where nothing tells."""
+        return strength_words(self.method, self.runs[0][0].order["steps"][0]["parameters"])
 
     @cached_property
     def place(self) -> Place:
@@ -48,6 +60,11 @@ class TriedSetting:
                 if one.value is not None:
                     values.setdefault(one.name, []).append(one.value)
         return {name: fmean(some) for name, some in values.items()}
+
+    @property
+    def uses(self) -> list[float]:
+        """The use that each run keeps."""
+        return [place.use for _job, place in self.runs if place.use is not None]
 
     @property
     def newest(self) -> Job:

@@ -23,7 +23,9 @@ from noren.data.reading import write
 from noren.data.release import Release, Statement
 from noren.data.schema import Schema
 from noren.i18n import _
+from noren.papers.card import card_files
 from noren.reports.scripts import ScriptOrder, as_commands, as_python, chain_toml
+from noren.studio import handing_out
 from noren.studio.folders import read_json
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
@@ -116,9 +118,15 @@ def public_part(studio: Studio, job: str, form: Form = "parquet") -> Download:
         raise NotNowError(
             _("this release is not audited, so nobody checked what it claims; do what is missing of the run first")
         )
+    _must_be_approved(studio, job)
     folder = _published(studio, found, form)
     files = sorted(path for path in folder.iterdir() if path.is_file())
     return Download(_named(studio, found, "public.zip"), "application/zip", packed((p.name, p) for p in files))
+
+
+def _must_be_approved(studio: Studio, job: str) -> None:
+    if studio.settings.four_eyes:
+        handing_out.must_be_approved(studio, handing_out.release_of_run(studio, job))
 
 
 def is_audited(job: Job) -> bool:
@@ -134,10 +142,10 @@ def _published(studio: Studio, job: Job, form: Form) -> Path:
             release = Release.load(studio.job_folder(job) / "release")
             official = form == "csv" and _has_official_form(release.public)
             if form == "parquet" or official:
-                release.publish(folder, official=official)
+                release.publish(folder, official=official, card=card_files(release))
             else:
                 aside = folder.with_name(f"{folder.name}.part")
-                release.publish(aside, replace_existing=True)
+                release.publish(aside, replace_existing=True, card=card_files(release))
                 write(release.public, aside / "public.csv")
                 aside.replace(folder)
     return folder
@@ -171,6 +179,7 @@ def secret_part(studio: Studio, job: str, *, confirmed: bool) -> Download:
     if not folder.is_dir():
         raise NotThereError(_("this release has no secret part"))
     files = sorted(path for path in folder.iterdir() if path.is_file())
+    studio.store.trail.add("secret-taken", project=found.project, job=found.id)
     return Download(
         _named(studio, found, "SECRET.zip"), "application/zip", packed((f"secret/{p.name}", p) for p in files)
     )
@@ -305,6 +314,7 @@ def is_perturbed(run: Job) -> bool:
 def reconstructed_table(studio: Studio, job: str, form: TableForm = "csv") -> Download:
     """Return the table that a job reconstructed from a public part."""
     found, path = _written(studio, job, "reconstruct", f"reconstructed.{form}")
+    _must_be_approved(studio, found.order["runs"][0]["id"])  # it is for handing out, as what it is made of
     words = [studio.project(found.project).name, found.order["runs"][0]["label"]]
     kind = "text/csv; charset=utf-8" if form == "csv" else "application/vnd.apache.parquet"
     return Download(file_name(*words, ending=f"reconstructed.{form}"), kind, _read(path))

@@ -9,8 +9,10 @@ from typing import Any
 
 from noren.data.formats.files import writing_file
 
-__all__ = ["STAGES_FILE", "Folders", "UnknownIdError", "read_json", "write_json"]
+__all__ = ["SOURCE_FILE", "STAGES_FILE", "Folders", "UnknownIdError", "read_json", "write_json"]
 
+SOURCE_FILE = "source.bin"
+"""The uploaded file; it is replaced by another, never written to."""
 STAGES_FILE = "stages.json"
 """What a cluster did for a run, step by step, beside its other files."""
 _ID = re.compile(r"[a-z0-9]{12}")
@@ -39,7 +41,7 @@ class Folders:
 
     def source(self, project: str) -> Path:
         """Return the uploaded file; its name is ours, whatever the person's file was called."""
-        return self.project(project) / "source.bin"
+        return self.project(project) / SOURCE_FILE
 
     def data(self, project: str) -> Path:
         """Return the data as they were read."""

@@ -9,7 +9,9 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,12 +19,16 @@ import polars as pl
 
 from noren.data.categories import Categories, complete, in_categories, read_categories, write_categories
 from noren.data.frames import History, Table
-from noren.data.hierarchies import read_hierarchy
-from noren.data.schema import Column, Kind, Role, Scale, Schema
+from noren.data.hierarchies.builders import builder_of
+from noren.data.hierarchies.checking import CheckedFile, check_files
+from noren.data.hierarchies.column_values import ColumnValues
+from noren.data.hierarchies.files import hierarchy_file_name, read_hierarchy
+from noren.data.hierarchies.names import FromColumn, Similar
+from noren.data.schema import Column, Kind, Role, Schema
 from noren.errors import FormatError, InputError, NorenError, ParameterError
 from noren.i18n import _
 from noren.studio.folders import read_json, write_json
-from noren.studio.hierarchies import FOLDER, hierarchy_facts, keep_hierarchy
+from noren.studio.hierarchies import FOLDER, Asked, hierarchy_facts, keep_hierarchy, seen_hierarchy
 from noren.web.refusals import NotThereError
 from noren.work.ids import new_id
 
@@ -31,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LARGEST",
+    "build_hierarchy",
     "category_facts",
     "forget_categories",
     "hierarchy_file",
@@ -38,6 +45,7 @@ __all__ = [
     "refresh_categories",
     "remove_categories",
     "set_categories",
+    "set_hierarchies",
     "set_hierarchy",
     "set_widths",
 ]
@@ -45,9 +53,8 @@ __all__ = [
 LARGEST: Final = 2_000_000
 """Bytes of a small file."""
 _MOST_LEVELS: Final = 30
-_MOST_WIDTHS: Final = 20
-_LARGEST_WIDTH: Final = 1e15
 _SHOWN: Final = 20
+_MOST_COMPARED: Final = 5_000
 _CATEGORIES, _CATEGORY_FACTS = "categories.csv", "categories.json"
 
 
@@ -70,24 +77,62 @@ def hierarchy_file(studio: Studio, project: str, column: str) -> Path:
 
 def set_hierarchy(studio: Studio, project: str, column: str, content: bytes, name: str) -> dict[str, Any]:
     """Keep an uploaded hierarchy for a column."""
-    table, schema = _column_alone(studio, project, column)
+    values, schema = _values(studio, project, column)
     folder = studio.folders.project(project)
     with _aside(folder, content, name) as file:
         _stop_at_too_many_levels(content)
         given = read_hierarchy(file, column)
-    return keep_hierarchy(table, schema, folder, given=given)
+    return keep_hierarchy(values, schema, folder, given)
+
+
+def set_hierarchies(studio: Studio, project: str, files: Sequence[tuple[str, bytes]]) -> list[CheckedFile]:
+    """Keep many uploaded hierarchies, each for the column it is named after; return what is wrong with the others.
+
+    A file with a problem is not kept; the column has what it had before.
+    """
+    schema = studio.schema(project)
+    linking = [column.name for column in schema.with_role(Role.QUASI)] if schema.kind == Kind.TABLE else []
+    if not linking:
+        raise ParameterError(_("no column could link a person"), _("give one the role quasi first"))
+    frame = pl.scan_parquet(studio.folders.data(project)).select(linking).collect()
+    table = Table(frame, schema.without([name for name in schema.names if name not in linking]))
+    folder = studio.folders.project(project)
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        paths = [_laid(Path(place) / str(i), name, content) for i, (name, content) in enumerate(files)]
+        found = check_files(paths, table, most_levels=_MOST_LEVELS)
+        for one in found:
+            if one.hierarchy is not None and one.column is not None and not one.problems:
+                values = ColumnValues(table, table.schema[one.column])
+                keep_hierarchy(values, schema, folder, replace(one.hierarchy, name=one.column))
+    return found
+
+
+def _laid(folder: Path, name: str, content: bytes) -> Path:
+    """Write a file under its person's name, as far as a file can have it; what is wrong with it names it so."""
+    folder.mkdir(mode=0o700)
+    path = folder / (hierarchy_file_name(name.removesuffix(".csv")) or "file.csv")
+    path.write_bytes(content)
+    return path
+
+
+def build_hierarchy(studio: Studio, project: str, column: str, asked: Asked | None, *, keep: bool) -> dict[str, Any]:
+    """Make a column's hierarchy by a builder, or without one the first again; only look at it unless ``keep``."""
+    values, schema = _values(studio, project, column, asked)
+    if asked is not None and asked.by == Similar.by and len(values.counts) > _MOST_COMPARED:
+        raise ParameterError(
+            _("comparing {count:,} names with each other takes too long here").format(count=len(values.counts)),
+            _("run noren hierarchy build, and upload the file"),
+            column=column,
+        )
+    if asked is not None and not keep:
+        return seen_hierarchy(values, asked)
+    return keep_hierarchy(values, schema, studio.folders.project(project), asked)
 
 
 def set_widths(studio: Studio, project: str, column: str, widths: Sequence[float] | None) -> dict[str, Any]:
     """Make a column's hierarchy of ranges of numbers, or without widths the first one again."""
-    table, schema = _column_alone(studio, project, column)
-    if widths is not None and table.schema.columns[0].scale != Scale.RATIO:
-        raise ParameterError(_("ranges are for numbers"), _("upload a hierarchy instead"), column=column)
-    if widths is not None and not (1 <= len(widths) <= _MOST_WIDTHS and all(0 < w <= _LARGEST_WIDTH for w in widths)):
-        raise ParameterError(
-            _("a hierarchy has one to {most} widths").format(most=_MOST_WIDTHS), _("write them like 5, 10, 20")
-        )
-    return keep_hierarchy(table, schema, studio.folders.project(project), widths=widths)
+    asked = None if widths is None else Asked("widths", ", ".join(f"{width:.15g}" for width in widths))
+    return build_hierarchy(studio, project, column, asked, keep=True)
 
 
 def _linking_column(studio: Studio, project: str, column: str) -> tuple[Column, Schema]:
@@ -102,10 +147,15 @@ def _linking_column(studio: Studio, project: str, column: str) -> tuple[Column, 
     return found, schema
 
 
-def _column_alone(studio: Studio, project: str, column: str) -> tuple[Table, Schema]:
+def _values(studio: Studio, project: str, column: str, asked: Asked | None = None) -> tuple[ColumnValues, Schema]:
+    """Return a column's values, with the other columns that a builder asks for."""
     found, schema = _linking_column(studio, project, column)
-    values = pl.scan_parquet(studio.folders.data(project)).select(found.name).collect()
-    return Table(values, schema.without([name for name in schema.names if name != column])), schema
+    builder = None if asked is None else builder_of(asked.by, asked.text, asked.other)
+    others = builder.columns if isinstance(builder, FromColumn) else ()
+    names = list(dict.fromkeys([found.name, *(schema[other].name for other in others)]))
+    frame = pl.scan_parquet(studio.folders.data(project)).select(names).collect()
+    table = Table(frame, schema.without([name for name in schema.names if name not in names]))
+    return ColumnValues(table, found), schema
 
 
 def _stop_at_too_many_levels(content: bytes) -> None:

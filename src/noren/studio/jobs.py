@@ -60,6 +60,8 @@ class Live:
     best: float | None
     can_stop: bool = False
     """Whether the search may be ended with the best so far."""
+    left: float | None = None
+    """Seconds that it will still take, by its own word."""
 
 
 class Jobs:
@@ -255,7 +257,8 @@ class Jobs:
                             told |= said
                             continue
                         best = live.best if said["best"] is None else said["best"]
-                        live = Live(State.RUNNING, said["done"], said["words"], best, can_stop=said["best"] is not None)
+                        can_stop, left = said["best"] is not None, said.get("left")
+                        live = Live(State.RUNNING, said["done"], said["words"], best, can_stop, left)
                         self._live[job.id] = live
                         if time.monotonic() - saved > _SAVE_EVERY:
                             saved = time.monotonic()

@@ -5,19 +5,21 @@ Made from a :class:`~noren.reports.run_view.RunView` when a page is shown.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from noren.descriptions import Headline
+from noren.drawing.risk_map import use_title
 from noren.i18n import _
 from noren.judgement.evidence import TableFacts
 from noren.judgement.numbers import count, number, percent
-from noren.judgement.verdict import Verdict
+from noren.judgement.sentences import allowed
+from noren.judgement.verdict import Verdict, Word
 from noren.measures import measures
 from noren.measures.safety.table_classes import LIKELY
 from noren.protocols import Measure
 from noren.reports.run_view import MeasureView, RunView
 
-__all__ = ["Fact", "Measured", "diversity_facts", "measured", "number", "table_risk_facts", "useful_facts"]
+__all__ = ["Fact", "Measured", "diversity_facts", "key_facts", "measured", "number", "table_risk_facts", "useful_facts"]
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,8 @@ class Fact:
     """A number for a person: what it is called, its value as it is and as it is written, and what it means.
 
     ``of`` names the number for programs, ``direction`` tells which way is better (``safer``, ``higher-safer``,
-    ``useful-low``, ``useful-high``), ``more`` is the word of the explanations that tells more.
+    ``useful-low``, ``useful-high``), ``more`` is the word of the explanations that tells more, ``beyond`` tells
+    whether it is more than a rule allows.
     """
 
     of: str
@@ -35,6 +38,7 @@ class Fact:
     direction: str
     meaning: str
     more: str = ""
+    beyond: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,77 @@ class Measured:
     fact: Fact
     unit: str
     parts: tuple[Fact, ...]
+
+
+# --- what matters first ---------------------------------------------------------------------------------------
+
+
+def key_facts(view: RunView, verdict: Verdict) -> list[Fact]:
+    """Return the three numbers that matter: the risk, the use, and what is told of people or taken from them.
+
+    The third is, of a table with sensitive values, how many people's a class tells; else whom the best attack names,
+    where that decides; else how many rows are left.
+    """
+    place = view.place(verdict)
+    risk = Fact(
+        "key.risk",
+        _("risk ({allowed} allowed)").format(allowed=allowed(verdict.rule)),
+        place.risk,
+        _share(place.risk),
+        "safer",
+        _(
+            "The highest probability of being re-identified: what is proved, where that is enough for the rule; "
+            "else what the smallest class of a table implies, or the share of customers that the best attack "
+            "re-identifies."
+        ),
+        "risk",
+        beyond=verdict.word == Word.BROKEN and (place.risk or 0.0) > float(verdict.rule.tolerance),
+    )
+    use = Fact(
+        "key.use",
+        use_title([place]),
+        place.use,
+        _share(place.use),
+        "useful-high",
+        _("What the release still says: 1 for an exact copy."),
+        place.use_of or "",
+    )
+    return [risk, use, *(_people_told(verdict) or _people_named(verdict) or _rows_left(view))]
+
+
+def _people_told(verdict: Verdict) -> list[Fact]:
+    table = verdict.facts.table
+    if table is None or verdict.facts.proven_k is not None:
+        return []
+    told = [one for one in _told(table) if not one.of.endswith(".likely")]
+    if not told:
+        return []
+    worst = max(told, key=lambda one: one.value or 0.0)
+    return [replace(_of_all(worst, table.rows), beyond=bool(worst.value))]
+
+
+def _people_named(verdict: Verdict) -> list[Fact]:
+    best = max(verdict.evidence, key=lambda one: one.customers, default=None)
+    if best is None or verdict.word == Word.PROVED or verdict.risk_of != "attacks":
+        return []
+    people = verdict.facts.people
+    meaning = _("How many people the best attack, {attack}, names rightly.").format(attack=best.attack)
+    named = round(best.customers * people)
+    label, beyond = _("people re-identified"), verdict.word == Word.BROKEN
+    return [_of_all(Fact("key.named", label, named, "", "safer", meaning, best.attack, beyond), people)]
+
+
+def _rows_left(view: RunView) -> list[Fact]:
+    deleted, original = view.rows.deleted, view.rows.original
+    if deleted is None:
+        return []
+    meaning = _("How many original rows have a released row.")
+    return [_of_all(Fact("key.rows", _("rows left"), original - deleted, "", "useful-high", meaning), original)]
+
+
+def _of_all(fact: Fact, every: int) -> Fact:
+    text = _("{part} of {whole}").format(part=count(int(fact.value or 0)), whole=count(every))
+    return replace(fact, text=text)
 
 
 # --- what leaks ----------------------------------------------------------------------------------------------
@@ -62,7 +137,10 @@ def table_risk_facts(verdict: Verdict) -> list[Fact]:
                 bound,
                 percent(bound),
                 "safer",
-                _("The highest probability with which anybody’s row can be told, whatever the attacker knows: 1/k."),
+                _(
+                    "The highest probability with which a row can be linked to a person, whatever the attacker "
+                    "knows: 1/k."
+                ),
                 "pk",
             ),
             _real_k(found.proven_k),
@@ -123,7 +201,7 @@ def _told(table: TableFacts) -> list[Fact]:
     ).format(share=percent(LIKELY))
     facts = []
     for one in table.told:
-        of, told = f"risk.told.{one.column}", _("people whose {column} is told").format(column=one.column)
+        of, told = f"risk.told.{one.column}", _("people whose {column} is disclosed").format(column=one.column)
         guessed = _("people whose {column} can be guessed").format(column=one.column)
         if one.certain is not None:
             facts.append(Fact(of, told, one.certain, count(one.certain), "safer", certainly, "classes"))

@@ -20,8 +20,8 @@ __all__ = ["keep_private", "remove_half_written", "remove_leftovers"]
 
 _OTHERS: Final = 0o077
 _OWN = re.compile(
-    r"studio\.(sqlite(-wal|-shm|-journal)?|lock)|secret\.key|password\.hash|bundle|projects"
-    r"|\.(secret\.key|password\.hash)\.\w+\.part"
+    r"studio\.(sqlite(-wal|-shm|-journal)?|lock)|secret\.key|password\.hash|machine\.json|bundle|projects"
+    r"|\.(secret\.key|password\.hash|machine\.json)\.\w+\.part"
 )
 _ID = re.compile(r"[a-z0-9]{12}")
 _HALF_WRITTEN = re.compile(r"upload-[a-z0-9]{12}\.part|\..+\.(part|old)|published-\w+\.part")

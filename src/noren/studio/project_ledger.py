@@ -13,6 +13,7 @@ from noren.data.schema import Kind, Role
 from noren.errors import ParameterError
 from noren.i18n import _
 from noren.ledger import Ledger
+from noren.studio import handing_out
 from noren.studio.exports import Download, file_name, packed
 from noren.studio.service import Studio
 from noren.studio.store import Job, State
@@ -61,7 +62,9 @@ def make(
 def told(studio: Studio, project: str) -> dict[str, Any]:
     """Return the ledger of a project as plain data."""
     book = _book(studio, project)
-    return book.as_dict() | {"curve": curve_of(book), "to_come": periods_to_come(studio, project)}
+    handed_out = [one.as_dict() for one in handing_out.publications(studio, project)]
+    more = {"curve": curve_of(book), "to_come": periods_to_come(studio, project), "handed_out": handed_out}
+    return book.as_dict() | more
 
 
 def periods_to_come(studio: Studio, project: str) -> list[str]:
@@ -90,6 +93,8 @@ def public_part(studio: Studio, project: str, number: int) -> Download:
     entry = next((entry for entry in book.entries if entry.number == number), None)
     if entry is None:
         raise NotThereError(_("the ledger has no such release"))
+    if studio.settings.four_eyes:
+        handing_out.must_be_approved(studio, handing_out.ledger_release(studio, project, number))
     folder = book.release_folder(entry.period)
     files = [(name, folder / name) for name in ("public.parquet", "statement.json")]
     name = file_name(studio.project(project).name, entry.period, ending="public.zip")

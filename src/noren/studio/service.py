@@ -36,7 +36,7 @@ from noren.studio.privacy import keep_private
 from noren.studio.store import Job, Project, State, Store
 from noren.studio.work.answers import LEAVE_OUT, answer_of, open_stops, with_answer
 from noren.studio.work.outcome_files import forget_failures
-from noren.studio.work.project_files import method_of, with_project_files, without_paths
+from noren.studio.work.project_files import copy_files, method_of, with_project_files, without_paths
 from noren.studio.work.running import forget_shared, original_of
 from noren.sweeps.plan import data_key, expanded
 from noren.sweeps.running import sweep_folder
@@ -204,12 +204,22 @@ class Studio:
         schema = self.folders.schema(project).read_text(encoding="utf-8")
         name = _("{name}, once more").format(name=found.name)[:_LONGEST_NAME]
         made = self.store.add_project(name, found.source)
-        self.store.change_project(made.id, rule=found.rule)
-        self.folders.project(made.id).mkdir(parents=True, mode=0o700)
-        if "file" in found.source:
-            shutil.copyfile(self.folders.source(project), self.folders.source(made.id))
-        self._read(made, {"schema": schema, "leave_out": found.facts.get("left_out", [])} | _asked(found.facts))
-        return made
+        try:
+            self.store.change_project(made.id, rule=found.rule)
+            copy_files(self.folders.project(project), self.folders.project(made.id))
+            self._read(made, {"schema": schema, "leave_out": found.facts.get("left_out", [])} | _asked(found.facts))
+        except Exception as error:  # half a copy is nobody's
+            self.remove(made.id)
+            if is_disk_full(error):
+                raise DiskFullError from None
+            raise
+        return self.project(made.id)
+
+    def archive(self, project: str, *, archived: bool = True) -> Project:
+        """Take a project out of the way, or bring it back; nothing of it is lost, and its pages open as before."""
+        self.project(project)
+        self.store.change_project(project, archived=archived)
+        return self.project(project)
 
     def schema(self, project: str) -> Schema:
         """Return what the columns of a project mean."""
@@ -380,23 +390,32 @@ class Studio:
         attacks: Sequence[str] | None = None,
         measures: Sequence[str] | None = None,
         seed: int | None = None,
+        again: bool = True,
     ) -> list[Job]:
         """Run what ``noren explore`` would: ``{"method": …, "parameters": {"k": "2..20"}}``, or the usual values.
 
         The seed is that of ``noren explore --cache`` with the project's folder, so that either goes on with what the
-        other did.
+        other did. Settings that have a run, or will have, run only where ``again`` says so.
         """
         found, folder = self.ready_project(project), self.folders.project(project)
+        schema, rule = self.schema(project), self.rule(project)
         ready: list[Method] = []
         for each in wanted:
             kind = every_method[each["method"]]
             given = with_project_files(kind, dict(each.get("parameters", {})), folder)
-            ready += [one for one in expanded(kind, given, int(found.facts["people"])) if one not in ready]
+            made = expanded(kind, given, int(found.facts["people"]), schema=schema, rule=rule)
+            ready += [one for one in made if one not in ready]
         if not 1 <= len(ready) <= _MOST_RUNS:
             raise ParameterError(
                 _("these are {count:,} runs").format(count=len(ready)),
                 _("a sweep has one to {most}").format(most=_MOST_RUNS),
             )
+        if not again:
+            jobs = [
+                job for job in self.store.jobs(project, kind="run") if not job.state.is_over or job.state == State.DONE
+            ]
+            there = [job.order["steps"] for job in jobs]
+            ready = [one for one in ready if [{"method": one.name, "parameters": without_paths(one)}] not in there]
         name, start = new_id(), self._sweep_seed(project) if seed is None else seed
         return [
             self.run(
@@ -457,6 +476,7 @@ class Studio:
         return self._submit(found.project, found.kind, found.label, found.order, found.sweep)
 
     def _resumed(self, job: Job) -> Job:
+        self.store.trail.add("resumed", project=job.project, job=job.id)
         forget_failures(self.job_folder(job))
         self.jobs.resume(job)
         return self.job(job.id)

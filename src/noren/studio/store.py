@@ -17,6 +17,9 @@ import sqlalchemy as sa
 from noren.i18n import _
 from noren.judgement.rule import DEFAULT
 from noren.studio.reasons import INTERRUPTED, in_language_of_reader, spoken
+from noren.studio.tables import tables as _tables
+from noren.studio.trail import Trail
+from noren.studio.users import Users
 from noren.work.ids import new_id
 from noren.work.migrations import migrate, newer
 from noren.work.queue import Queue, State, now, open_database, queue_columns
@@ -28,7 +31,6 @@ HEAVY, LIGHT = "heavy", "light"
 _LAST_NUMBERED = 2
 """The version in the table ``studio``, which studios without ``studio_version`` go by."""
 
-_tables = sa.MetaData()
 _about = sa.Table("studio", _tables, sa.Column("version", sa.Integer, nullable=False))
 _projects = sa.Table(
     "projects",
@@ -39,6 +41,7 @@ _projects = sa.Table(
     sa.Column("source", sa.Text, nullable=False),
     sa.Column("facts", sa.Text, nullable=False),
     sa.Column("rule", sa.Text, nullable=False, server_default=DEFAULT.name),
+    sa.Column("archived", sa.Boolean, nullable=False, server_default=sa.false()),
 )
 _jobs = sa.Table(
     "jobs",
@@ -67,7 +70,8 @@ _sessions = sa.Table(
 class Project:
     """Data under one name. ``source`` tells where they come from, ``facts`` what was read (empty until it was).
 
-    ``rule`` is what releases are judged by: the name of a rule, or a tolerance.
+    ``rule`` is what releases are judged by: the name of a rule, or a tolerance. One that is ``archived`` is kept whole,
+    and out of the way.
     """
 
     id: str
@@ -76,6 +80,7 @@ class Project:
     source: dict[str, Any]
     facts: dict[str, Any]
     rule: str = DEFAULT.name
+    archived: bool = False
 
     @property
     def is_ready(self) -> bool:
@@ -110,10 +115,12 @@ class Job:
 
 
 class Store:
-    """The database of a studio."""
+    """The database of a studio. What people change in it is on its trail, in the same transaction."""
 
     def __init__(self, url: str) -> None:
         self.engine = open_database(url)
+        self.trail = Trail(self.engine)
+        self.users = Users(self.engine, self.trail)
         self.queue = Queue(self.engine, _jobs)
         migrate(
             self.engine, _tables, Path(__file__).with_name("migrations"),
@@ -130,8 +137,9 @@ class Store:
         """Add a project whose data are still to be read."""
         project = Project(new_id(), name, now(), source, {})
         values = {"id": project.id, "name": name, "created": project.created}
-        with self.engine.begin() as database:
+        with self.trail.changing() as database:
             database.execute(_projects.insert().values(**values, source=_text(source), facts="{}"))
+            self.trail.note(database, "project-added", project=project.id, name=name)
         return project
 
     def projects(self) -> list[Project]:
@@ -146,26 +154,35 @@ class Store:
         return None if row is None else _project(row)
 
     def change_project(self, project: str, **values: Any) -> None:
-        """Set what is known of a project: ``name``, ``rule``, ``source``, ``facts``."""
-        written = {key: value if key in ("name", "rule") else _text(value) for key, value in values.items()}
-        with self.engine.begin() as database:
-            database.execute(_projects.update().where(_projects.c.id == project).values(**written))
+        """Set what is known of a project: ``name``, ``rule``, ``archived``, ``source``, ``facts``."""
+        written = {key: _text(value) if key in ("source", "facts") else value for key, value in values.items()}
+        told = {key: values[key] for key in ("name", "rule", "archived") if key in values}
+        changed = _projects.update().where(_projects.c.id == project).values(**written)
+        with self.trail.changing() as database:
+            database.execute(changed)
+            if "source" in values:
+                self.trail.note(database, "uploaded", project=project, bytes=values["source"].get("bytes", 0))
+            if told:
+                self.trail.note(database, "project-changed", project=project, **told)
 
     def remove_project(self, project: str) -> None:
         """Forget a project and its jobs."""
-        with self.engine.begin() as database:
+        with self.trail.changing() as database:
             database.execute(_jobs.delete().where(_jobs.c.project == project))
             database.execute(_projects.delete().where(_projects.c.id == project))
+            self.trail.note(database, "project-removed", project=project)
 
     # --- jobs ------------------------------------------------------------------------------------------------
 
     def add_job(self, project: str, kind: str, label: str, order: dict[str, Any], sweep: str | None = None) -> Job:
         """Add a job; it begins once it is in a queue."""
         job = Job(new_id(), project, kind, label, sweep, order, created=now())
-        self.queue.add(
-            job.id, kind, project=project, label=label, sweep=sweep, order=_text(order),
-            done=0.0, words="", summary="{}", error="{}", created=job.created,
-        )  # fmt: skip
+        with self.trail.changing() as database:
+            self.queue.add_within(
+                database, job.id, kind, project=project, label=label, sweep=sweep, order=_text(order),
+                done=0.0, words="", summary="{}", error="{}", created=job.created,
+            )  # fmt: skip
+            self.trail.note(database, "ordered", project=project, job=job.id, work=kind, label=label)
         return job
 
     def job(self, job: str) -> Job | None:
@@ -208,8 +225,11 @@ class Store:
 
     def remove_job(self, job: str) -> None:
         """Forget a job."""
-        with self.engine.begin() as database:
-            database.execute(_jobs.delete().where(_jobs.c.id == job))
+        with self.trail.changing() as database:
+            project = database.execute(sa.select(_jobs.c.project).where(_jobs.c.id == job)).scalar()
+            if project is not None:
+                database.execute(_jobs.delete().where(_jobs.c.id == job))
+                self.trail.note(database, "removed", project=project, job=job)
 
     # --- sessions --------------------------------------------------------------------------------------------
 
@@ -244,7 +264,7 @@ def _project(row: Any) -> Project:
     source = json.loads(row.source)
     # a sample has a name of ours, told in the language of whoever looks
     name = _(row.name) if "sample" in source else row.name
-    return Project(row.id, name, row.created, source, json.loads(row.facts), row.rule)
+    return Project(row.id, name, row.created, source, json.loads(row.facts), row.rule, row.archived)
 
 
 def _adopted(database: sa.Connection) -> str | None:

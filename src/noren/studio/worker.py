@@ -25,19 +25,33 @@ __all__ = ["Line", "main"]
 Line = dict[str, Any]
 
 _EVERY = 0.1
+_AT_LEAST_EVERY = 1.0
+_BEGAN = time.perf_counter()
 _WRONG_INPUT = 2
 _mouth = sys.stdout
+_speaking = threading.Lock()
 
 
 class _Teller:
     """Progress as lines; says :class:`~noren.progress.Enough` when asked to, at the next report of a best."""
 
     def __init__(self) -> None:
+        from noren.studio.work.clock import RunClock
+
         self._heard = Stoppable(self._tell)
         self._last = 0.0
         self._words = ""
         self._best: float | None = None
         self._told: float | None = None
+        self._done = 0.0
+        self.clock = RunClock(_BEGAN)
+
+    def tell_time(self) -> None:
+        """Say how long it will still take, now and then, also while nobody says how far it is."""
+        while True:
+            time.sleep(_AT_LEAST_EVERY)
+            if time.monotonic() - self._last >= _AT_LEAST_EVERY and self.clock.left() is not None:
+                self._say(self._done, self._best)
 
     def enough(self) -> None:
         """End the search with the best so far."""
@@ -51,20 +65,23 @@ class _Teller:
         if best is None and self._best is not None and self._best != self._told:
             self._say(done, self._best)  # the search is over: what it ended with is told, however soon it came
         began = (best is None) != (self._best is None)
-        self._words, self._best = words or self._words, best
+        self._words, self._best, self._done = words or self._words, best, done
         if began or time.monotonic() - self._last >= _EVERY:
             self._last = time.monotonic()
             self._say(done, best)
 
     def _say(self, done: float, best: float | None) -> None:
         self._told = best
-        say({"done": round(min(1.0, max(0.0, done)), 4), "words": self._words, "best": best})
+        left = self.clock.left()
+        how_far = {"done": round(min(1.0, max(0.0, done)), 4), "words": self._words, "best": best}
+        say(how_far | {"left": None if left is None else round(left, 1)})
 
 
 def say(line: Line) -> None:
     """Tell the server something."""
-    _mouth.write(json.dumps(line, ensure_ascii=False) + "\n")
-    _mouth.flush()
+    with _speaking:
+        _mouth.write(json.dumps(line, ensure_ascii=False) + "\n")
+        _mouth.flush()
 
 
 def main(folder: Path) -> int:
@@ -81,6 +98,7 @@ def main(folder: Path) -> int:
     activate(order["language"])
     teller = _Teller()
     threading.Thread(target=_listen, args=(teller,), daemon=True).start()
+    threading.Thread(target=teller.tell_time, daemon=True).start()
     try:
         say({"summary": do(order, folder, teller)})
     except Exception as error:

@@ -26,15 +26,20 @@ from noren.attacks.rehearsal import runs_again
 from noren.cost_law import CostLaw, Shape
 from noren.data.schema import Schema
 from noren.engines.blocks import cores
-from noren.i18n import _
+from noren.i18n import N_, _
 from noren.judgement.outcome import fitting
 from noren.measures import measures as every_measure
 from noren.methods.chain import Chain
 from noren.protocols import Attack, Component, Measure, Method
 
-__all__ = ["Constants", "Cost", "Machine", "Shape", "constants", "estimate", "estimate_run", "pace", "this_machine"]
+__all__ = [
+    "Constants", "Cost", "Machine", "Part", "Shape", "constants", "estimate", "estimate_parts", "estimate_run", "pace",
+    "this_machine", "together",
+]  # fmt: skip
 
 Confidence = Literal["measured", "rough", "unknown"]
+Part = tuple[str, str]
+"""A part of a run: what it does (``protect``, ``audit``, ``attack``, ``measure``), and the component that does it."""
 
 _MOST_CORES = 8
 """More cores than these are not counted on."""
@@ -203,6 +208,28 @@ def estimate_run(
     for, and rehearses: it protects and runs its members once more. Measures that will turn out not to fit are counted,
     too.
     """
+    return together(
+        estimate_parts(method, shape, schema, attacks=attacks, measures=measures, known=known, machine=machine)
+    )
+
+
+def together(parts: Mapping[Part, Cost]) -> Cost:
+    """Return what the parts of a run take one after the other, each under its name for a person."""
+    said = {"protect": _("protect: {name}"), "attack": _("attack: {name}"), "measure": _("measure: {name}")}
+    return _all({said.get(does, _(does)).format(name=name): cost for (does, name), cost in parts.items()})
+
+
+def estimate_parts(
+    method: Method,
+    shape: Shape,
+    schema: Schema,
+    *,
+    attacks: Sequence[Attack | str] | None = None,
+    measures: Sequence[Measure | str] | None = None,
+    known: Constants | None = None,
+    machine: Machine | None = None,
+) -> dict[Part, Cost]:
+    """Return what each part of a run will take, in the order in which they come: see :func:`estimate_run`."""
     known = known or constants()
     generalised = makes_generalised(method)
     attackers = [_ready(every_attack, one) for one in (fitting(every_attack, schema) if attacks is None else attacks)]
@@ -218,21 +245,20 @@ def estimate_run(
     votes = [one for one in attackers if isinstance(one, Ensemble)]
     heard = {name for one in votes for name in one.members or fitting(every_attack, schema)}
     attackers += [every_attack.create(name) for name in sorted(heard - asked)]
-    parts = {_("protect: {name}").format(name=method.name): estimate(method, shape, known=known, machine=machine)}
+    protect = ("protect", method.name)
+    parts: dict[Part, Cost] = {protect: estimate(method, shape, known=known, machine=machine)}
     if {"k", "min_class"} & _last(method).parameters().keys():
         audit = _ready(every_measure, "classes")
-        parts[_("audit")] = estimate(audit, shape, generalised=generalised, known=known, machine=machine)
+        parts[N_("audit"), ""] = estimate(audit, shape, generalised=generalised, known=known, machine=machine)
     for one in [*attackers, *judges]:
-        said = _("attack: {name}") if isinstance(one, Attack) else _("measure: {name}")
         cost = estimate(one, shape, generalised=generalised, known=known, machine=machine)
-        parts[said.format(name=one.name)] = cost
+        parts["attack" if isinstance(one, Attack) else "measure", one.name] = cost
     if all(runs_again(step) for step in (method.steps if isinstance(method, Chain) else (method,))):
         for vote in (one for one in votes if one.rehearse):
-            again = [_("protect: {name}").format(name=method.name)]
-            again += [_("attack: {name}").format(name=name) for name in vote.members or sorted({*heard} - {vote.name})]
-            own = _("attack: {name}").format(name=vote.name)
-            parts[own] = _all({name: parts[name] for name in (own, *again)})
-    return _all(parts)
+            again = [protect, *(("attack", name) for name in vote.members or sorted({*heard} - {vote.name}))]
+            own = ("attack", vote.name)
+            parts[own] = together({part: parts[part] for part in (own, *again)})
+    return parts
 
 
 def makes_generalised(method: Method) -> bool:

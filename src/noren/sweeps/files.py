@@ -3,7 +3,7 @@
 ::
 
     report.html      for a privacy officer, one page that loads nothing
-    frontier.svg     the map of risk and use
+    frontier.svg     the map of risk and utility
     table.csv        one line for each release; runs are counted, no seed is told
     table.json       the same with all facts
     sweep.toml       repeats the study (noren explore --sweep); it holds the seeds, and is readable by you alone

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,16 +17,16 @@ from markupsafe import Markup, escape
 from noren.attacks import attacks
 from noren.data.formats.files import writing_file
 from noren.data.schema import Kind
+from noren.drawing.ground import picture
 from noren.drawing.templating import house_styles, template
 from noren.i18n import _, active_language, ngettext
 from noren.judgement.numbers import count, decimal, percent
 from noren.judgement.page_text import printable
-from noren.judgement.place import Place
-from noren.judgement.sentences import cautions, frontier_sentence, rule_sentence, word_text
-from noren.judgement.verdict import Word
+from noren.judgement.sentences import cautions, frontier_sentence, rule_sentence
 from noren.measures import measures
 from noren.protocols import Measure
 from noren.reports.scripts import ScriptOrder, commands
+from noren.sweeps.mapped import settings_map
 from noren.sweeps.page_words import caveats, glossary, words
 from noren.sweeps.plan import shared_words
 from noren.sweeps.results import SettingResult, in_language
@@ -78,7 +78,7 @@ def short_html(study: Study) -> str:
         f"<td>{_cell(one.place.use, decimal)}</td><td>{_cell(one.place.risk, percent)}</td></tr>"
         for one in study.settings
     )
-    heads = "".join(f"<th>{escape(text)}</th>" for text in (_("setting"), _("verdict"), _("use kept"), _("risk")))
+    heads = "".join(f"<th>{escape(text)}</th>" for text in (_("setting"), _("verdict"), _("utility kept"), _("risk")))
     said = "".join(f"<p>{escape(line)}</p>" for line in [*study.answer, rule_sentence(study.asked.rule)])
     return f"<div>{said}<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
 
@@ -107,63 +107,40 @@ class _Map:
     narrow: Markup
     words: Sequence[str]
     """The marks of the verdicts that occur, in words."""
+    shapes: Mapping[str, str]
+    """The shape of each method."""
+    far: str
+    """What is not drawn."""
 
 
 def _map(study: Study) -> _Map | None:
-    placed = _placed(study)
-    if not placed:
+    found = settings_map(study.settings, study.choices, study.asked.rule)
+    if found is None:
         return None
     return _Map(
-        frontier_sentence([one.place for one in placed]),
+        frontier_sentence([one.place for one in study.settings if one.place.is_placed]),
         Markup(_drawn(study, _WIDE)),  # noqa: S704 - the drawer escapes texts
-        Markup(_drawn(study, _NARROW)),  # noqa: S704 - see above
-        [word_text(word) for word in Word if any(one.place.word == word for one in placed)],
+        Markup(_drawn(study, _NARROW, narrow=True)),  # noqa: S704 - see above
+        found.words,
+        found.shapes,
+        found.far,
     )
 
 
-def _placed(study: Study) -> list[SettingResult]:
-    """Return the settings that have a place, those that want a label most first."""
-    known = [one for one in study.settings if one.place.is_placed]
-    return sorted(known, key=lambda one: (not one.recommended, not one.on_frontier))
-
-
-def _drawn(study: Study, size: tuple[int, int]) -> str:
+def _drawn(study: Study, size: tuple[int, int], *, narrow: bool = False) -> str:
     """Return the map as SVG; a drawing is kept as other pieces are, for it takes longer than all other reading."""
-    placed = _placed(study)
-    if not placed:
+    found = settings_map(study.settings, study.choices, study.asked.rule)
+    if found is None:
         return '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"></svg>\n'
-    labels = _short_labels(placed)
-    places = [one.place.model_copy(update={"label": text}) for one, text in zip(placed, labels, strict=True)]
-    taken = [i for i, one in enumerate(placed) if one.recommended]
+    spec = found.chart(size, narrow=narrow)
     if study.cache is None:
-        return _draw(places, taken, size)
-    said = [[place.model_dump(mode="json") for place in places], taken, size, active_language()]
-    key = hashlib.sha256(json.dumps([*said, code_digest("noren.drawing.charts")]).encode()).hexdigest()
+        return picture(spec)
+    key = hashlib.sha256(json.dumps([spec, code_digest("noren.drawing.charts")]).encode()).hexdigest()
     path = study.cache / "charts" / f"{key}.svg"
     if not path.exists():
         with writing_file(path) as aside:
-            aside.write_text(_draw(places, taken, size), encoding="utf-8", newline="\n")
+            aside.write_text(picture(spec), encoding="utf-8", newline="\n")
     return path.read_text(encoding="utf-8")
-
-
-def _draw(places: Sequence[Place], taken: Sequence[int], size: tuple[int, int]) -> str:
-    from noren.drawing.charts import risk_utility_map
-
-    return risk_utility_map(places, taken=taken, width=size[0], height=size[1], near=True)
-
-
-def _short_labels(settings: Sequence[SettingResult]) -> list[str]:
-    """Return what stands beside points: of one method alone, what tells its settings apart."""
-    names = {one.setting.method.name for one in settings}
-    labels = [printable(one.label, _LONGEST_LABEL) for one in settings]
-    if len(names) > 1:
-        return labels
-    rests = [label.removeprefix(next(iter(names))).strip(", ").split(", ") for label in labels]
-    shared = set.intersection(*map(set, rests)) if len(rests) > 1 else set()
-    return [
-        ", ".join(word for word in rest if word not in shared) or label
-        for rest, label in zip(rests, labels, strict=True)
-    ]
 
 
 # --- parts of the page -----------------------------------------------------------------------------------------------
@@ -210,7 +187,7 @@ def _line(one: SettingResult) -> dict[str, Any]:
         "use": place.use,
         "risk": place.risk,
         "survival": one.scores.get("survival"),
-        "on_frontier": one.on_frontier,
+        "on_frontier": one.on_frontier and place.word.is_safe,
         "recommended": one.recommended,
         "why": printable(setting_sentence(one), 400),
     }

@@ -29,8 +29,9 @@ def words() -> dict[str, str]:
         "rule": _("How the answer is found"),
         "answer": _("The answer"),
         "map_taken": _("◯ a ring around it: recommended"),
+        "map_hollow": _("hollow: may not be handed out"),
         "map_frontier": _(
-            "dashed line: the Pareto frontier, the settings that no other one beats in both safety and use"
+            "dashed line: the Pareto frontier of what may be handed out, no setting beaten in both safety and utility"
         ),
         "map_reading": _(
             "The farther right a setting lies the more use it keeps, the lower the fewer people are found."
@@ -45,7 +46,7 @@ def words() -> dict[str, str]:
         "attack": _("attack"),
         "effective": _("breaks the rule"),
         "no_attack": _("No attack was tried."),
-        "in_vain": _("These name nobody rightly: {names}."),
+        "in_vain": _("These re-identify nobody: {names}."),
         "classes": _("How well a person can be found"),
         "useful": _("What stays useful"),
         "measure": _("measure"),
@@ -100,20 +101,20 @@ def caveats(study: Study) -> list[str]:
         if len({choice.use_of for choice in study.choices}) > 1:
             said.append(
                 _(
-                    "The use of generalised and of perturbed tables is told by different measures; the numbers cannot "
-                    "be held against each other."
+                    "The utility of generalised and of perturbed tables is measured differently; the numbers "
+                    "cannot be compared with each other."
                 )
             )
     said += [
         _(
-            "Use is told by general measures. Whether the release serves your purpose, try with the analysis you need "
-            "it for."
+            "Utility is measured in general terms. Whether the release serves your purpose, try with the "
+            "analysis you need it for."
         ),
         _(
             "The best of many settings looks a little better than it is. A release made with another seed has its own "
             "numbers, close to these: measure what you publish."
         ),
-        _("A release is one of a series if you publish again: the risk adds up, and noren ledger reckons with it."),
+        _("A release is one of a series if you publish again: the risk adds up, and noren ledger accounts for it."),
         _("Whether the law lets you publish is not decided here."),
     ]
     return said

@@ -35,6 +35,7 @@ from noren.parameters import expand, flags
 from noren.protocols import Attack, Component, Measure, Method
 from noren.registry import Registry
 from noren.sweeps.pieces import PieceOrder, make_guess, make_release, make_score, place_of
+from noren.sweeps.usual import usual_parameters, usual_values
 from noren.work.piece import Unit
 from noren.work.sources import code_digest
 
@@ -46,6 +47,7 @@ __all__ = [
     "chosen_components",
     "data_key",
     "expanded",
+    "placing_measures",
     "plan",
     "settings_for",
     "settled",
@@ -205,12 +207,15 @@ class Point:
 
 
 def settings_for(
-    methods: str | Method | Iterable[str | Method], parameters: Mapping[str, Any], original: Records
+    methods: str | Method | Iterable[str | Method],
+    parameters: Mapping[str, Any],
+    original: Records,
+    rule: Rule | None = None,
 ) -> tuple[list[Setting], list[str]]:
     """Return the settings that names and values mean, and the methods that ``all`` leaves out, with the reason.
 
     A value goes to every named method that has the parameter; a list, a range or ``"2..6"`` are values to try. A method
-    whose strength nobody says goes through the usual values.
+    whose strength nobody says goes through the usual values, and those that a rule asks for.
 
     >>> from noren.api import sample
     >>> history = sample(customers=20, rows=300, items=50, seed=1)
@@ -231,7 +236,8 @@ def settings_for(
             found.append(Setting(settled(one)))
             continue
         try:
-            found += [Setting(settled(made)) for made in expanded(every_method[one], parameters, people)]
+            made = expanded(every_method[one], parameters, people, schema=original.schema, rule=rule)
+            found += [Setting(settled(method)) for method in made]
         except ParameterError as error:
             if not every:
                 raise
@@ -248,7 +254,9 @@ def _names(methods: str | Method | Iterable[str | Method]) -> list[str | Method]
     return [methods] if isinstance(methods, Method) else list(methods)
 
 
-def expanded(kind: type[Method], given: Mapping[str, Any], people: int) -> list[Method]:
+def expanded(
+    kind: type[Method], given: Mapping[str, Any], people: int, *, schema: Schema, rule: Rule | None = None
+) -> list[Method]:
     """Return a method with every combination of the values given, and the usual ones of its strength if none is."""
     own: dict[str, Any] = {}
     for flag in flags(kind):
@@ -263,7 +271,7 @@ def expanded(kind: type[Method], given: Mapping[str, Any], people: int) -> list[
             )
     strength = kind.strength
     if strength is not None and not own.keys() & {strength.parameter, *strength.instead}:
-        own[strength.parameter] = kind.usual_values(people).split(", ")
+        own = usual_parameters(kind, schema, usual_values(kind, people, rule).split(", ")) | own
     return expand(kind, own)
 
 
@@ -320,7 +328,7 @@ def data_key(original: Records) -> str:
     return digest.hexdigest()
 
 
-def _always(schema: Schema) -> list[str]:
+def placing_measures(schema: Schema) -> list[str]:
     """Return the measures that place a point on the map; they run whether they are asked for or not."""
     told = [one for one in placing(schema.kind) if one.places is not None and one.places.always]
     return [*(["classes"] if schema.kind == Kind.TABLE else []), *(one.name for one in told if one.fits(schema))]
@@ -329,7 +337,7 @@ def _always(schema: Schema) -> list[str]:
 def plan(asked: Asked, original: Records, data: str) -> list[Point]:
     """Return the points of a sweep over an original whose :func:`data_key` is ``data``, setting by setting."""
     judges: dict[str, Measure] = {one.name: one for one in asked.measures if one.fits(original.schema)}
-    for name in _always(original.schema):
+    for name in placing_measures(original.schema):
         judges.setdefault(name, every_measure.create(name))
     # who listens goes last; in whatever order attacks are named, what is kept is the same
     attackers = sorted(

@@ -18,6 +18,7 @@ from noren.judgement.sentences import word_text
 from noren.judgement.verdict import Verdict, Word
 from noren.protocols import Score
 from noren.sweeps.plan import Point, Setting
+from noren.sweeps.usual import strength_words
 from noren.work.piece import Unit
 
 __all__ = ["PointResult", "SettingResult", "in_language", "point_result", "setting_results"]
@@ -136,6 +137,16 @@ class SettingResult:
         return self.setting.label
 
     @property
+    def method(self) -> str:
+        """The name of its method."""
+        return self.setting.method.name
+
+    @property
+    def strength(self) -> str:
+        """How strong the protection is: ``k = 5``; empty where nothing tells."""
+        return strength_words(self.method, self.setting.method.parameters())
+
+    @property
     def done(self) -> list[PointResult]:
         """The runs that came to a release."""
         return [run for run in self.runs if not run.refused]
@@ -171,6 +182,11 @@ class SettingResult:
         return {
             name: statistics.fmean(run.scores[name].value for run in self.done if name in run.scores) for name in names
         }
+
+    @property
+    def uses(self) -> list[float]:
+        """The use that each run keeps."""
+        return [run.place.use for run in self.done if run.place is not None and run.place.use is not None]
 
     @property
     def verdict_words(self) -> str:

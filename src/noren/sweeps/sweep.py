@@ -125,7 +125,7 @@ def ask(
     rule: Rule | str | None = None,
 ) -> tuple[Asked, list[str]]:
     """Return what words and values ask for on these data, and the methods that ``all`` leaves out, with the reason."""
-    settings, left_out = settings_for(methods, parameters or {}, original)
+    settings, left_out = settings_for(methods, parameters or {}, original, rule_named(rule))
     chosen = (
         tuple(map(checked_seed, seeds)) if seeds is not None else (own_seed(sweep_folder(cache), data_key(original)),)
     )

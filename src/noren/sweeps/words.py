@@ -7,6 +7,8 @@ through here.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
 from typing import Final, Protocol
 
 from noren.data.schema import Kind
@@ -17,25 +19,30 @@ from noren.judgement.recommend import Choice
 from noren.judgement.rule import Rule
 from noren.judgement.sentences import bare_word, rule_sentence
 from noren.judgement.verdict import Verdict, Word
+from noren.kernels.judging.shares import mean_high, mean_low
 from noren.measures import measures
 from noren.measures.places import place_of_measure
 from noren.protocols import Measure
 from noren.sweeps.results import SettingResult
 
 __all__ = [
+    "Advice",
     "Candidate",
+    "advice",
     "answer",
-    "beside",
     "failure_words",
     "headline",
     "kept_by",
     "reasons",
     "rule_words",
     "setting_sentence",
+    "sureness",
 ]
 
 _MOST_NAMED: Final = 3
-"""How many measures of use a recommendation names, the first few there are."""
+"How many measures of utility a recommendation names, the first few there are."
+_TAIL: Final = 0.025
+"""The chance of error on each side of an interval of 95 %."""
 
 
 class Candidate(Protocol):
@@ -57,19 +64,55 @@ class Candidate(Protocol):
     def scores(self) -> Mapping[str, float]:
         """What measures say."""
 
+    @property
+    def uses(self) -> Sequence[float]:
+        """The use that each of its runs keeps, where it is known."""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Which setting to take of those whose use one measure tells, in sentences.
+
+    Attributes
+    ----------
+    reasons
+        Why: the verdict, and what stays useful.
+    more_useful, safer
+        What the next more useful and the next safer setting would give and cost; empty where there is none.
+    sureness
+        How sure the numbers are: over how many seeds, with which interval.
+    """
+
+    reasons: Sequence[str]
+    more_useful: str
+    safer: str
+    sureness: str
+
+    @property
+    def sentences(self) -> list[str]:
+        """All of it, in the order to read."""
+        return [*self.reasons, *(said for said in (self.more_useful, self.safer, self.sureness) if said)]
+
 
 def answer(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> list[str]:
-    """Return the recommendation in sentences: what to take, why, and what lies beside it."""
-    said = [_("{sentence}.").format(sentence=headline(candidates, choices))]
+    """Return the recommendation in sentences: what to take, why, what lies beside it, and how sure that is."""
+    told = [line for one in advice(candidates, choices) for line in one.sentences]
+    return [_("{sentence}.").format(sentence=headline(candidates, choices)), *told]
+
+
+def advice(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> list[Advice]:
+    """Return what is advised, for each measure of use; of the safest setting where none may be handed out."""
+    found = []
     for choice in choices:
         chosen = choice.chosen if choice.chosen is not None else choice.safest
         if chosen is None:
             continue
-        if len(choices) > 1 and choice.chosen is not None:
-            said.append(_take(candidates[chosen]))
-        said += reasons(candidates[chosen])
-        said += beside(candidates, choice)
-    return said
+        one = candidates[chosen]
+        first = [_take(one)] if len(choices) > 1 and choice.chosen is not None else []
+        found.append(
+            Advice([*first, *reasons(one)], _more_useful(candidates, choice), _safer(candidates, choice), sureness(one))
+        )
+    return found
 
 
 def headline(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> str:
@@ -80,18 +123,18 @@ def headline(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> str:
     least = [candidates[choice.safest] for choice in choices if choice.safest is not None]
     words = {"count": count(len(judged)), "safe": count(len(safe))}
     if len(taken) > 1:
-        said = _("Take one of {labels}, because each keeps the most use that its own measure tells of {safe} settings")
+        said = _("Take one of {labels}, because each keeps the most utility of {safe} settings by its own measure")
         return said.format(labels=", ".join(one.label for one in taken), **words)
     if taken:
         place = taken[0].place
         if len(judged) == 1:
-            said = _("Take {label} ({word}), the only setting: it keeps {use} of the use")
+            said = _("Take {label} ({word}), the only setting: it keeps {use} of the utility")
         else:
             said = ngettext(
-                "Take {label} ({word}), because it alone of {count} settings may be handed out; it keeps {use} of the "
-                "use",
-                "Take {label} ({word}), because of the {safe} of {count} settings that may be handed out it keeps the "
-                "most use, {use}",
+                "Take {label} ({word}), because it alone of {count} settings may be handed out; it keeps {use} "
+                "of the utility",
+                "Take {label} ({word}), because of the {safe} of {count} settings that may be handed out it "
+                "keeps the most utility, {use}",
                 len(safe),
             )
         return said.format(label=place.label, word=bare_word(place.word), use=percent(place.use or 0.0), **words)
@@ -109,7 +152,7 @@ def headline(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> str:
 
 
 def _take(candidate: Candidate) -> str:
-    words = _("{label} keeps the most of the settings whose use is told by {measure}: {use}.")
+    words = _("{label} keeps the most of the settings whose utility is measured by {measure}: {use}.")
     place = candidate.place
     return words.format(label=candidate.label, measure=place.use_of, use=percent(place.use or 0.0))
 
@@ -128,7 +171,7 @@ def _use(candidate: Candidate) -> list[str]:
     if told is not None and told.sentence:
         said = [_(told.sentence).format(lost=decimal(1 - place.use), use=percent(place.use))]
     else:
-        said = [_("The use kept is {use}").format(use=decimal(place.use))]
+        said = [_("The utility kept is {use}").format(use=decimal(place.use))]
     kind = Kind.HISTORY if candidate.verdict is None else candidate.verdict.facts.kind
     perturbed = candidate.verdict is not None and candidate.verdict.facts.perturbed
     for words, measure in _telling(kind):
@@ -158,31 +201,50 @@ def _telling(kind: Kind) -> list[tuple[str, type[Measure]]]:
 # --- what lies beside ------------------------------------------------------------------------------------------------
 
 
-def beside(candidates: Sequence[Candidate], choice: Choice) -> list[str]:
-    """Return what the next more useful setting would give, and why not; and what the next safer one would cost."""
-    if choice.chosen is None:
-        return []
-    own = candidates[choice.chosen].place
-    said = []
-    if choice.more_useful is not None:
-        other = candidates[choice.more_useful]
-        words = _("{label} would keep {more} more of the use. {verdict}")
-        more = decimal((other.place.use or 0.0) - (own.use or 0.0))
-        verdict = "" if other.verdict is None else other.verdict.sentence
-        said.append(words.format(label=other.label, more=more, verdict=verdict))
-    if choice.safer is not None:
-        place = candidates[choice.safer].place
-        words = _("{label} would be safer ({word}, risk {after} in place of {before}), and costs {less} of the use.")
-        said.append(
-            words.format(
-                label=place.label,
-                word=bare_word(place.word),
-                after=percent(place.risk or 0.0),
-                before=percent(own.risk or 0.0),
-                less=decimal((own.use or 0.0) - (place.use or 0.0)),
-            )
-        )
-    return said
+def _more_useful(candidates: Sequence[Candidate], choice: Choice) -> str:
+    """Return what the next more useful setting would give, and why not."""
+    if choice.chosen is None or choice.more_useful is None:
+        return ""
+    own, other = candidates[choice.chosen].place, candidates[choice.more_useful]
+    return _("{label} would keep {more} more of the utility. {verdict}").format(
+        label=other.label,
+        more=decimal((other.place.use or 0.0) - (own.use or 0.0)),
+        verdict="" if other.verdict is None else other.verdict.sentence,
+    )
+
+
+def _safer(candidates: Sequence[Candidate], choice: Choice) -> str:
+    """Return what the next safer setting would cost."""
+    if choice.chosen is None or choice.safer is None:
+        return ""
+    own, place = candidates[choice.chosen].place, candidates[choice.safer].place
+    words = _("{label} would be safer ({word}, risk {after} in place of {before}), and costs {less} of the utility.")
+    return words.format(
+        label=place.label,
+        word=bare_word(place.word),
+        after=percent(place.risk or 0.0),
+        before=percent(own.risk or 0.0),
+        less=decimal((own.use or 0.0) - (place.use or 0.0)),
+    )
+
+
+def sureness(candidate: Candidate) -> str:
+    """Return how sure the numbers of a setting are, in a sentence: its seeds, and the interval of the use it keeps."""
+    uses = candidate.uses
+    if not uses:
+        return ""
+    if len(uses) == 1:
+        return _(
+            "This is of one run: another release by {label} has numbers of its own, and how far they differ was not "
+            "tried."
+        ).format(label=candidate.label)
+    low, high = mean_low(uses, _TAIL), min(mean_high(uses, _TAIL), 1.0)
+    return _(
+        "Over {runs} runs {label} keeps {mean} of the utility in the mean ({low} to {high} with a confidence of "
+        "95%); the verdict and the risk are those of the worst run."
+    ).format(
+        runs=count(len(uses)), label=candidate.label, mean=percent(fmean(uses)), low=percent(low), high=percent(high)
+    )
 
 
 def failure_words(name: str, why: Mapping[str, str]) -> str:
@@ -203,8 +265,9 @@ def rule_words(rule: Rule, choices: Sequence[Choice]) -> list[str]:
     said = [
         rule_sentence(rule),
         _(
-            "Of the settings that are proved or withstand, the one that keeps the most use is recommended; of equals "
-            "what is proved goes first, then what has less risk. With several seeds the worst run counts."
+            "Of the settings that are proved or withstand, the one that keeps the most utility is recommended; "
+            "of equals what is proved goes first, then what has less risk. With several seeds the worst run "
+            "counts."
         ),
     ]
     if len(choices) > 1:

@@ -87,6 +87,9 @@ class Guard:
         Whose an API token is; ``request.state.account`` has the answer, and is ``None`` on requests without one.
     open_to_all
         What paths begin with that everybody may see.
+    why_out
+        Returns in one line why somebody who was let in is so no longer; a program that asks is told, and a browser on
+        the page where it logs in.
     """
 
     def __init__(
@@ -98,10 +101,11 @@ class Guard:
         bounds: Bounds | None = None,
         bearer: Bearer | None = None,
         open_to_all: tuple[str, ...] = OPEN_TO_ALL,
+        why_out: Callable[[str], str] = lambda session: "",
     ) -> None:
         self._app, self._settings, self._door = app, settings, door
         self._patience, self._bounds = patience or Patience(), bounds or Bounds()
-        self._bearer, self._open = bearer, open_to_all
+        self._bearer, self._open, self._why_out = bearer, open_to_all, why_out
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -175,12 +179,12 @@ class Guard:
                 if body is None:
                     return _refused(_("the form is too large"), is_api, 413), receive
                 given = parse_qs(body.decode("utf-8", "replace")).get("csrf", [""])[0]
-                receive = _again(body)
+                receive = _again(body, receive)
             if fresh or not hmac.compare_digest(given.encode(), token_of(self._settings, session).encode()):
                 return _refused(_("the page is out of date; load it again"), is_api), receive
         if not path.startswith(self._open) and not self._door.is_in(session):
             if is_api:
-                return _refused(_("log in first"), is_api, 401), receive
+                return _refused(self._why_out(session) or _("log in first"), is_api, 401), receive
             return RedirectResponse("/login", 303), receive
         return None, receive
 
@@ -270,15 +274,18 @@ async def _small_body(receive: Receive) -> bytes | None:
             return body
 
 
-def _again(body: bytes) -> Receive:
-    """Return a stream that gives a body that was read already."""
+def _again(body: bytes, receive: Receive) -> Receive:
+    """Return a stream that gives a body that was read already, and then what else the client does.
+
+    An answer that is sent piece by piece asks whether the client is still there, and stops where it is told otherwise.
+    """
     sent = False
 
-    async def receive() -> dict[str, Any]:
+    async def again() -> Message:
         nonlocal sent
         if sent:
-            return {"type": "http.disconnect"}
+            return await receive()
         sent = True
         return {"type": "http.request", "body": body, "more_body": False}
 
-    return receive
+    return again

@@ -5,7 +5,7 @@ from __future__ import annotations
 from noren.errors import FileError, NorenError
 from noren.i18n import _
 
-__all__ = ["NotNowError", "NotThereError", "TooLargeError"]
+__all__ = ["NotNowError", "NotThereError", "NotYoursError", "TooLargeError"]
 
 
 class NotThereError(NorenError):
@@ -18,6 +18,12 @@ class NotNowError(NorenError):
     """What was asked for cannot be done in the state things are in."""
 
     status = 409
+
+
+class NotYoursError(NorenError):
+    """What was asked for is another's to do."""
+
+    status = 403
 
 
 class TooLargeError(FileError):

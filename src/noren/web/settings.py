@@ -58,6 +58,8 @@ class Settings:
         Whether people have accounts of their own, in place of one password for all.
     engine
         Where heavy jobs run: ``local``, ``auto``, ``gpu``, or Spark (``spark://host:port``, ``local[n]``).
+    four_eyes
+        Whether a public part leaves only when somebody else than its maker approved it.
     """
 
     folder: Path
@@ -73,6 +75,7 @@ class Settings:
     server: str = "studio"
     accounts: bool = False
     engine: str = "local"
+    four_eyes: bool = False
 
     def __post_init__(self) -> None:
         for name in self.names:

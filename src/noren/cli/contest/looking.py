@@ -72,7 +72,7 @@ def results(
     kinds = (".html", ".csv", ".json")
     if out is not None and out.suffix.lower() not in kinds:
         raise ParameterError(
-            _("{out} is no kind of results").format(out=out.name),
+            _("results cannot be written as {out}").format(out=out.name),
             _("use one of {names}").format(names=", ".join(kinds)),
         )
     with client(server, token) as asked:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import typer
 from typer import rich_utils
@@ -42,6 +43,10 @@ _ERRORS = (
 )
 
 
+_MARK_UP: Final = re.compile(r"(?<!\\)(\[[a-z#/@][^[]*?\])")
+"""What a page would take for mark-up: local[2], a table's name in TOML."""
+
+
 class _Spoken:
     """A command whose page is in the reader's language."""
 
@@ -49,10 +54,7 @@ class _Spoken:
         params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
         for param in params:
             said = getattr(param, "help", None) or ""
-            if said in _HELP:
-                param.help = _(said)
-            elif "[[" in said:  # a table's name in TOML, which would be taken for a mark-up of the page
-                param.help = said.replace("[[", "[\\[")
+            param.help = _MARK_UP.sub(r"\\\1", _(said) if said in _HELP else said)
         return params
 
     def format_usage(self, ctx: Any, formatter: Any) -> None:

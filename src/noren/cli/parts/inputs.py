@@ -99,8 +99,8 @@ RuleName = Annotated[
         "--rule",
         metavar="RULE",
         help=_(
-            "What the recipient may be able to do: sensitive, public, partner, inside, pwscup2018, a tolerance such as "
-            "0.2, or a TOML file; partner where left out."
+            "The rule to judge by: sensitive, public, partner, inside, pwscup2018, a tolerance such as 0.2, or a "
+            "TOML file; partner where left out."
         ),
     ),
 ]
@@ -181,7 +181,7 @@ def stop_at_both(schema: str | Schema | None, rows: str | None, customer: str | 
     for flag, given in (("--rows", rows), ("--customer", customer)):
         if schema is not None and given is not None:
             raise ParameterError(
-                _("a schema says what {flag} says").format(flag=flag),
+                _("--schema already settles what {flag} says").format(flag=flag),
                 _("leave one of --schema and {flag} out").format(flag=flag),
             )
 

@@ -24,7 +24,7 @@ WORKED_IN = frozenset({"ledger", "cache", "data_dir"})
 READ = frozenset(
     {
         *("original", "release", "releases", "source", "file", "names", "known", "guess", "sweep", "chain", "master"),
-        *("control", "table", "categories", "against", "phases"),
+        *("control", "table", "categories", "against", "phases", "files", "data", "facts", "card_from"),
     }
 )
 """The others; a test asks that a new one is named in one of these lists."""

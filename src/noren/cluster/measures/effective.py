@@ -19,7 +19,7 @@ def measure(measure: Effective, evidence: ClusterEvidence, *, progress: Progress
     """Join the guesses with the secret, and count."""
     if measure.best_prefix:
         raise ParameterError(
-            _("a guess on a cluster has no order, so it has no surest answers"),
+            _("a guess on a cluster has no order, so it has no most confident part"),
             _("leave best_prefix out, or use --engine local"),
         )
     found = hits_of(evidence)

@@ -14,12 +14,12 @@ from noren.contest.acts import RefusedError
 from noren.contest.api.models import ContestName, RoundName
 from noren.contest.api.surroundings import Asking, TheDesk, ThePublished
 from noren.contest.desk import Role, Who
-from noren.contest.log import Entry
 from noren.contest.published import Published
 from noren.contest.results import RoundResults, matrix_csv, results_html, results_json, stability_csv, standings_csv
 from noren.contest.standings import BoardKind, board
 from noren.contest.state import Contest
 from noren.i18n import _
+from noren.work.chain import Entry
 
 router = APIRouter(tags=["outcomes"])
 

@@ -17,12 +17,12 @@ from noren import api
 from noren.attacks.signatures import Signature
 from noren.attacks.unique_rows import UniqueRows
 from noren.cluster.handing import Handed, has_plan
-from noren.contest.canonical import rounded
 from noren.contest.judging.prepared import Prepared
 from noren.contest.rulebook import HouseAttack
 from noren.errors import ClusterError, NorenError, OutputError
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Guess, Measure, Score
+from noren.work.canonical import rounded
 
 __all__ = ["ClusterLostError", "Hands", "on_cluster"]
 

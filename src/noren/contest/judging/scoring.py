@@ -16,7 +16,6 @@ import polars as pl
 
 from noren import api
 from noren.contest.by_customer import by_customer
-from noren.contest.canonical import rounded
 from noren.contest.judging.checking import checked_guess, checked_release, in_every_language, refused
 from noren.contest.judging.guess_files import read_guess_file
 from noren.contest.judging.hands import ClusterLostError, Hands
@@ -34,6 +33,7 @@ from noren.judgement.evidence import Facts, Tried, facts_from, tried_by
 from noren.judgement.judging import deciding_measures
 from noren.progress import Progress, part_of, silent
 from noren.protocols import Guess, Measure, Score
+from noren.work.canonical import rounded
 
 __all__ = ["score_guess", "score_release"]
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from noren.contest.canonical import canonical, digest_of, rounded
 from noren.contest.matrix import Matrix, matrix_of
 from noren.contest.rulebook import Rulebook
 from noren.contest.stability import Stability, stability_of
@@ -19,6 +18,7 @@ from noren.i18n import _, speaking
 from noren.judgement.evidence import Facts, Tried
 from noren.judgement.numbers import count
 from noren.kernels.judging.correlation import correlation_interval, spearman
+from noren.work.canonical import canonical, digest_of, rounded
 
 __all__ = ["MANY_UNIQUE", "Flag", "Prediction", "ReleaseKind", "Results", "RoundResults", "results_of"]
 

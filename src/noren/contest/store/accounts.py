@@ -9,9 +9,7 @@ import contextlib
 import datetime as dt
 import hashlib
 import hmac
-import re
 import secrets
-import unicodedata
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final
@@ -22,16 +20,15 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 from noren.contest.store.tables import accounts, organisers, sessions, tokens
 from noren.errors import DuplicateNameError, ParameterError
 from noren.i18n import _
+from noren.web.logins import LONGEST_NAME, checked_login, checked_name, folded
 from noren.web.passwords import hashed, is_right
 from noren.work.ids import new_id
 from noren.work.queue import now
 
-__all__ = ["SCOPES", "Account", "Accounts", "Organisers", "Sessions", "Token", "Tokens", "folded"]
+__all__ = ["SCOPES", "Account", "Accounts", "Organisers", "Sessions", "Token", "Tokens"]
 
 SCOPES: Final = ("read", "team", "organiser")
 """What a token may be for: to look, to play in one's team, to organise."""
-_LOGIN = re.compile(r"[\w.@+-]{2,64}")
-_LONGEST_NAME = 80
 _TOKEN, _LETTERS = "noren_", "abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 _USED = dt.timedelta(minutes=1)
 """How exactly it is known when a token was used last."""
@@ -62,15 +59,6 @@ class Token:
     revoked: str | None
 
 
-def folded(login: str) -> str:
-    """Return a login as it is compared: however somebody writes it.
-
-    >>> folded(" Ａｎｎ "), folded("ANN")
-    ('ann', 'ann')
-    """
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", login).casefold()).strip()
-
-
 class Accounts:
     """The people that the arena knows."""
 
@@ -79,13 +67,7 @@ class Accounts:
 
     def add(self, login: str, name: str, password: str, *, is_organiser: bool = False) -> Account:
         """Add a person."""
-        known, name = folded(login), " ".join(name.split())
-        if not _LOGIN.fullmatch(known):
-            raise ParameterError(
-                _("{login!r} is no login").format(login=login), _("use 2 to 64 letters, digits, or any of . _ - + @")
-            )
-        if not 1 <= len(name) <= _LONGEST_NAME or not name.isprintable():
-            raise ParameterError(_("the name is empty or too long"), _("use 1 to 80 characters"))
+        known, name = checked_login(login), checked_name(name)
         account = Account(new_id(), known, name, is_organiser, now(), None)
         try:
             with self._engine.begin() as database:
@@ -187,7 +169,7 @@ class Tokens:
                 _("a token is for some of {scopes}").format(scopes=", ".join(SCOPES)), _("name what it is for")
             )
         text = _TOKEN + "".join(secrets.choice(_LETTERS) for _ in range(40))
-        token = Token(new_id(), account, name[:_LONGEST_NAME], frozenset(scopes), now(), None, None)
+        token = Token(new_id(), account, name[:LONGEST_NAME], frozenset(scopes), now(), None, None)
         values = token.__dict__ | {"scopes": " ".join(sorted(scopes)), "digest": _digest(text)}
         with self._engine.begin() as database:
             database.execute(tokens.insert().values(**values))

@@ -18,8 +18,6 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
-from noren.contest.canonical import canonical
-from noren.contest.log import START, Entry
 from noren.contest.store.accounts import Accounts, Organisers, Sessions, Tokens
 from noren.contest.store.clock import Clock
 from noren.contest.store.jobs import Jobs
@@ -29,6 +27,8 @@ from noren.contest.store.sealing import derived
 from noren.contest.store.tables import about, contests, entries, organisers, tables
 from noren.errors import DuplicateNameError, FileError
 from noren.i18n import _
+from noren.work.canonical import canonical
+from noren.work.chain import START, Entry
 from noren.work.ids import new_id
 from noren.work.migrations import migrate
 from noren.work.queue import State, exclusive, now, open_database

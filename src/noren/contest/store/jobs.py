@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from noren.contest.canonical import canonical
 from noren.contest.store.tables import jobs
 from noren.i18n import N_, _
+from noren.work.canonical import canonical
 from noren.work.queue import LEASE, Queue, State, clock_of
 
 __all__ = ["LOST", "Job", "Jobs"]

@@ -107,7 +107,7 @@ def _chances(k: int, j: int) -> Chances:
 
 
 def satisfies_h0(sizes: Sequence[int], p: Fraction = P) -> bool:
-    """Tell whether no set of people is named rightly with a chance above p to the number of them.
+    """Tell whether no set of people is re-identified with a probability above p to the number of them.
 
     m members of a class of k are all right with the chance (k-m)!/k!, and classes are independent, so every class must
     keep (k-m)!/k! <= p^m for each m up to k.

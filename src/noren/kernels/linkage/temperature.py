@@ -1,4 +1,4 @@
-"""How far evidence may be trusted, told by its own two halves.
+"""Split-half calibration of evidence: the temperature by which log-likelihoods are to be divided.
 
 Evidence that counts the same fact many times (a basket's rows share their day) is too sure of itself; divided by a
 temperature above 1 it is not. Cut the rows of every pseudonym into two halves: both speak of the same customer. Whoever

@@ -71,7 +71,7 @@ class Classes(Measure):
     """
 
     name: ClassVar[str] = "classes"
-    summary: ClassVar[str] = N_("The fewest people who may be behind a pseudonym or a row: the k that is real.")
+    summary: ClassVar[str] = N_("The fewest people who fit a pseudonym or a row: the actual k.")
     source: ClassVar[str] = "S0, S1"
     goal: ClassVar[Literal["lower", "higher"]] = "higher"
     unit: ClassVar[str] = N_("people")

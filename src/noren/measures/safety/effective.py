@@ -67,7 +67,7 @@ class Effective(Measure):
     """
 
     name: ClassVar[str] = "effective"
-    summary: ClassVar[str] = N_("Whether an attack named more people rightly than a safe release allows.")
+    summary: ClassVar[str] = N_("Whether an attack has more correct guesses than a safe release allows.")
     source: ClassVar[str] = "S0"
     goal: ClassVar[Literal["lower", "higher"]] = "lower"
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
@@ -93,7 +93,7 @@ class Effective(Measure):
 
     best_prefix: bool = Field(
         default=False,
-        description=N_("judge each attack by its surest answers alone, as many of them as do it the most good"),
+        description=N_("judge each attack by its most confident guesses alone, as many of them as serve it best"),
     )
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:

@@ -56,7 +56,7 @@ class JaccardMean(Measure):
     """
 
     name: ClassVar[str] = "jaccard-mean"
-    summary: ClassVar[str] = N_("How similar what a pseudonym shows is to what its customer bought, in the mean.")
+    summary: ClassVar[str] = N_("Mean similarity of the items of a pseudonym and those that its customer bought.")
     source: ClassVar[str] = "S2"
     roles: ClassVar[tuple[Role, ...]] = (Role.ITEM,)
     goal: ClassVar[Literal["lower", "higher"]] = "lower"

@@ -48,7 +48,7 @@ class ReidRate(Measure):
     """
 
     name: ClassVar[str] = "reid-rate"
-    summary: ClassVar[str] = N_("The share of customers that the best attack names rightly.")
+    summary: ClassVar[str] = N_("The share of customers that the best attack re-identifies.")
     source: ClassVar[str] = "S2"
     goal: ClassVar[Literal["lower", "higher"]] = "lower"
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)

@@ -57,7 +57,7 @@ class Survival(Measure):
 
     name: ClassVar[str] = "survival"
     summary: ClassVar[str] = N_(
-        "The chance that a release outlives attackers who each do the best one can, independently."
+        "The probability that a release survives independent attackers who each attack optimally."
     )
     source: ClassVar[str] = "S0"
     goal: ClassVar[Literal["lower", "higher"]] = "higher"
@@ -68,7 +68,7 @@ class Survival(Measure):
     part_names: ClassVar[Mapping[str, str]] = {
         "one_attacker": N_("one attacker succeeds"),
         "any_attacker": N_("any attacker succeeds"),
-        "in_league": N_("attackers in league succeed, at most"),
+        "in_league": N_("colluding attackers succeed, at most"),
         "named": N_("named"),
         "needed": N_("needed"),
         "smallest_class": N_("smallest class"),
@@ -81,7 +81,9 @@ class Survival(Measure):
     )
     naming: Naming = Field(
         default="any",
-        description=N_("any: attackers name single members too; whole: whole classes alone, as the paper reckons"),
+        description=N_(
+            "any: attackers may name single members of a class, too; whole: whole classes alone, as the paper computes"
+        ),
     )
     p: Chance = Field(
         default="1/3", description=N_("the chance of naming one person that a safe release may leave, such as 1/3")

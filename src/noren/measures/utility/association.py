@@ -49,7 +49,7 @@ class Association(OfTables):
     """
 
     name: ClassVar[str] = "association"
-    summary: ClassVar[str] = N_("How far what columns have to do with each other is from the original's.")
+    summary: ClassVar[str] = N_("How far associations between columns are from the original's.")
     source: ClassVar[str] = "S4"
     goal: ClassVar[Literal["lower", "higher"]] = "lower"
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
@@ -57,7 +57,7 @@ class Association(OfTables):
     headlines: ClassVar[tuple[Headline, ...]] = (
         Headline(
             N_("association error"),
-            N_("How far what columns have to do with each other is from the original’s; 0 is exact."),
+            N_("How far associations between columns are from the original’s; 0 is exact."),
             of="perturbed",
             rank=3,
         ),

@@ -105,7 +105,7 @@ class CellError(Measure):
     }
     places: ClassVar[Placing | None] = Placing(
         N_("1 − U"),
-        N_("use kept, 1 − U"),
+        N_("utility kept, 1 − U"),
         share=what_is_left,
         sentence=N_("The error per cell (U) is {lost}"),
         always=True,

@@ -47,7 +47,7 @@ class Clustering(OfTables):
     """
 
     name: ClassVar[str] = "clustering"
-    summary: ClassVar[str] = N_("Whether clusters learnt from the release sort people as the original's own do.")
+    summary: ClassVar[str] = N_("How well clusters learnt from the release agree with the original's own.")
     source: ClassVar[str] = "S4"
     goal: ClassVar[Literal["lower", "higher"]] = "higher"
     bounds: ClassVar[tuple[float, float | None]] = (-0.5, 1.0)

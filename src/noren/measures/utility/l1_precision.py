@@ -81,7 +81,7 @@ class L1Precision(Measure):
         ),
         Headline(
             N_("L1 precision with the noise"),
-            N_("The same for the released table as it is, before the noise is reckoned out."),
+            N_("The same for the released table as it is, before reconstruction."),
             part="perturbed",
             of="perturbed",
             rank=1,
@@ -96,7 +96,7 @@ class L1Precision(Measure):
     }
     places: ClassVar[Placing | None] = Placing(
         N_("records in the right cell"),
-        N_("use kept, records in the right cell"),
+        N_("utility kept, records in the right cell"),
         sentence=N_("The share of records in the right cell is {use}"),
         always=True,
         rank=1,

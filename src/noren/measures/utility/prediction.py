@@ -34,15 +34,15 @@ class Prediction(OfTables):
     """
 
     name: ClassVar[str] = "prediction"
-    summary: ClassVar[str] = N_("How often a model that learnt from the release is right about people held back.")
+    summary: ClassVar[str] = N_("Accuracy of a model trained on the release, for people held out.")
     source: ClassVar[str] = "S4"
     goal: ClassVar[Literal["lower", "higher"]] = "higher"
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
-    unit: ClassVar[str] = N_("share of held-back people predicted rightly")
+    unit: ClassVar[str] = N_("share of held-out people predicted correctly")
     headlines: ClassVar[tuple[Headline, ...]] = (
         Headline(
-            N_("predicted rightly"),
-            N_("How often a model that learnt from the release is right about people held back."),
+            N_("predicted correctly"),
+            N_("Accuracy of a model trained on the release, for people held out."),
             of="perturbed",
             rank=2,
         ),

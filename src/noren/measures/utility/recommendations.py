@@ -120,7 +120,7 @@ class E3(Recommendations):
 
     name: ClassVar[str] = "e3"
     roles: ClassVar[tuple[Role, ...]] = (Role.ITEM,)
-    summary: ClassVar[str] = N_("How much of the top items and of their likeness is lost (E3 of PWS Cup 2017).")
+    summary: ClassVar[str] = N_("How much of the top items and of their similarity is lost (E3 of PWS Cup 2017).")
     unit: ClassVar[str] = N_("share of top items lost, or distance of their similarities, whichever is larger")
 
     top: int = Field(default=100, ge=2, le=100_000, description=N_("how many items count as the top"))

@@ -64,7 +64,7 @@ class Discernibility(Measure):
     """
 
     name: ClassVar[str] = "discernibility"
-    summary: ClassVar[str] = N_("Sum over all rows of the number of rows each cannot be told from.")
+    summary: ClassVar[str] = N_("Sum over all rows of the number of rows each cannot be distinguished from.")
     source: ClassVar[str] = "Bayardo and Agrawal 2005"
     accepts: ClassVar[frozenset[Kind]] = _TABLES
     goal: ClassVar[Literal["lower", "higher"]] = "lower"
@@ -101,7 +101,7 @@ class ClassSize(Measure):
     goal: ClassVar[Literal["lower", "higher"]] = "lower"
     unit: ClassVar[str] = N_("rows")
     headlines: ClassVar[tuple[Headline, ...]] = (
-        Headline(N_("mean class size"), N_("How many rows cannot be told apart, in the mean."), of="others", rank=2),
+        Headline(N_("mean class size"), N_("How many rows cannot be distinguished, in the mean."), of="others", rank=2),
     )
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "public"})
     side: ClassVar[Side] = "utility"
@@ -269,7 +269,7 @@ class TableLoss(CellLoss):
     )
     places: ClassVar[Placing | None] = Placing(
         N_("of what cells told apart"),
-        N_("use kept, 1 − loss of the table"),
+        N_("utility kept, 1 − loss of the table"),
         share=what_is_left,
         sentence=N_("The loss of the table is {lost}"),
         always=True,
@@ -299,12 +299,14 @@ class EntropyLoss(CellLoss):
     """
 
     name: ClassVar[str] = "entropy-loss"
-    summary: ClassVar[str] = N_("The share of the bits that tell values apart which released cells no longer hold.")
+    summary: ClassVar[str] = N_(
+        "The share of the information about values, in bits, that released cells no longer hold."
+    )
     source: ClassVar[str] = "Gionis and Tassa 2009"
     headlines: ClassVar[tuple[Headline, ...]] = (
         Headline(
             N_("loss of information"),
-            N_("The share of the bits that told values apart which released cells no longer hold."),
+            N_("The share of the information about values, in bits, that released cells have lost."),
             of="others",
             rank=1,
         ),

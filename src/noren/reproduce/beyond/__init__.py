@@ -19,7 +19,7 @@ DOCUMENT = Document(
         Section("check", "frontier", N_("The best groups of k beside the 13 teams"), frontier_units, frontier),
         Section("check", "reconstruction", N_("What auto gains on S4's tables"), gains_units, gains),
         Section("check", "ledger", N_("What a year of monthly releases adds up to"), year_units, year),
-        Section("check", "inference", N_("What releases tell of who is in the data"), inference_units, inferences),
+        Section("check", "inference", N_("What releases reveal about who is in the data"), inference_units, inferences),
         Section("check", "monthly", N_("Which way to publish every month"), monthly_units, monthly),
     ),
 )

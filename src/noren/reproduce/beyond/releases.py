@@ -132,8 +132,8 @@ def monthly(found: Findings) -> Comparison:
         [
             _("generalize, k = {k}, quick search, on the data of 2017; U is the mean error of a cell.").format(k=K),
             _(
-                "In each of them no pseudonym is named rightly with a chance above 1/{k}. Of one name for a year a "
-                "right guess tells the whole year, of fresh names a month."
+                "In each of them no pseudonym is re-identified with a probability above 1/{k}. Of one name for a "
+                "year a right guess tells the whole year, of fresh names a month."
             ).format(k=K),
         ],
     )

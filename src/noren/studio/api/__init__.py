@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from noren.studio.api import components, data, exports, ledger, projects, runs, session
+from noren.studio.api import (
+    components,
+    data,
+    exports,
+    handing_out,
+    hierarchies,
+    ledger,
+    projects,
+    runs,
+    session,
+    users,
+)
 
 __all__ = ["router"]
 
 router = APIRouter(prefix="/api/v1")
-for part in (session, projects, data, components, runs, exports, ledger):
+for part in (session, users, projects, data, hierarchies, components, runs, exports, handing_out, ledger):
     router.include_router(part.router)

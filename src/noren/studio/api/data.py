@@ -1,4 +1,4 @@
-"""A project's data: upload, schema, profile, rows, hierarchies, categories."""
+"""A project's data: upload, schema, profile, rows, categories."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import asyncio
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
-from fastapi.responses import FileResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from noren.data.schema import LONGEST_NAME, PRESETS, Schema
@@ -15,7 +14,6 @@ from noren.studio import groupings
 from noren.studio.api.models import Ident, JobOut, said_job
 from noren.studio.api.surroundings import TheStudio
 from noren.studio.forms.columns import content_of, problems_of, schema_of
-from noren.studio.hierarchies import hierarchy_facts
 from noren.web.error_models import errors
 from noren.web.uploads import received, shown_name, small_body, stop_if_told_too_large, told_length
 
@@ -26,13 +24,12 @@ Count = Annotated[int, Query(ge=1, le=500)]
 ColumnName = Annotated[str, Query(alias="column", min_length=1, max_length=LONGEST_NAME)]
 FileName = Annotated[str, Query(alias="name", min_length=1, max_length=300)]
 _MOST_VALUES = 5_000
-_ANY_BYTES = {
+ANY_BYTES = {
     "requestBody": {
         "required": True,
         "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
     }
 }
-_CSV: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {}}, "description": "the file"}}
 
 
 class SchemaIn(BaseModel):
@@ -94,34 +91,6 @@ class Values(BaseModel):
     total: int
 
 
-class LevelOut(BaseModel):
-    """One level of a hierarchy: its labels, the rows of the rarest, some labels with their rows, how many more."""
-
-    labels: int
-    least: int
-    shown: list[tuple[str, int]]
-    more: int
-
-
-class HierarchyOut(BaseModel):
-    """How a column's hierarchy was made; ``reason`` tells why there is none."""
-
-    name: str
-    made: Literal["default", "widths", "uploaded"]
-    widths: list[float] | None
-    file: str | None
-    reason: str | None
-    levels: list[LevelOut]
-
-
-class Widths(BaseModel):
-    """Widths of ranges, each a multiple of the one before; without them the first hierarchy again."""
-
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
-
-    widths: list[Annotated[float, Field(gt=0, le=1e15)]] | None = Field(default=None, min_length=1, max_length=20)
-
-
 class CategoriesOut(BaseModel):
     """The categories of items: how many, of how many items, and the largest (code, name, items, rows)."""
 
@@ -133,7 +102,7 @@ class CategoriesOut(BaseModel):
 # --- the file --------------------------------------------------------------------------------------------------------
 
 
-@router.put("/projects/{project}/file", status_code=202, openapi_extra=_ANY_BYTES)
+@router.put("/projects/{project}/file", status_code=202, openapi_extra=ANY_BYTES)
 async def upload(project: Ident, request: Request, studio: TheStudio, name: FileName) -> JobOut:
     """Send a file (CSV, Parquet, Excel) as the body; it is kept as it comes and read by a job."""
     studio.project(project)
@@ -227,38 +196,7 @@ def show_rows(project: Ident, studio: TheStudio, start: Start = 0, count: Count 
     return Rows(**studio.preview(project, start, count))
 
 
-# --- hierarchies and categories --------------------------------------------------------------------------------------
-
-
-@router.get("/projects/{project}/hierarchies")
-def list_hierarchies(project: Ident, studio: TheStudio) -> list[HierarchyOut]:
-    """Return the hierarchies of the columns that could link a person, level by level."""
-    studio.ready_project(project)
-    return [HierarchyOut(**about) for about in hierarchy_facts(studio.folders.project(project))]
-
-
-@router.get("/projects/{project}/hierarchy", response_class=FileResponse, responses=_CSV)
-def download_hierarchy(project: Ident, studio: TheStudio, column: ColumnName) -> FileResponse:
-    """Return a column's hierarchy as a file, in ARX's form."""
-    path = groupings.hierarchy_file(studio, project, column)
-    return FileResponse(path, media_type="text/csv; charset=utf-8", filename=path.name)
-
-
-@router.put("/projects/{project}/hierarchy", openapi_extra=_ANY_BYTES)
-async def upload_hierarchy(
-    project: Ident, request: Request, studio: TheStudio, column: ColumnName, name: FileName = "hierarchy.csv"
-) -> HierarchyOut:
-    """Give a column another hierarchy: value;label;…;*, one row per value, as the body."""
-    studio.project(project)
-    content = await small_body(request, name, groupings.LARGEST)
-    about = await asyncio.to_thread(groupings.set_hierarchy, studio, project, column, content, shown_name(name))
-    return HierarchyOut(**about)
-
-
-@router.post("/projects/{project}/hierarchy")
-def build_hierarchy(project: Ident, asked: Widths, studio: TheStudio, column: ColumnName) -> HierarchyOut:
-    """Make a column's hierarchy of ranges of given widths, or the first one again."""
-    return HierarchyOut(**groupings.set_widths(studio, project, column, asked.widths))
+# --- categories --------------------------------------------------------------------------------------
 
 
 @router.get("/projects/{project}/categories")
@@ -269,7 +207,7 @@ def show_categories(project: Ident, studio: TheStudio) -> CategoriesOut | None:
     return None if found is None else CategoriesOut(**found)
 
 
-@router.put("/projects/{project}/categories", openapi_extra=_ANY_BYTES)
+@router.put("/projects/{project}/categories", openapi_extra=ANY_BYTES)
 async def upload_categories(
     project: Ident, request: Request, studio: TheStudio, name: FileName = "categories.csv", fill: bool = False
 ) -> CategoriesOut:

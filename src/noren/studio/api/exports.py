@@ -9,8 +9,10 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from noren.studio import exports
+from noren.studio.allowed import least
 from noren.studio.api.models import Ident, JobOut, said_job
 from noren.studio.api.surroundings import TheStudio
+from noren.studio.users import UserRole
 from noren.web.error_models import errors
 
 __all__ = ["router", "sent"]
@@ -79,8 +81,9 @@ def download_script(
     response_class=StreamingResponse,
     responses=_file("the report: one HTML page that stands alone", "text/html"),
 )
+@least(UserRole.REVIEWER)
 def download_report(job: Ident, studio: TheStudio) -> StreamingResponse:
-    """Return the report that a job wrote (``POST /projects/{project}/reports`` starts one)."""
+    """Return the report that a job wrote (``POST /projects/{project}/reports`` starts one); it shows original rows."""
     return sent(exports.report_file(studio, job))
 
 

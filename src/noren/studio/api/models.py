@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+import math
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, TypeVar
 
+from fastapi import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from noren.i18n import _
@@ -17,20 +19,35 @@ __all__ = [
     "Ident",
     "JobOut",
     "Order",
+    "Part",
     "ProjectChange",
     "ProjectIn",
     "ProjectOut",
+    "SearchOrder",
     "Step",
     "SweepOrder",
     "said_job",
     "said_project",
 ]
 
+_One = TypeVar("_One")
 Ident = Annotated[str, Field(pattern=r"^[a-z0-9]{12}$", description="an identifier of a project or a run")]
 
 
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+class Part(BaseModel):
+    """Which part of a list to return; ``X-Total-Count`` says how long the whole is."""
+
+    start: int = Field(default=0, ge=0, le=10**6)
+    count: int | None = Field(default=None, ge=1, le=1000, description="left out: all from the start on")
+
+    def part(self, whole: Sequence[_One], response: Response) -> Sequence[_One]:
+        """Return the part that is asked for, and tell how long the whole list is."""
+        response.headers["X-Total-Count"] = str(len(whole))
+        return whole[self.start :][: self.count]
 
 
 class ProjectIn(_Strict):
@@ -42,7 +59,7 @@ class ProjectIn(_Strict):
 
 
 class ProjectChange(_Strict):
-    """Another name, another rule, or both."""
+    """Another name, another rule, archived or not; what is left out stays."""
 
     name: str | None = Field(default=None, min_length=1, max_length=120)
     rule: str | None = Field(
@@ -51,6 +68,7 @@ class ProjectChange(_Strict):
         max_length=40,
         description="public, partner, inside, pwscup2018, or a tolerance such as 1/8; every run is judged by it",
     )
+    archived: bool | None = Field(default=None, description="archived projects are kept, and left out of lists")
 
 
 class ProjectOut(BaseModel):
@@ -63,6 +81,7 @@ class ProjectOut(BaseModel):
     ready: bool
     facts: dict[str, Any]
     rule: str = Field(description="what its releases are judged by: the name of a rule, or a tolerance")
+    archived: bool
 
 
 class Step(_Strict):
@@ -90,6 +109,12 @@ class SweepOrder(_Judges):
     methods: list[Step] = Field(min_length=1, max_length=20)
 
 
+class SearchOrder(_Strict):
+    """Whom a release is for."""
+
+    rule: Literal["partner", "public", "inside"]
+
+
 class JobOut(BaseModel):
     """A run or another piece of work. The seed is a secret and not told."""
 
@@ -103,6 +128,7 @@ class JobOut(BaseModel):
     words: str
     best: float | None
     can_stop: bool = Field(description="whether it may be asked to stop and keep the best so far")
+    left: int | None = Field(description="of a run under way, about how many seconds it will still take")
     stage: str = Field(description="of a run: protect, attack, measure, show")
     steps: list[Step]
     summary: dict[str, Any]
@@ -122,6 +148,7 @@ def said_project(project: Project) -> ProjectOut:
         ready=project.is_ready,
         facts=project.facts,
         rule=project.rule,
+        archived=project.archived,
     )
 
 
@@ -139,6 +166,7 @@ def said_job(job: Job, jobs: Jobs) -> JobOut:
         words=live.words,
         best=live.best,
         can_stop=live.can_stop,
+        left=None if live.left is None else coarse(live.left),
         stage=stage_of(job.kind, live.done),
         steps=[Step(**step) for step in job.order.get("steps", [])],
         summary=job.summary,
@@ -147,6 +175,16 @@ def said_job(job: Job, jobs: Jobs) -> JobOut:
         started=job.started,
         ended=job.ended,
     )
+
+
+def coarse(seconds: float) -> int:
+    """Return a time in steps that are worth telling.
+
+    >>> [coarse(seconds) for seconds in (0.2, 7.4, 33, 128, 4000)]
+    [1, 8, 35, 140, 4020]
+    """
+    step = 1 if seconds < 10 else 5 if seconds < 60 else 20 if seconds < 600 else 60
+    return max(step * math.ceil(seconds / step), 1)
 
 
 def _said_error(kept: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from typing import Annotated, Literal
 
-from noren.studio.api.models import Ident, ProjectChange, ProjectIn, ProjectOut, said_project
+from fastapi import APIRouter, Query, Response
+
+from noren.studio.api.models import Ident, Part, ProjectChange, ProjectIn, ProjectOut, said_project
 from noren.studio.api.surroundings import TheStudio
+from noren.studio.lists import ProjectQuery, find_projects
 from noren.web.error_models import errors
 
 router = APIRouter(tags=["projects"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
 
 
+class _Projects(Part, ProjectQuery):
+    sort: Literal["newest", "oldest", "name", "used"] = "oldest"
+
+
 @router.get("/projects")
-def list_projects(studio: TheStudio) -> list[ProjectOut]:
-    """Return all projects, the oldest first."""
-    return [said_project(project) for project in studio.store.projects()]
+def list_projects(studio: TheStudio, asked: Annotated[_Projects, Query()], response: Response) -> list[ProjectOut]:
+    """Return projects, the oldest first unless another order is asked for; archived ones only where asked for."""
+    return [said_project(one.project) for one in asked.part(find_projects(studio, asked), response)]
 
 
 @router.post("/projects", status_code=201)
@@ -31,12 +38,20 @@ def show_project(project: Ident, studio: TheStudio) -> ProjectOut:
 
 @router.patch("/projects/{project}")
 def change_project(project: Ident, asked: ProjectChange, studio: TheStudio) -> ProjectOut:
-    """Give a project another name, or judge its releases by another rule."""
+    """Give a project another name, judge its releases by another rule, archive it or bring it back."""
     if asked.rule is not None:
         studio.set_rule(project, asked.rule)
     if asked.name is not None:
         studio.rename(project, asked.name)
+    if asked.archived is not None:
+        studio.archive(project, archived=asked.archived)
     return said_project(studio.project(project))
+
+
+@router.post("/projects/{project}/copy", status_code=201)
+def copy_project(project: Ident, studio: TheStudio) -> ProjectOut:
+    """Make a project of the same data without the runs, in which the columns can be read in another way."""
+    return said_project(studio.copy(project))
 
 
 @router.delete("/projects/{project}", status_code=204)

@@ -13,19 +13,23 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from noren.judgement.place import frontier
+from noren.studio.allowed import least
 from noren.studio.api.data import Count, Rows, Start
-from noren.studio.api.models import Ident, JobOut, Order, SweepOrder, said_job
+from noren.studio.api.models import Ident, JobOut, Order, Part, SearchOrder, SweepOrder, said_job
 from noren.studio.api.surroundings import TheStudio
+from noren.studio.finding import find
 from noren.studio.forms.planning import estimate_order
+from noren.studio.lists import RunQuery, find_runs
 from noren.studio.service import Studio
 from noren.studio.store import State
+from noren.studio.users import UserRole
 from noren.sweeps.cost import Cost
 from noren.web.error_models import errors
 
 router = APIRouter(tags=["runs"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
 
 _LOOK_EVERY, _LOOK_AT_ALL_EVERY = 0.15, 0.5
-_MOVING = {"id", "sweep", "state", "done", "words", "best", "can_stop", "stage"}
+_MOVING = {"id", "sweep", "state", "done", "words", "best", "can_stop", "left", "stage"}
 """What changes while a run is under way."""
 _SIGN_OF_LIFE = 15.0
 Name = Annotated[str, Query(min_length=1, max_length=200)]
@@ -92,11 +96,20 @@ def start_sweep(project: Ident, asked: SweepOrder, studio: TheStudio) -> list[Jo
     return [said_job(job, studio.jobs) for job in jobs]
 
 
+@router.post("/projects/{project}/find", status_code=202)
+def start_search(project: Ident, asked: SearchOrder, studio: TheStudio) -> list[JobOut]:
+    """Judge the project by the rule of whoever gets the release, and try a few sensible settings by it."""
+    return [said_job(job, studio.jobs) for job in find(studio, project, asked.rule)]
+
+
+class _Runs(Part, RunQuery):
+    sort: Literal["newest", "oldest", "name", "use", "risk"] = "oldest"
+
+
 @router.get("/projects/{project}/runs")
-def list_runs(project: Ident, studio: TheStudio) -> list[JobOut]:
-    """Return the runs of a project, the oldest first."""
-    studio.project(project)
-    return [said_job(job, studio.jobs) for job in studio.store.jobs(project, kind="run")]
+def list_runs(project: Ident, studio: TheStudio, asked: Annotated[_Runs, Query()], response: Response) -> list[JobOut]:
+    """Return runs of a project, the oldest first unless another order is asked for."""
+    return [said_job(run.job, studio.jobs) for run in asked.part(find_runs(studio, project, asked), response)]
 
 
 @router.get(
@@ -130,6 +143,7 @@ def show_map(project: Ident, studio: TheStudio) -> dict[str, Any]:
 
 
 @router.post("/projects/{project}/reports", status_code=202)
+@least(UserRole.REVIEWER)
 def start_report(project: Ident, asked: ReportOrder, studio: TheStudio) -> JobOut:
     """Write a report that stands alone in one file, about one or several runs."""
     return said_job(studio.report(project, asked.runs), studio.jobs)
@@ -187,7 +201,8 @@ def _told_runs(project: str, studio: Studio) -> _Told:
 
 async def _events(request: Request, look: Callable[[], _Told], every: float = _LOOK_EVERY) -> AsyncIterator[str]:
     last, quiet = "", 0.0
-    while not await request.is_disconnected():
+    is_in = request.app.state.login.is_in
+    while not await request.is_disconnected() and await asyncio.to_thread(is_in, request.state.session):
         told = await asyncio.to_thread(look)
         if told is None:
             yield "event: gone\ndata: {}\n\n"

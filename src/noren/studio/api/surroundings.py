@@ -6,9 +6,10 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from noren.studio.entrance import Who
 from noren.studio.service import Studio
 
-__all__ = ["TheStudio"]
+__all__ = ["TheStudio", "TheWho"]
 
 
 def _studio(request: Request) -> Studio:
@@ -16,4 +17,10 @@ def _studio(request: Request) -> Studio:
     return studio
 
 
+def _who(request: Request) -> Who:
+    who: Who = request.state.who
+    return who
+
+
+TheWho = Annotated[Who, Depends(_who)]
 TheStudio = Annotated[Studio, Depends(_studio)]

@@ -23,6 +23,7 @@ from noren.foreign_words import translated
 from noren.i18n import _
 from noren.protocols import Component
 from noren.studio.work.project_files import path_fields
+from noren.sweeps.usual import LEAST_DIVERSE
 
 __all__ = [
     "DIVERSE",
@@ -43,7 +44,7 @@ __all__ = [
 Typed = Mapping[str, Sequence[str]]
 """What was typed for one component: each field's texts; ``FIELD.other`` holds a number in place of a choice."""
 
-DIVERSE: Final = "2"
+DIVERSE: Final = str(LEAST_DIVERSE)
 """The ℓ that a form begins with where there are sensitive values: with fewer, some class may tell everybody's."""
 _OTHER = "other"
 _LONGEST = 2_000

@@ -14,9 +14,10 @@ from noren.i18n import _, ngettext
 from noren.measures import measures as every_measure
 from noren.methods.retention import Retention
 from noren.protocols import Component
+from noren.studio.experience import STUDIO_PARTS, Experience, expected_parts
 from noren.studio.service import Studio
 from noren.studio.work.project_files import method_of
-from noren.sweeps.cost import Cost, Shape, estimate, estimate_run
+from noren.sweeps.cost import Cost, Shape, estimate, together
 
 __all__ = [
     "LONG",
@@ -37,8 +38,6 @@ _MANY = 100_000
 LONG: Final = 120.0
 """Seconds from which on a run is offered with quick judges alone."""
 _QUICK: Final = 5.0
-_START: Final = (4.0, 20.0)
-"""Seconds from the order to the result of the smallest run: on a quick machine, and on a busy one the first time."""
 
 
 def estimate_order(
@@ -49,11 +48,15 @@ def estimate_order(
     attacks: Sequence[str] | None = None,
     measures: Sequence[str] | None = None,
 ) -> Cost:
-    """Return what a run of these steps will take on this machine."""
+    """Return what a run of these steps will take on this machine, as busy as it was of late."""
     schema = studio.schema(project)
     method = method_of(steps, studio.folders.project(project))
     shape = Shape.of_profile(studio.profile(project))
-    return _with_start(estimate_run(method, shape, schema, attacks=attacks, measures=measures))
+    known = Experience.of(studio.settings.folder)
+    parts = expected_parts(method, shape, schema, attacks=attacks, measures=measures)
+    corrected = known.corrected(parts, shape, known.share or 1.0)
+    own = {part: cost for part, cost in corrected.items() if part not in STUDIO_PARTS}
+    return replace(_widened(together(corrected)), parts=together(own).parts)
 
 
 def quick_judges(
@@ -73,19 +76,16 @@ def quick_judges(
     )
 
 
-def _with_start(cost: Cost) -> Cost:
-    """Return a cost with what every run pays: a process starts, loads, audits the claim and prepares the pages.
+def _widened(cost: Cost) -> Cost:
+    """Return a cost whose range is half to twice the time, or wider where its parts say so; its end is rounded up.
 
-    The first time something runs, it is compiled too; so the upper end is wide, and rounded up.
-
-    >>> said_time(_with_start(Cost(1.4, 1.0, 2.0, 0, "measured")))
-    '5 to 25 seconds'
+    >>> said_time(_widened(Cost(8.0, 6.0, 11.0, 0, "measured")))
+    '4 to 20 seconds'
     """
-    least, most = _START
     if cost.seconds is None or cost.high is None or not math.isfinite(cost.high):
-        return replace(cost, low=cost.low + least)
-    high = math.ceil((2 * cost.high + most) / 5) * 5
-    return replace(cost, seconds=cost.seconds + least, low=cost.low + least, high=float(high))
+        return cost
+    high = math.ceil(max(cost.high, 2 * cost.seconds) / 5) * 5
+    return replace(cost, low=min(cost.low, cost.seconds / 2), high=float(high))
 
 
 @dataclass(frozen=True)

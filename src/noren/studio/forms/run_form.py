@@ -274,8 +274,8 @@ def meaning_of(method: Component, around: Surroundings) -> str:
         plan = retention_plan(method, around.schema, around.profile)
         found, rhos = plan.lines[0]
         said = _(
-            "Nobody's row can be told with a probability above {chance}; each value stays as it is with a "
-            "probability of {rho}, else it is drawn anew."
+            "No row can be linked to a person with a probability above {chance}; each value stays as it is with "
+            "a probability of {rho}, else it is drawn anew."
         )
         rho = f"{rhos[0]:.3f}" if len(set(rhos)) == 1 else f"{min(rhos):.3f}–{max(rhos):.3f}"
         return said.format(chance=_share(1 / found), rho=rho)

@@ -3,30 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import asdict
+from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Form, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 
-from noren.drawing import live as charts
+from noren.drawing.ground import live
 from noren.errors import NorenError, ParameterError
 from noren.i18n import _, ngettext
-from noren.judgement.place import Place, frontier
-from noren.judgement.recommend import recommend
+from noren.judgement.place import Place, worth_a_choice
+from noren.judgement.recommend import Choice, recommend
+from noren.judgement.rule import RECIPIENTS, Rule
 from noren.judgement.sentences import finding, frontier_sentence
+from noren.judgement.verdict import Word
 from noren.methods import methods
 from noren.parameters import flags
 from noren.studio.api.models import Ident
 from noren.studio.api.surroundings import TheStudio
 from noren.studio.compared import TriedSetting, tried_settings
-from noren.studio.forms.parameter_forms import DIVERSE, columns_of, has_diversity
+from noren.studio.finding import FOR_WHOM, MORE_SEEDS, find, more_seeds, search_for
+from noren.studio.forms.planning import said_time
 from noren.studio.missing import measures_of, unmeasured_reason
 from noren.studio.pages.frame import page
+from noren.studio.pages.result import run_of, untried_sentence
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
-from noren.sweeps.words import answer, headline, rule_words
+from noren.sweeps.mapped import settings_map
+from noren.sweeps.usual import usual_parameters, usual_values
+from noren.sweeps.words import advice, answer, headline, rule_words
 
 router = APIRouter()
+
+_WIDE: Final = (700, 340)
+_NARROW: Final = (250, 350)
+"""The plots, in pixels, that labels are placed for; the browser's own may be a little wider or narrower."""
 
 
 @router.get("/projects/{project}/compare")
@@ -50,6 +61,9 @@ def _page(
         ways=_ways(studio, found),
         typed=typed,
         wrong=wrong,
+        rule_name=found.rule,
+        more_seeds=MORE_SEEDS,
+        searches=said_searches(studio, found),
     )
 
 
@@ -85,6 +99,55 @@ def _sweep(request: Request, project: str, studio: Studio, typed: dict[str, str]
     return RedirectResponse(f"/projects/{project}/compare", 303)
 
 
+@router.post("/projects/{project}/find")
+def find_release(
+    request: Request, project: Ident, studio: TheStudio, rule: Annotated[str, Form(max_length=40)] = ""
+) -> Response:
+    """Try a few sensible settings by the rule of whoever gets the release; Compare then says which to take."""
+    found = studio.ready_project(project)
+    try:
+        if rule not in FOR_WHOM:
+            raise ParameterError(_("nobody said whom the release is for"), _("choose one of those on the page"))
+        find(studio, project, rule)
+    except NorenError as error:
+        return _page(request, studio, found, {}, str(error), 422)
+    return RedirectResponse(f"/projects/{project}/compare", 303)
+
+
+@router.post("/projects/{project}/compare/seeds")
+def be_surer(project: Ident, studio: TheStudio, run: Annotated[str, Form(max_length=12)] = "") -> Response:
+    """Run the setting to take with further seeds, which tell how far its numbers vary."""
+    run_of(studio, project, run)
+    more_seeds(studio, run)
+    return RedirectResponse(f"/projects/{project}/compare", 303)
+
+
+def said_searches(studio: Studio, found: Project) -> list[dict[str, str]]:
+    """Return for each recipient what would be tried and how long that takes, or why nothing can be found."""
+    return [_said_search(studio, found, rule) for rule in FOR_WHOM]
+
+
+def _said_search(studio: Studio, found: Project, rule: str) -> dict[str, str]:
+    names = {"partner": _("A partner"), "public": _("The public"), "inside": _("Inside")}
+    whom = _("For {whom}.").format(whom=_(RECIPIENTS[rule]))
+    told = {"rule": rule, "name": names[rule]}
+    try:
+        asked = search_for(studio, found.id, rule)
+    except NorenError as error:
+        return told | {"words": _together(whom, str(error)), "wrong": str(error)}
+    said = _("Tries {methods} with k = {ks}; takes {time}.").format(
+        methods=", ".join(asked.methods), ks=", ".join(map(str, asked.ks)), time=said_time(asked.cost)
+    )
+    words = _together(whom, said)
+    if asked.measures is not None:
+        words = _together(words, _("Only quick attacks and measures judge."))
+    return told | {"words": words, "wrong": ""}
+
+
+def _together(sentence: str, more: str) -> str:
+    return _("{sentence} {more}").format(sentence=sentence, more=more)
+
+
 def _ranges(way: dict[str, Any], typed: dict[str, str]) -> dict[str, Any]:
     """Return the values that were written for the parameter a method is swept by."""
     if way["parameter"] is None:
@@ -102,7 +165,7 @@ def _ranges(way: dict[str, Any], typed: dict[str, str]) -> dict[str, Any]:
 def _ways(studio: Studio, found: Project) -> list[dict[str, Any]]:
     """Return the methods that can be swept on these data, and by which parameter."""
     ways = []
-    columns = columns_of(studio.schema(found.id), studio.profile(found.id))
+    schema, rule = studio.schema(found.id), studio.rule(found.id)
     for kind in studio.fitting(found.id, methods):
         if kind.name == "chain":
             continue
@@ -114,8 +177,8 @@ def _ways(studio: Studio, found: Project) -> list[dict[str, Any]]:
                 "summary": _(kind.summary),
                 "parameter": parameter,
                 "help": about[parameter].help if parameter else "",
-                "values": kind.usual_values(int(found.facts["people"])),
-                "diversity": {"l": DIVERSE} if has_diversity(kind, columns) else {},
+                "values": usual_values(kind, int(found.facts["people"]), rule),
+                "diversity": usual_parameters(kind, schema, ()) if parameter else {},
             }
         )
     return ways
@@ -129,40 +192,55 @@ def _state(studio: Studio, found: Project) -> dict[str, Any]:
     rule = studio.rule(found.id)
     settings = tried_settings(studio, done, rule)
     places = [one.place for one in settings]
-    choices, best = recommend(places), frontier(places)
-    first, *why = answer(settings, choices) if settings else [finding([])]
-    marks = {settings[i].label: "frontier" for i in best}
+    choices = recommend(places)
+    marks = {settings[i].label: "frontier" for i in worth_a_choice(places)}
     marks |= {settings[choice.chosen].label: "taken" for choice in choices if choice.chosen is not None}
     runs = dict(run for one in settings for run in ((job.id, place) for job, place in one.runs))
     waiting = ngettext("{count} run is under way.", "{count} runs are under way.", active)
     return {
-        "finding": headline(settings, choices) if settings else first,
-        "answer": why,
+        "finding": headline(settings, choices) if settings else finding([]),
+        "answer": answer(settings, choices)[1:] if settings else [],
+        "advice": [asdict(one) for one in advice(settings, choices)],
+        "taken": [_taken(settings[choice.chosen], studio, found) for choice in choices if choice.chosen is not None],
         "rule": rule_words(rule, choices),
         "active": active,
         "waiting": waiting.format(count=active) if active else "",
-        "frontier": frontier_sentence([one for one in places if one.is_placed]) if len(best) > 1 else "",
-        "chart": charts.risk_map_chart(_map(settings, best)) if settings else None,
+        "frontier": frontier_sentence([one for one in places if one.is_placed]) if len(settings) > 1 else "",
+        **_map(settings, choices, rule),
         "runs": [_line(job, studio, runs.get(job.id), marks.get(job.label, "")) for job in jobs[::-1]],
     }
 
 
-def _map(settings: Sequence[TriedSetting], best: Sequence[int]) -> dict[str, Any]:
-    """Return one point for each setting; a click opens its newest run."""
-    points = [
-        one.place.model_dump(mode="json")
-        | {
-            "verdict": str(one.place.word),
-            "address": f"/projects/{one.newest.project}/results/{one.newest.id}",
-            "on_frontier": i in best,
-        }
-        for i, one in enumerate(settings)
-    ]
+def _taken(one: TriedSetting, studio: Studio, project: Project) -> dict[str, Any]:
+    """Return where the setting to take is looked at, which attacks it was spared, and whether one seed alone ran."""
+    spared = one.place.word == Word.WITHSTANDS
     return {
-        "points": points,
-        "frontier": list(best),
-        "unplaced": [i for i, one in enumerate(settings) if not one.place.is_placed],
+        "label": one.label,
+        "address": _address(one),
+        "run": one.newest.id,
+        "once": len(one.runs) == 1,
+        "untried": _untried(studio, project, one) if spared else "",
     }
+
+
+def _untried(studio: Studio, project: Project, one: TriedSetting) -> str:
+    run = one.newest.id
+    return untried_sentence(studio, project, studio.result(run), studio.verdict(run))
+
+
+def _address(one: TriedSetting) -> str:
+    return f"/projects/{one.newest.project}/results/{one.newest.id}"
+
+
+def _map(settings: Sequence[TriedSetting], choices: Sequence[Choice], rule: Rule) -> dict[str, Any]:
+    """Return the map, one point for each setting that opens its newest run, with its legend and what is not drawn."""
+    found = settings_map(settings, choices, rule)
+    if found is None:
+        return {"chart": None, "shapes": {}, "words": [], "far": ""}
+    addresses = [_address(settings[i]) for i in found.drawn]
+    chart = found.chart(_WIDE, addresses=addresses)
+    chart["narrow"] = found.chart(_NARROW, narrow=True, addresses=addresses)
+    return {"chart": live(chart), "shapes": found.shapes, "words": found.words, "far": found.far}
 
 
 def _line(job: Job, studio: Studio, place: Place | None, mark: str) -> dict[str, Any]:

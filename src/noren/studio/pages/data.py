@@ -15,9 +15,9 @@ from starlette.concurrency import run_in_threadpool
 from noren.data.formats.numbers import NUMBER_FORMATS
 from noren.data.formats.parse import DATE_FORMATS, NUMBER, TIME_FORMATS
 from noren.data.guessing.column_types import guess_type, how_written
-from noren.data.schema import LONGEST_NAME, PRESETS, Column, Kind, Role, Scale, Schema, ValueType
+from noren.data.schema import LONGEST_NAME, PRESETS, Column, Kind, Role, Schema, ValueType
 from noren.drawing import live as charts
-from noren.errors import NorenError, ParameterError
+from noren.errors import NorenError
 from noren.i18n import _, ngettext
 from noren.judgement.numbers import count
 from noren.judgement.page_text import printable
@@ -36,8 +36,8 @@ from noren.studio.forms.columns import (
     schema_of,
     types_for,
 )
-from noren.studio.hierarchies import hierarchy_facts
 from noren.studio.pages.frame import page
+from noren.studio.pages.hierarchies import Tried, hierarchies_context, try_hierarchy
 from noren.studio.pages.unicity import unicity_context
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
@@ -101,6 +101,7 @@ def _page(
     people: str | None = None,
     status: int = 200,
     wrong: Mapping[str, Any] | None = None,
+    tried: Tried | None = None,
 ) -> HTMLResponse:
     job = _last_read(studio, found.id)
     profile = studio.profile(found.id) if found.is_ready else None
@@ -115,13 +116,13 @@ def _page(
         "largest_words": data_words.size(studio.settings.largest_upload),
         "source": _source(found, editor),
         "editor": None,
-        "wrong": {"preset": "", "hierarchy": None, "said": "", "widths": ""} | dict(wrong or {}),
+        "wrong": {"preset": ""} | dict(wrong or {}),
         "ready": found.is_ready,
     }
     if editor is not None:
         context["editor"] = _editor_context(studio, editor, found, profile, first)
     if profile is not None:
-        context |= _ready_context(studio, found, profile, start)
+        context |= _ready_context(studio, found, profile, start, tried)
         asked = people is not None and profile["kind"] == Kind.TABLE
         context["apart"] = told_apart(studio, found, people or "") if asked else None
     title = _title(found, profile, context["job"])
@@ -420,18 +421,21 @@ def _use_preset(request: Request, project: str, studio: Studio, posted: Mapping[
 # --- what there is once data were read -------------------------------------------------------------------------------
 
 
-def _ready_context(studio: Studio, found: Project, profile: Mapping[str, Any], start: int) -> dict[str, Any]:
+def _ready_context(
+    studio: Studio, found: Project, profile: Mapping[str, Any], start: int, tried: Tried | None
+) -> dict[str, Any]:
     folder = studio.folders.project(found.id)
     is_table = profile["kind"] == Kind.TABLE
     return {
         "history": None if profile["history"] is None else _history_context(profile["history"]),
         "unicity": unicity_context(profile["history"]),
         "facts": found.facts,
-        "hierarchies": _hierarchies(studio, found, hierarchy_facts(folder)) if is_table else [],
+        "hierarchies": hierarchies_context(studio, found, tried) if is_table else [],
         "categories": groupings.category_facts(folder),
         "is_table": is_table,
         "rows": _rows(studio, found, start),
         "small": data_words.size(groupings.LARGEST),
+        "largest_small": groupings.LARGEST,
     }
 
 
@@ -459,66 +463,20 @@ def _history_context(history: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _hierarchies(studio: Studio, found: Project, facts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    schema = studio.schema(found.id)
-    numbered = {name: i for i, name in enumerate(schema.names)}
-    made = {"default": _("the first one, made by Noren"), "widths": _("by your widths"), "uploaded": _("your file")}
-    return [
-        {
-            "index": numbered[about["name"]],
-            "column": about["name"],
-            "name": printable(about["name"], _LONGEST_NAME),
-            "sentence": data_words.levels_sentence(about),
-            "made": made[about["made"]],
-            "is_first": about["made"] == "default",
-            "is_number": schema[about["name"]].scale == Scale.RATIO,
-            "widths": ", ".join(f"{width:.15g}" for width in about["widths"] or []),
-            "has_file": bool(about["file"]),
-            "levels": [
-                level
-                | {
-                    "examples": [(printable(label, 40), rows) for label, rows in level["shown"]],
-                    "rest": ngettext("and {count} more", "and {count} more", level["more"]).format(
-                        count=count(level["more"])
-                    )
-                    if level["more"]
-                    else "",
-                }
-                for level in about["levels"]
-            ],
-        }
-        for about in facts
-        if about["name"] in numbered and schema[about["name"]].role == Role.QUASI
-    ]
-
-
 @router.post("/projects/{project}/data/hierarchy")
-async def set_widths(request: Request, project: Ident, studio: TheStudio) -> Response:
-    """Make a column's hierarchy by widths, or the first one again."""
+async def build_hierarchy(request: Request, project: Ident, studio: TheStudio) -> Response:
+    """Build a column's hierarchy, show what would be built, or make the first one again."""
     body = await request.body()
-    return await run_in_threadpool(_set_widths, request, project, studio, _posted(body))
+    return await run_in_threadpool(_build_hierarchy, request, project, studio, _posted(body))
 
 
-def _set_widths(request: Request, project: str, studio: Studio, posted: Mapping[str, str]) -> Response:
+def _build_hierarchy(request: Request, project: str, studio: Studio, posted: Mapping[str, str]) -> Response:
     found = studio.ready_project(project)
-    names = studio.schema(project).names
-    index = posted.get("column", "")
-    place = int(index) if index.isdigit() and int(index) < len(names) else 0
-    text = posted.get("widths", "")
-    try:
-        widths = None if "first" in posted else _widths(text)
-        groupings.set_widths(studio, project, names[place], widths)
-    except NorenError as error:
-        wrong = {"hierarchy": place, "said": str(error), "widths": text}
-        return _page(request, studio, found, _editor(studio, found), status=422, wrong=wrong)
-    return RedirectResponse(f"/projects/{project}/data?open={place}#hierarchy-{place}", 303)
-
-
-def _widths(text: str) -> list[float]:
-    try:
-        return [float(part) for part in text.replace("、", ",").replace(";", ",").split(",") if part.strip()]
-    except ValueError:
-        raise ParameterError(_("widths are numbers"), _("write them like 5, 10, 20"), value=text) from None
+    tried = try_hierarchy(studio, project, posted)
+    if tried.kept:
+        return RedirectResponse(f"/projects/{project}/data?open={tried.place}#hierarchy-{tried.place}", 303)
+    status = 422 if tried.said else 200
+    return _page(request, studio, found, _editor(studio, found), status=status, tried=tried)
 
 
 @router.post("/projects/{project}/data/categories")

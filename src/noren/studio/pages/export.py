@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
+from noren.errors import NorenError
 from noren.i18n import _
-from noren.judgement.sentences import cautions
+from noren.judgement.sentences import besides, cautions, headline_sentence
 from noren.judgement.verdict import Reason, Verdict, Word
 from noren.studio import exports
+from noren.studio.allowed import least
 from noren.studio.api.exports import sent
 from noren.studio.api.models import Ident, said_job
-from noren.studio.api.surroundings import TheStudio
+from noren.studio.api.surroundings import TheStudio, TheWho
+from noren.studio.entrance import Who
+from noren.studio.handing_out import release_of_run
 from noren.studio.missing import is_unaudited, missing_sentence
 from noren.studio.pages.frame import page
+from noren.studio.pages.handing_out import Act, TypedIn, acted, handing_of
 from noren.studio.pages.result import rule_words, run_of, untried_sentence
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
+from noren.studio.users import UserRole
 
 router = APIRouter()
 
@@ -27,24 +33,35 @@ _HERE = "/projects/{project}/results/{job}/publish"
 
 
 @router.get(_HERE)
-def show(request: Request, project: Ident, job: Ident, studio: TheStudio) -> Response:
+def show(request: Request, project: Ident, job: Ident, studio: TheStudio, who: TheWho) -> Response:
     """Show what can be had of a finished run."""
     found, run = run_of(studio, project, job)
     if run.state != State.DONE:
         return RedirectResponse(f"/projects/{found.id}/runs/{run.id}", 303)
-    return _page(request, studio, found, run)
+    return _page(request, studio, found, run, who)
 
 
 def _page(
-    request: Request, studio: Studio, found: Project, run: Job, *, wrong: str = "", status: int = 200
+    request: Request,
+    studio: Studio,
+    found: Project,
+    run: Job,
+    who: Who,
+    *,
+    wrong: str = "",
+    not_done: NorenError | None = None,
+    typed: Mapping[str, str] | None = None,
+    status: int = 200,
 ) -> Response:
     view, verdict = studio.result(run.id), studio.verdict(run.id)
-    untried = untried_sentence(studio, found, view)
+    untried = untried_sentence(studio, found, view, verdict)
+    here = _HERE.format(project=found.id, job=run.id)
+    handing = handing_of(studio, release_of_run(studio, run.id), who, here)
     report, rebuilt = (exports.latest(studio, run, kind) for kind in ("report", "reconstruct"))
     return page(
         request,
         "export.html.jinja",
-        title=_title(verdict, every_attack=not untried),
+        title=_title(verdict, every_attack=not untried, may_leave=handing["may_leave"]),
         unaudited=is_unaudited(view.told),
         missing=missing_sentence(view.told),
         place="results",
@@ -53,6 +70,8 @@ def _page(
         run=run,
         view=view,
         verdict_of_run=verdict,
+        headline=headline_sentence(verdict),
+        besides=besides(verdict),
         rule=rule_words(found)["rule"],
         cautions=[said for said in (*cautions(verdict), untried) if said and said != verdict.sentence],
         report=None if report is None else said_job(report, studio.jobs),
@@ -62,21 +81,26 @@ def _page(
         official=exports.is_official(studio, run),
         scripts=exports.script_texts(studio, run.id),
         wrong=wrong,
+        not_done="" if not_done is None else str(not_done),
+        typed=typed or {},
+        handing=handing,
         result_address=f"/projects/{found.id}/results/{run.id}",
-        here_address=f"/projects/{found.id}/results/{run.id}/publish",
+        here_address=here,
     )
 
 
-def _title(verdict: Verdict, *, every_attack: bool) -> str:
+def _title(verdict: Verdict, *, every_attack: bool, may_leave: bool = True) -> str:
     """Return what a steward should know first; that it can be handed out only where it is proved or all was tried."""
     if verdict.reason == Reason.SENSITIVE_TOLD:
-        return _("This release tells sensitive values of people: do not hand it out as it is")
+        return _("This release discloses sensitive values of people: do not hand it out as it is")
     if verdict.reason == Reason.NOT_AUDITED:
         return _("Nobody checked whether this release keeps what it claims, for the audit failed: do not hand it out.")
     if verdict.word == Word.BROKEN:
         return _("This release is broken by the rule: do not hand it out as it is")
     if not verdict.word.is_safe:
         return _("Nobody knows yet what this release gives away: attack it or measure it before you hand it out")
+    if not may_leave:
+        return _("Another user must approve this release before it is handed out")
     if verdict.word == Word.PROVED:
         return _("This release is proved safe by the rule; its public part can be handed out")
     if not every_attack:
@@ -109,6 +133,7 @@ def script(
 
 
 @router.post(_HERE + "/report")
+@least(UserRole.REVIEWER)
 def start_report(project: Ident, job: Ident, studio: TheStudio) -> Response:
     """Write the report, unless it is being written."""
     found, run = run_of(studio, project, job)
@@ -132,6 +157,7 @@ def _started(
 
 
 @router.get(_HERE + "/report.html")
+@least(UserRole.REVIEWER)
 def report_file(project: Ident, job: Ident, studio: TheStudio) -> Response:
     """Send the last report about this run alone."""
     _found, run = run_of(studio, project, job)
@@ -156,11 +182,30 @@ def secret_part(
     project: Ident,
     job: Ident,
     studio: TheStudio,
+    who: TheWho,
     confirmed: Annotated[str, Form(max_length=10)] = "",
 ) -> Response:
     """Send the secret part to who confirms to keep it; ask again otherwise."""
     found, run = run_of(studio, project, job)
     if confirmed != "yes":
         wrong = _("Tick the box first: whoever has this file can undo the protection.")
-        return _page(request, studio, found, run, wrong=wrong, status=422)
+        return _page(request, studio, found, run, who, wrong=wrong, status=422)
     return sent(exports.secret_part(studio, run.id, confirmed=True))
+
+
+# --- approving and handing out -------------------------------------------------------------------------------
+
+
+@router.post(_HERE + "/{act}")
+@least(UserRole.REVIEWER)
+def decide(
+    request: Request, project: Ident, job: Ident, act: Act, studio: TheStudio, who: TheWho, typed: TypedIn
+) -> Response:
+    """Approve or refuse the release, or record that it is handed out."""
+    found, run = run_of(studio, project, job)
+    wrong = acted(studio, release_of_run(studio, run.id), who, act, typed)
+    if wrong is not None:
+        status = int(getattr(wrong, "status", 422))
+        return _page(request, studio, found, run, who, not_done=wrong, typed=typed, status=status)
+    anchor = "handed-out" if act == "hand-out" else "approval"
+    return RedirectResponse(_HERE.format(project=found.id, job=run.id) + f"#{anchor}", 303)

@@ -8,7 +8,10 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 
 from noren.i18n import N_
+from noren.studio.entrance import Who
+from noren.studio.handing_out import publications
 from noren.studio.store import Project
+from noren.studio.users import UserRole
 from noren.web.frame import Frame, PagePlace
 
 __all__ = ["FRAME", "page"]
@@ -22,6 +25,13 @@ _RAIL = (
     PagePlace("compare", N_("Compare"), "/projects/{project}/compare", "map"),
     PagePlace("ledger", N_("Ledger"), "/projects/{project}/ledger", "book"),
 )
+_OF_PEOPLE = (
+    (UserRole.STEWARD, PagePlace("users", N_("Users"), "/users", "person")),
+    (UserRole.REVIEWER, PagePlace("trail", N_("Audit trail"), "/trail", "book")),
+)
+"""What stands on the rail beside the projects, for whom."""
+_TELLING = ("protect", "results", "compare")
+"""Where it is told that something was handed out already; the page of the ledger shows the records."""
 
 
 def page(
@@ -40,6 +50,10 @@ def page(
         for entry in _RAIL
         if project is not None or "{project}" not in entry.address
     ]
+    who: Who | None = getattr(request.state, "who", None)
+    if project is None and who is not None:
+        rail += [entry.filled() for role, entry in _OF_PEOPLE if who.may(role)]
+    handed_out = publications(request.app.state.studio, project.id) if project and place in _TELLING else []
     return FRAME.page(
         request,
         template,
@@ -48,6 +62,8 @@ def page(
         rail=rail,
         status=status,
         project=project,
-        needs_login=request.app.state.login.needed,
+        who=who,
+        handed_out=handed_out,
+        can_leave=who is not None and request.app.state.login.needed,
         **context,
     )

@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
+from pydantic import ConfigDict, Field
 
 from noren.data import catalog
 from noren.errors import NorenError
 from noren.i18n import N_, _, ngettext
 from noren.judgement.place import Place
-from noren.judgement.rule import rule_named
 from noren.studio.api.models import Ident, JobOut, said_job
 from noren.studio.api.surroundings import TheStudio
+from noren.studio.lists import ProjectInList, ProjectQuery, find_projects
 from noren.studio.pages.frame import page
 from noren.studio.service import Studio
-from noren.studio.store import Job, Project, State
+from noren.studio.store import Project
 from noren.web.error_models import ErrorText
+from noren.web.frame import local_path
 
 router = APIRouter()
 
 _LONGEST = 2_000
+_PAGE = 24
+_FEW = 2
+"""So many projects need no search."""
 _SAMPLES = {"history": N_("made-up purchases of a shop"), "people": N_("a made-up table of people")}
 Text = Annotated[str, Form(max_length=_LONGEST)]
+Back = Annotated[str, Form(max_length=500)]
+
+
+class _Asked(ProjectQuery):
+    model_config = ConfigDict(extra="ignore")  # other parts of an address are for others
+
+    start: int = Field(default=0, ge=0, le=10**6)
 
 
 @dataclass(frozen=True)
@@ -44,12 +55,13 @@ class ProjectLine:
     reading: JobOut | None
     wrong: ErrorText | None
     question: str
+    used: str
 
 
 @router.get("/")
-def show_home(request: Request, studio: TheStudio) -> Response:
-    """Show all projects and the way to a new one."""
-    return _home(request, studio)
+def show_home(request: Request, studio: TheStudio, asked: Annotated[_Asked, Query()]) -> Response:
+    """Show the projects that are asked for, a page of them, and the way to a new one."""
+    return _home(request, studio, asked)
 
 
 @router.post("/projects")
@@ -66,18 +78,38 @@ def new_project(request: Request, studio: TheStudio, name: Text = "", source: Te
 
 
 @router.post("/projects/{project}/rename")
-def rename(request: Request, project: Ident, studio: TheStudio, name: Text = "") -> Response:
+def rename(request: Request, project: Ident, studio: TheStudio, name: Text = "", back: Back = "/") -> Response:
     """Give a project another name."""
     studio.project(project)
     try:
         studio.rename(project, name)
     except NorenError as error:
         return _home(request, studio, renaming={"project": project, "name": name, "wrong": str(error)})
-    return RedirectResponse("/", 303)
+    return RedirectResponse(local_path(back), 303)
+
+
+@router.post("/projects/{project}/copy")
+def copy(project: Ident, studio: TheStudio) -> Response:
+    """Make a project of the same data without the runs, and open it."""
+    return RedirectResponse(f"/projects/{studio.copy(project).id}/data", 303)
+
+
+@router.post("/projects/{project}/archive")
+def archive(project: Ident, studio: TheStudio, back: Back = "/") -> Response:
+    """Take a project out of the way."""
+    studio.archive(project)
+    return RedirectResponse(local_path(back), 303)
+
+
+@router.post("/projects/{project}/unarchive")
+def unarchive(project: Ident, studio: TheStudio, back: Back = "/") -> Response:
+    """Bring a project back."""
+    studio.archive(project, archived=False)
+    return RedirectResponse(local_path(back), 303)
 
 
 @router.post("/projects/{project}/remove")
-def remove(request: Request, project: Ident, studio: TheStudio, sure: Text = "") -> Response:
+def remove(request: Request, project: Ident, studio: TheStudio, sure: Text = "", back: Back = "/") -> Response:
     """Remove a project, once somebody is sure."""
     found = studio.project(project)
     if sure != "yes":
@@ -88,67 +120,94 @@ def remove(request: Request, project: Ident, studio: TheStudio, sure: Text = "")
             title=_question(found, len(jobs)),
             place="projects",
             action=f"/projects/{project}/remove",
-            back="/",
+            back=local_path(back),
             yes=_("Remove the project"),
         )
     studio.remove(project)
-    return RedirectResponse("/", 303)
+    return RedirectResponse(local_path(back), 303)
 
 
 def _home(
     request: Request,
     studio: Studio,
+    asked: _Asked | None = None,
     *,
     wrong: str = "",
     typed: Mapping[str, str] | None = None,
     renaming: Mapping[str, str] | None = None,
 ) -> Response:
-    jobs: dict[str, list[Job]] = defaultdict(list)
-    for job in studio.store.jobs():
-        jobs[job.project].append(job)
-    lines = [_line(project, jobs[project.id], studio) for project in studio.store.projects()[::-1]]
+    asked = asked or _Asked(archived="all" if renaming else "")
+    found = find_projects(studio, asked)
+    every = studio.store.projects()
+    if renaming:  # what is wrong stands beside its project, on whichever page that is
+        found = [one for one in found if one.project.id == renaming["project"]]
     return page(
         request,
         "home.html.jinja",
-        title=_title(lines),
+        title=_title(found, asked, len(every)),
         place="projects",
         status=422 if wrong or renaming else 200,
-        lines=lines,
+        lines=[_line(one, studio) for one in found[asked.start :][:_PAGE]],
+        asked=asked,
+        choices=_choices(),
+        searchable=asked.is_narrow or len(every) > _FEW or any(project.archived for project in every),
+        found=len(found),
+        page_size=_PAGE,
         sources=_sources(studio),
         typed=typed or {"name": "", "source": ""},
         wrong=wrong,
         renaming=renaming or {"project": ""},
-        home_words={"chosen": _("{name} is chosen"), "sending": _("The file is sent.")},
+        home_words={
+            "chosen": _("{name} is chosen"),
+            "sending": _("The file is sent."),
+            "stopped": _("Sending was stopped; nothing was kept."),
+        },
     )
 
 
-def _title(lines: Sequence[ProjectLine]) -> str:
-    """Return the finding over all projects."""
-    if not lines:
-        return _("Nothing is here yet: begin with a file or with made-up data")
-    safe = sum(line.best is not None and line.best.word.is_safe for line in lines)
+def _title(found: Sequence[ProjectInList], asked: _Asked, every: int) -> str:
+    """Return the finding over all projects; of a search, how many it found."""
+    if asked.is_narrow and every:
+        said = ngettext("{count} of {every} project is shown", "{count} of {every} projects are shown", every)
+        return said.format(count=len(found), every=every)
+    if not found:
+        return (
+            _("Every project is archived")
+            if every
+            else _("Nothing is here yet: begin with a file or with made-up data")
+        )
+    safe = sum(one.may_be_handed_out for one in found)
     if safe:
         return ngettext(
             "{safe} of {count} projects has a release that may be handed out",
             "{safe} of {count} projects have a release that may be handed out",
             safe,
-        ).format(safe=safe, count=len(lines))
-    if any(line.best for line in lines):
+        ).format(safe=safe, count=len(found))
+    if any(one.places for one in found):
         return _("No project has a release yet that may be handed out")
     return ngettext(
-        "{count} project waits to be protected", "{count} projects wait to be protected", len(lines)
-    ).format(count=len(lines))
+        "{count} project waits to be protected", "{count} projects wait to be protected", len(found)
+    ).format(count=len(found))
 
 
-def _line(project: Project, jobs: Sequence[Job], studio: Studio) -> ProjectLine:
-    runs = [job for job in jobs if job.kind == "run"]
-    reads = [job for job in jobs if job.kind == "read"]
+def _choices() -> dict[str, list[tuple[str, str]]]:
+    """Return what each part of the search can be set to."""
+    return {
+        "sort": [("newest", _("newest first")), ("used", _("last used first")), ("name", _("by name"))],
+        "kind": [("", _("any data")), ("history", _("purchase histories")), ("table", _("tables of people"))],
+        "release": [("", _("with or without")), ("with", _("with a release")), ("without", _("without a release"))],
+        "archived": [("", _("not archived")), ("only", _("archived only")), ("all", _("all"))],
+    }
+
+
+def _line(one: ProjectInList, studio: Studio) -> ProjectLine:
+    project, runs = one.project, one.runs
+    reads = [job for job in one.jobs if job.kind == "read"]
     last = said_job(reads[-1], studio.jobs) if reads else None
     over = last is None or last.state not in ("waiting", "running")
     kinds = {"history": _("purchase history"), "table": _("table")}
     kind = str(project.facts.get("kind", ""))
-    rule = rule_named(project.rule)
-    best = _best([studio.place(job, rule) for job in runs if job.state == State.DONE])
+    best = _best(one.places)
     return ProjectLine(
         project=project,
         address=f"/projects/{project.id}/{'results' if best else 'data'}",
@@ -161,6 +220,7 @@ def _line(project: Project, jobs: Sequence[Job], studio: Studio) -> ProjectLine:
         reading=last if not over else None,
         wrong=last.error if last is not None and over and not project.is_ready else None,
         question=_question(project, len(runs)),
+        used=one.used,
     )
 
 

@@ -20,7 +20,7 @@ from noren.judgement.sentences import rule_sentence, word_text
 from noren.judgement.verdict import Verdict, Word
 from noren.ledger import Certificate
 from noren.ledger.words import certificate_sentence
-from noren.studio import project_ledger
+from noren.studio import handing_out, project_ledger
 from noren.studio.api.models import Ident, said_job
 from noren.studio.api.surroundings import TheStudio
 from noren.studio.pages.frame import page
@@ -113,6 +113,7 @@ def _page(
         runs=studio.store.jobs(found.id, kind="run", states=(State.DONE,)),
         typed=typed,
         wrong=wrong,
+        records=handing_out.publications(studio, found.id),
     )
 
 

@@ -25,6 +25,7 @@ from noren.studio.forms.run_form import (
     draft_of_job,
     draft_of_methods,
 )
+from noren.studio.pages.compare import said_searches
 from noren.studio.pages.frame import page
 from noren.studio.service import Studio
 from noren.studio.store import Project, State
@@ -157,6 +158,7 @@ def _choice(request: Request, around: Surroundings) -> Response:
         groups=groups,
         reading=None,
         open_columns=[],
+        searches=said_searches(around.studio, around.project),
     )
 
 

@@ -14,8 +14,16 @@ from noren.i18n import _
 from noren.judgement.glossary import GlossaryEntry, terms
 from noren.judgement.outcome import fitting
 from noren.judgement.rule import RECIPIENTS, RULES, rule_named
-from noren.judgement.sentences import cautions, guessed_sentences, rule_sentence, told_sentences
-from noren.judgement.verdict import Word
+from noren.judgement.sentences import (
+    besides,
+    cautions,
+    guessed_sentences,
+    headline_sentence,
+    outcome_words,
+    rule_sentence,
+    told_sentences,
+)
+from noren.judgement.verdict import Verdict, Word
 from noren.methods import methods as every_method
 from noren.parameters import flags
 from noren.reports.run_view import RunView, StepView
@@ -26,7 +34,7 @@ from noren.studio.folders import STAGES_FILE, read_json
 from noren.studio.forms.parameter_forms import label_of, word_of
 from noren.studio.judged import Result
 from noren.studio.missing import engine_sentences, failures, is_unaudited, missing_sentence
-from noren.studio.page_numbers import Fact, diversity_facts, measured, table_risk_facts, useful_facts
+from noren.studio.page_numbers import Fact, diversity_facts, key_facts, measured, table_risk_facts, useful_facts
 from noren.studio.pages.frame import page
 from noren.studio.pages.result_parts import classes_of, crosstab_of, histogram_of, row_pairs_of
 from noren.studio.service import Studio
@@ -96,13 +104,17 @@ def _page(
         verdict_of_run=verdict,
         **rule_words(found),
         failed=failures(view.told),
-        untried=untried_sentence(studio, found, view),
+        untried=untried_sentence(studio, found, view, verdict),
         missing=missing_sentence(view.told),
         unaudited=is_unaudited(view.told),
         engines=engine_sentences(view.engines),
         cluster=stage_rows(read_json(studio.job_folder(run) / STAGES_FILE) or []),
         useful=useful_facts(view),
         risk=[*table_risk_facts(verdict), *diversity_facts(view)],
+        headline=headline_sentence(verdict),
+        besides=besides(verdict),
+        key=key_facts(view, verdict),
+        outcomes={one.attack: outcome_words(one, verdict) for one in verdict.evidence},
         told_by_class=[*told, cautions(verdict)[-1]] if told else [],
         guessed_by_class=[] if table is None or verdict.facts.proven_k is not None else guessed_sentences(table),
         summaries={name: _(every_attack[name].summary) for name in every_attack},
@@ -193,11 +205,13 @@ def show_rows(
 # --- what leaks and what stays -------------------------------------------------------------------------------
 
 
-def untried_sentence(studio: Studio, project: Project, view: Result) -> str:
+def untried_sentence(studio: Studio, project: Project, view: Result, verdict: Verdict) -> str:
     """Return which attacks fit these data and were not tried against this release; nothing where all were."""
     known = {one.attack for one in view.facts.tried} | {one["component"] for one in failures(view.told)}
     names = [name for name in fitting(every_attack, studio.schema(project.id)) if name not in known]
     said = _("Not tried here: {names}. The verdict says nothing about them.")
+    if verdict.word == Word.PROVED:
+        said = _("Not tried here: {names}. What is proved holds against them too.")
     return said.format(names=", ".join(names)) if names else ""
 
 

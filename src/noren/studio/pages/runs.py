@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
+from pydantic import ConfigDict, Field
 
 from noren.engines.choice import parse_engine
+from noren.errors import NorenError
 from noren.i18n import N_, _, ngettext
 from noren.judgement.numbers import decimal, percent
 from noren.judgement.place import Place
 from noren.judgement.rule import rule_named
-from noren.judgement.sentences import finding, rule_sentence
+from noren.judgement.sentences import finding, rule_sentence, word_text
+from noren.judgement.verdict import Word
 from noren.measures.places import place_of_measure
 from noren.methods import methods
 from noren.studio.api.models import Ident, JobOut, said_job
 from noren.studio.api.surroundings import TheStudio
 from noren.studio.folders import STAGES_FILE, read_json
-from noren.studio.forms.planning import said_seconds
+from noren.studio.forms.planning import estimate_order, said_seconds, said_time
+from noren.studio.lists import RunInList, RunQuery, find_runs, methods_of
 from noren.studio.missing import measures_of, unmeasured_reason
 from noren.studio.pages.frame import page
 from noren.studio.service import Studio
@@ -49,7 +54,7 @@ _STATES = {
     "interrupted": N_("interrupted"),
 }
 _RISK_OF = {
-    "attacks": N_("of the customers named rightly"),
+    "attacks": N_("of the customers re-identified"),
     "classes": N_("chance to tell somebody's row"),
     "guarantee": N_("1/k, proven"),
 }
@@ -78,15 +83,18 @@ def show_job(request: Request, project: Ident, job: Ident, studio: TheStudio) ->
         on_cluster=parse_engine(found.order.get("engine", "local")).address is not None,
         ahead=_ahead(studio, found),
         elapsed=_elapsed(found),
+        expected=_expected(studio, found),
+        left=_said_left(said.left),
+        question=_question(found, "cancel"),
         page_words={
             "over": {state: _title(said, state) for state in ("done", "failed", "cancelled", "interrupted")},
             "begun": _title(said, "running"),
             "stopping": _("It stops its search and keeps the best so far …"),
             "lost": _("The studio does not answer; trying again …"),
             "back": _("The studio answers again."),
-            "seconds": _("{count} s"),
             "minutes": _("{minutes} min {count} s"),
-        },
+        }
+        | _units(),
     )
 
 
@@ -131,16 +139,58 @@ def _elapsed(job: Job) -> float | None:
     return max((end - dt.datetime.fromisoformat(job.started)).total_seconds(), 0.0)
 
 
+def _expected(studio: Studio, job: Job) -> str:
+    """Return how long a run will take, until it says so itself."""
+    if job.state.is_over or studio.jobs.live(job).left is not None:
+        return ""
+    asked = {"attacks": job.order.get("attacks"), "measures": job.order.get("measures")}
+    try:
+        return said_time(estimate_order(studio, job.project, job.order["steps"], **asked))
+    except NorenError:  # what it needs is not there any more, and the run will say so
+        return ""
+
+
+def _units() -> dict[str, str]:
+    """Return how pages say a time in short."""
+    return {"seconds": _("{count} s"), "whole_minutes": _("{count} min"), "hours": _("{count} h")}
+
+
+def _said_left(seconds: int | None) -> str:
+    """Return how long a run will still take, in short; nothing where nobody knows. Scripts say it likewise."""
+    if seconds is None:
+        return ""
+    units = _units()
+    if seconds < 60:
+        return units["seconds"].format(count=seconds)
+    if seconds < 5400:
+        return units["whole_minutes"].format(count=math.ceil(seconds / 60))
+    return units["hours"].format(count=math.ceil(seconds / 3600))
+
+
 @router.post("/jobs/{job}/{act}")
 def act_on_job(
+    request: Request,
     job: Ident,
     act: Literal["cancel", "enough", "again", "remove"],
     studio: TheStudio,
     back: Annotated[str, Form(max_length=500)] = "/",
+    sure: Annotated[str, Form(max_length=10)] = "",
 ) -> Response:
-    """Do what a button of a job says, and go back to where it stood."""
+    """Do what a button of a job says, and go back to where it stood; what is lost for ever, once somebody is sure."""
     found = studio.job(job)
     onward = local_path(back)
+    if sure != "yes" and (act == "remove" or (act == "cancel" and not found.state.is_over)):
+        return page(
+            request,
+            "sure.html.jinja",
+            title=_question(found, act),
+            place="data" if found.kind == "read" else "results",
+            project=studio.project(found.project),
+            action=f"/jobs/{job}/{act}",
+            back=onward,
+            yes=_("Remove") if act == "remove" else _("Cancel it"),
+            no=_("No, go back") if act == "remove" else _("No, let it go on"),
+        )
     if act == "remove":
         studio.remove_job(job)
     elif act == "again":
@@ -154,6 +204,15 @@ def act_on_job(
     return RedirectResponse(onward, 303)
 
 
+def _question(job: Job, act: str) -> str:
+    """Return what is asked before something is lost."""
+    if act == "remove":
+        return _("Remove {label} with its release?").format(label=job.label)
+    if job.summary:
+        return _("Cancel {label}? What it had found before stays.").format(label=job.label)
+    return _("Cancel {label}? What it has done so far is thrown away.").format(label=job.label)
+
+
 # --- all runs ------------------------------------------------------------------------------------------------
 
 
@@ -163,26 +222,46 @@ def go_to_results(project: Ident) -> Response:
     return RedirectResponse(f"/projects/{project}/results", 303)
 
 
+class _Asked(RunQuery):
+    model_config = ConfigDict(extra="ignore")  # other parts of an address are for others
+
+    start: int = Field(default=0, ge=0, le=10**6)
+
+
 @router.get("/projects/{project}/results")
-def show_runs(
-    request: Request, project: Ident, studio: TheStudio, start: Annotated[int, Query(ge=0, le=10**6)] = 0
-) -> Response:
-    """Show all runs of a project, the newest first."""
+def show_runs(request: Request, project: Ident, studio: TheStudio, asked: Annotated[_Asked, Query()]) -> Response:
+    """Show the runs of a project that are asked for, a page of them, and what all of its runs say."""
     found = studio.project(project)
-    jobs, rule = studio.store.jobs(project, kind="run")[::-1], rule_named(found.rule)
-    places = {job.id: studio.place(job, rule) for job in jobs if job.state == State.DONE}
+    every, shown = find_runs(studio, project, RunQuery()), find_runs(studio, project, asked)
+    jobs = [run.job for run in every]
     return page(
         request,
         "runs.html.jinja",
-        title=_finding(jobs, list(places.values())),
-        rule=rule_sentence(rule),
+        title=_finding(jobs, [run.place for run in every if run.place is not None]),
+        rule=rule_sentence(rule_named(found.rule)),
         place="results",
         project=found,
-        lines=[_line(job, studio, places.get(job.id, Place(label=job.label))) for job in jobs[start : start + _PAGE]],
-        start=start,
+        lines=[_line(run, studio) for run in shown[asked.start :][:_PAGE]],
+        asked=asked,
+        choices=_choices(jobs),
         page_size=_PAGE,
+        found=len(shown),
         total=len(jobs),
+        page_words=_units() | {"left": _("about {time} left")},
     )
+
+
+def _choices(jobs: Sequence[Job]) -> dict[str, list[tuple[str, str]]]:
+    """Return what each part of the search can be set to; methods are those of the runs."""
+    return {
+        "sort": [
+            ("newest", _("newest first")), ("oldest", _("oldest first")), ("name", _("by name")),
+            ("use", _("most useful first")), ("risk", _("safest first")),
+        ],
+        "state": [("", _("any")), *((name, _(words)) for name, words in _STATES.items())],
+        "method": [("", _("any")), *((name, name) for name in methods_of(jobs))],
+        "verdict": [("", _("any")), *((str(word), word_text(word)) for word in Word)],
+    }  # fmt: skip
 
 
 def _finding(jobs: Sequence[Job], places: Sequence[Place]) -> str:
@@ -203,14 +282,18 @@ def _share_words(of: str | None) -> str:
     return _(_RISK_OF.get(of or "", "") if place is None else place.what)
 
 
-def _line(job: Job, studio: Studio, place: Place) -> dict[str, Any]:
+def _line(run: RunInList, studio: Studio) -> dict[str, Any]:
+    job = run.job
+    place = run.place or Place(label=job.label)
     said = said_job(job, studio.jobs)
     use, risk = place.use, place.risk
     error = decimal(1 - use) if use is not None and place.use_of == "cell-error" else None
     return {
         "job": said,
+        "question": _question(job, "remove" if job.state.is_over else "cancel"),
         "address": f"/projects/{job.project}/{'results' if job.state == State.DONE else 'runs'}/{job.id}",
         "state": _(_STATES[said.state]),
+        "left": _said_left(said.left),
         "verdict": place.word,
         "use": None if use is None else percent(use),
         "error": error,

@@ -1,5 +1,6 @@
 // The page Data: files dropped or chosen, columns checked while a person says what they mean, small files, pages of rows.
 import { announce, changedFields, send, showError, upload, watch } from "./base.js";
+import { builderForm, manyFiles } from "./hierarchies.js";
 
 // --- the way in ---------------------------------------------------------------------------------------------------
 
@@ -14,12 +15,15 @@ function wayIn(drop) {
   const bar = going.querySelector("progress");
   const share = drop.querySelector(".drop-share");
   const wrong = drop.querySelector(".drop-error");
+  const stop = drop.querySelector(".drop-stop");
   let busy = false;
+  let stopped = null;
 
   function tell(words, file, done) {
     said.textContent = words.replace("{name}", file.name);
     bar.value = done;
     share.textContent = `${Math.floor(done * 100)}%`;
+    if (words === drop.dataset.sending) stop.hidden = done === 1; // it is there
   }
 
   async function take(file) {
@@ -31,28 +35,41 @@ function wayIn(drop) {
       return;
     }
     busy = true;
+    stopped = new AbortController();
     asking.hidden = true;
     going.hidden = false;
     tell(drop.dataset.sending, file, 0);
+    stop.focus();
     announce(said.textContent);
     try {
       const address = `/api/v1/projects/${drop.dataset.project}/file?name=${encodeURIComponent(file.name.slice(-300))}`;
-      const job = await upload(address, file, (done) => tell(drop.dataset.sending, file, done));
+      const job = await upload(address, file, (done) => tell(drop.dataset.sending, file, done), stopped.signal);
+      if (!job) {
+        askAgain();
+        announce(drop.dataset.stopped);
+        wrong.textContent = drop.dataset.stopped;
+        return;
+      }
       tell(drop.dataset.reading, file, 0);
       announce(said.textContent);
       await watch(job.id, (now) => tell(drop.dataset.reading, file, now.done));
       // the page tells what was found, or what is wrong and where
       location.assign(`/projects/${drop.dataset.project}/data`);
     } catch (error) {
-      busy = false;
-      asking.hidden = false;
-      going.hidden = true;
-      input.value = "";
+      askAgain();
       showError(wrong, error);
-      input.focus();
     }
   }
 
+  function askAgain() {
+    busy = false;
+    asking.hidden = false;
+    going.hidden = true;
+    input.value = "";
+    input.focus();
+  }
+
+  stop.addEventListener("click", () => stopped?.abort());
   input.addEventListener("change", () => take(input.files[0]));
   // a file dropped beside the box must not replace the page
   for (const kind of ["dragover", "drop"]) addEventListener(kind, (event) => event.preventDefault());
@@ -280,6 +297,8 @@ for (const input of document.querySelectorAll("input[data-small]")) {
     }
   });
 }
+for (const form of document.querySelectorAll(".builder-form")) builderForm(form);
+for (const form of document.querySelectorAll("form.many")) manyFiles(form);
 const wanted = document.getElementById(location.hash.slice(1));
 if (wanted instanceof HTMLDetailsElement) wanted.open = true;
 

@@ -10,9 +10,13 @@ const name = document.getElementById("new-name");
 const source = document.getElementById("new-source");
 const button = document.getElementById("new-button");
 const bar = document.getElementById("sent");
+const sending = document.getElementById("sending");
+const share = document.getElementById("sent-share");
+const stop = document.getElementById("stop-sending");
 const wrong = document.getElementById("upload-error");
 let chosen = null;
 let project = null;
+let stopped = null;
 
 function choose(file) {
   if (!file) return;
@@ -24,24 +28,49 @@ function choose(file) {
   announce(words.chosen.replace("{name}", file.name));
 }
 
+function told(done) {
+  bar.value = done;
+  share.textContent = `${Math.floor(done * 100)}%`;
+  stop.hidden = done === 1; // it is there
+}
+
 async function begin() {
   button.disabled = true;
+  stopped = new AbortController();
   showError(wrong, null);
   try {
     project ??= await send("POST", "/api/v1/projects", { name: name.value });
-    bar.hidden = false;
+    told(0);
+    sending.hidden = false;
+    stop.focus();
     announce(words.sending);
-    await upload(`/api/v1/projects/${project.id}/file?name=${encodeURIComponent(chosen.name)}`, chosen, (share) => {
-      bar.value = share;
-    });
-    location.assign(`/projects/${project.id}/data`);
+    const address = `/api/v1/projects/${project.id}/file?name=${encodeURIComponent(chosen.name)}`;
+    const job = await upload(address, chosen, told, stopped.signal);
+    if (job) location.assign(`/projects/${project.id}/data`);
+    else await forget();
   } catch (error) {
-    bar.hidden = true;
-    button.disabled = false;
+    again();
     showError(wrong, error);
   }
 }
 
+/** A project that was made for a file which is not to come is nobody's. */
+async function forget() {
+  const made = project;
+  project = null;
+  await send("DELETE", `/api/v1/projects/${made.id}`);
+  again();
+  announce(words.stopped);
+  document.getElementById("drop-words").textContent = words.stopped;
+}
+
+function again() {
+  sending.hidden = true;
+  button.disabled = false;
+  button.focus();
+}
+
+stop.addEventListener("click", () => stopped?.abort());
 drop.hidden = false;
 form.addEventListener("submit", (event) => {
   if (!chosen) return;

@@ -76,18 +76,27 @@ document.addEventListener("click", (event) => {
 });
 
 // a tip inside a box that scrolls would be cut off by it: it is placed on the window instead
+function placeTip(tip) {
+  const text = tip.querySelector(".tip-text");
+  const mark = tip.getBoundingClientRect();
+  tip.classList.add("is-placed");
+  text.style.setProperty("--x", "8px"); // at the edge it would be measured narrower than it will be
+  const box = text.getBoundingClientRect();
+  const left = Math.max(8, Math.min(mark.left, document.documentElement.clientWidth - 8 - box.width));
+  const below = mark.bottom + box.height < innerHeight;
+  text.style.setProperty("--x", `${left}px`);
+  text.style.setProperty("--y", `${below ? mark.bottom : mark.top - box.height}px`);
+}
+
 for (const kind of ["pointerover", "focusin"])
   document.addEventListener(kind, (event) => {
     const tip = event.target.closest?.(".scroll .tip");
-    if (!tip) return;
-    const text = tip.querySelector(".tip-text");
-    const mark = tip.getBoundingClientRect();
-    tip.classList.add("is-placed");
-    text.style.setProperty("--shift", "0px");
-    const box = text.getBoundingClientRect();
-    const left = Math.max(8, Math.min(mark.left, document.documentElement.clientWidth - 8 - box.width));
-    const below = mark.bottom + box.height < innerHeight;
-    text.style.setProperty("--x", `${left}px`);
-    text.style.setProperty("--y", `${below ? mark.bottom : mark.top - box.height}px`);
+    if (tip) placeTip(tip);
   });
-addEventListener("scroll", () => document.querySelectorAll(".tip.is-placed").forEach((tip) => tip.classList.remove("is-placed")), { capture: true, passive: true });
+
+function follow() {
+  for (const tip of document.querySelectorAll(".tip.is-placed"))
+    if (tip.matches(":hover, :focus-within")) placeTip(tip);
+    else tip.classList.remove("is-placed");
+}
+addEventListener("scroll", follow, { capture: true, passive: true });

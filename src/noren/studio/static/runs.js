@@ -1,5 +1,5 @@
 // Runs as they happen: the page of one, and the list of a project's.
-import {announce, send} from "./base.js";
+import {announce, ask, send} from "./base.js";
 import {isOver, watch, watchProject} from "./live.js";
 
 const page = document.getElementById("job");
@@ -7,6 +7,12 @@ const list = document.getElementById("runs");
 if (page) follow(page);
 if (list) followAll(list);
 localTimes(document);
+
+function short(seconds, words) {
+  if (seconds < 60) return words.seconds.replace("{count}", seconds);
+  if (seconds < 5400) return words.whole_minutes.replace("{count}", Math.ceil(seconds / 60));
+  return words.hours.replace("{count}", Math.ceil(seconds / 3600));
+}
 
 function follow(box) {
   const words = JSON.parse(document.getElementById("page-words").textContent);
@@ -69,6 +75,8 @@ function follow(box) {
     bar.value = job.done;
     part("share").textContent = `${Math.floor(job.done * 100)}%`;
     if (job.words) part("happens").textContent = job.words;
+    part("remaining").hidden = job.left === null;
+    if (job.left !== null) part("left").textContent = short(job.left, words);
     showCluster();
     showStage(job.stage);
     if (job.best !== null) {
@@ -103,6 +111,8 @@ function follow(box) {
   async function act(event, name) {
     event.preventDefault();
     const button = event.currentTarget;
+    const {question, yes, no} = button.dataset;
+    if (question && !(await ask(question, {yes, no}))) return;
     button.setAttribute("aria-busy", "true");
     try {
       await send("POST", `/api/v1/jobs/${box.dataset.watch}/${name}`);
@@ -124,6 +134,7 @@ function follow(box) {
 
 function followAll(box) {
   if (!box.querySelector('[data-state="waiting"], [data-state="running"]')) return;
+  const words = JSON.parse(document.getElementById("page-words").textContent);
   const stop = watchProject(box.dataset.project, {
     changed(jobs) {
       const known = new Map(jobs.map((job) => [job.id, job]));
@@ -136,6 +147,8 @@ function followAll(box) {
         bar.value = job.done;
         row.querySelector('[data-part="share"]').textContent = `${Math.floor(job.done * 100)}%`;
         row.querySelector('[data-part="words"]').textContent = job.words;
+        const left = job.left === null ? "" : words.left.replace("{time}", short(job.left, words));
+        row.querySelector('[data-part="left"]').textContent = left;
       }
       if (moved) renew(box, stop);
     },

@@ -6,6 +6,8 @@ here.
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, get_args
@@ -16,11 +18,14 @@ from noren.methods import methods
 from noren.methods.chain import Chain
 from noren.protocols import Component, Method
 from noren.registry import build
+from noren.studio.folders import SOURCE_FILE
 
-__all__ = ["PROJECT_FILES", "method_of", "path_fields", "with_project_files", "without_paths"]
+__all__ = ["PROJECT_FILES", "copy_files", "method_of", "path_fields", "with_project_files", "without_paths"]
 
 PROJECT_FILES: Final = {"hierarchies": "hierarchies", "categories": "categories.csv"}
 """The parameters that are files, and where a project keeps them."""
+_GIVEN: Final = (*PROJECT_FILES.values(), "hierarchies.json", "categories.json")
+"""What people gave beside the data, and what is known of it."""
 
 
 def path_fields(component: type[Component]) -> list[str]:
@@ -63,3 +68,29 @@ def method_of(steps: Sequence[Mapping[str, Any]], project: Path) -> Method:
     if len(ready) == 1:
         return build(*ready[0])
     return Chain(steps=[{"method": kind.name} | parameters for kind, parameters in ready])
+
+
+def copy_files(project: Path, made: Path) -> None:
+    """Give a new project the data of another, and what people gave beside them; only their owner may read the copy.
+
+    An uploaded file is never written to, only replaced; so a second link to it is a copy that takes no room.
+    """
+    made.mkdir(parents=True, mode=0o700)
+    source = project / SOURCE_FILE
+    if source.exists():
+        try:
+            os.link(source, made / SOURCE_FILE)
+        except OSError:  # a disk without links
+            _copy_privately(source, made / SOURCE_FILE)
+    for given in (project / name for name in _GIVEN):
+        if given.is_dir():
+            (made / given.name).mkdir(mode=0o700)
+            for file in given.iterdir():
+                _copy_privately(file, made / given.name / file.name)
+        elif given.exists():
+            _copy_privately(given, made / given.name)
+
+
+def _copy_privately(file: Path, target: Path) -> None:
+    target.touch(mode=0o600, exist_ok=False)
+    shutil.copyfile(file, target)

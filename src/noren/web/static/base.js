@@ -49,10 +49,15 @@ export async function send(method, url, content, options = {}) {
   return said;
 }
 
-/** Send a file and hear how much has gone (0 to 1); returns the answer, throws a Refusal. */
-export function upload(url, file, progress = () => {}) {
+/**
+ * Send a file and hear how much has gone (0 to 1); returns the answer, throws a Refusal.
+ * An AbortSignal stops it: then the answer is null, and the server keeps nothing.
+ */
+export function upload(url, file, progress = () => {}, signal = undefined) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
+    signal?.addEventListener("abort", () => request.abort());
+    request.addEventListener("abort", () => resolve(null));
     request.open("PUT", url);
     request.setRequestHeader("X-CSRF-Token", token);
     request.setRequestHeader("Content-Type", "application/octet-stream");
@@ -114,7 +119,7 @@ export function showError(place, error) {
 }
 
 /** Ask yes or no in a dialog; returns a promise of the answer. */
-export function ask(question, { yes = word("yes"), danger = false } = {}) {
+export function ask(question, { yes = word("yes"), no: otherwise = word("no"), danger = false } = {}) {
   const dialog = document.createElement("dialog");
   dialog.setAttribute("aria-label", question);
   const said = document.createElement("p");
@@ -124,7 +129,7 @@ export function ask(question, { yes = word("yes"), danger = false } = {}) {
   form.className = "actions";
   const no = document.createElement("button");
   no.value = "no";
-  no.textContent = word("no");
+  no.textContent = otherwise;
   no.autofocus = true;
   const agree = document.createElement("button");
   agree.value = "yes";
@@ -164,7 +169,9 @@ function confirmForms() {
     event.preventDefault();
     const submitter = event.submitter;
     const danger = Boolean(submitter?.classList.contains("danger"));
-    if (!(await ask(question, { yes: submitter?.textContent.trim() || word("yes"), danger }))) return;
+    const said = submitter?.dataset ?? {};
+    const yes = said.yes || submitter?.textContent.trim() || word("yes");
+    if (!(await ask(question, { yes, no: said.no, danger }))) return;
     const sure = document.createElement("input");
     sure.type = "hidden";
     sure.name = "sure";
@@ -208,6 +215,8 @@ function boxesOfJobs(root = document) {
     for (const button of box.querySelectorAll("[data-act]"))
       button.addEventListener("click", async (event) => {
         event.preventDefault();
+        const { question, yes, no } = button.dataset;
+        if (question && !(await ask(question, { yes, no }))) return;
         button.setAttribute("aria-busy", "true");
         try {
           await send("POST", `/api/v1/jobs/${box.dataset.job}/${button.dataset.act}`);

@@ -73,12 +73,19 @@ function tooltip(handler, event, item, value) {
   box.style.top = `${Math.max(4, top)}px`;
 }
 
+const NARROW = 520;
+
+/** The chart for a place of this width: some have another one for narrow places. */
+function fitting({ narrow, ...chart }, plot) {
+  return narrow && plot.clientWidth < NARROW ? narrow : chart;
+}
+
 /** Draw a chart (or one again, in other colours or with other numbers). */
 export async function draw(figure, spec) {
   const kept = figure.querySelector("script.spec");
   if (spec) kept.textContent = JSON.stringify(spec);
-  const chart = spec ?? JSON.parse(kept.textContent);
   const plot = figure.querySelector(".plot");
+  const chart = fitting(spec ?? JSON.parse(kept.textContent), plot);
   const style = getComputedStyle(document.documentElement);
   figure.dataset.drawn = style.colorScheme.includes("dark") ? "dark" : "light"; // print turns the dark ones over
   const said = figure.querySelector("figcaption")?.textContent.trim() ?? "";

@@ -118,6 +118,11 @@ function listen({events, answer, heard, said}) {
         said.gone();
         return;
       }
+      if (response.status === 401) {
+        end();
+        location.assign("/login"); // it tells why one is out
+        return;
+      }
       if (!response.ok) throw new Error(response.statusText);
       const wasAway = away;
       take(await response.json());

@@ -1,20 +1,20 @@
-"""The log of a contest: entries, each of which holds the digest of the one before it (hash chain).
+"""A log of entries, each of which holds the digest of the one before it (hash chain): of a contest, of a studio.
 
-To change, leave out or insert an entry is to change every digest after it. The digest of the last entry is shown on
-every page and stands in every receipt, so that a team can prove that the log it saw is the log that is replayed.
+To change, leave out or insert an entry is to change every digest after it. Whoever wrote down the digest of one entry
+can tell later that nothing before it was changed; what was cut off after it, no chain can show.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from noren.contest.canonical import canonical, digest_of
 from noren.errors import InputError
 from noren.i18n import _
+from noren.work.canonical import canonical, digest_of
 
-__all__ = ["START", "BrokenChainError", "Entry", "Said", "chained", "next_entry", "verify"]
+__all__ = ["START", "BrokenChainError", "Entry", "Said", "chained", "entry_of", "next_entry", "verify"]
 
 START: Final = "0" * 64
 """What stands for the digest before the first entry."""
@@ -74,6 +74,25 @@ class Entry:
         """Return the entry as plain data, as archives hold it."""
         return self.content() | {"digest": self.digest}
 
+    def line(self) -> bytes:
+        """Return the entry as one line of a file."""
+        return canonical(self.as_dict()) + b"\n"
+
+
+def entry_of(said: Any) -> Entry | None:
+    """Return the entry that plain data are, or nothing where they are none; whether it fits, :func:`verify` says.
+
+    >>> entry_of({"position": 0}) is None
+    True
+    """
+    try:
+        entry = Entry(**said)
+    except TypeError:
+        return None
+    texts = (entry.time, entry.kind, entry.actor, entry.previous, entry.digest)
+    is_numbered = isinstance(entry.position, int) and not isinstance(entry.position, bool)
+    return entry if is_numbered and isinstance(entry.body, dict) and all(isinstance(t, str) for t in texts) else None
+
 
 def next_entry(last: Entry | None, time: str, said: Said) -> Entry:
     """Return the entry that follows another; a clock that went back stands still instead.
@@ -98,26 +117,26 @@ def chained(last: Entry | None, time: str, said: Iterable[Said]) -> list[Entry]:
     return made
 
 
-def verify(entries: Sequence[Entry]) -> None:
-    """Stop at the first entry that does not follow from those before it."""
+def verify(entries: Iterable[Entry], cure: str | None = None) -> None:
+    """Stop at the first entry that does not follow from those before it; ``cure`` tells whom to ask."""
     last: Entry | None = None
     for place, entry in enumerate(entries):
         previous = START if last is None else last.digest
         if entry.position != place:
-            raise _broken(place, _("its place in the log is {position}").format(position=entry.position))
+            raise _broken(place, _("its place in the log is {position}").format(position=entry.position), cure)
         if entry.previous != previous:
-            raise _broken(place, _("it does not follow from the entry before it"))
+            raise _broken(place, _("it does not follow from the entry before it"), cure)
         if entry.digest != digest_of(canonical(entry.content())):
-            raise _broken(place, _("its content was changed"))
+            raise _broken(place, _("its content was changed"), cure)
         if last is not None and entry.time < last.time:
-            raise _broken(place, _("its time is before that of the entry before it"))
+            raise _broken(place, _("its time is before that of the entry before it"), cure)
         last = entry
 
 
-def _broken(place: int, why: str) -> BrokenChainError:
+def _broken(place: int, why: str, cure: str | None) -> BrokenChainError:
     error = BrokenChainError(
         _("entry {place:,} of the log does not fit: {why}").format(place=place, why=why),
-        _("ask the organiser for the log as it was"),
+        cure or _("ask the organiser for the log as it was"),
     )
     error.place = place
     return error

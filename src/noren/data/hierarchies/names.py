@@ -1,0 +1,268 @@
+"""Hierarchies of names: by given groups, by how common they are, by how alike they are written, by another column."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+import numpy as np
+import polars as pl
+
+from noren.data.hierarchies.builder import Builder, numbers_in, parts_of
+from noren.data.hierarchies.codes import stop_at_text
+from noren.data.hierarchies.column_values import ColumnValues, stop_at_misfits
+from noren.data.hierarchies.files import rows_of_text
+from noren.data.hierarchies.levels import SAYS_NOTHING, Hierarchy, checked_rows
+from noren.data.hierarchies.likeness import alike
+from noren.errors import ParameterError, ValueInCellError, shown
+from noren.i18n import N_, _
+
+__all__ = ["FromColumn", "Groups", "Rare", "Shown", "Similar"]
+
+_OTHER: Final = "other"
+_MOST_LEVELS: Final = 20
+_SHOWN: Final = 10
+ALIKE_MARK: Final = "≈ "
+"""What the label of names that are written alike begins with; the commonest of them follows."""
+
+
+@dataclass(frozen=True)
+class Shown(Builder):
+    """Each value as it is, or nothing."""
+
+    by: ClassVar[str] = "values"
+    summary: ClassVar[str] = N_("the value itself, or nothing")
+
+    @classmethod
+    def of_text(cls, text: str, other: str) -> Shown:
+        """Return the builder; it has nothing to choose."""
+        stop_at_text(cls.by, text)
+        return cls()
+
+    def build(self, values: ColumnValues) -> Hierarchy:
+        """Return the hierarchy of a column's values."""
+        return Hierarchy.of_labels(values.name, values.texts, [])
+
+
+@dataclass(frozen=True)
+class Groups(Builder):
+    """Groups that somebody made: lines ``value;group;wider group``, or JSON ``{"group": ["value", …]}``, nested or not.
+
+    A value in two groups is an error; so is one of the data in no group, unless ``other`` names one for them.
+
+    >>> Groups.of_text('{"Europe": {"West": ["France"]}, "Asia": ["Japan"]}', "").rows
+    (('France', 'West', 'Europe'), ('Japan', 'Asia', 'Asia'))
+    """
+
+    rows: tuple[tuple[str, ...], ...]
+    other: str = ""
+
+    by: ClassVar[str] = "groups"
+    summary: ClassVar[str] = N_("your own groups")
+    asks: ClassVar[str] = N_("lines value;group;wider group, or JSON")
+    example: ClassVar[str] = '{"dairy": ["whole milk", "butter"]}'
+
+    @classmethod
+    def of_text(cls, text: str, other: str) -> Groups:
+        """Return the builder of groups that somebody wrote."""
+        listed = _json_rows(text) if text.lstrip().startswith("{") else _line_rows(text)
+        if not listed:
+            raise ParameterError(_("no value has a group"), _("write value;group, one line per value"))
+        depth = max(map(len, listed))
+        return cls(tuple((*row, *row[-1:] * (depth - len(row))) for row in listed), other)
+
+    def build(self, values: ColumnValues) -> Hierarchy:
+        """Return the hierarchy of the data's values and of those that the groups list."""
+        found = checked_rows([(*row, SAYS_NOTHING) for row in self.rows])
+        if found.problems:
+            raise ValueInCellError.of(found.problems)
+        grouped = found.labels
+        left = values.texts.filter(~values.texts.is_in(grouped["0"].implode()))
+        if not self.other:
+            cure = _("give each a group, or set a label for all other values")
+            stop_at_misfits(values.name, left, _("values of the data without a group: {values}"), cure)
+        rest = left.to_frame("0").with_columns(pl.lit(self.other).alias(name) for name in grouped.columns[1:-1])
+        all_rows = pl.concat([grouped, rest.with_columns(pl.lit(SAYS_NOTHING).alias(grouped.columns[-1]))]).sort("0")
+        return Hierarchy.of_labels(values.name, all_rows["0"], [all_rows[name] for name in grouped.columns[1:-1]])
+
+
+def _line_rows(text: str) -> list[tuple[str, ...]]:
+    """Return the rows of lines; one without a group says nothing, and the top is added to all."""
+    rows = [[cell.strip() for cell in row] for row in rows_of_text(text.lstrip("\ufeff"))]
+    for row in rows:
+        while len(row) > 1 and row[-1] in ("", SAYS_NOTHING):
+            row.pop()
+    return [tuple(row) for row in rows if len(row) > 1]
+
+
+def _json_rows(text: str) -> list[tuple[str, ...]]:
+    try:
+        groups = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ParameterError(
+            _("the groups are not valid JSON ({reason})").format(reason=error), _write_json()
+        ) from None
+    return list(_rows_in(groups, ()))
+
+
+def _write_json() -> str:
+    return _("write them like {example}").format(example='{"group": ["value", …]}')
+
+
+def _rows_in(groups: Any, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    if isinstance(groups, Mapping) and len(above) < _MOST_LEVELS:
+        for label, inner in groups.items():
+            yield from _rows_in(inner, (str(label), *above))
+    elif isinstance(groups, list) and above and all(isinstance(value, str | int | float) for value in groups):
+        yield from ((str(value), *above) for value in groups)
+    else:
+        raise ParameterError(_("groups hold lists of values, or groups"), _write_json())
+
+
+@dataclass(frozen=True)
+class Rare(Builder):
+    """Values of few rows become *other*: ``10, 100`` first those of fewer than 10 rows, then those of fewer than 100.
+
+    Look at the smallest class: all rare values together may still be few.
+    """
+
+    least: tuple[int, ...]
+    other: str = _OTHER
+
+    by: ClassVar[str] = "frequency"
+    summary: ClassVar[str] = N_("frequency: rare values put together")
+    asks: ClassVar[str] = N_("how many rows a value needs to be shown, growing from level to level")
+    example: ClassVar[str] = "10, 100"
+
+    @classmethod
+    def of_text(cls, text: str, other: str) -> Rare:
+        """Return the builder of the thresholds that somebody typed."""
+        said = _("thresholds are whole numbers from 2 on, and grow")
+        least = numbers_in(text, said, cls.example)
+        grows = all(after > before for before, after in itertools.pairwise(least))
+        if not least or len(least) > _MOST_LEVELS or not grows or any(n != int(n) or n < 2 for n in least):
+            raise ParameterError(said, _("write them like {example}").format(example=cls.example), value=text)
+        return cls(tuple(map(int, least)), other or _OTHER)
+
+    def build(self, values: ColumnValues) -> Hierarchy:
+        """Return the hierarchy of a column's values."""
+        other = f"({self.other})" if self.other in values.texts else self.other
+        frame = pl.DataFrame({"text": values.texts, "rows": values.rows})
+        levels = [
+            frame.select(pl.when(pl.col("rows") >= least).then("text").otherwise(pl.lit(other)).alias("x"))["x"]
+            for least in self.least
+        ]
+        return Hierarchy.of_labels(values.name, values.texts, levels)
+
+
+@dataclass(frozen=True)
+class Similar(Builder):
+    """Names that are written alike together, called by the commonest: ``≈ whole milk``. Always look at them yourself.
+
+    Likeness is Dice's coefficient of the pairs of characters of two names, without case, width and punctuation: 1 for
+    the same, 0 for nothing in common. The commonest name is a leader; each name joins the leader it is most like, if
+    it is like enough, and leads a group of its own if not. A wider level joins leaders in the same way.
+    """
+
+    thresholds: tuple[float, ...] = (0.5,)
+
+    by: ClassVar[str] = "similarity"
+    summary: ClassVar[str] = N_("similarity: names spelled alike")
+    asks: ClassVar[str] = N_("how alike, from 1 (the same) to 0, falling from level to level; 0.5 if left out")
+    example: ClassVar[str] = "0.6, 0.4"
+
+    @classmethod
+    def of_text(cls, text: str, other: str) -> Similar:
+        """Return the builder of the thresholds that somebody typed."""
+        said = _("likeness lies between 0.2 and 1, and falls from level to level")
+        given = numbers_in(text or "0.5", said, cls.example)
+        falls = all(after < before for before, after in itertools.pairwise(given))
+        if not given or len(given) > _MOST_LEVELS or not falls or not all(0.2 <= one <= 1 for one in given):
+            raise ParameterError(said, _("write it like {example}").format(example=cls.example), value=text)
+        return cls(tuple(given))
+
+    def build(self, values: ColumnValues) -> Hierarchy:
+        """Return the hierarchy of a column's values."""
+        order = pl.DataFrame({"text": values.texts, "rows": values.rows}).with_row_index("place")
+        order = order.sort("rows", "text", descending=[True, False])
+        leaders = alike(order["text"], self.thresholds, values.name, progress=values.progress)
+        back = np.empty(len(order), dtype=np.int64)
+        back[order["place"].to_numpy()] = np.arange(len(order))
+        levels = []
+        for leader in leaders:
+            sizes = np.bincount(leader, minlength=len(order))
+            names = order.select(
+                pl.when(pl.Series(sizes > 1)).then(ALIKE_MARK + pl.col("text")).otherwise("text").alias("x")
+            )["x"]
+            levels.append(names.gather(leader[back]))
+        return Hierarchy.of_labels(values.name, values.texts, levels)
+
+
+@dataclass(frozen=True)
+class FromColumn(Builder):
+    """Values by another column of the same data, as cities by prefecture. What contradicts is told with its rows.
+
+    A value whose other column is empty in some rows has what the other rows say. One that is empty in all stops the
+    work, unless ``other`` names a label.
+    """
+
+    columns: tuple[str, ...]
+    other: str = ""
+
+    by: ClassVar[str] = "column"
+    summary: ClassVar[str] = N_("another column of the data")
+    asks: ClassVar[str] = N_("columns, from fine to wide")
+    example: ClassVar[str] = "prefecture, region"
+
+    @classmethod
+    def of_text(cls, text: str, other: str) -> FromColumn:
+        """Return the builder of the columns that somebody named."""
+        columns = tuple(parts_of(text))
+        if not columns or len(columns) > _MOST_LEVELS:
+            raise ParameterError(_("no other column is named"), _("name one that holds wider values"), value=text)
+        return cls(columns, other)
+
+    def build(self, values: ColumnValues) -> Hierarchy:
+        """Return the hierarchy of a column's values."""
+        below, name = values.other_texts(values.name), values.name
+        texts = values.texts
+        levels: list[pl.Series] = []
+        for column in self.columns:
+            above = values.other_texts(column)
+            found = texts.to_frame("below").join(
+                self._one_above(below, above, name, column), on="below", how="left", maintain_order="left"
+            )
+            if not self.other:
+                cure = _("fill the column in these rows, or set a label for all other values")
+                rule = _("values with nothing in {column}: {values}").replace("{column}", column)
+                stop_at_misfits(name, texts.filter(found["above"].is_null()).unique().sort(), rule, cure)
+            texts = found["above"].fill_null(self.other)
+            levels.append(texts)
+            below, name = above, column
+        return Hierarchy.of_labels(values.name, values.texts, levels)
+
+    @staticmethod
+    def _one_above(below: pl.Series, above: pl.Series, name: str, column: str) -> pl.DataFrame:
+        """Return what lies above each text; stop where that is more than one, with every such text and its rows."""
+        pairs = pl.DataFrame({"below": below, "above": above}).drop_nulls().group_by("below", "above").len("rows")
+        pairs = pairs.filter(pl.col("above") != "").sort(["below", "rows", "above"], descending=[False, True, False])
+        split = pairs.filter(pl.col("below").is_duplicated()).group_by("below", maintain_order=True).agg(pl.all())
+        if len(split):
+            told = [
+                f"{shown(text)} ({', '.join(f'{label} {rows:,}' for label, rows in zip(labels, counts, strict=True))})"
+                for text, labels, counts in split.with_columns(pl.all().exclude("below").list.head(4))
+                .head(_SHOWN)
+                .iter_rows()
+            ]
+            more = ", …" if len(split) > _SHOWN else ""
+            raise ParameterError(
+                _("{count:,} values of {name} have more than one {column} (with their rows): {values}").format(
+                    count=len(split), name=name, column=column, values=", ".join(told) + more
+                ),
+                _("mend these rows, or make the groups yourself"),
+                column=name,
+            )
+        return pairs.select("below", "above")

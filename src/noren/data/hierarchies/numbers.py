@@ -1,0 +1,309 @@
+"""Hierarchies of numbers: ranges of growing width, ranges with about as many rows each, ranges between given cuts."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from noren.data.formats.render import value_text
+from noren.data.hierarchies.builder import Builder, numbers_in
+from noren.data.hierarchies.column_values import ColumnValues
+from noren.data.hierarchies.levels import SAYS_NOTHING, Hierarchy
+from noren.data.schema import Column, ValueType
+from noren.errors import ParameterError
+from noren.i18n import N_, _
+
+__all__ = ["Cuts", "Quantiles", "Widths", "default_widths", "interval_hierarchy", "number_hierarchy"]
+
+Whole = NDArray[np.int64]
+Numbers = NDArray[np.float64]
+
+LONGEST_GRID: Final = 5_000
+_NUMBERS: Final = frozenset({ValueType.INTEGER, ValueType.DECIMAL})
+_FIRST_RANGES: Final = 16
+_MOST_WIDTHS: Final = 6
+_MOST_LEVELS: Final = 20
+_LARGEST: Final = 1e15
+
+
+@dataclass(frozen=True)
+class Widths(Builder):
+    """Ranges that grow: 17 → 15-19 → 10-19 → 0-19. Without widths, some sixteen ranges first, then half as many."""
+
+    widths: tuple[float, ...] = ()
+
+    by: ClassVar[str] = "widths"
+    summary: ClassVar[str] = N_("number ranges of growing width")
+    asks: ClassVar[str] = N_("widths from fine to wide, each a multiple of the one before; chosen for you if left out")
+    example: ClassVar[str] = "5, 10, 20"
+    types: ClassVar[frozenset[ValueType]] = _NUMBERS
+
+    @classmethod
+    def of_text(cls, text: str, other: str) -> Widths:
+        """Return the builder of widths that somebody typed."""
+        widths = numbers_in(text, _("widths are numbers"), cls.example)
+        if len(widths) > _MOST_LEVELS or not all(0 < width <= _LARGEST for width in widths):
+            raise ParameterError(
+                _("a hierarchy has one to {most} widths").format(most=_MOST_LEVELS), _("write them like 5, 10, 20")
+            )
+        return cls(tuple(widths))
+
+    def build(self, values: ColumnValues) -> Hierarchy:
+        """Return the hierarchy of a column's values."""
+        widths = self.widths or default_widths(values.typed, values.column)
+        return number_hierarchy(values.column, values.typed, widths)
+
+
+@dataclass(frozen=True)
+class Cuts(Builder):
+    """Ranges between given cuts; a coarser level keeps some of the cuts of the finer one.
+
+    Whole numbers become ``<18``, ``18-29``, ``65+``; numbers beside a grid ``[18, 30[``.
+    """
+
+    levels: tuple[tuple[float, ...], ...]
+
+    by: ClassVar[str] = "cuts"
+    summary: ClassVar[str] = N_("number ranges between given cut points")
+    asks: ClassVar[str] = N_("where ranges begin, coarser levels after a slash")
+    example: ClassVar[str] = "18, 30, 45, 65 / 30, 65"
+    types: ClassVar[frozenset[ValueType]] = _NUMBERS
+
+    @classmethod
+    def of_text(cls, text: str, other: str) -> Cuts:
+        """Return the builder of cuts that somebody typed."""
+        said = _("cuts are numbers")
+        levels = [tuple(_levels(numbers_in(part, said, cls.example))) for part in text.replace("／", "/").split("/")]
+        if not all(levels):
+            raise ParameterError(_("a level without cuts has one range"), _("write cuts like {example}").format(
+                example=cls.example))  # fmt: skip
+        for cuts in levels:
+            if any(after <= before for before, after in itertools.pairwise(cuts)):
+                raise ParameterError(_("cuts grow from left to right"), _("sort them"), value=_listed(cuts))
+        for finer, coarser in itertools.pairwise(levels):
+            extra = [cut for cut in coarser if cut not in finer]
+            if extra:
+                raise ParameterError(
+                    _("the coarser level cuts at {cuts}, where the finer one does not").format(cuts=_listed(extra)),
+                    _("let each level keep some of the cuts of the level before"),
+                )
+        return cls(tuple(levels))
+
+    def build(self, values: ColumnValues) -> Hierarchy:
+        """Return the hierarchy of a column's values."""
+        return _between_cuts(values, self.levels)
+
+
+@dataclass(frozen=True)
+class Quantiles(Builder):
+    """Ranges with about as many rows each; the cuts come from the data, and show where its people are.
+
+    Equal numbers stay together, so ranges differ in size where many rows have one number.
+    """
+
+    ranges: tuple[int, ...]
+
+    by: ClassVar[str] = "quantiles"
+    summary: ClassVar[str] = N_("number ranges with about equally many rows (quantiles)")
+    asks: ClassVar[str] = N_("how many ranges, from fine to wide, each a part of the one before")
+    example: ClassVar[str] = "16, 8, 4, 2"
+    types: ClassVar[frozenset[ValueType]] = _NUMBERS
+
+    @classmethod
+    def of_text(cls, text: str, other: str) -> Quantiles:
+        """Return the builder of as many ranges as somebody typed."""
+        said = _("counts of ranges are whole numbers from 2 on")
+        counts = _levels(numbers_in(text or cls.example, said, cls.example))
+        if not counts or any(count != int(count) or not 2 <= count <= 10_000 for count in counts):
+            raise ParameterError(said, _("write them like {example}").format(example=cls.example), value=text)
+        for finer, coarser in itertools.pairwise(counts):
+            if coarser >= finer or finer % coarser:
+                raise ParameterError(
+                    _("{finer:g} ranges cannot be merged into {coarser:g} whole ones").format(
+                        finer=finer, coarser=coarser
+                    ),
+                    _("let each count be a part of the one before, such as 16, 8, 4, 2"),
+                )
+        return cls(tuple(map(int, counts)))
+
+    def build(self, values: ColumnValues) -> Hierarchy:
+        """Return the hierarchy of a column's values."""
+        rows = values.typed.to_frame("0").join(_counted(values), on="0", how="left", maintain_order="left")["rows"]
+        before = rows.cum_sum() - rows
+        # the middle row of each number decides, so that many equal rows fall where most of them lie
+        middle = ((before + rows / 2) / max(int(rows.sum()), 1)).to_numpy()
+        finest = np.minimum((middle * self.ranges[0]).astype(np.int64), self.ranges[0] - 1)
+        numbers = values.typed.to_numpy()
+        levels = []
+        for count in self.ranges:
+            group = finest // (self.ranges[0] // count)
+            levels.append(tuple(numbers[1:][group[1:] != group[:-1]].tolist()))
+        return _between_cuts(values, levels)
+
+
+def _counted(values: ColumnValues) -> pl.DataFrame:
+    return values.records.frame[values.name].drop_nulls().alias("0").value_counts(name="rows")
+
+
+def _levels(numbers: list[float]) -> list[float]:
+    if len(numbers) > _MOST_LEVELS or not all(abs(number) <= _LARGEST for number in numbers):
+        raise ParameterError(
+            _("at most {most} numbers of at most {largest:g} fit").format(most=_MOST_LEVELS, largest=_LARGEST),
+            _("leave some out: each level multiplies what a method searches"),
+        )
+    return numbers
+
+
+def _between_cuts(values: ColumnValues, levels: Sequence[Sequence[float]]) -> Hierarchy:
+    """Return the hierarchy whose levels have ranges between cuts."""
+    column = values.column
+    points = _grid_points(column, values.typed)
+    shown = [_range_labels(points, np.asarray(cuts), column) for cuts in levels]
+    return Hierarchy.of_labels(column.name, _texts(points.numbers, column), shown)
+
+
+def _range_labels(points: _Points, cuts: Whole | Numbers, column: Column) -> pl.Series:
+    place = np.searchsorted(cuts, points.numbers, side="right")
+    starts = _cut_texts(cuts)
+    steps = cuts / column.grid
+    if points.on_grid and np.allclose(steps, np.rint(steps), rtol=0, atol=1e-6):
+        ends = _cut_texts(cuts - (int(column.grid) if column.grid == int(column.grid) else column.grid))
+        inner = [low if low == high else f"{low}-{high}" for low, high in zip(starts, ends[1:], strict=False)]
+        names = [f"<{starts[0]}", *inner, f"{starts[-1]}+"] if len(cuts) else [SAYS_NOTHING]
+    else:
+        inner = [f"[{low}, {high}[" for low, high in itertools.pairwise(starts)]
+        names = [f"<{starts[0]}", *inner, f"≥{starts[-1]}"] if len(cuts) else [SAYS_NOTHING]
+    return pl.Series(names).gather(place)
+
+
+def _cut_texts(cuts: NDArray[Any]) -> list[str]:
+    numbers = [_number(cut) for cut in cuts.tolist()]
+    return [str(number) if isinstance(number, int) else f"{number:.15g}" for number in numbers]
+
+
+def _listed(numbers: Sequence[float]) -> str:
+    return ", ".join(f"{number:.15g}" for number in numbers)
+
+
+# --- ranges of growing width -----------------------------------------------------------------------------------------
+
+
+def interval_hierarchy(name: str, values: Iterable[int], widths: Sequence[int], *, start: int = 0) -> Hierarchy:
+    """Return a hierarchy of whole numbers by ranges, each level's ranges made of whole ones below.
+
+    >>> interval_hierarchy("age", [17, 21], [5, 10]).labels.rows()
+    [('17', '15-19', '10-19', '*'), ('21', '20-24', '20-29', '*')]
+    """
+    for finer, coarser in zip((1, *widths), widths, strict=False):
+        if finer < 1 or coarser <= finer or coarser % finer:
+            raise _not_whole(coarser, finer)
+
+    def label(value: int, width: int) -> str:
+        low = start + (value - start) // width * width
+        return f"{low}-{low + width - 1}"
+
+    rows = [(str(v), *(label(v, width) for width in widths), SAYS_NOTHING) for v in sorted(set(values))]
+    return Hierarchy.of(name, rows)
+
+
+def _not_whole(coarser: float, finer: float) -> ParameterError:
+    return ParameterError(
+        _("ranges of {coarser} are not made of whole ranges of {finer}").format(coarser=coarser, finer=finer),
+        _("let each width be a multiple of the one before, such as 5, 10, 20"),
+    )
+
+
+def default_widths(typed: pl.Series, column: Column) -> list[float]:
+    """Return widths of ranges that double: some sixteen ranges first, then half as many, as long as there are two.
+
+    >>> default_widths(pl.Series([17, 90]), Column(name="age", role="quasi", type="integer"))
+    [5, 10, 20, 40]
+    """
+    steps = _grid_points(column, typed).places
+    span = int(steps.max() - steps.min()) if len(steps) else 0
+    width = max(2, _round_number(span / _FIRST_RANGES))
+    widths: list[float] = []
+    while width < max(span, 3) and len(widths) < _MOST_WIDTHS:
+        widths.append(_number(width * column.grid))
+        width *= 2
+    return widths
+
+
+def _round_number(at_least: float) -> int:
+    """Return the first of 1, 2, 5, 10, 20, 50 … that is not smaller."""
+    power = int(10 ** max(0, math.floor(math.log10(max(at_least, 1)))))
+    return next(digit * power for digit in (1, 2, 5, 10) if digit * power >= at_least)
+
+
+def number_hierarchy(column: Column, typed: pl.Series, widths: Sequence[float]) -> Hierarchy:
+    """Return a hierarchy of numbers by ranges of growing ``widths``, in the column's own unit.
+
+    >>> price = Column(name="price", role="quasi", type="decimal", width=0.5)
+    >>> number_hierarchy(price, pl.Series([0.5, 2.0]), [1, 2]).labels.rows()[::3]
+    [('0.5', '0-0.5', '0-1.5', '*'), ('2', '2-2.5', '2-3.5', '*')]
+    """
+    grid = column.grid
+    steps = [round(width / grid) for width in widths]
+    for finer, coarser, width in zip((1, *steps), steps, widths, strict=False):
+        if coarser <= finer or coarser % finer or not math.isclose(coarser * grid, width, rel_tol=1e-9):
+            raise _not_whole(_number(width), _number(finer * grid))
+    points = _grid_points(column, typed)
+    levels = []
+    for width in steps:
+        low = points.places // width * width
+        # beside the grid a range ends where the next begins
+        high = low + width - (1 if points.on_grid else 0)
+        ends = [_texts(_times(end, grid), column) for end in (low, high)]
+        levels.append(pl.select(pl.concat_str(*ends, separator="-")).to_series())
+    return Hierarchy.of_labels(column.name, _texts(points.numbers, column), levels)
+
+
+class _Points(NamedTuple):
+    """Numbers, their places on the grid, and whether all of them lie on it."""
+
+    places: Whole
+    numbers: Whole | Numbers
+    on_grid: bool
+
+
+def _grid_points(column: Column, typed: pl.Series) -> _Points:
+    """Return the numbers that a hierarchy lists.
+
+    Where the grid is short every point of it is listed, as far as the schema's bounds go: so the list says little of
+    the data.
+    """
+    grid = column.grid
+    own = typed.to_numpy()
+    if column.type == ValueType.INTEGER and grid == 1:
+        places, on_grid = own.astype(np.int64), True  # a float would not hold 18 digits
+    else:
+        steps = own / grid
+        on_grid = bool((np.abs(steps - np.rint(steps)) < 1e-6 * np.maximum(1.0, np.abs(steps))).all())
+        places = (np.rint(steps) if on_grid else np.floor(steps)).astype(np.int64)
+    ends = [round(bound / grid) for bound in (column.minimum, column.maximum) if isinstance(bound, float)]
+    edges = [*ends, *([int(places.min()), int(places.max())] if len(places) else [])]
+    if on_grid and edges and max(edges) - min(edges) < LONGEST_GRID:
+        places = np.arange(min(edges), max(edges) + 1)
+        return _Points(places, _times(places, grid), on_grid)
+    return _Points(places, own, on_grid)
+
+
+def _times(places: Whole, grid: float) -> Whole | Numbers:
+    return places * int(grid) if grid == int(grid) else np.round(places * grid, 9)
+
+
+def _texts(numbers: Whole | Numbers, column: Column) -> pl.Series:
+    typed = pl.Series("x", numbers).cast(column.dtype, strict=False)
+    return typed.to_frame().select(value_text(pl.col("x"), column))["x"]
+
+
+def _number(value: float) -> float | int:
+    rounded = round(value, 9)
+    return int(rounded) if rounded == int(rounded) else rounded

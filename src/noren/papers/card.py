@@ -1,0 +1,199 @@
+"""The data card that lies beside a public part: what its columns are, what analyses keep, how to read it.
+
+It is made from the public part and the statement that is published with it, and is handed nothing else: no secret can
+come in. What analyses keep is told only where the statement says it, or where the steward hands scores over.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+
+from noren.data.formats.files import readable
+from noren.data.frames import Records
+from noren.data.public_schema import published_statement
+from noren.data.release import Release
+from noren.data.schema import Role
+from noren.data.statement import Statement
+from noren.descriptions import ALIKE, MONTHS, NAMES
+from noren.errors import FileError
+from noren.i18n import LANGUAGES, _, speaking
+from noren.judgement.numbers import count, number
+from noren.measures import measures
+from noren.methods import methods
+from noren.papers.document import Block, Code, Document, Grid, Section
+from noren.papers.parts import statement_steps
+from noren.papers.released_columns import ReleasedColumn, column_text, released_columns, treatment
+from noren.papers.to_html import as_html
+from noren.papers.to_markdown import as_markdown
+from noren.papers.wording import Wording
+
+__all__ = ["card_files", "data_card", "read_scores"]
+
+LOADER = "load_public.py"
+
+
+def card_files(release: Release, kept: Mapping[str, float] | None = None) -> dict[str, bytes]:
+    """Return the files that lie beside a public part: the card in both languages and two forms, and a loader."""
+    statement = Statement(**published_statement(release.statement))
+    made: dict[str, bytes] = {}
+    for language in LANGUAGES:
+        with speaking(language):
+            card = data_card(release.public, statement, kept or {})
+            made[f"card.{language}.html"] = as_html(card, language)
+            made[f"card.{language}.md"] = as_markdown(card, language)
+    made[LOADER] = (files("noren.papers") / "templates" / "load_public.py.txt").read_bytes()
+    return made
+
+
+def data_card(public: Records, statement: Statement, kept: Mapping[str, float]) -> Document:
+    """Return the card of a public part, in the language now spoken; ``kept`` are scores that may be published."""
+    wording = Wording()
+    columns = released_columns(public)
+    return Document(
+        name="card",
+        title=wording.word("card.card_name"),
+        audience=wording.word("card.audience"),
+        basis="",
+        sections=(
+            Section(wording.word("card.what_title"), tuple(_what(public, statement, wording))),
+            Section(wording.word("card.columns_title"), tuple(_columns(columns, wording))),
+            Section(wording.word("card.kept_title"), tuple(_kept(statement, kept, wording))),
+            Section(wording.word("card.use_title"), tuple(_use(columns, wording))),
+        ),
+    )
+
+
+def _what(public: Records, statement: Statement, wording: Wording) -> Iterator[Block]:
+    yield wording.said("card.what", rows=count(len(public)), columns=count(len(public.schema.columns)))
+    yield statement_steps(statement, wording)
+    if statement.promise:
+        yield wording.said("card.promise", promise=_(statement.promise))
+    if not _is_true(statement):
+        yield wording.said("card.untrue")
+
+
+def _is_true(statement: Statement) -> bool:
+    """Tell whether every step only makes rows alike by widening cells, or replaces names: then cells say what is so."""
+    return all(
+        step.is_truthful and step.method in methods and methods[step.method].promises in (ALIKE, NAMES, MONTHS)
+        for step in statement.steps
+    )
+
+
+# --- columns ---------------------------------------------------------------------------------------------------------
+
+
+def _columns(columns: tuple[ReleasedColumn, ...], wording: Wording) -> Iterator[Block]:
+    heads = (*(wording.word(f"common.{key}") for key in ("column", "role", "done")), wording.word("card.form"))
+    yield Grid(
+        heads,
+        tuple(
+            (
+                (column_text(c.name),),
+                (wording.word(f"common.role_{c.role}"),),
+                (treatment(c, wording),),
+                (_form(c, wording),),
+            )
+            for c in columns
+        ),
+    )
+    for column in columns:
+        if column.role == Role.CUSTOMER:
+            yield wording.said("card.pseudonym", column=column_text(column.name))
+    if any(column.suppressed for column in columns):
+        yield wording.said("card.empty")
+
+
+def _form(column: ReleasedColumn, wording: Wording) -> str:
+    if column.form == "set":
+        return wording.word("card.form_set")
+    return wording.word(f"card.form_{column.form}", type=str(column.type))
+
+
+# --- what analyses keep ----------------------------------------------------------------------------------------------
+
+
+def _kept(statement: Statement, kept: Mapping[str, float], wording: Wording) -> Iterator[Block]:
+    told = statement.steps[-1].notes.get("U")
+    rows = []
+    if isinstance(told, int | float) and len(statement.steps) == 1:
+        rows.append(("U", number(told), wording.word("card.lower"), wording.word("card.u_means")))
+    for name, value in kept.items():
+        about = measures[name]
+        rows.append((name, number(value), wording.word(f"card.{about.goal}"), _(about.summary)))
+    if not rows:
+        yield wording.said("card.kept_none")
+        return
+    yield wording.said("card.kept_intro")
+    heads = tuple(wording.word(f"card.{key}") for key in ("measure", "value", "direction", "means"))
+    yield Grid(heads, tuple(tuple((cell,) for cell in row) for row in rows))
+
+
+def read_scores(path: str | Path) -> dict[str, float]:
+    "Read what ``noren measure --json`` printed; of it only measures of utility are kept, for a card is public."
+    path = readable(path)
+    try:
+        said = json.loads(path.read_text(encoding="utf-8"))["results"]
+        found = {str(name): _value(score) for name, score in said.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise FileError(
+            _("these are no scores"), _("give the file that noren measure --json printed"), file=path
+        ) from None
+    return {name: value for name, value in found.items() if name in measures and measures[name].side == "utility"}
+
+
+def _value(score: Mapping[str, Any]) -> float:
+    return float(score["value"])
+
+
+# --- how to use it ---------------------------------------------------------------------------------------------------
+
+
+def _use(columns: tuple[ReleasedColumn, ...], wording: Wording) -> Iterator[Block]:
+    ranges = [c.name for c in columns if c.form == "range"]
+    sets = [c.name for c in columns if c.form == "set"]
+    yield wording.said("card.use_intro" if ranges or sets else "card.use_plain")
+    yield wording.said("card.loader")
+    for language, (first, of_range, of_set) in _LINES.items():
+        lines = [first]
+        lines += [of_range.replace("NAME", _NAMED[language](name)) for name in ranges[:1]]
+        lines += [of_set.replace("NAME", _NAMED[language](name)) for name in sets[:1]]
+        yield Code(language, "\n".join(lines))
+
+
+_LINES: Final = {
+    "python": (
+        'import pandas as pd\n\ndf = pd.read_parquet("public.parquet")',
+        'low, high = df[NAME].str["lo"], df[NAME].str["hi"]\n'
+        "value = low.dropna().iloc[0]\n"
+        "possible = (low <= value) & (value <= high)\n"
+        "sure = possible & (low == high)",
+        "weight = 1 / df[NAME].str.len()\n"
+        'estimate = df.assign(weight=weight).explode(NAME).groupby(NAME)["weight"].sum()',
+    ),
+    "sql": (
+        "-- DuckDB\nSELECT count(*) FROM 'public.parquet';",
+        "SELECT NAME.lo, NAME.hi FROM 'public.parquet';\n"
+        "SELECT count(*) FROM 'public.parquet' WHERE NAME.lo <= $value AND $value <= NAME.hi;",
+        "SELECT count(*) FROM 'public.parquet' WHERE list_contains(NAME, $value);\n"
+        "SELECT one, sum(1.0 / n) AS estimate\n"
+        "FROM (SELECT unnest(NAME) AS one, len(NAME) AS n FROM 'public.parquet') GROUP BY one;",
+    ),
+    "r": (
+        'df <- arrow::read_parquet("public.parquet")',
+        "low <- df[[NAME]]$lo; high <- df[[NAME]]$hi\n"
+        "value <- na.omit(low)[1]\n"
+        "possible <- low <= value & value <= high",
+        "sizes <- lengths(df[[NAME]])\nestimate <- tapply(rep(1 / sizes, sizes), unlist(df[[NAME]]), sum)",
+    ),
+}
+"""What is written first, for a column of ranges and for one of sets, in each language; NAME is the column."""
+_NAMED: Final[Mapping[str, Callable[[str], str]]] = {
+    "python": repr,
+    "sql": lambda name: '"' + name.replace('"', '""') + '"',
+    "r": lambda name: json.dumps(name, ensure_ascii=False),
+}

@@ -1,0 +1,126 @@
+"""What papers are made of: a release, the verdict on it, and what is known of how it came about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from noren.data.frames import Records
+from noren.data.release import Release
+from noren.data.schema import Column
+from noren.descriptions import MONTHS, NAMES
+from noren.errors import ParameterError
+from noren.i18n import _
+from noren.inference.study import inferred_from
+from noren.judgement.evidence import Facts
+from noren.judgement.judging import deciding_measures, judge
+from noren.judgement.outcome import Outcome, examine
+from noren.judgement.rule import Rule
+from noren.judgement.verdict import Verdict
+from noren.ledger import Ledger
+from noren.methods import methods
+from noren.papers.released_columns import ReleasedColumn, released_columns
+from noren.progress import Progress, part_of, silent
+from noren.reports.unicity_part import unicity_facts
+
+__all__ = ["Case", "case_in_ledger", "case_of", "is_pseudonymised_only", "judged_case"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A release as papers see it.
+
+    Attributes
+    ----------
+    verdict
+        How safe the release is, by one rule.
+    columns
+        What became of each column that is released.
+    deleted
+        Columns of the original that are not released; None where the original is not at hand.
+    unicity
+        How many people a few known purchases single out, as plain data; None where nobody asked.
+    period
+        Of a release in a ledger, its period: the verdict is then about everything released until then.
+    """
+
+    release: Release
+    verdict: Verdict
+    columns: tuple[ReleasedColumn, ...]
+    deleted: tuple[Column, ...] | None = None
+    unicity: Mapping[str, Any] | None = None
+    period: str = ""
+
+    @property
+    def facts(self) -> Facts:
+        """What the verdict was made of."""
+        return self.verdict.facts
+
+    @property
+    def least(self) -> int | None:
+        """The fewest people who share everything released of them; None where nobody counted."""
+        return self.facts.smallest_class if self.facts.table is None else self.facts.table.least
+
+
+def is_pseudonymised_only(release: Release) -> bool:
+    """Tell whether a method does no more than replace names."""
+    steps = release.statement.steps
+    return all(step.method in methods and methods[step.method].promises in (NAMES, MONTHS) for step in steps)
+
+
+def case_of(
+    release: Release,
+    original: Records | None = None,
+    *,
+    rule: Rule | str | None = None,
+    control: Records | None = None,
+    progress: Progress = silent,
+) -> Case:
+    """Return a release as papers see it; with its original it is attacked and measured, else nothing is tried.
+
+    What the release proves by itself, its classes, is counted in either case.
+    """
+    if original is None:
+        return judged_case(release, judge(Outcome("", release), rule))
+    has_all = set(release.public.schema.names) <= set(original.schema.names)
+    if not has_all or release.secret.digest not in (None, original.digest()):
+        raise ParameterError(
+            _("the release was not made from this original"), _("give the file and the schema that it was made from")
+        )
+    half = part_of(progress, 0.0, 0.8)
+    outcome = examine(original, release, measures=deciding_measures(original), progress=half)
+    if control is not None:
+        study = inferred_from(original, control, release.public, release.statement, seed=0, progress=progress)
+        outcome = replace(outcome, inferred=study.inferred)
+    return judged_case(release, judge(outcome, rule), original)
+
+
+def judged_case(release: Release, verdict: Verdict, original: Records | None = None) -> Case:
+    """Return a release on which there is a verdict already."""
+    names = {column.name for column in release.public.schema.columns}
+    return Case(
+        release,
+        verdict,
+        released_columns(release.public),
+        None if original is None else tuple(c for c in original.schema.columns if c.name not in names),
+        None if original is None else unicity_facts(original, release),
+    )
+
+
+def case_in_ledger(folder: Path, rule: Rule | str | None = None) -> Case | None:
+    """Return a release that lies in a ledger, with the evidence kept there; None where it lies in none.
+
+    It is judged by the rule of the ledger, or by another one.
+    """
+    ledger = folder.resolve().parent.parent
+    if not (folder / "entry.json").is_file() or not (ledger / "ledger.toml").is_file():
+        return None
+    book = Ledger.open(ledger)
+    period = next((e.period for e in book.entries if book.release_folder(e.period).name == folder.resolve().name), None)
+    verdict = None if period is None else book.verdicts()[period]
+    if period is None or verdict is None:
+        return None
+    by = verdict if rule is None else judge(verdict.facts, rule)
+    return replace(judged_case(Release.load(folder), by), period=period)

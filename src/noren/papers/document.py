@@ -1,0 +1,158 @@
+"""A document as a value: sections of paragraphs, lists and tables, with fields that a person must fill in.
+
+What software cannot know is a :class:`Field`. Writers mark it, and the pack ends with a list of all of them, so that no
+empty place goes unnoticed.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+__all__ = ["Block", "Code", "Document", "Field", "Grid", "Pack", "Points", "Section", "Text", "filled", "plain"]
+
+
+@dataclass(frozen=True)
+class Field:
+    """A place to fill in: ``key`` names it in the file of facts, ``what`` tells what belongs there, ``mark`` shows it.
+
+    A person's decision has no key: it stands in no file of facts.
+    """
+
+    what: str
+    mark: str
+    key: str = ""
+
+    def __str__(self) -> str:
+        return self.mark.format(what=self.what)
+
+
+Text = tuple[str | Field, ...]
+"""A sentence or a few, with the fields in them."""
+
+
+@dataclass(frozen=True)
+class Points:
+    """A list."""
+
+    items: tuple[Text, ...]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table."""
+
+    headings: tuple[str, ...]
+    rows: tuple[tuple[Text, ...], ...]
+
+
+@dataclass(frozen=True)
+class Code:
+    """Lines to be copied as they are, in a language such as ``sql``."""
+
+    language: str
+    lines: str
+
+
+Block = Text | Points | Grid | Code
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading and what stands under it."""
+
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Document:
+    """One document.
+
+    Attributes
+    ----------
+    name
+        The name of its files.
+    audience, basis
+        Who may read it, and which articles ask for it.
+    stamp
+        What stands on every page and section; nothing where there is nothing to warn of.
+    note
+        What stands at the end: who drafted it, and that it is no advice.
+    """
+
+    name: str
+    title: str
+    audience: str
+    basis: str
+    sections: tuple[Section, ...]
+    stamp: str = ""
+    note: str = ""
+
+    def texts(self) -> Iterator[Text]:
+        """Yield every text of the document, in order."""
+        for section in self.sections:
+            for block in section.blocks:
+                yield from _texts(block)
+
+    def fields(self) -> list[Field]:
+        """Return the fields to fill in, each once, in order."""
+        return list(dict.fromkeys(part for text in self.texts() for part in text if isinstance(part, Field)))
+
+
+@dataclass(frozen=True)
+class Pack:
+    """Documents that go together, in one language."""
+
+    language: str
+    documents: tuple[Document, ...]
+
+    def fields(self) -> list[tuple[Document, Field]]:
+        """Return every field to fill in, with the first document that asks for it."""
+        first: dict[Field, Document] = {}
+        for document in self.documents:
+            for one in document.fields():
+                first.setdefault(one, document)
+        return [(document, one) for one, document in first.items()]
+
+
+def _texts(block: Block) -> Sequence[Text]:
+    if isinstance(block, Points):
+        return block.items
+    if isinstance(block, Grid):
+        return [cell for row in block.rows for cell in row]
+    return [] if isinstance(block, Code) else [block]
+
+
+def filled(template: str, values: Mapping[str, str | Field | Text]) -> Text:
+    """Return a template with its places filled; a field stays a field.
+
+    >>> filled("By {who}.", {"who": Field("the name", "[TO FILL IN: {what}]")})
+    ('By ', Field(what='the name', mark='[TO FILL IN: {what}]', key=''), '.')
+    >>> filled("By {who}.", {"who": "Acme"})
+    ('By Acme.',)
+    """
+    parts: list[str | Field] = []
+    for literal, name, _spec, _conversion in string.Formatter().parse(template):
+        parts.append(literal)
+        if name is not None:
+            value = values[name]
+            parts += value if isinstance(value, tuple) else [value]
+    return _joined(parts)
+
+
+def _joined(parts: Sequence[str | Field]) -> Text:
+    """Return parts with neighbouring texts made one."""
+    found: list[str | Field] = []
+    for part in parts:
+        if isinstance(part, str) and found and isinstance(found[-1], str):
+            found[-1] += part
+        elif part != "":
+            found.append(part)
+    return tuple(found)
+
+
+def plain(text: Text) -> str:
+    """Return a text as one string, its fields marked."""
+    return "".join(map(str, text))

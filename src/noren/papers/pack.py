@@ -1,0 +1,138 @@
+"""A pack of papers: which documents there are for which law, and how they are written into a folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from noren.data.formats.files import FolderKind, writing_folder
+from noren.i18n import active_language
+from noren.judgement.page_text import printable
+from noren.papers.appi import COUNSEL as OF_ANONYMISED
+from noren.papers.appi import anonymised
+from noren.papers.case import Case, is_pseudonymised_only
+from noren.papers.document import Block, Document, Field, Grid, Pack, Section
+from noren.papers.gdpr import COUNSEL as OF_IMPACT
+from noren.papers.gdpr import impact_assessment
+from noren.papers.parts import counsel, stamp
+from noren.papers.pseudonymised import COUNSEL as OF_PSEUDONYMISED
+from noren.papers.pseudonymised import pseudonymised
+from noren.papers.to_docx import as_docx
+from noren.papers.to_html import as_html
+from noren.papers.to_markdown import as_markdown
+from noren.papers.wording import Wording
+from noren.version import __version__
+
+__all__ = ["PAPERS", "About", "Law", "pack_files", "pack_of", "write_pack"]
+
+Law = Literal["appi", "gdpr"]
+About = Literal["auto", "anonymised", "pseudonymised"]
+_KEPT = "papers.json"
+
+
+def pack_of(case: Case, law: Law, *, known: Mapping[str, str] | None = None, about: About = "auto") -> Pack:
+    """Return the papers for a law, in the language now spoken.
+
+    Parameters
+    ----------
+    known
+        What the steward knows; the rest is marked to be filled in.
+    about
+        For Japan's law: whether the data are anonymously or pseudonymously processed information. ``auto`` takes
+        the second where the method only replaces names.
+    """
+    texts = {name: printable(text, 2_000) for name, text in (known or {}).items()}
+    wording = Wording(active_language(), texts)
+    documents: list[Document]
+    keys: tuple[str, ...]
+    if law == "gdpr":
+        documents, keys = impact_assessment(case, wording), OF_IMPACT
+    elif about == "pseudonymised" or (about == "auto" and is_pseudonymised_only(case.release)):
+        documents, keys = pseudonymised(case, wording), OF_PSEUDONYMISED
+    else:
+        documents, keys = anonymised(case, wording), OF_ANONYMISED
+    pack = Pack(wording.language, tuple(documents))
+    return Pack(wording.language, (*documents, _open(pack, keys, case, wording)))
+
+
+def _open(pack: Pack, keys: tuple[str, ...], case: Case, wording: Wording) -> Document:
+    """Return the document that ends a pack: every field to fill in, every decision, and what counsel must confirm."""
+    asked = pack.fields()
+    fields = [(document.title, one.what, one.key) for document, one in asked if one.key]
+    decisions = [(document.title, one.what) for document, one in asked if not one.key]
+    heads = [wording.word(f"common.open_{key}") for key in ("document", "what", "key")]
+    sections = [
+        Section(
+            wording.word("common.open_fields"),
+            (wording.said("common.open_intro"), _listed(tuple(heads), fields, wording)),
+        ),
+        Section(wording.word("common.open_decisions"), (_listed(tuple(heads[:2]), decisions, wording),)),
+        Section(wording.word("common.open_counsel"), (counsel(keys, wording),)),
+    ]
+    return Document(
+        name=f"{len(pack.documents) + 1}-open",
+        title=wording.word("common.open_name"),
+        audience=wording.word("common.audience_inside"),
+        basis="",
+        sections=tuple(sections),
+        stamp=stamp(case.verdict, wording),
+        note=wording.word("common.draft", version=__version__),
+    )
+
+
+def _listed(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]], wording: Wording) -> Block:
+    if not rows:
+        return wording.said("common.open_all_filled")
+    return Grid(headings, tuple(tuple((cell,) for cell in row) for row in rows))
+
+
+# --- on disk ---------------------------------------------------------------------------------------------------------
+
+_WRITERS: Mapping[str, Callable[[Document, str], bytes]] = {"html": as_html, "docx": as_docx, "md": as_markdown}
+
+
+def pack_files(pack: Pack, case: Case) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of a pack: each document in three forms, and what the pack says as data."""
+    for document in pack.documents:
+        for ending, write in _WRITERS.items():
+            yield f"{document.name}.{ending}", write(document, pack.language)
+    yield _KEPT, (json.dumps(said_of(pack, case), ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode()
+
+
+def said_of(pack: Pack, case: Case) -> dict[str, Any]:
+    """Return what a pack says as plain data: its documents, what is left to fill in, and the verdict."""
+    return {
+        "noren": __version__,
+        "language": pack.language,
+        "documents": {document.name: document.title for document in pack.documents},
+        "to_fill_in": [_field(document, one) for document, one in pack.fields()],
+        "stamped": bool(pack.documents[0].stamp),
+        "verdict": case.verdict.as_dict(),
+    }
+
+
+def _field(document: Document, one: Field) -> dict[str, str | None]:
+    return {"document": document.name, "key": one.key or None, "what": one.what}
+
+
+def write_pack(pack: Pack, case: Case, folder: str | Path, *, replace_existing: bool = False) -> Path:
+    """Write a pack into a folder, whole or not at all; another pack there is replaced where that is asked for."""
+    with writing_folder(folder, replace=replace_existing and PAPERS) as aside:
+        for name, content in pack_files(pack, case):
+            (aside / name).write_bytes(content)
+    return Path(folder)
+
+
+def _unsigned(folder: Path) -> str | None:
+    """Return the file that tells, where Noren did not write it."""
+    try:
+        said = json.loads((folder / _KEPT).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return _KEPT
+    return None if isinstance(said, dict) and {"noren", "documents", "to_fill_in"} <= said.keys() else _KEPT
+
+
+PAPERS = FolderKind(("[1-9]-*.html", "[1-9]-*.docx", "[1-9]-*.md", _KEPT), _unsigned)
+"""A folder of papers."""

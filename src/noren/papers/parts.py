@@ -1,0 +1,200 @@
+"""Parts that several papers share: columns, steps, the evidence, the register, the list of what is open."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from noren.data.schema import Role
+from noren.data.statement import Statement
+from noren.i18n import _
+from noren.judgement.numbers import count, percent
+from noren.judgement.outcome import telling
+from noren.judgement.page_text import printable
+from noren.judgement.sentences import cautions, rule_sentence, word_meaning, word_text
+from noren.judgement.verdict import Exhibit, Verdict
+from noren.methods import methods
+from noren.papers.case import Case
+from noren.papers.document import Block, Document, Grid, Points, Section, Text
+from noren.papers.released_columns import column_text, treatment
+from noren.papers.wording import Wording
+from noren.version import __version__
+
+__all__ = [
+    "categories",
+    "columns_grid",
+    "counsel",
+    "document",
+    "evidence_blocks",
+    "evidence_grid",
+    "register",
+    "rows_text",
+    "smallest_class",
+    "stamp",
+    "statement_steps",
+    "steps",
+    "why_untried",
+]
+
+_LONGEST = 200
+
+
+def stamp(verdict: Verdict, wording: Wording) -> str:
+    """Return what stands on every page of papers about a release that is not safe by the rule; else nothing."""
+    if verdict.word.is_safe:
+        return ""
+    return wording.word("common.stamp", word=word_text(verdict.word), meaning=word_meaning(verdict.word))
+
+
+def document(name: str, key: str, audience: str, sections: Sequence[Section], case: Case, wording: Wording) -> Document:
+    """Return a document whose title and basis are the texts ``key_name`` and ``key_basis``."""
+    return Document(
+        name=name,
+        title=wording.word(f"{key}_name"),
+        audience=wording.word(f"common.audience_{audience}"),
+        basis=wording.word(f"{key}_basis"),
+        sections=tuple(sections),
+        stamp=stamp(case.verdict, wording),
+        note=wording.word("common.draft", version=__version__),
+    )
+
+
+# --- columns and steps -----------------------------------------------------------------------------------------------
+
+
+def categories(case: Case, wording: Wording) -> Block:
+    """Return the categories of information about individuals: names of columns and what they are for, and no more."""
+    items: list[Text] = []
+    for column in case.columns:
+        if column.role == Role.CUSTOMER:
+            items.append(wording.said("appi.category_customer"))
+        else:
+            role = wording.word(f"common.role_{column.role}")
+            items.append(wording.said("appi.category", column=column_text(column.name), role=role))
+    return Points(tuple(items)) if items else wording.said("appi.no_category")
+
+
+def columns_grid(case: Case, wording: Wording) -> Grid:
+    """Return each column, what it is for and what was done to it; deleted ones too, where they are known."""
+    rows = [
+        (column_text(c.name), wording.word(f"common.role_{c.role}"), treatment(c, wording)) for c in case.columns
+    ] + [
+        (column_text(c.name), wording.word(f"common.role_{c.role}"), wording.word("common.done_deleted"))
+        for c in case.deleted or ()
+    ]
+    headings = tuple(wording.word(f"common.{key}") for key in ("column", "role", "done"))
+    return Grid(headings, tuple(tuple((cell,) for cell in row) for row in rows))
+
+
+def steps(case: Case, wording: Wording) -> Points:
+    """Return what was done to a release, step by step."""
+    return statement_steps(case.release.statement, wording)
+
+
+def statement_steps(statement: Statement, wording: Wording) -> Points:
+    """Return what a statement says of each step: method, parameters, what the method does."""
+    return Points(tuple(_step(step, wording) for step in statement.steps))
+
+
+def _step(step: Statement, wording: Wording) -> Text:
+    summary = _(methods[step.method].summary) if step.method in methods else ""
+    told = ", ".join(f"{name} = {_plain(value)}" for name, value in telling(step).items())
+    parameters = printable(told, _LONGEST) or wording.word("common.none")
+    return wording.said("common.step", method=printable(step.method), parameters=parameters, summary=summary)
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def rows_text(case: Case, wording: Wording) -> list[str]:
+    """Return how many rows were deleted and added, where the secret part tells it."""
+    release = case.release
+    if not release.has_secret:
+        return []
+    every = count(release.secret.original_rows)
+    said = [wording.word("common.rows_deleted", deleted=count(release.deleted_rows), all=every)]
+    if release.inserted_rows:
+        said.append(wording.word("common.rows_inserted", inserted=count(release.inserted_rows)))
+    return said
+
+
+# --- evidence --------------------------------------------------------------------------------------------------------
+
+
+def evidence_blocks(case: Case, wording: Wording) -> tuple[Block, ...]:
+    """Return the verdict, its rule and what each attack got; what was not measured is said."""
+    verdict = case.verdict
+    said: list[Block] = [(word_text(verdict.word),), (verdict.sentence,), (rule_sentence(verdict.rule),)]
+    said += [(line,) for line in cautions(verdict) if line not in verdict.sentence]
+    if case.period:
+        said.append(wording.said("common.from_ledger", period=case.period))
+    if verdict.evidence:
+        return (*said, evidence_grid(verdict.evidence, wording))
+    return (*said, wording.said("common.not_measured", why=why_untried(case, wording)))
+
+
+def smallest_class(case: Case, wording: Wording) -> str:
+    """Return how many people are alike at least, and in what; or that nobody counted."""
+    if case.least is None:
+        return wording.word("common.class_none")
+    return wording.word(f"common.class_{case.facts.kind}", least=count(case.least))
+
+
+def why_untried(case: Case, wording: Wording) -> str:
+    """Return why no attack was judged."""
+    if case.deleted is None:
+        return wording.word("common.why_no_original")
+    return wording.word("common.nobody_tried" if case.release.has_secret else "common.why_no_secret")
+
+
+def evidence_grid(evidence: Sequence[Exhibit], wording: Wording) -> Grid:
+    """Return what each attack got, as a table."""
+    keys = ("attack", "named", "right", "rate", "share_of_people", "exceeds")
+    return Grid(
+        tuple(wording.word(f"common.{key}") for key in keys),
+        tuple(
+            tuple((cell,) for cell in (
+                one.attack,
+                count(one.named),
+                count(one.right),
+                f"{percent(one.rate)} ({percent(one.low)} – {percent(one.high)})" if one.named else "–",
+                percent(one.customers),
+                wording.word("common.yes" if one.exceeds else "common.no"),
+            ))
+            for one in evidence
+        ),
+    )  # fmt: skip
+
+
+# --- the register ----------------------------------------------------------------------------------------------------
+
+
+def register(law: str, case: Case, wording: Wording) -> list[Section]:
+    """Return the register of what could undo the processing: what there is, who holds it, where, until when."""
+    secret = case.release.secret
+    here = wording.word("appi.register_here" if case.release.has_secret else "appi.register_not_here")
+    pseudonyms = count(secret.pseudonyms["pseudonym"].n_unique()) if case.release.has_secret else "–"
+    rows = [
+        (wording.word(f"appi.register_{what}", count=pseudonyms), wording.word(f"appi.register_what_{what}"), here)
+        for what in ("pseudonyms", "origin", "run")
+    ]
+    keeping = [
+        (wording.said(f"appi.register_{item}"), wording.said(f"appi.register_{item}_entry"))
+        for item in ("1", "2", "3", "until")
+    ]
+    what = Grid(
+        tuple(wording.word(f"appi.register_{key}") for key in ("what", "contents", "is_here")),
+        tuple(tuple((cell,) for cell in row) for row in rows),
+    )
+    held = Grid((wording.word(f"{law}.register_measure"), wording.word("appi.register_entry")), tuple(keeping))
+    return [
+        Section(wording.word(f"{law}.register_name"), (wording.said(f"{law}.register_intro"), what)),
+        Section(wording.word("appi.register_keeping"), (held,)),
+    ]
+
+
+def counsel(keys: Sequence[str], wording: Wording) -> Points:
+    """Return what counsel must confirm."""
+    return Points(tuple(wording.said(key) for key in keys))

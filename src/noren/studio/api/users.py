@@ -1,0 +1,95 @@
+"""The users of the studio, for stewards; and the trail of what was done."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Response
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, ConfigDict, Field
+
+from noren.studio.allowed import least
+from noren.studio.api.surroundings import TheStudio
+from noren.studio.users import User, UserRole
+from noren.web.error_models import errors
+
+router = APIRouter(tags=["users"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
+
+Login = Annotated[str, Path(min_length=2, max_length=64)]
+Password = Annotated[str, Field(min_length=10, max_length=1000)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class UserIn(_Strict):
+    """A new user; the first must be a steward."""
+
+    login: str = Field(min_length=2, max_length=64)
+    name: str = Field(default="", max_length=80)
+    password: Password
+    role: UserRole
+
+
+class UserChange(_Strict):
+    """Another role, another password, or both; the user logs in again."""
+
+    role: UserRole | None = None
+    password: Password | None = None
+
+
+class UserOut(BaseModel):
+    """A user, as stewards see her."""
+
+    login: str
+    name: str
+    role: UserRole
+    created: str
+    revoked: str | None
+
+
+def _said(user: User) -> UserOut:
+    return UserOut(login=user.login, name=user.name, role=user.role, created=user.created, revoked=user.revoked)
+
+
+@router.get("/users")
+@least(UserRole.STEWARD)
+def list_users(studio: TheStudio) -> list[UserOut]:
+    """Return everybody who may use the studio, or might."""
+    return [_said(user) for user in studio.store.users.all()]
+
+
+@router.post("/users", status_code=201)
+def add_user(asked: UserIn, studio: TheStudio) -> UserOut:
+    """Add a user; from the first on, everybody logs in with a password of her own."""
+    return _said(studio.store.users.add(asked.login, asked.name, asked.password, asked.role))
+
+
+@router.patch("/users/{login}")
+def change_user(login: Login, asked: UserChange, studio: TheStudio) -> UserOut:
+    """Give a user another role or password."""
+    users = studio.store.users
+    if asked.role is not None:
+        users.set_role(login, asked.role)
+    if asked.password is not None:
+        users.set_password(login, asked.password)
+    return _said(users.one(login))
+
+
+@router.delete("/users/{login}", status_code=204)
+def revoke_user(login: Login, studio: TheStudio) -> Response:
+    """Revoke a user; open pages are told with their next request."""
+    studio.store.users.revoke(login)
+    return Response(status_code=204)
+
+
+@router.get(
+    "/trail",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"application/x-ndjson": {}}, "description": "the trail, one entry a line"}},
+)
+@least(UserRole.REVIEWER)
+def show_trail(studio: TheStudio) -> StreamingResponse:
+    """Return every act in the studio, each with the digest of the one before; ``noren studio verify`` reads it."""
+    return StreamingResponse(studio.store.trail.lines(), media_type="application/x-ndjson")

@@ -1,0 +1,371 @@
+"""Publishing is an act: who handed out which release to whom, until when, and how it was judged on that day.
+
+Approvals, refusals and publications are entries of the trail and nothing else, so none can be changed unseen. An
+approval is of one release as it is: its digest, its rule and its verdict. Where the run was taken up again or removed,
+its rows differ or its verdict is a different one now, the approval is void.
+
+With four eyes, a public part leaves only when somebody else than its makers approved it.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from noren.data.formats.folders import is_parquet_folder
+from noren.data.row_digest import public_digest
+from noren.errors import ParameterError
+from noren.i18n import _, active_language, in_every_language
+from noren.judgement.verdict import Verdict
+from noren.ledger import Ledger
+from noren.studio.entrance import Who
+from noren.studio.missing import is_unaudited
+from noren.studio.service import Studio
+from noren.studio.trail import RESERVED
+from noren.studio.users import UserRole
+from noren.web.refusals import NotNowError, NotThereError, NotYoursError
+from noren.work.chain import Entry
+
+__all__ = [
+    "Decision",
+    "Handout",
+    "Publication",
+    "approve",
+    "decision_on",
+    "ledger_release",
+    "makers_of",
+    "must_be_approved",
+    "publications",
+    "publish",
+    "refuse",
+    "release_of_run",
+    "shown_digest",
+]
+
+_LONGEST = 500
+_MOST_YEARS = 100
+_DECISIONS = ("approved", "refused")
+_CHANGES = ("resumed", "removed")
+
+
+@dataclass(frozen=True)
+class Handout:
+    """A release that can be handed out: that of a run, or one of the ledger.
+
+    Attributes
+    ----------
+    what
+        What the trail calls it: the run's identifier, or ``ledger-3``.
+    folder
+        Where its public part lies.
+    verdict
+        How safe it is by the rule in force; None where nobody knows.
+    """
+
+    project: str
+    what: str
+    label: str
+    folder: Path
+    verdict: Verdict | None
+    audited: bool = True
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The last word of a reviewer on a release; ``void`` says why an approval counts no more."""
+
+    decision: str
+    who: str
+    when: str
+    reason: str
+    digest: str
+    judged: Mapping[str, Any]
+    void: str = ""
+
+    @property
+    def stands(self) -> bool:
+        """Whether it is an approval of the release as it is."""
+        return self.decision == "approved" and not self.void
+
+    @property
+    def sentence(self) -> str:
+        """How the release was judged on that day, in the language now spoken."""
+        return _sentence(self.judged)
+
+
+@dataclass(frozen=True)
+class Publication:
+    """That a release was handed out."""
+
+    what: str
+    label: str
+    who: str
+    when: str
+    to: str
+    until: str | None
+    digest: str
+    rows: int
+    approved_by: str | None
+    despite: bool
+    judged: Mapping[str, Any]
+    entry: str
+    """The digest of its entry of the trail, to write down."""
+
+    @property
+    def sentence(self) -> str:
+        """How the release was judged on that day, in the language now spoken."""
+        return _sentence(self.judged)
+
+    @property
+    def rule(self) -> str:
+        """The name of the rule in force on that day."""
+        return str((self.judged.get("rule") or {}).get("name", ""))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its last day has passed."""
+        return self.until is not None and self.until < dt.datetime.now(dt.UTC).date().isoformat()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the record as plain data."""
+        return {**self.__dict__, "judged": dict(self.judged) | {"sentence": self.sentence}, "over": self.is_over}
+
+
+# --- what can be handed out ----------------------------------------------------------------------------------
+
+
+def release_of_run(studio: Studio, job: str) -> Handout:
+    """Return the release of a finished run."""
+    run = studio.finished(job)
+    folder = studio.job_folder(run) / "release"
+    return Handout(run.project, run.id, run.label, folder, studio.verdict(run.id), not is_unaudited(run.summary))
+
+
+def ledger_release(studio: Studio, project: str, number: int) -> Handout:
+    """Return a release of a project's ledger."""
+    studio.ready_project(project)
+    folder = studio.folders.ledger(project)
+    if not folder.exists():
+        raise NotThereError(_("this project has no ledger yet"))
+    book = Ledger.open(folder)
+    entry = next((entry for entry in book.entries if entry.number == number), None)
+    if entry is None:
+        raise NotThereError(_("the ledger has no such release"))
+    verdict = book.verdicts()[entry.period]
+    return Handout(project, f"ledger-{number}", entry.period, book.release_folder(entry.period), verdict)
+
+
+def makers_of(studio: Studio, handout: Handout) -> frozenset[str]:
+    """Return the users who ordered a release or took it up again; none where it was made before there were users."""
+    ordered = studio.store.trail.entries(project=handout.project, kinds=("ordered", "resumed"))
+    mine = (entry.actor for entry in ordered if _is_about(entry, handout))
+    return frozenset(mine) - RESERVED
+
+
+def _is_about(entry: Entry, handout: Handout) -> bool:
+    if handout.what.startswith("ledger-"):
+        return entry.body.get("work") == "ledger" and entry.body.get("label") == handout.label
+    return entry.body.get("job") == handout.what
+
+
+def shown_digest(handout: Handout) -> str:
+    """Return the digest of the public rows for a page; reckoned again when the files change."""
+    path = handout.folder / "public.parquet"
+    files = sorted(path.iterdir()) if is_parquet_folder(path) else [path]
+    return _kept_digest(handout.folder, tuple((f.name, (s := f.stat()).st_mtime_ns, s.st_size) for f in files))
+
+
+@lru_cache(maxsize=256)
+def _kept_digest(folder: Path, _files: tuple[tuple[str, int, int], ...]) -> str:
+    return public_digest(folder)[0]
+
+
+# --- decisions -----------------------------------------------------------------------------------------------
+
+
+def decision_on(studio: Studio, handout: Handout, digest: str | None = None) -> Decision | None:
+    """Return the last approval or refusal of a release; ``digest`` is that of its rows, where it is known already."""
+    told = studio.store.trail.entries(project=handout.project, kinds=(*_DECISIONS, *_CHANGES))
+    about = [entry for entry in told if entry.body.get("what", entry.body.get("job")) == handout.what]
+    last = next((entry for entry in reversed(about) if entry.kind in _DECISIONS), None)
+    if last is None:
+        return None
+    void = ""
+    if any(entry.position > last.position for entry in about):
+        void = _("the run was changed afterwards")
+    elif last.body["digest"] != (digest or shown_digest(handout)):
+        void = _("the released rows have changed")
+    elif _same(last.body["judged"]) != _same(_judged(handout)):
+        void = _("its verdict is a different one now")
+    return _decision(last, void)
+
+
+def _decision(entry: Entry, void: str = "") -> Decision:
+    body = entry.body
+    return Decision(entry.kind, entry.actor, entry.time, body.get("reason", ""), body["digest"], body["judged"], void)
+
+
+def _same(judged: Mapping[str, Any]) -> tuple[Any, Any]:
+    return judged.get("verdict"), judged.get("rule")
+
+
+def approve(studio: Studio, handout: Handout, who: Who) -> Decision:
+    """Approve a release as it is; nobody approves what she made."""
+    _must_be_reviewer(who)
+    if who.login in makers_of(studio, handout):
+        raise NotYoursError(_("you made this release; somebody else must approve it"))
+    _must_be_audited(handout)
+    return _decided(studio, handout, "approved")
+
+
+def refuse(studio: Studio, handout: Handout, who: Who, reason: str) -> Decision:
+    """Refuse a release, for a reason."""
+    _must_be_reviewer(who)
+    return _decided(studio, handout, "refused", reason=_text(reason, _("a refusal needs a reason")))
+
+
+def _must_be_reviewer(who: Who) -> None:
+    if not who.is_user:
+        raise NotNowError(_("this studio has no users who could approve; add them with noren studio user add"))
+    if not who.may(UserRole.REVIEWER):
+        raise NotYoursError(_("a reader can neither approve nor refuse; ask a reviewer"))
+
+
+def _decided(studio: Studio, handout: Handout, kind: str, **more: str) -> Decision:
+    digest, rows = public_digest(handout.folder)
+    entry = studio.store.trail.add(
+        kind, project=handout.project, what=handout.what, label=handout.label, digest=digest, rows=rows,
+        judged=_judged(handout), **more,
+    )  # fmt: skip
+    return _decision(entry)
+
+
+def must_be_approved(studio: Studio, handout: Handout, by: Who | None = None) -> str | None:
+    """Return who approved a release, where four eyes are asked for; raise where nobody did who may.
+
+    Where it is not known who made it, whoever hands it out (``by``) is one pair of eyes.
+    """
+    if not studio.settings.four_eyes:
+        return None
+    decision = decision_on(studio, handout, public_digest(handout.folder)[0])
+    if decision is None:
+        raise NotNowError(_("this studio requires four-eyes approval: another user must approve this release first"))
+    if decision.decision == "refused":
+        said = _("{who} refused this release: {reason}")
+        raise NotNowError(said.format(who=decision.who, reason=decision.reason))
+    if decision.void:
+        raise NotNowError(
+            _("the approval by {who} is void, for {why}; ask for another").format(who=decision.who, why=decision.void)
+        )
+    makers = makers_of(studio, handout)
+    if decision.who in makers:  # she took the run up after she approved it, or was let by another rule
+        raise NotYoursError(
+            _("{who} approved a release of her own making; somebody else must approve it").format(who=decision.who)
+        )
+    if not makers and by is not None and by.login == decision.who:
+        raise NotYoursError(
+            _("you approved this release, and nobody knows who made it; somebody else must hand it out")
+        )
+    return decision.who
+
+
+# --- publication ---------------------------------------------------------------------------------------------
+
+
+def publish(
+    studio: Studio, handout: Handout, who: Who, *, to: str, until: str | None = None, despite: bool = False
+) -> Publication:
+    """Record that a release is handed out.
+
+    Parameters
+    ----------
+    to
+        The recipient, as the record names it.
+    until
+        The last day on which the recipient may use it (``2027-03-31``).
+    despite
+        That whoever hands it out does so although the rule does not call it safe.
+    """
+    if not who.may(UserRole.STEWARD):
+        raise NotYoursError(_("only a steward hands out releases; ask one"))
+    to, until = _text(to, _("who gets the release?")), _day(until)
+    _must_be_audited(handout)
+    is_safe = handout.verdict is not None and handout.verdict.word.is_safe
+    if not is_safe and not despite:
+        raise NotNowError(
+            _("the rule does not call this release safe; say that you hand it out nevertheless, or protect it better")
+        )
+    approver = must_be_approved(studio, handout, who)
+    digest, rows = public_digest(handout.folder)
+    entry = studio.store.trail.add(
+        "published", project=handout.project, what=handout.what, label=handout.label, to=to, until=until,
+        digest=digest, rows=rows, judged=_judged(handout), approved_by=approver, despite=despite and not is_safe,
+    )  # fmt: skip
+    return _publication(entry)
+
+
+def publications(studio: Studio, project: str) -> list[Publication]:
+    """Return what was handed out of a project, the newest first."""
+    told: Sequence[Entry] = studio.store.trail.entries(project=project, kinds=("published",))
+    return [_publication(entry) for entry in reversed(told)]
+
+
+def _publication(entry: Entry) -> Publication:
+    body = {name: value for name, value in entry.body.items() if name != "project"}
+    return Publication(who=entry.actor, when=entry.time, entry=entry.digest, **body)
+
+
+def _must_be_audited(handout: Handout) -> None:
+    if not handout.audited:
+        raise NotNowError(
+            _("this release is not audited, so nobody checked what it claims; do what is missing of the run first")
+        )
+
+
+# --- what is kept of a verdict -------------------------------------------------------------------------------
+
+
+def _judged(handout: Handout) -> dict[str, Any]:
+    """Return the verdict of this day: its words in every language and the numbers it was made of.
+
+    Which of an attack's answers are right is left out: it would help whoever attacks again.
+    """
+    if handout.verdict is None:
+        return {}
+    facts = handout.verdict.facts.model_dump(mode="json", exclude={"tried", "inferred"})
+    said = in_every_language(lambda: handout.verdict.sentence if handout.verdict else "")
+    return handout.verdict.as_dict() | {"sentence": said, "facts": facts}
+
+
+def _sentence(judged: Mapping[str, Any]) -> str:
+    said = judged.get("sentence") or {}
+    return str(said.get(active_language()) or said.get("en") or _("not judged"))
+
+
+def _text(given: str, wanting: str) -> str:
+    text = " ".join(given.split())
+    if not text or not text.isprintable():
+        raise ParameterError(wanting, _("write it"))
+    if len(text) > _LONGEST:
+        raise ParameterError(_("this text is too long"), _("use {most} characters or fewer").format(most=_LONGEST))
+    return text
+
+
+def _day(given: str | None) -> str | None:
+    """Return the last day of a permission: today or later, or none."""
+    if given is None or not given.strip():
+        return None
+    today = dt.datetime.now(dt.UTC).date()
+    try:
+        day = dt.date.fromisoformat(given.strip())
+    except ValueError:
+        raise ParameterError(
+            _("{text!r} is no day").format(text=given.strip()[:40]), _("write it like 2027-03-31")
+        ) from None
+    if day < today - dt.timedelta(days=1) or day.year > today.year + _MOST_YEARS:  # yesterday is today somewhere
+        raise ParameterError(_("{day} is over or too far").format(day=day.isoformat()), _("choose a later day"))
+    return day.isoformat()

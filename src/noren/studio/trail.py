@@ -1,0 +1,161 @@
+"""The audit trail: every act in a studio, by whom and when, in a chain (:mod:`noren.work.chain`).
+
+An act in the database and its entry are one transaction: neither is there without the other. Who acts travels beside
+the work (:func:`acting_as`), so that no function can forget to say it. Entries name projects, runs, rules, digests and
+numbers of a verdict; never a value of the data, a seed, a password or who is behind a pseudonym.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Collection, Iterable, Iterator
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any, Final
+
+import sqlalchemy as sa
+
+from noren.data.formats.files import readable
+from noren.errors import FileError
+from noren.i18n import _
+from noren.studio.tables import trail
+from noren.work.canonical import canonical
+from noren.work.chain import BrokenChainError, Entry, Said, entry_of, next_entry, verify
+from noren.work.queue import exclusive, now
+
+__all__ = ["OWNER", "RESERVED", "STUDIO", "TERMINAL", "Trail", "act_as", "acting_as", "check_file"]
+
+OWNER, STUDIO, TERMINAL = "owner", "studio", "terminal"
+"""Who acts without being a user: the one person of a studio without users; the studio itself; the command line."""
+RESERVED: Final = frozenset({OWNER, STUDIO, TERMINAL})
+_LOCK: Final = 7_266_737
+"""The number of PostgreSQL's lock under which entries are added."""
+_AT_ONCE: Final = 1_000
+_LONGEST_LINE: Final = 2**20
+_actor: ContextVar[str] = ContextVar("actor", default=STUDIO)
+
+
+def act_as(actor: str) -> None:
+    """Say who acts from here on in this request."""
+    _actor.set(actor)
+
+
+@contextlib.contextmanager
+def acting_as(actor: str) -> Iterator[None]:
+    """Say who acts, for a while."""
+    before = _actor.set(actor)
+    try:
+        yield
+    finally:
+        _actor.reset(before)
+
+
+class Trail:
+    """The trail of one studio's database."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+
+    @contextlib.contextmanager
+    def changing(self) -> Iterator[sa.Connection]:
+        """Yield a transaction in which something is done and noted, one at a time."""
+        with exclusive(self._engine) as database:
+            if self._engine.dialect.name == "postgresql":
+                database.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+            yield database
+
+    def note(self, database: sa.Connection, kind: str, *, project: str = "", **body: Any) -> Entry:
+        """Add an entry as a part of a transaction of :meth:`changing`."""
+        if project:
+            body["project"] = project
+        entry = next_entry(_last(database), now(), Said(kind, _actor.get(), body))
+        written = entry.as_dict() | {"body": canonical(body).decode(), "project": project}
+        database.execute(trail.insert().values(**written))
+        return entry
+
+    def add(self, kind: str, *, project: str = "", **body: Any) -> Entry:
+        """Add an entry about an act that is not of the database."""
+        with self.changing() as database:
+            return self.note(database, kind, project=project, **body)
+
+    def entries(self, *, project: str | None = None, kinds: Collection[str] = (), start: int = 0) -> list[Entry]:
+        """Return entries, the oldest first: of a project, of some kinds, from a place on."""
+        asked = trail.select().where(trail.c.position >= start).order_by(trail.c.position)
+        if project is not None:
+            asked = asked.where(trail.c.project == project)
+        if kinds:
+            asked = asked.where(trail.c.kind.in_(sorted(kinds)))
+        with self._engine.connect() as database:
+            return [_entry(row) for row in database.execute(asked)]
+
+    def newest(self, count: int, before: int | None = None) -> list[Entry]:
+        """Return the last entries, the newest first; ``before`` a place, to look further back."""
+        asked = trail.select().order_by(trail.c.position.desc()).limit(count)
+        if before is not None:
+            asked = asked.where(trail.c.position < before)
+        with self._engine.connect() as database:
+            return [_entry(row) for row in database.execute(asked)]
+
+    def head(self) -> Entry | None:
+        """Return the last entry."""
+        with self._engine.connect() as database:
+            return _last(database)
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield the whole trail, one entry a line, as :func:`check_file` reads it."""
+        start, asked = 0, trail.select().order_by(trail.c.position).limit(_AT_ONCE)
+        while True:
+            with self._engine.connect() as database:
+                found = [_entry(row) for row in database.execute(asked.where(trail.c.position >= start))]
+            yield from (entry.line() for entry in found)
+            if len(found) < _AT_ONCE:
+                return
+            start += _AT_ONCE
+
+
+def check_file(path: Path, expected: str | None = None) -> tuple[int, str]:
+    """Return how many entries a written trail has and the digest of the last; stop at the first that does not fit.
+
+    ``expected`` is a digest that somebody wrote down: an entry must have it.
+    """
+    count, last, seen = 0, "", expected is None
+
+    def read() -> Iterator[Entry]:
+        nonlocal count, last, seen
+        with readable(path).open("rb") as file:
+            for entry in _read(file, path):
+                count, last, seen = count + 1, entry.digest, seen or entry.digest == expected
+                yield entry
+
+    cure = _("compare it with a copy that was kept before")
+    verify(read(), cure)
+    if not seen:
+        error = BrokenChainError(_("no entry of the trail has the digest {digest}").format(digest=expected), cure)
+        error.place = count
+        raise error
+    return count, last
+
+
+def _read(lines: Iterable[bytes], path: Path) -> Iterator[Entry]:
+    for number, line in enumerate(lines, start=1):
+        try:
+            entry = entry_of(json.loads(line)) if len(line) <= _LONGEST_LINE else None
+        except ValueError:
+            entry = None
+        if entry is None:
+            raise FileError(
+                _("line {number:,} is no entry of a trail").format(number=number),
+                _("give a file that noren studio trail wrote"),
+                file=path,
+            )
+        yield entry
+
+
+def _last(database: sa.Connection) -> Entry | None:
+    row = database.execute(trail.select().order_by(trail.c.position.desc()).limit(1)).first()
+    return None if row is None else _entry(row)
+
+
+def _entry(row: Any) -> Entry:
+    return Entry(row.position, row.time, row.kind, row.actor, json.loads(row.body), row.previous, row.digest)

@@ -1,0 +1,119 @@
+"""What is tried of a method where nobody says it: usual strengths, those that a rule asks for, and a few sensible ones.
+
+The command line, Python and the studio all try the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from noren.data.schema import Role, Schema
+from noren.descriptions import ALIKE
+from noren.errors import ParameterError
+from noren.i18n import _
+from noren.judgement.rule import Rule
+from noren.methods import methods as every_method
+from noren.parameters import spread
+from noren.protocols import Method
+
+__all__ = [
+    "LEAST_DIVERSE",
+    "asks_diversity",
+    "k_around",
+    "sensible_methods",
+    "sensible_values",
+    "strength_words",
+    "usual_parameters",
+    "usual_values",
+]
+
+LEAST_DIVERSE: Final = 2
+"""How many sensitive values each class has at least, where nobody says how many."""
+_MOST_METHODS: Final = 2
+
+
+def usual_values(kind: type[Method], people: int, rule: Rule | None = None) -> str:
+    """Return the values of a method's strength to try, as a person writes them; with the k that a rule asks for.
+
+    >>> from noren.judgement.rule import rule_named
+    >>> kind = every_method["generalize-by-count"]
+    >>> [usual_values(kind, 400, rule) for rule in (None, rule_named("partner"), rule_named("public"))]
+    ['2..6', '2..6', '2..6, 11, 17']
+    """
+    values = kind.usual_values(people)
+    if rule is None or not _is_k(kind):
+        return values
+    there = {int(k) for part in values.split(", ") for k in spread(part)}
+    asked = () if rule.least_k in there else k_around(rule)[1:]
+    return ", ".join([values, *(str(k) for k in asked if k not in there and k <= people)])
+
+
+def k_around(rule: Rule) -> tuple[int, int, int]:
+    """Return the k to look at by a rule: one below what it asks for, that, and half as many more.
+
+    >>> from noren.judgement.rule import rule_named
+    >>> [k_around(rule_named(name)) for name in ("public", "partner", "inside")]
+    [(10, 11, 17), (4, 5, 8), (2, 3, 5)]
+    """
+    return max(rule.least_k - 1, 2), rule.least_k, -(-3 * rule.least_k // 2)
+
+
+def usual_parameters(kind: type[Method], schema: Schema, values: Sequence[Any]) -> dict[str, Any]:
+    """Return what is tried of a method at these values of its strength, with two sensitive values in each class.
+
+    A class whose people all have one sensitive value tells it of everybody in it, however many they are.
+    """
+    strength = {} if kind.strength is None else {kind.strength.parameter: list(values)}
+    return strength | ({"l": LEAST_DIVERSE} if asks_diversity(kind, schema) else {})
+
+
+def asks_diversity(kind: type[Method], schema: Schema) -> bool:
+    """Tell whether a method can ask for several sensitive values in each class, and there are such values."""
+    return "l" in kind.model_fields and bool(schema.with_role(Role.SENSITIVE))
+
+
+# --- a few settings that may be handed out ---------------------------------------------------------------------------
+
+
+def sensible_methods(kinds: Sequence[type[Method]]) -> list[type[Method]]:
+    """Return those of several methods that are tried where somebody wants a release and not a study.
+
+    They prove what they promise by making people alike, so that a rule's k tells how strong they must be; the most
+    prominent two.
+
+    >>> [kind.name for kind in sensible_methods([every_method[name] for name in ("thin", "generalize-by-count")])]
+    ['generalize-by-count']
+    """
+    alike = [kind for kind in kinds if kind.promises == ALIKE and _is_k(kind)]
+    return sorted(alike, key=lambda kind: (-kind.prominence, kind.name))[:_MOST_METHODS]
+
+
+def sensible_values(rule: Rule, people: int) -> list[int]:
+    """Return the k to try on data about so many people, so that the answer has a safer and a more useful neighbour."""
+    if people < rule.least_k:
+        raise ParameterError(
+            _("the data are about {people:,} people, and this rule asks that {k} are alike").format(
+                people=people, k=rule.least_k
+            ),
+            _("bring data about more people, or choose a rule that allows more"),
+        )
+    return sorted({k for k in k_around(rule) if k <= people})
+
+
+def _is_k(kind: type[Method]) -> bool:
+    return kind.strength is not None and kind.strength.parameter == "k"
+
+
+def strength_words(method: str, parameters: Mapping[str, Any]) -> str:
+    """Return how strong a method protects by its parameters, as labels write it; empty where nothing tells.
+
+    >>> strength_words("thin", {"share": 0.1}), strength_words("pseudonymize", {})
+    ('share = 0.1', '')
+    """
+    kind = every_method[method] if method in every_method else None  # noqa: SIM401 - a register has no get
+    if kind is None or kind.strength is None or parameters.get(kind.strength.parameter) is None:
+        return ""
+    value = parameters[kind.strength.parameter]
+    written = f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{kind.strength.parameter.replace('_', '-')} = {written}"

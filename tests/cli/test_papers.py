@@ -1,0 +1,64 @@
+"""``noren papers``: from a folder, an original or a ledger to a folder of papers."""
+
+from noren.ledger import Ledger
+
+SCHEMA = ("--schema", "pwscup2018")
+
+
+def test_papers_with_evidence_and_facts(noren, small_csv, release, tmp_path) -> None:
+    (tmp_path / "facts.toml").write_text('company = "株式会社のれん"\n', encoding="utf-8")
+    out = tmp_path / "papers"
+    words = ("papers", release, "--for", "appi", "--original", small_csv, *SCHEMA, "--out", out)
+    answer = noren(*words, "--facts", tmp_path / "facts.toml", "--rule", "inside", "--lang", "ja", "--json")
+    assert answer.code == 0, answer.err
+    assert answer.json["verdict"]["verdict"] == "proved"
+    assert "株式会社のれんは、匿名加工情報を作成しました。" in (out / "1-making.md").read_text(encoding="utf-8")
+    assert len(list(out.iterdir())) == 19
+    again = noren(*words)
+    assert again.code == 2
+    assert "--force" in again.err
+
+
+def test_papers_about_a_broken_release_are_written_and_stamped(noren, small_csv, release, tmp_path) -> None:
+    out = tmp_path / "papers"
+    answer = noren(
+        "papers", release, "--for", "gdpr", "--original", small_csv, *SCHEMA, "--rule", "public", "--out", out
+    )
+    assert answer.code == 0, answer.err
+    assert "warning: this release is broken by the rule, and every page says so" in answer.err
+    assert "▲ broken" in (out / "1-dpia.md").read_text(encoding="utf-8")
+    assert "papers written to" in answer.out
+
+
+def test_papers_about_a_release_alone_say_that_nothing_was_tried(noren, release, tmp_path) -> None:
+    answer = noren("papers", release, "--for", "gdpr", "--rule", "public", "--out", tmp_path / "papers")
+    assert answer.code == 0, answer.err
+    assert "nothing that decides was tried" in answer.err
+
+
+def test_papers_take_the_evidence_of_a_ledger(noren, small, tmp_path) -> None:
+    book = Ledger.create(
+        tmp_path / "ledger", schema="pwscup2018", chain=["monthly-pseudonyms"], attacks=["s1"], rule="partner"
+    )
+    entry = book.add(small, seed=1)
+    answer = noren("papers", book.release_folder(entry.period), "--for", "gdpr", "--out", tmp_path / "papers", "--json")
+    assert answer.code == 0, answer.err
+    assert answer.json["verdict"]["evidence"][0]["attack"] == "s1"
+    said = (tmp_path / "papers" / "1-dpia.md").read_text(encoding="utf-8")
+    assert f"kept when {entry.period} was released" in said
+    words = ("--for", "gdpr", "--rule", "1/2", "--out", tmp_path / "other", "--json")
+    other = noren("papers", book.release_folder(entry.period), *words)
+    assert other.json["verdict"]["rule"]["tolerance"] == 0.5
+    assert other.json["verdict"]["evidence"][0]["attack"] == "s1"
+
+
+def test_what_cannot_be_is_told_in_one_line(noren, small_csv, release, tmp_path) -> None:
+    out = ("--out", tmp_path / "papers")
+    alone = noren("papers", release, "--for", "appi", "--control", small_csv, *out)
+    assert alone.code == 2
+    assert "give --original as well" in alone.err
+    nothing = noren("papers", tmp_path, "--for", "appi", *out)
+    assert nothing.code == 2
+    other = noren("papers", release, "--for", "hipaa", *out)
+    assert other.code == 2
+    assert not (tmp_path / "papers").exists()

@@ -1,0 +1,72 @@
+"""What is called a choice, what a map leaves out, and words that cannot be read both ways."""
+
+import pytest
+
+from noren.judgement.evidence import Facts, Tried
+from noren.judgement.judging import judge
+from noren.judgement.place import Place, far_beyond, worth_a_choice
+from noren.judgement.rule import rule_named
+from noren.judgement.sentences import besides, far_sentence, frontier_sentence, headline_sentence, outcome_words
+from noren.judgement.verdict import Verdict
+
+RAW = Place(label="raw", word="broken", use=1.0, risk=0.99)
+FOUR = Place(label="k = 4", word="broken", use=0.7, risk=0.25)
+FIVE = Place(label="k = 5", word="proved", use=0.6, risk=0.2)
+SIX = Place(label="k = 6", word="proved", use=0.5, risk=0.16)
+WORSE = Place(label="worse", word="withstands", use=0.4, risk=0.2)
+PARTNER = rule_named("partner")
+
+
+def test_nothing_that_names_nearly_everybody_is_worth_a_choice() -> None:
+    assert worth_a_choice([RAW, FOUR, FIVE, SIX, WORSE]) == [3, 2]
+    said = frontier_sentence([RAW, FOUR, FIVE, SIX, WORSE])
+    assert said.startswith("Of the 3 that may be handed out 2 are on the Pareto frontier")
+    assert said.endswith(": k = 6, k = 5.")
+    assert frontier_sentence([RAW, FIVE]).endswith("as every other: k = 5.")
+    assert frontier_sentence([RAW, FOUR]) == "None of them may be handed out, so there is none to choose from."
+
+
+@pytest.mark.parametrize(("rule", "far"), [("public", [RAW, FOUR]), ("partner", [RAW]), ("inside", [RAW])])
+def test_what_is_broken_at_more_than_twice_the_tolerance_is_far(rule: str, far: list[Place]) -> None:
+    assert [one for one in (RAW, FOUR, FIVE, WORSE) if far_beyond(one, rule_named(rule))] == far
+
+
+def test_what_is_not_drawn_is_one_sentence() -> None:
+    assert far_sentence([], PARTNER) == ""
+    assert far_sentence([RAW], PARTNER) == (
+        "Not drawn: raw. It may not be handed out, at a risk of 99.0% where 20.0% is allowed."
+    )
+    assert "of these 2 may be handed out, at a risk of 99.0% where" in far_sentence([RAW, RAW], PARTNER)
+    assert far_sentence([RAW, FOUR], PARTNER) == (
+        "Not drawn: raw; k = 4. None of these 2 may be handed out, at a risk of 25.0% to 99.0% where 20.0% is allowed."
+    )
+
+
+def attacked(hits: int, **more: object) -> Verdict:
+    """Return the verdict on 100 customers of whom an attack names each, so many rightly, spread over its answers."""
+    at = tuple(range(1, 101, 100 // max(hits, 1)))[:hits]
+    tried = Tried(attack="jaccard", named=100, right=hits, customers=hits, right_at=at)
+    return judge(Facts(kind="history", people=100, tried=(tried,), **more), PARTNER)
+
+
+def test_an_attack_is_told_by_whom_it_named() -> None:
+    broken, withstood, nobody = attacked(50), attacked(3), attacked(0)
+    assert outcome_words(broken.evidence[0], broken) == "named 50 of 100: more than is allowed"
+    assert outcome_words(withstood.evidence[0], withstood) == "named 3 of 100: withstood"
+    assert outcome_words(nobody.evidence[0], nobody) == "re-identified nobody"
+
+
+def test_luck_stands_beside_a_proof_and_not_in_its_headline() -> None:
+    lucky = attacked(25, claimed={"k": 5}, smallest_class=5)
+    assert str(lucky.word) == "proved"
+    assert outcome_words(lucky.evidence[0], lucky) == "named 25 of 100 by luck: the proof holds"
+    assert headline_sentence(lucky).endswith("whatever an attacker does; 20.0% is allowed.")
+    assert besides(lucky) == ["By luck the attack tried hit 25.0% of the customers."]
+    assert lucky.sentence == f"{headline_sentence(lucky)} {besides(lucky)[0]}"
+
+
+def test_what_broke_down_is_told_beside_the_headline() -> None:
+    half = attacked(3, failed=("linkage",))
+    assert besides(half) == ["One thing was not tried to its end: linkage."]
+    assert "linkage" not in headline_sentence(half)
+    assert besides(attacked(50, failed=("linkage",))) == []

@@ -1,0 +1,353 @@
+"""The papers that go with a release: known texts, five items, fields that are listed, stamps, every kind of data."""
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import Callable
+from xml.etree import ElementTree
+
+import polars as pl
+import pytest
+from tests.papers.conftest import SHARED, few_members
+
+import noren
+from noren.data.reading import read
+from noren.data.release import Release, Secret
+from noren.errors import FileError, ParameterError
+from noren.i18n import LANGUAGES, speaking
+from noren.judgement.sentences import word_text
+from noren.judgement.verdict import Word
+from noren.papers.case import Case, case_of, is_pseudonymised_only
+from noren.papers.document import Document, Field, Grid, Pack, plain
+from noren.papers.pack import pack_files, pack_of, said_of, write_pack
+from noren.papers.steward_facts import fact_names, read_facts
+from noren.papers.wording import drafts
+
+LAWS = ("appi", "gdpr")
+
+
+def papers(case: Case, law: str = "appi", language: str = "ja", **how: object) -> Pack:
+    with speaking(language):
+        return pack_of(case, law, **how)  # type: ignore[arg-type]
+
+
+def named(pack: Pack, name: str) -> Document:
+    return next(document for document in pack.documents if document.name == name)
+
+
+def said(document: Document) -> str:
+    return "\n".join(plain(text) for text in document.texts())
+
+
+def items_of_the_standard(pack: Pack) -> list[str]:
+    grid = next(block for block in named(pack, "3-standard").sections[0].blocks if isinstance(block, Grid))
+    return [plain(row[0]) for row in grid.rows]
+
+
+# --- known texts -----------------------------------------------------------------------------------------------------
+
+
+def test_every_text_is_drafted_in_both_languages() -> None:
+    for key, draft in drafts().items():
+        assert set(draft) == set(LANGUAGES), key
+        places = [set(re.findall(r"\{(\w+)\}", draft[language])) for language in LANGUAGES]
+        assert places[0] == places[1], key
+        assert all(draft.values()), key
+
+
+def test_what_japan_s_law_asks_a_maker_to_publish(case: Callable[..., Case]) -> None:
+    known = {
+        "company": "株式会社のれん",
+        "provision": "暗号化した媒体の送付",
+        "recipient": "乙社",
+        "provided_on": "12月1日",
+    }
+    pack = papers(case("generalize-by-count", k=5), known=known)
+    assert [document.name for document in pack.documents] == [
+        "1-making", "2-providing", "3-standard", "4-recipient", "5-register", "6-open",
+    ]  # fmt: skip
+    making, providing, recipient = (named(pack, name) for name in ("1-making", "2-providing", "4-recipient"))
+    assert making.basis.startswith("法第43条第3項、規則第36条")
+    assert said(making).startswith("株式会社のれんは、匿名加工情報を作成しました。")
+    assert "date（購買日）" in said(making)
+    assert providing.basis.startswith("法第43条第4項、規則第37条")
+    assert "暗号化した媒体の送付" in said(providing)
+    assert "乙社 御中　株式会社のれんは、12月1日に提供する情報が匿名加工情報であることを、ここに明示します。" in said(
+        recipient
+    )
+    assert "法第45条" in said(recipient)
+    assert named(pack, "5-register").basis == "法第43条第2項、規則第35条第1号から第3号まで"
+    assert "対応表（仮名 12 件）" in said(named(pack, "5-register"))
+
+
+def test_categories_say_no_more_than_the_columns(case: Callable[..., Case]) -> None:
+    pack = papers(case("generalize-by-count", k=5), language="en")
+    points = [plain(item) for item in named(pack, "1-making").sections[0].blocks[1].items]  # type: ignore[union-attr]
+    assert points == [
+        "pseudonym in place of the customer",
+        "date (date of purchase)",
+        "item (item bought)",
+        "price (price)",
+        "quantity (quantity)",
+    ]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_five_items_are_always_there(case: Callable[..., Case], language: str, adult) -> None:
+    table, release = adult
+    for about in (case("generalize-by-count", k=5), case_of(release), case_of(release, table)):
+        items = items_of_the_standard(papers(about, language=language))
+        starts = (
+            ["第1号", "第2号", "第3号", "第4号", "第5号"] if language == "ja" else [f"Item {i}" for i in range(1, 6)]
+        )
+        assert [item[: len(start)] for item, start in zip(items, starts, strict=True)] == starts
+
+
+def test_the_evidence_is_that_of_the_judgement(case: Callable[..., Case]) -> None:
+    about = case("generalize-by-count", k=5)
+    assert about.verdict.word == Word.PROVED
+    with speaking("en"):
+        pack = pack_of(about, "appi")
+        text = said(named(pack, "3-standard"))
+        assert about.verdict.sentence in text
+    for one in about.verdict.evidence:
+        assert one.attack in text
+    assert "The smallest number of people who share everything released of them, counted: 5." in text
+    assert about.least == 5
+
+
+def test_an_impact_assessment_answers_three_questions_and_says_what_was_not_measured(
+    case: Callable[..., Case],
+) -> None:
+    pack = papers(case("generalize-by-count", k=5), "gdpr", "en")
+    annex = named(pack, "1-dpia")
+    titles = [section.title for section in annex.sections]
+    assert [title[:13] for title in titles[1:4]] == ["1. Singling o", "2. Linkabilit", "3. Inference:"]
+    assert "Not measured: what is inferred of people" in said(annex)
+    assert "linked by design" in said(annex)
+    assert "known purchases single out" in said(annex)
+
+
+def test_without_the_original_nothing_is_said_to_be_measured(case: Callable[..., Case]) -> None:
+    release = case("swap").release
+    pack = papers(case_of(release), "gdpr", "en")
+    text = said(named(pack, "1-dpia"))
+    assert case_of(release).verdict.word == Word.UNTRIED
+    assert "the original was not given" in text
+    assert "Not measured: how many people a few known purchases single out" in text
+    assert all(document.stamp.startswith("■ untried") for document in pack.documents)
+
+
+# --- fields to fill in -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("method", ["generalize-by-count", "pseudonymize"])
+def test_every_field_is_marked_and_listed_at_the_end(
+    case: Callable[..., Case], law: str, language: str, method: str
+) -> None:
+    pack = papers(case(method, **({"k": 5} if method != "pseudonymize" else {})), law, language)
+    *others, last = pack.documents
+    marked = {part for document in others for text in document.texts() for part in text if isinstance(part, Field)}
+    assert len(marked) >= 8
+    listed = said(last)
+    for one in marked:
+        assert one.what in listed
+        assert str(one) == (f"【要記入：{one.what}】" if language == "ja" else f"[TO FILL IN: {one.what}]")
+    raw = "\n".join(said(document) for document in others)
+    assert raw.count("【要記入：" if language == "ja" else "[TO FILL IN: ") >= len(marked)
+    assert not re.search(r"\{\w+\}", raw)
+
+
+def test_facts_fill_fields_and_decisions_stay_open(case: Callable[..., Case]) -> None:
+    everything = {name: f"<{name}>" for name in fact_names()}
+    pack = papers(case("generalize-by-count", k=5), known=everything)
+    assert [one.key for _document, one in pack.fields()] == [""] * 5  # one for each item of the standard
+    assert "<contact>" in said(named(pack, "1-making"))
+    page = dict(pack_files(pack, case("generalize-by-count", k=5)))["1-making.html"].decode()
+    assert "&lt;contact&gt;" in page
+    assert "<contact>" not in page
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ('compny = "x"', "compny is no fact that papers ask for"),
+        ("company = 3", "company has no text"),
+        ('company = "', "correct the file"),
+        (f'company = "{"x" * 2001}"', "longer than 2,000 characters"),
+    ],
+)
+def test_a_wrong_file_of_facts_is_told_in_one_line(tmp_path, text: str, complaint: str) -> None:
+    path = tmp_path / "facts.toml"
+    path.write_text(text)
+    with pytest.raises(FileError, match=complaint):
+        read_facts(path)
+
+
+def test_dates_are_facts_as_well(tmp_path) -> None:
+    (tmp_path / "facts.toml").write_text('made_on = 2026-11-01\ncompany = " A\\nB "\n')
+    assert read_facts(tmp_path / "facts.toml") == {"made_on": "2026-11-01", "company": "A B"}
+
+
+# --- a broken release, a pseudonymised one ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("law", LAWS)
+def test_a_broken_release_is_stamped_on_every_page_and_section(
+    case: Callable[..., Case], law: str, language: str
+) -> None:
+    about = case("thin", share=0.1)
+    assert about.verdict.word == Word.BROKEN
+    pack = papers(about, law, language)
+    with speaking(language):
+        mark = word_text(Word.BROKEN)
+    files = dict(pack_files(pack, about))
+    for document in pack.documents:
+        assert document.stamp.startswith(mark)
+        page = files[f"{document.name}.html"].decode()
+        assert page.count(f'class="stamp">{mark}') == len(document.sections)
+        assert page.count(f'class="stamp every-page">{mark}') == 1
+        assert files[f"{document.name}.md"].decode().count(mark) >= len(document.sections) + 1
+        parts = zipfile.ZipFile(io.BytesIO(files[f"{document.name}.docx"]))
+        assert mark in parts.read("word/header1.xml").decode()
+        assert parts.read("word/document.xml").decode().count(mark) >= len(document.sections)
+    assert json.loads(files["papers.json"])["stamped"] is True
+
+
+def test_a_safe_release_has_no_stamp(case: Callable[..., Case]) -> None:
+    about = case("generalize-by-count", k=5)
+    pack = papers(about, language="en")
+    assert not any(document.stamp for document in pack.documents)
+    assert b'class="stamp' not in dict(pack_files(pack, about))["1-making.html"]
+    assert said_of(pack, about)["stamped"] is False
+
+
+@pytest.mark.parametrize("method", ["pseudonymize", "monthly-pseudonyms"])
+def test_a_pseudonymised_release_is_never_called_anonymous(case: Callable[..., Case], method: str) -> None:
+    about = case(method)
+    assert is_pseudonymised_only(about.release)
+    pack = papers(about)
+    assert [document.name for document in pack.documents] == [
+        "1-standard", "2-publication", "3-notice", "4-register", "5-open",
+    ]  # fmt: skip
+    for document in pack.documents[:-1]:
+        assert "このリリースは匿名加工情報ではありません。" in said(document)
+        assert "法第41条第6項" in said(document)
+    assert "規則第31条" in named(pack, "1-standard").basis
+    annex = papers(about, "gdpr", "en").documents[0]
+    assert "Pseudonymised data stay personal data" in said(annex)
+
+
+def test_the_kind_of_information_can_be_chosen(case: Callable[..., Case]) -> None:
+    assert len(items_of_the_standard(papers(case("pseudonymize"), about="anonymised"))) == 5
+    strong = papers(case("generalize-by-count", k=5), about="pseudonymised")
+    assert strong.documents[0].name == "1-standard"
+    assert "仮名加工情報として作成されました" in said(strong.documents[0])
+
+
+# --- every kind of data ----------------------------------------------------------------------------------------------
+
+
+def test_one_customer() -> None:
+    history = noren.sample(customers=1, rows=5, seed=1, schema="pwscup2018")
+    about = case_of(noren.protect(history, "perturb", seed=1), history)
+    for language in LANGUAGES:
+        for law in LAWS:
+            pack = papers(about, law, language)
+            assert len(dict(pack_files(pack, about))) == 3 * len(pack.documents) + 1
+
+
+def test_a_table(adult) -> None:
+    table, release = adult
+    about = case_of(release, table, rule="partner")
+    pack = papers(about, language="en")
+    text = said(named(pack, "3-standard"))
+    assert [column.name for column in about.deleted or ()] == ["name"]
+    assert "name | " not in text
+    assert "name: deleted: the release has no such column" in text
+    annex = said(papers(about, "gdpr", "en").documents[0])
+    assert "each person has one row" in annex
+    assert f"{about.least} people who are alike in every column by which a person could be looked up" in annex
+    assert "No class tells a sensitive value" in annex
+
+
+def test_an_original_that_is_another_is_refused(adult, shop) -> None:
+    table, release = adult
+    other = noren.Table(table.frame.with_columns(pl.col("age") + 1), table.schema)
+    with pytest.raises(ParameterError, match="was not made from this original"):
+        case_of(release, other)
+    handed_out = Release(release.public, Secret.nobodys(), release.statement)
+    with pytest.raises(ParameterError, match="was not made from this original"):
+        case_of(handed_out, shop)
+    assert case_of(handed_out, table).verdict.evidence == ()
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the published data are not here")
+@pytest.mark.parametrize(
+    ("file", "customer"), [("groceries_members.parquet", "Member_number"), ("cdnow.parquet", "customer_id")]
+)
+def test_purchases_of_other_shops(file: str, customer: str, tmp_path) -> None:
+    column = (
+        customer if customer in pl.read_parquet_schema(SHARED / file) else pl.read_parquet(SHARED / file).columns[0]
+    )
+    few_members(file, column, 20).write_parquet(tmp_path / "few.parquet")
+    data = read(tmp_path / "few.parquet", None, customer=column).data
+    about = case_of(noren.protect(data, "generalize-by-count", k=5, seed=1), data)
+    assert about.verdict.word == Word.PROVED
+    for language in LANGUAGES:
+        assert len(items_of_the_standard(papers(about, language=language))) == 5
+        papers(about, "gdpr", language)
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_documents_open_as_word_files(case: Callable[..., Case], language: str) -> None:
+    about = case("generalize-by-count", k=5)
+    pack = papers(about, language=language, known={"company": "A & B <\x07>"})
+    for document in pack.documents:
+        archive = zipfile.ZipFile(io.BytesIO(dict(pack_files(pack, about))[f"{document.name}.docx"]))
+        assert archive.testzip() is None
+        trees = {name: ElementTree.fromstring(archive.read(name)) for name in archive.namelist()}
+        assert archive.namelist()[0] == "[Content_Types].xml"
+        overrides = {part.get("PartName") for part in trees["[Content_Types].xml"] if part.get("PartName")}
+        assert overrides == {f"/{name}" for name in trees if name.startswith("word/") and "_rels" not in name}
+        word = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+        texts = "".join(node.text or "" for node in trees["word/document.xml"].iter(f"{word}t"))
+        styles = {node.get(f"{word}styleId") for node in trees["word/styles.xml"].iter(f"{word}style")}
+        used = {node.get(f"{word}val") for node in trees["word/document.xml"].iter(f"{word}pStyle")}
+        assert used <= styles
+        for text in document.texts():
+            assert plain(text).replace("\n", "") in texts
+    assert "A & B <�>" in texts or "A & B <�>" in said(pack.documents[0])
+
+
+def test_the_same_papers_are_the_same_bytes_and_replace_each_other_alone(case, tmp_path) -> None:
+    about = case("generalize-by-count", k=5)
+    pack = papers(about)
+    assert dict(pack_files(pack, about)) == dict(pack_files(papers(about), about))
+    folder = write_pack(pack, about, tmp_path / "papers")
+    write_pack(pack, about, folder, replace_existing=True)
+    (folder / "mine.txt").write_text("mine")
+    with pytest.raises(noren.NorenError, match=r"mine\.txt"):
+        write_pack(pack, about, folder, replace_existing=True)
+    assert (folder / "mine.txt").read_text() == "mine"
+
+
+def test_no_paper_tells_the_secret(case: Callable[..., Case]) -> None:
+    about = case("generalize-by-count", k=5)
+    secret = about.release.secret
+    for law in LAWS:
+        for name, content in pack_files(papers(about, law), about):
+            if name.endswith(".docx"):
+                archive = zipfile.ZipFile(io.BytesIO(content))
+                content = b"".join(archive.read(part) for part in archive.namelist())
+            assert str(secret.digest).encode() not in content
+    public = "\n".join(said(d) for d in papers(about).documents if d.name in ("1-making", "2-providing", "4-recipient"))
+    for number in (about.release.deleted_rows, secret.original_rows):
+        assert str(number) not in public

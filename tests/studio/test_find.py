@@ -1,0 +1,173 @@
+"""Find me a release for a partner, the public or inside: one button, a few runs, and what to take on Compare."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import replace
+from typing import Any
+from unittest.mock import ANY
+
+import pytest
+from playwright.sync_api import expect
+from tests.studio.browsing import another_page, watched, without_axe_violations, without_overflow
+from tests.studio.conftest import Program, Running, small_project, wait_for
+from tests.studio.quiet import PEOPLE, Quiet
+
+from noren.data.reading import read
+from noren.data.schema import Schema
+from noren.i18n import speaking
+from noren.studio.finding import find, more_seeds, search_for
+from noren.studio.store import Job, State
+from noren.studio.work.answers import open_stops
+from noren.sweeps.running import run
+from noren.sweeps.sweep import ask
+
+
+@pytest.fixture
+def waiting(quiet: Quiet) -> Quiet:
+    """A studio whose runs wait; readings are done at once."""
+    submit = quiet.studio.jobs.submit
+
+    def only_read(job: Job) -> None:
+        if job.kind == "read":
+            submit(job)
+
+    quiet.studio.jobs.submit = only_read  # type: ignore[method-assign]
+    return quiet
+
+
+def shop(quiet: Quiet, customers: int) -> str:
+    """Return a project of purchases, two of each customer."""
+    lines = [f"c{n},2010/12/{1 + n % 28},tea{n % 3},1.50,{1 + n % 4}" for n in range(customers) for _row in range(2)]
+    project = quiet.upload("\n".join(["customer,date,item,price,quantity", *lines]) + "\n", "shop.csv")
+    if open_stops(quiet.studio.project(project).facts):
+        quiet.studio.answer(project, "kind", None, "history")
+    return project
+
+
+def test_what_is_tried_follows_the_rule(waiting: Quiet) -> None:
+    project = shop(waiting, 30)
+    asked = {rule: search_for(waiting.studio, project, rule) for rule in ("partner", "public", "inside")}
+    assert {tuple(one.methods) for one in asked.values()} == {("generalize", "generalize-by-count")}
+    with speaking("ja"):
+        assert search_for(waiting.studio, project, "partner") == replace(asked["partner"], cost=ANY)
+    assert {rule: one.ks for rule, one in asked.items()} == {
+        "partner": [4, 5, 8],
+        "public": [10, 11, 17],
+        "inside": [2, 3, 5],
+    }
+
+
+def test_where_only_quick_attacks_judge_nothing_unproved_is_tried(
+    waiting: Quiet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = shop(waiting, 30)
+    monkeypatch.setattr("noren.studio.finding.LONG", 0.0)
+    asked = search_for(waiting.studio, project, "partner")
+    assert asked.ks == [5, 8]
+    assert asked.attacks is not None
+    assert "cell-error" in (asked.measures or ())
+    assert "Only quick attacks and measures judge." in waiting.client.get(f"/projects/{project}/protect").text
+
+
+def test_a_button_judges_by_its_rule_and_starts_the_runs_once(waiting: Quiet) -> None:
+    project = shop(waiting, 30)
+    page = waiting.client.get(f"/projects/{project}/protect").text
+    assert page.index("Find me a release for") < page.index("Or choose yourself")
+    for _time in range(2):
+        answer = waiting.client.post(f"/projects/{project}/find", data={"rule": "public", "csrf": waiting.csrf})
+        assert (answer.status_code, answer.headers["location"]) == (303, f"/projects/{project}/compare")
+        jobs = waiting.studio.store.jobs(project, kind="run")
+        assert [job.label for job in jobs] == [
+            f"{method}, k = {k}" for method in ("generalize", "generalize-by-count") for k in (10, 11, 17)
+        ]
+        assert {job.order["rule"] for job in jobs} == {"public"}
+    assert waiting.studio.project(project).rule == "public"
+    assert "6 runs are under way." in waiting.client.get(f"/projects/{project}/compare").text
+
+
+def test_a_table_with_sensitive_values_is_asked_for_two_in_each_class(waiting: Quiet) -> None:
+    rows = "".join(f"P{n},{20 + n},805{n % 4},1990-05-{1 + n % 28:02},{'low' if n % 2 else 'high'}\n" for n in range(9))
+    project = waiting.upload(PEOPLE.splitlines()[0] + "\n" + rows, "people.csv")
+    schema = waiting.studio.schema(project)
+    columns = [
+        one.model_copy(update={"role": "sensitive" if one.name == "income" else one.role}) for one in schema.columns
+    ]
+    waiting.studio.set_schema(project, schema.model_copy(update={"columns": tuple(columns)}))
+    jobs = find(waiting.studio, project, "inside")
+    assert {job.order["steps"][0]["parameters"]["l"] for job in jobs} == {2}
+
+
+@pytest.mark.parametrize("customers", [1, 2, 4])
+def test_too_few_people_are_told_and_change_nothing(waiting: Quiet, customers: int) -> None:
+    project = shop(waiting, customers)
+    answer = waiting.client.post(f"/projects/{project}/find", data={"rule": "partner", "csrf": waiting.csrf})
+    assert answer.status_code == 422
+    assert f"about {customers} people, and this rule asks that 5 are alike" in html.unescape(answer.text)
+    assert waiting.studio.store.jobs(project, kind="run") == []
+    assert "disabled" in waiting.client.get(f"/projects/{project}/protect").text
+
+
+def test_a_rule_that_no_button_has_is_refused(waiting: Quiet) -> None:
+    project = shop(waiting, 9)
+    answer = waiting.client.post(f"/projects/{project}/find", data={"rule": "/etc/x.toml", "csrf": waiting.csrf})
+    assert answer.status_code == 422
+    assert "nobody said whom the release is for" in answer.text
+    stranger = waiting.client.post(f"/projects/{project}/find", data={"rule": "inside"}, headers={"X-CSRF-Token": ""})
+    assert stranger.status_code == 403
+    assert waiting.client.post(f"/api/v1/projects/{project}/find", json={"rule": "pwscup2018"}).status_code == 422
+
+
+def test_more_seeds_are_runs_of_the_same_setting(waiting: Quiet) -> None:
+    project = shop(waiting, 30)
+    studio = waiting.studio
+    first = studio.run(project, [{"method": "thin", "parameters": {"share": 0.3}}], attacks=["jaccard"], measures=[])
+    studio.store.change_job(first.id, state=State.DONE)
+    jobs = more_seeds(studio, first.id)
+    assert len({job.order["seed"] for job in [first, *jobs]}) == 5
+    assert {job.label for job in jobs} == {first.label}
+    assert all(job.order["attacks"] == ["jaccard"] and job.order["measures"] == [] for job in jobs)
+
+
+# --- in a browser ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.browser
+def test_a_first_visit_ends_with_what_to_take(server: Running, browser: Any, client: Program, tmp_path: Any) -> None:
+    project = small_project(client, tmp_path, customers=20, rows=200)
+    with watched(browser, server.address, viewport={"width": 1200, "height": 800}) as page:
+        page.goto(f"/projects/{project}/protect")
+        without_axe_violations(page)
+        with another_page(page):
+            page.get_by_role("button", name="Inside").click()
+        page.locator('#map[data-active="0"]').wait_for()
+        page.locator("#risk-map svg").first.wait_for()
+        expect(page.locator("h1")).to_contain_text("Take generalize")
+        expect(page.locator("#answer")).to_contain_text("This is of one run")
+        expect(page.locator(".rule-in-force summary")).to_have_text("The rule in force: inside")
+        without_axe_violations(page)
+        said = [line.strip() for line in page.locator("#answer dd").all_inner_texts()]
+        found = page.locator("h1").inner_text()
+    # the command line says the same
+    folder = server.folder / "projects" / project
+    original = read(folder / "data.parquet", Schema.from_toml((folder / "schema.toml").read_text())).data
+    asked, _left = ask(original, "generalize,generalize-by-count", {"k": [2, 3, 5]}, cache=folder, rule="inside")
+    study = run(original, asked, cache=folder, workers=1)
+    assert study.answer[0] == f"{found}."
+    assert study.answer[-1] in said
+    options = {"viewport": {"width": 390, "height": 844}, "locale": "ja-JP", "color_scheme": "dark"}
+    with watched(browser, server.address, **options) as page:
+        page.goto(f"/projects/{project}/compare")
+        page.locator("#risk-map svg").first.wait_for()
+        without_overflow(page)
+        for part in page.locator("#map-legend li").all():  # nothing of the legend is cut off
+            box = part.bounding_box()
+            assert 0 <= box["x"] <= box["x"] + box["width"] <= 390
+        verdict = page.locator("#runs tr td").first.bounding_box()
+        assert verdict["x"] + verdict["width"] <= 390
+        without_axe_violations(page)
+        page.goto(f"/projects/{project}/protect")
+        without_overflow(page)
+        without_axe_violations(page)
+    for job in client.get(f"/api/v1/projects/{project}/runs").json():
+        assert wait_for(client, job["id"])["state"] == "done"

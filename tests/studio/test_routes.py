@@ -1,0 +1,83 @@
+"""Who may do what: every route of the studio for every role. A route that is not in ``route_table`` fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import httpx
+import pytest
+from starlette.testclient import TestClient
+from tests.contest.served import awaited
+from tests.contest.test_routes import routes_of
+from tests.studio.route_table import ROUTES, Row
+from tests.studio.staffed import PASSWORD, Staffed
+
+from noren.studio.users import UserRole
+
+NAMES = {"project": "a" * 12, "job": "b" * 12, "login": "nobody", "number": "1", "name": "x", "room": "methods"}
+ACTS = {"/jobs/": "cancel", "/users/": "revoke", "/publish/": "hand-out", "/releases/": "hand-out", "/ledger/": "weigh"}
+BODIES: dict[str, dict[str, Any]] = {"POST /account": {"data": {"old": PASSWORD, "password": "short"}}}
+WHO = {"cora": UserRole.READER, "ben": UserRole.REVIEWER, "ann": UserRole.STEWARD}
+
+
+@pytest.fixture(scope="module")
+def staffed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Staffed]:
+    made = Staffed(tmp_path_factory.mktemp("routes") / "studio")
+    yield made
+    made.studio.close()
+
+
+def answers(staffed: Staffed, person: TestClient, rows: Sequence[Row]) -> dict[Row, int]:
+    """Ask for routes about nobody's things, in one loop; return the statuses."""
+    headers = {"X-CSRF-Token": person.headers["X-CSRF-Token"], "Accept-Language": "en"}
+
+    async def ask() -> dict[Row, int]:
+        transport, found = httpx.ASGITransport(staffed.app, raise_app_exceptions=False), {}
+        async with httpx.AsyncClient(
+            transport=transport, base_url=str(person.base_url), headers=headers, cookies=dict(person.cookies)
+        ) as client:
+            for row in rows:
+                act = next((act for part, act in ACTS.items() if part in row.path), "")
+                bring = BODIES.get(f"{row.method} {row.path}", {})
+                found[row] = (await client.request(row.method, row.path.format(act=act, **NAMES), **bring)).status_code
+        return found
+
+    return awaited(ask())
+
+
+def test_the_table_knows_every_route(staffed: Staffed) -> None:
+    known = {(row.method, row.path) for row in ROUTES} | {("GET", "/api/docs.json"), ("HEAD", "/api/docs.json")}
+    assert routes_of(staffed.app) == known, "write new routes into tests/studio/route_table.py, with their least role"
+    assert len(ROUTES) == len(known) - 2
+
+
+def test_every_role_may_do_what_the_table_says(staffed: Staffed) -> None:
+    staff, wrong = staffed.hire(), []
+    last = [row for row in ROUTES if row.path == "/logout"]
+    for login, role in WHO.items():
+        rows = [*(row for row in ROUTES if row not in last), *last]
+        for row, status in answers(staffed, staff[login], rows).items():
+            may = row.least == "all" or role.rank >= UserRole(row.least).rank
+            # about things that are not there: whoever may is told so, and nothing changes
+            if (status in (401, 403)) is may or status >= 500:
+                wrong.append(f"{row.method} {row.path} as {role}: {status}")
+    assert wrong == []
+
+
+def test_who_did_not_log_in_is_sent_to_log_in(staffed: Staffed) -> None:
+    wrong = []
+    for row, answer in answers(staffed, staffed.browser(), ROUTES).items():
+        sent_away = 401 if row.path.startswith("/api/") else 303
+        if row.least == "all" and row.path == "/preferences":
+            assert answer == 303
+        elif (answer == sent_away) is (row.least == "all"):
+            wrong.append(f"{row.method} {row.path}: {answer}")
+    assert wrong == []
+
+
+def test_a_change_needs_the_token_of_its_page(staffed: Staffed) -> None:
+    ann = staffed.logged_in("ann")
+    for headers in ({"X-CSRF-Token": ""}, {"X-CSRF-Token": "wrong"}, {"Origin": "https://evil.example"}):
+        for path in ("/api/v1/users", "/users", f"/api/v1/runs/{'b' * 12}/approval"):
+            assert ann.post(path, headers=headers).status_code == 403, (path, headers)

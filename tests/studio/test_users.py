@@ -1,0 +1,265 @@
+"""Users of the studio: each with a password and a role; whoever is revoked is out at once and told so."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from starlette.testclient import TestClient
+from tests.conftest import PATIENCE
+from tests.contest.served import awaited
+from tests.studio.quiet import SHOP, heading
+from tests.studio.staffed import PASSWORD, STAFF, Staffed
+
+from noren.errors import NorenError
+from noren.studio.api.runs import _events, _told_runs
+from noren.studio.trail import STUDIO
+from noren.studio.users import UserRole
+from noren.web.passwords import hashed
+
+REVOKED = "your access to this studio was revoked; ask a steward of it"
+
+
+@pytest.fixture
+def staffed(tmp_path: Path) -> Iterator[Staffed]:
+    made = Staffed(tmp_path / "studio")
+    yield made
+    made.studio.close()
+
+
+def told(answer: object) -> str:
+    message: str = answer.json()["error"]["message"]  # type: ignore[attr-defined]
+    return message
+
+
+def test_a_studio_without_users_is_one_persons(staffed: Staffed) -> None:
+    said = staffed.client.get("/api/v1/session").json()
+    assert (said["user"], said["role"]) == (None, "steward")
+    assert heading(staffed.client.get("/users").text) == "This studio is one person’s: whoever opens it does everything"
+    made = staffed.client.post("/api/v1/projects", json={"name": "Mine"})
+    assert made.status_code == 201
+    assert [entry.actor for entry in staffed.studio.store.trail.entries()] == ["owner"]
+
+
+def test_from_the_first_user_on_only_users_are_let_in(staffed: Staffed) -> None:
+    first = {"login": "Ann", "name": "Ann A.", "password": PASSWORD}
+    reader = staffed.client.post("/users", data=first | {"role": "reader"})
+    assert reader.status_code == 422
+    assert "the first user must be a steward" in reader.text
+    assert staffed.client.post("/users", data=first | {"role": "steward"}).status_code == 303
+    assert staffed.client.get("/").headers["location"] == "/login"
+    assert staffed.client.get("/api/v1/projects").status_code == 401
+    wrong = staffed.browser().post("/login", data={"login": "ann", "password": "another password"})
+    assert wrong.status_code == 403
+    said = staffed.logged_in("ANN").get("/api/v1/session").json()
+    assert (said["user"], said["role"]) == ("ann", "steward")
+
+
+def test_the_one_password_opens_nothing_once_there_are_users(staffed: Staffed) -> None:
+    staffed.studio.settings.password_file.write_text(hashed(PASSWORD))
+    one = staffed.browser()
+    assert one.post("/login", data={"password": PASSWORD}).status_code == 303
+    assert one.get("/api/v1/projects").status_code == 200
+    staffed.hire()
+    assert one.get("/api/v1/projects").status_code == 401
+    assert staffed.browser().post("/login", data={"password": PASSWORD}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("login", "password", "reason"),
+    [
+        ("owner", PASSWORD, "'owner' is no login"),
+        ("a", PASSWORD, "'a' is no login"),
+        ("eve", "short", "the password is too short"),
+        ("ANN", PASSWORD, "the login ann is taken"),
+    ],
+)
+def test_who_cannot_be_added(staffed: Staffed, login: str, password: str, reason: str) -> None:
+    staffed.studio.store.users.add("ann", "", PASSWORD, UserRole.STEWARD)
+    with pytest.raises(NorenError, match=reason):
+        staffed.studio.store.users.add(login, "", password, UserRole.READER)
+    assert [user.login for user in staffed.studio.store.users.all()] == ["ann"]
+    assert [entry.kind for entry in staffed.studio.store.trail.entries()] == ["user-added"]
+
+
+def test_the_last_steward_stays(staffed: Staffed) -> None:
+    staff, users = staffed.hire(), staffed.studio.store.users
+    users.revoke("dan")
+    for answer in (
+        staff["ann"].delete("/api/v1/users/ann"),
+        staff["ann"].patch("/api/v1/users/ann", json={"role": "reader"}),
+    ):
+        assert answer.status_code == 409
+        assert told(answer) == "ann is the last steward; make somebody else one first"
+    assert users.one("ann").role == UserRole.STEWARD
+    assert staff["ann"].delete("/api/v1/users/dan").status_code == 409  # she was revoked already
+    assert staff["ann"].delete("/api/v1/users/nobody").status_code == 404
+
+
+def test_an_open_tab_of_a_revoked_user_gets_one_clear_line(staffed: Staffed) -> None:
+    staff = staffed.hire()
+    ben = staff["ben"]
+    assert ben.get("/").status_code == 200
+    assert staff["ann"].delete("/api/v1/users/ben").status_code == 204
+    for answer in (ben.get("/api/v1/projects"), ben.post("/api/v1/projects", json={"name": "Mine"})):
+        assert answer.status_code == 401
+        assert told(answer) == REVOKED
+    for answer in (ben.get("/"), ben.post("/users", data={"login": "eve"})):
+        assert (answer.status_code, answer.headers["location"]) == (303, "/login")
+    shown = ben.get("/login").text
+    assert shown.count(REVOKED) == 1
+    assert REVOKED not in staffed.browser().get("/login").text  # nobody else is told
+    assert ben.post("/login", data={"login": "ben", "password": PASSWORD}).status_code == 403
+    assert staff["cora"].get("/").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ({"role": "reader"}, "a steward changed your role; log in again"),
+        ({"password": "another password"}, "your password was changed; log in again with the new one"),
+    ],
+)
+def test_who_is_changed_logs_in_again(staffed: Staffed, change: dict[str, str], line: str) -> None:
+    staff = staffed.hire()
+    assert staff["ann"].patch("/api/v1/users/ben", json=change).status_code == 200
+    assert told(staff["ben"].get("/api/v1/projects")) == line
+    again = staffed.logged_in("ben", change.get("password", PASSWORD))
+    assert again.get("/api/v1/session").json()["role"] == change.get("role", "reviewer")
+
+
+def test_everybody_changes_her_own_password(staffed: Staffed) -> None:
+    cora, elsewhere = staffed.hire()["cora"], staffed.logged_in("cora")
+    assert "reader" in heading(cora.get("/account").text)
+    new = "a new password, longer"
+    assert cora.post("/account", data={"old": "wrong password", "password": new}).status_code == 403
+    assert cora.post("/account", data={"old": PASSWORD, "password": "short"}).status_code == 422
+    assert cora.post("/account", data={"old": PASSWORD, "password": new}).status_code == 303
+    assert cora.get("/api/v1/session").json()["user"] == "cora"
+    assert elsewhere.get("/api/v1/session").status_code == 401
+    assert staffed.logged_in("cora", new).get("/").status_code == 200
+
+
+def test_a_stream_of_events_ends_with_the_session(staffed: Staffed) -> None:
+    staff = staffed.hire()
+    project = staff["ann"].post("/api/v1/projects", json={"name": "Shop"}).json()["id"]
+    heard = []
+
+    async def listen() -> None:
+        request = SimpleNamespace(
+            app=staffed.app,
+            state=SimpleNamespace(session=staff["cora"].cookies["noren_session"]),
+            is_disconnected=never,
+        )
+        async for event in _events(request, lambda: _told_runs(project, staffed.studio), every=0.0):  # type: ignore[arg-type]
+            heard.append(event)
+            staffed.studio.store.users.revoke("cora")
+
+    async def never() -> bool:
+        return False
+
+    awaited(asyncio.wait_for(listen(), PATIENCE))
+    assert heard == ["data: []\n\n"]
+
+
+def test_who_logs_out_is_out(staffed: Staffed) -> None:
+    cora = staffed.hire()["cora"]
+    assert cora.post("/logout").status_code == 303
+    assert told(cora.get("/api/v1/session")) == "log in first"
+
+
+def test_pages_of_stewards(staffed: Staffed) -> None:
+    staff = staffed.hire()
+    shown = staff["ann"].get("/users").text
+    assert heading(shown) == "4 people may use this studio"
+    assert all(login in shown for login in STAFF)
+    assert 'href="/users"' in staff["ann"].get("/").text
+    assert 'href="/users"' not in staff["ben"].get("/").text
+    assert 'href="/trail"' in staff["ben"].get("/").text
+    assert staff["ben"].get("/users").status_code == 403
+    assert "you are a reviewer here, and this is for a steward; ask one" in staff["ben"].get("/api/v1/users").text
+    role = staff["ann"].post("/users/cora/role", data={"role": "reviewer"})
+    assert role.status_code == 303
+    assert staffed.studio.store.users.one("cora").role == UserRole.REVIEWER
+    assert staff["ann"].post("/users/cora/role", data={"role": "king"}).status_code == 422
+    assert staff["ann"].post("/users/cora/revoke").status_code == 303
+    assert heading(staff["ann"].get("/users").text) == "3 people may use this studio"
+
+
+def test_the_trail_says_who_did_what_and_no_password(staffed: Staffed) -> None:
+    staff = staffed.hire()
+    project = staff["ann"].post("/api/v1/projects", json={"name": "Shop"}).json()["id"]
+    sent = staff["dan"].put(f"/api/v1/projects/{project}/file", params={"name": "s.csv"}, content=SHOP.encode())
+    assert sent.status_code == 202
+    staff["ann"].patch(f"/api/v1/projects/{project}", json={"rule": "public"})
+    staff["ann"].delete(f"/api/v1/projects/{project}")
+    staff["ann"].delete("/api/v1/users/cora")
+    found = staffed.studio.store.trail.entries()
+    assert [(entry.kind, entry.actor) for entry in found] == [
+        *[("user-added", STUDIO)] * 4,
+        *(("entered", login) for login in STAFF),
+        ("project-added", "ann"),
+        ("uploaded", "dan"),
+        ("ordered", "dan"),
+        ("project-changed", "ann"),
+        ("project-removed", "ann"),
+        ("user-revoked", "ann"),
+    ]
+    assert found[-3].body == {"project": project, "rule": "public"}
+    everything = b"".join(staffed.studio.store.trail.lines()).decode()
+    assert [word for word in (PASSWORD, "argon2", "tea", "mug", "bob") if word in everything] == []
+
+
+def test_an_act_and_its_entry_are_one(staffed: Staffed, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = staffed.studio.store
+    project = store.add_project("Kept", {})
+
+    def fails(*_given: object, **_body: object) -> None:
+        raise RuntimeError("no room")
+
+    monkeypatch.setattr(store.trail, "note", fails)
+    acts = (
+        lambda: store.add_project("Lost", {}),
+        lambda: store.remove_project(project.id),
+        lambda: store.add_job(project.id, "run", "Lost", {}),
+        lambda: store.users.add("ann", "", PASSWORD, UserRole.STEWARD),
+    )
+    for act in acts:
+        with pytest.raises(RuntimeError, match="no room"):
+            act()
+    monkeypatch.undo()
+    assert [one.name for one in store.projects()] == ["Kept"]
+    assert store.jobs() == []
+    assert store.users.all() == []
+    assert [entry.kind for entry in store.trail.entries()] == ["project-added"]
+
+
+def test_many_acts_at_once_stay_a_chain(address: str) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    from noren.studio.store import Store
+    from noren.work.chain import verify
+
+    stores = [Store(address) for _ in range(3)]
+    with ThreadPoolExecutor(6) as threads:
+        list(threads.map(lambda number: stores[number % 3].add_project(f"P{number}", {}), range(24)))
+    found = stores[0].trail.entries()
+    verify(found)
+    assert len(found) == 24
+    for store in stores:
+        store.close()
+
+
+def test_programs_see_one_user_as_the_pages_do(staffed: Staffed) -> None:
+    ann: TestClient = staffed.hire()["ann"]
+    made = ann.post("/api/v1/users", json={"login": "eve", "password": PASSWORD, "role": "reader"})
+    assert made.status_code == 201
+    assert {key: made.json()[key] for key in ("login", "name", "role", "revoked")} == {
+        "login": "eve", "name": "eve", "role": "reader", "revoked": None,
+    }  # fmt: skip
+    assert "password" not in str(ann.get("/api/v1/users").json())
+    assert ann.post("/api/v1/users", json={"login": "eve", "password": PASSWORD, "role": "reader"}).status_code == 422
+    assert ann.post("/api/v1/users", json={"login": "x", "password": "p", "role": "king"}).status_code == 422
