@@ -13,7 +13,7 @@ export NO_MKDOCS_2_WARNING := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test studio bench bench-peers zoo reproduce docs pictures translations format lint types lock clean
+.PHONY: help setup demo test test-slow test-all checks studio bench bench-peers zoo reproduce docs pictures translations format lint types lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,10 +27,19 @@ $(STAMP): pyproject.toml requirements.lock
 demo: setup ## protect sample data, attack it, measure both and write a report into demo/
 	@$(BIN)/noren demo --out demo
 
-test: setup ## format, lint, types and every test, that of the documentation too, with coverage
+test: checks ## format, lint, types and the fast tests: run it before every commit
+	@sh tools/test.sh fast $(WORKERS)
+
+test-slow: setup ## the slow tests, and every property on more examples
+	@sh tools/test.sh slow $(WORKERS)
+
+test-all: checks ## format, lint, types and all tests, with coverage
+	@sh tools/test.sh all $(WORKERS)
+
+checks: setup
 	@$(QUIET) "ruff format" $(BIN)/ruff format --check .
 	@$(QUIET) "ruff check" $(BIN)/ruff check .
-	@sh tools/test.sh $(WORKERS)
+	@$(QUIET) mypy $(BIN)/mypy
 
 studio: setup ## open the web workbench on this machine
 	@$(BIN)/noren studio

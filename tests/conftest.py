@@ -25,11 +25,17 @@ if TYPE_CHECKING:
 
     from noren.data.frames import History
 
-# Properties are tried on the same examples everywhere; `--hypothesis-profile default` looks for new ones.
-settings.register_profile(
-    "ci", derandomize=True, deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-settings.load_profile("ci")
+# Properties are tried on the same examples everywhere, on more of them in the slow tier; `--hypothesis-profile default`
+# looks for new ones.
+for profile, examples in {"fast": 10, "thorough": 40}.items():
+    settings.register_profile(
+        profile,
+        derandomize=True,
+        deadline=None,
+        max_examples=examples,
+        suppress_health_check=[HealthCheck.function_scoped_fixture],
+    )
+settings.load_profile("fast")
 
 QUIET_BROWSER = [
     "--no-sandbox",

@@ -1,33 +1,27 @@
 #!/bin/sh
-# Check the types, then run every test in $1 processes, with coverage. Without Chromium the browser tests stay out, and
-# it is said; with CI=true that is a failure.
+# Run one tier of the tests: `test.sh fast|slow|all [PROCESSES]`. "all" measures coverage. Browser tests need Chromium and
+# Spark tests need Java: where one is missing and cannot be installed, its tests are left out; with CI=true that is a failure.
 set -eu
 cd "$(dirname "$0")/.."
-selection=
-if ! sh tools/chromium.sh; then
+tier=$1
+processes=${2:-2}
+case $tier in
+  fast) selection="not slow" profile=fast coverage= ;;
+  slow) selection="(slow or hypothesis)" profile=thorough coverage= ;;
+  all) selection="(slow or not slow)" profile=thorough coverage="--cov --cov-report= --cov-fail-under=0" ;;
+  *) echo "test.sh: the tier is fast, slow or all, not $tier" >&2 && exit 2 ;;
+esac
+leave_out() {
   [ "${CI:-}" != true ] || exit 1
-  echo "browser tests are left out"
-  selection="not browser"
-fi
-cluster=tests/cluster
-if ! sh tools/java.sh; then
-  [ "${CI:-}" != true ] || exit 1
-  echo "tests on a Spark cluster are left out"
-  cluster=
-fi
-# Without byte code and compiled kernels every process that a test starts would make its own. So they are made once, beside
-# the check of the types: kernels where one was edited since the setup; what is wrong is said by the tests.
+  echo "$1 tests are left out"
+  selection="$selection and not $1"
+}
+sh tools/chromium.sh || leave_out browser
+sh tools/java.sh || leave_out spark
+# Child processes of the tests share byte code and compiled kernels instead of making their own.
 unset PYTHONDONTWRITEBYTECODE
-trap wait EXIT
-.venv/bin/python -m noren.compile_ahead >/dev/null 2>&1 &
-.venv/bin/python -m pytest -q --collect-only >/dev/null 2>&1 &
-sh tools/quiet.sh mypy .venv/bin/mypy
-wait
-SHOW='^(SKIPPED|.*[0-9]+ passed)'
-export SHOW
-sh tools/quiet.sh tests .venv/bin/python -m pytest -q -n "${1:-2}" --dist worksteal -m "$selection" \
-  --ignore=tests/cluster --cov --cov-report= --cov-fail-under=0
-# One process for all of these: each would start a cluster of its own.
-[ -z "$cluster" ] ||
-  sh tools/quiet.sh "cluster tests" .venv/bin/python -m pytest -q $cluster --cov --cov-append --cov-report= --cov-fail-under=0
-SHOW='^TOTAL' sh tools/quiet.sh coverage .venv/bin/coverage report
+.venv/bin/python -m noren.compile_ahead >/dev/null 2>&1 || true
+export SHOW='^(SKIPPED|.*[0-9]+ passed)'
+sh tools/quiet.sh "$tier tests" .venv/bin/python -m pytest -q -n "$processes" --dist worksteal \
+  -m "$selection" --hypothesis-profile "$profile" $coverage
+[ -z "$coverage" ] || SHOW='^TOTAL' sh tools/quiet.sh coverage .venv/bin/coverage report
