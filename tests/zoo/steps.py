@@ -148,7 +148,7 @@ class Visit:
         kind = self.animal.reading.kind
         return [name for name in methods if kind in {str(one) for one in methods[name].accepts}]
 
-    def way(self, method: str, *, without: Sequence[str] = ()) -> Iterator[Outcome]:
+    def way(self, method: str) -> Iterator[Outcome]:
         """Yield what comes of protect, attack, measure, report and publish, one after another."""
         place = self.folder / method
         place.mkdir()
@@ -168,12 +168,11 @@ class Visit:
         more = ("--guess", guesses) if guesses.is_dir() else ()
         measure = noren("measure", self.file, release, *known, "--with", "all", *more, "--json")
         yield _with_json(judged("measure", measure), measure)
-        if "report" not in without:
-            page = place / "report.html"
-            report = judged("report", noren("report", self.file, release, *known, "--out", page))
-            if report.verdict == "ok" and "</html>" not in page.read_text(encoding="utf-8"):
-                report = Outcome("report", "BROKEN", "the page is not whole")
-            yield report
+        page = place / "report.html"
+        report = judged("report", noren("report", self.file, release, *known, "--out", page))
+        if report.verdict == "ok" and "</html>" not in page.read_text(encoding="utf-8"):
+            report = Outcome("report", "BROKEN", "the page is not whole")
+        yield report
         publish = judged("publish", noren("publish", release, "--out", out, "--json"))
         if publish.verdict == "ok":
             told = leaked(self.ids(), sorted(out.rglob("*")))
