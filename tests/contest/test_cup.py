@@ -54,6 +54,7 @@ def uploads_of(plan: Plan, spoiling: int) -> int:
     return 2 * (plan.teams + spoiling) + plan.teams * (min(plan.targets, others) + others)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", ["postgresql"], indirect=True)
 def test_thirteen_teams_play_2018_on_postgresql_while_everything_fails(address: str, tmp_path: Path) -> None:
     """The kinds of S0's Table 5: who hides names alone is found out, and has no rank."""
@@ -79,12 +80,12 @@ def rehearsal() -> Iterator[Rehearsal]:
         yield found
 
 
-def test_four_teams_play_2018_on_sqlite_with_faults(rehearsal: Rehearsal, noren, tmp_path: Path) -> None:
-    plan = Plan(preset("pwscup2018"), teams=4, customers=20, rows=200, faults=True, kills=2, seed=2, workers=1)
+def test_three_teams_play_2018_on_sqlite_with_faults(rehearsal: Rehearsal, noren, tmp_path: Path) -> None:
+    plan = Plan(preset("pwscup2018"), teams=3, customers=20, rows=200, faults=True, kills=3, seed=2, workers=1)
     out = tmp_path / "cup.zip"
     played = rehearsal.play(plan, out)
     must_be_whole(played, plan, uploads_of(plan, spoiling=1))
-    assert played.faults["servers killed"] == 2
+    assert (played.faults["servers killed"], played.faults["workers killed"]) == (2, 1)
     answer = noren("contest", "replay", out, "--workers", 1, "--json")
     assert answer.code == 0
     assert answer.json["ok"] is True
@@ -128,6 +129,7 @@ def the_checks_can_fail(archive: Path, played: Played) -> None:
     assert len(disagreements(board, table)) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "spoiling"), [("pwscup2017", 2), ("pwscup2016", 2)])
 def test_three_teams_play_the_older_cups(rehearsal: Rehearsal, name: str, spoiling: int) -> None:
     """2017 with a pseudonym a month, whose guesses are F̂; 2016 with pseudo records."""

@@ -179,6 +179,7 @@ def test_a_cup_is_played_by_hand(served: Served, browser: Any, tmp_path: Path) -
         read_by_all(ann)
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize("how", [{"color_scheme": "dark"}, PHONE])
 def test_the_way_in_is_read_by_everybody(served: Served, browser: Any, how: dict[str, Any]) -> None:

@@ -326,6 +326,7 @@ def own_database(postgres: str) -> Iterator[tuple[str, sa.Engine]]:
     engine.dispose()
 
 
+@pytest.mark.slow
 def test_a_database_that_goes_away_acknowledges_nothing(own_database: tuple[str, sa.Engine], tmp_path: Path) -> None:
     address, steward = own_database
     served = Served(tmp_path, address)

@@ -197,6 +197,7 @@ def test_a_lost_worker_is_told_of_in_the_readers_language(address: str) -> None:
     store.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", ["postgresql"], indirect=True)
 def test_a_database_that_goes_away_in_a_change_leaves_nothing(store: ContestStore) -> None:
     begun(store)

@@ -135,6 +135,7 @@ def test_who_waits_longest_comes_first_in_whichever_queue(queue: Queue) -> None:
 # --- leases -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("address", ["sqlite", "postgresql"], indirect=True)
 def test_the_job_of_a_killed_process_is_taken_up_after_its_lease(make: Maker, address: str) -> None:
     queue = make()
     add(queue, "a")
