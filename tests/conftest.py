@@ -37,6 +37,13 @@ for profile, examples in {"fast": 10, "thorough": 40}.items():
     )
 settings.load_profile("fast")
 
+
+def examples(number: int) -> settings:
+    """Try a property on ``number`` examples in the slow tier, on a fifth of them (at least 10) in the fast one."""
+    thorough = settings().max_examples >= settings.get_profile("thorough").max_examples
+    return settings(max_examples=number if thorough else max(10, number // 5))
+
+
 QUIET_BROWSER = [
     "--no-sandbox",
     "--disable-gpu",
@@ -52,6 +59,8 @@ PATIENCE = 180.0
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
+
+NO_PUBLISHED_DATA = "the published data are not beside this checkout"
 
 MEASURED = Coverage.current() is not None
 """Whether coverage is measured."""
@@ -92,6 +101,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         cases[test] += 1
         if cases[test] > TRACED_CASES:
             item.add_marker("no_cover")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many tests were skipped for each reason, one line per reason."""
+    reasons = Counter(
+        report.longrepr[2].removeprefix("Skipped: ")
+        for report in terminalreporter.stats.get("skipped", [])
+        if isinstance(report.longrepr, tuple)
+    )
+    for reason, number in sorted(reasons.items()):
+        terminalreporter.write_line(f"SKIPPED [{number}] {reason}")
 
 
 @contextlib.contextmanager
@@ -142,7 +162,7 @@ def traced_surroundings() -> dict[str, str]:
 def shared() -> Path:
     """The folder of public data and official judges' outputs beside the checkout; skips where it is absent."""
     if not (SHARED / "oracles" / "INDEX.json").exists():
-        pytest.skip("the published data are not beside this checkout")
+        pytest.skip(NO_PUBLISHED_DATA)
     return SHARED
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.conftest import examples
 
 from noren.attacks import attacks
 from noren.attacks.unique_rows import UniqueRows
@@ -126,7 +127,7 @@ ROW = st.tuples(st.sampled_from("123"), st.sampled_from(["A", "B", "C"]), st.sam
 
 
 @given(known=st.lists(ROW, min_size=1, max_size=12), seen=st.lists(ROW, min_size=1, max_size=12))
-@settings(deadline=None, max_examples=60)
+@examples(60)
 def test_against_plain_python(
     known: list[tuple[str, str, str]], seen: list[tuple[str, str, str]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from tests.conftest import examples
 
 from noren.data.checks.pwscup2017 import COLUMNS, GUESS_COLUMNS, check_guess, check_release
 from noren.data.checks.report import Report
@@ -469,7 +470,7 @@ def test_damaged_guesses_are_judged_as_row_by_row(original: Path, tmp_path: Path
     assert 80 < sum(verdicts) < 400
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(100)
 @given(
     content=st.one_of(
         st.binary(max_size=200),

@@ -6,8 +6,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.conftest import examples
 
 from noren.data.frames import Table
 from noren.data.hierarchies.builders import BUILDERS, build, builder_of, builders_for, class_sizes
@@ -299,7 +300,7 @@ def by_brute_force(names: list[str], threshold: float) -> list[int]:
     ]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.lists(st.text("ab c", min_size=1, max_size=6).filter(str.strip), min_size=1, max_size=12, unique=True))
 def test_likeness_is_what_one_would_do_by_hand(names: list[str]) -> None:
     plain = sorted({" ".join(name.split()) for name in names})
@@ -396,14 +397,14 @@ WORDS = {"widths": "3, 6", "quantiles": "6, 3", "cuts": "-5, 0, 7 / 0", "prefix"
          "similarity": "0.8, 0.4", "values": "", "usual": ""}  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.sampled_from(sorted(WORDS)), st.lists(st.integers(-30, 30), min_size=1, max_size=30))
 def test_every_level_nests_and_lists_every_value(by: str, numbers: list[int]) -> None:
     found = built(by, WORDS[by], numbers, type="integer")
     assert {str(number) for number in numbers} <= set(found)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     st.sampled_from(["week, week-year", "month, quarter, year, decade", "era-month, era-year, era"]),
     st.lists(st.dates(dt.date(1860, 1, 1), dt.date(2100, 1, 1)), min_size=1, max_size=20),

@@ -12,8 +12,9 @@ from statistics import NormalDist
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.conftest import examples
 
 from noren.data.samples import generator as samples
 from noren.data.samples.generator import generate, master, shape
@@ -95,7 +96,7 @@ def test_every_size_is_exact(customers: int, rows: int, items: int) -> None:
     check_promises(whole(customers, rows, items, seed=3), customers, rows, items)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.data())
 def test_small_sizes_are_exact(data: st.DataObject) -> None:
     customers = data.draw(st.integers(1, 30))

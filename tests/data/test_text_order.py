@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.conftest import examples
 
 from noren.data.formats import text_order
 from noren.data.formats.spelling import Spelling
@@ -45,7 +46,7 @@ def by_lines(table: Table) -> list[int]:
 
 
 @given(ROWS)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_the_order_is_that_of_the_lines(rows: list[tuple[str | None, float | None, str | None, str | None]]) -> None:
     table = table_of(rows)
     assert order_by_text(table.frame, SCHEMA.columns, table.spelling).to_list() == by_lines(table)

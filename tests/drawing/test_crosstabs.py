@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.conftest import examples
 
 from noren import api
 from noren.data.frames import History, Table
@@ -105,7 +106,7 @@ cells = st.none() | st.tuples(st.integers(0, 9), st.integers(0, 6)).map(lambda e
 sets = st.none() | st.lists(st.sampled_from("abz"), max_size=3, unique=True)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(st.tuples(cells, sets), min_size=1, max_size=12))
 def test_a_table_is_the_sum_of_the_rows_products(rows: list[tuple[dict[str, int] | None, list[str] | None]]) -> None:
     columns = {"n": {"role": "quasi", "type": "integer"}, "t": {"role": "quasi"}}

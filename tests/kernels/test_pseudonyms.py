@@ -2,15 +2,16 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.conftest import examples
 
 from noren.errors import ParameterError
 from noren.kernels.pseudonyms import MOST_PSEUDONYMS, pseudonyms
 
 
 @given(count=st.integers(0, 3000), seed=st.integers(0, 2**128 - 1))
-@settings(deadline=None, max_examples=60)
+@examples(60)
 def test_distinct_positive_numbers_of_equal_length(count: int, seed: int) -> None:
     texts = [str(name) for name in pseudonyms(count, seed).tolist()]
     assert len(set(texts)) == count

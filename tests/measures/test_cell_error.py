@@ -8,8 +8,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.conftest import examples
 
 from noren.data.formats.official import read_rows
 from noren.data.frames import History, Table
@@ -191,7 +192,7 @@ SPREADS = st.tuples(*[st.one_of(st.none(), st.integers(-5, 12))] * 6)
 
 
 @given(rows=st.lists(st.tuples(VALUES, SPREADS, st.sets(st.sampled_from("PQRS"), max_size=4)), min_size=2, max_size=12))
-@settings(deadline=None, max_examples=60)
+@examples(60)
 def test_the_mean_error_over_all_draws(rows: list[Any], tmp_path_factory: pytest.TempPathFactory) -> None:
     def day(at: int) -> str:
         return f"2010/12/{at + 1}" if at < 31 else f"2011/1/{at - 30}"

@@ -8,8 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 import rustworkx
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.conftest import examples
 
 from noren.data.arrays import people
 from noren.data.cells import contains
@@ -163,7 +164,7 @@ ROWS = st.lists(
 ).filter(lambda rows: len({r[0] for r in rows}) > 1)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(ROWS, st.integers(2, 7), st.booleans())
 def test_any_history_is_shared_by_k_at_the_stated_error(rows: list[Any], k: int, suppress: bool) -> None:
     original = of_rows(rows)
@@ -179,7 +180,7 @@ def test_any_history_is_shared_by_k_at_the_stated_error(rows: list[Any], k: int,
         assert notes["U"] <= value(original, by_count) + 1e-9
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(ROWS, st.data())
 def test_missing_values_cost_what_is_measured(rows: list[Any], data: st.DataObject) -> None:
     original = of_rows(rows)

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.conftest import examples
 
 from noren.data.checks import check_release
 from noren.data.formats.official import read_rows
@@ -49,7 +50,7 @@ def test_only_names_change_and_spelling_stays(spelled: History) -> None:
 
 
 @given(customers=st.lists(st.sampled_from("abcdefghij"), min_size=1, max_size=40), seed=st.integers(0, 2**64))
-@settings(deadline=None, max_examples=40)
+@examples(40)
 def test_one_name_for_each_customer(customers: list[str], seed: int) -> None:
     original = history(customers)
     aligned = Pseudonymize().protect(original, seed=seed).aligned()

@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from tests.conftest import examples
 
 import noren
 from noren.api import measure, protect, reconstruct
@@ -331,7 +332,7 @@ def coded() -> tuple[Perturbation, list[NDArray[np.int64]]]:
     return plan, plan.codes(people(300).frame)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(st.integers(0, 300), max_size=6), st.integers(0, 2**62), st.randoms(use_true_random=False))
 def test_rows_are_perturbed_by_their_place_alone(cuts: list[int], seed: int, order: random.Random) -> None:
     # whatever the blocks are, and in whatever order they are worked on

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.conftest import NO_PUBLISHED_DATA
 from tests.papers.conftest import SHARED, few_members
 
 import noren
@@ -69,7 +70,7 @@ def test_the_loader_reads_tables_and_other_shops(adult, tmp_path) -> None:
     _table, release = adult
     assert loaded(published(release, tmp_path / "adult")) == expected(release)
     if not SHARED.is_dir():
-        pytest.skip("the published data are not here")
+        pytest.skip(NO_PUBLISHED_DATA)
     few_members("cdnow.parquet", "customer_id", 12).write_parquet(tmp_path / "few.parquet")
     data = read(tmp_path / "few.parquet", None, customer="customer_id").data
     release = noren.protect(data, "generalize-by-count", k=3, seed=1)

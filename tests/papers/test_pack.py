@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import polars as pl
 import pytest
+from tests.conftest import NO_PUBLISHED_DATA
 from tests.papers.conftest import SHARED, few_members
 
 import noren
@@ -286,7 +287,7 @@ def test_an_original_that_is_another_is_refused(adult, shop) -> None:
     assert case_of(handed_out, table).verdict.evidence == ()
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the published data are not here")
+@pytest.mark.skipif(not SHARED.is_dir(), reason=NO_PUBLISHED_DATA)
 @pytest.mark.parametrize(
     ("file", "customer"), [("groceries_members.parquet", "Member_number"), ("cdnow.parquet", "customer_id")]
 )

@@ -7,8 +7,9 @@ from math import comb, factorial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.conftest import examples
 
 from noren.errors import ParameterError
 from noren.kernels.judging.survival import DEEPEST, best_plan, fixed_points, plans, satisfies_h0
@@ -218,7 +219,7 @@ def test_no_strategy_is_better(sizes: list[int], bound: Bound, p: Fraction, alph
     bound=st.sampled_from(["paper", "sharp"]),
     alpha=st.sampled_from([Fraction(1, 5), Fraction(1, 20), Fraction(1, 100)]),
 )
-@settings(max_examples=25)
+@examples(25)
 def test_no_strategy_is_better_anywhere(sizes: list[int], bound: Bound, alpha: Fraction) -> None:
     p = Fraction(1, 3)
     assert best_plan(sizes, bound, p, alpha).chance == pytest.approx(best_of_all(sizes, bound, p, alpha), abs=1e-12)
@@ -269,7 +270,7 @@ def test_pairs_of_however_many(people: int) -> None:
     p=st.sampled_from([Fraction(1, 3), Fraction(1, 10), Fraction(3, 5)]),
     alpha=st.sampled_from([Fraction(1, 5), Fraction(1, 2000)]),
 )
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_the_bound_holds_for_every_plan_and_spares_none_that_is_best(
     sizes: list[int], bound: Bound, p: Fraction, alpha: Fraction
 ) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.conftest import examples
 from tests.kernels.sharing.laid_examples import histories
 
 from noren.kernels.sharing.blocks import FEATURES, blocks_of, customer_features
@@ -13,7 +14,7 @@ from noren.kernels.sharing.blocks import FEATURES, blocks_of, customer_features
 COUNTS = st.lists(st.integers(1, 9), min_size=2, max_size=60)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(COUNTS, st.integers(2, 5), st.integers(2, 20))
 def test_blocks_hold_everybody_once_in_whole_groups(counts: list[int], k: int, size: int) -> None:
     blocks = blocks_of(customer_features(histories(counts, 1)), k, size)

@@ -6,8 +6,9 @@ import itertools
 import numpy as np
 import pytest
 import rustworkx
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.conftest import examples
 from tests.kernels.sharing.laid_examples import cheapest_group, histories, partitions, row_cost
 
 from noren.kernels.sharing.alignment import LaidRows, laid_rows
@@ -111,7 +112,7 @@ def test_the_share_of_distances_is_the_largest(k: int) -> None:
     assert np.all(np.sum(points**2 - points + 0.5, axis=1) >= share * points @ d - 1e-9)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     st.integers(2, 6),
     st.integers(0, 10**6),
@@ -231,7 +232,7 @@ def test_what_would_take_long_is_not_closed(monkeypatch: pytest.MonkeyPatch) -> 
     assert closed_pairs(table, cheapest_factor(table, 1), np.array([[0, 1], [2, 3]])) is None
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.integers(0, 10**6), st.booleans())
 def test_pair_costs_are_a_distance(seed: int, missing: bool) -> None:
     cost = all_costs(PairTable(tied(5, seed, 5, rows=3, missing=missing), pair_tariff(2, suppress=True)))
