@@ -86,7 +86,7 @@ def complaints(words: Sequence[str], made_up: frozenset[str] = frozenset()) -> l
         return [f"make has no target {word}" for word in rest if "=" not in word and word not in targets]
     if program in ("python", "pytest", "sh"):
         files = [word for word in rest if "/" in word and not word.startswith("-")]
-        return [f"there is no {word}" for word in files if not (ROOT / word).exists()]
+        return [f"there is no {word}" for word in files if word not in made_up and not (ROOT / word).exists()]
     return []
 
 

@@ -216,9 +216,15 @@ def look_up(block: Block, made_up: frozenset[str]) -> None:
         for line in logical_lines(text if block.language == "console" else block.text):
             wrong += [said for words in parts(line) for said in complaints(words, made_up)]
     elif block.language == "python" and block.reason != "a part of a file":
-        wrong = missing_imports(block.text)
+        wrong = missing_imports(_source(block.text))
     if wrong:
         raise WrongPageError("; ".join(wrong))
+
+
+def _source(text: str) -> str:
+    """Return the Python of a block without prompts and answers."""
+    examples = doctest.DocTestParser().get_examples(text)
+    return "".join(example.source for example in examples) if examples else text
 
 
 def parse_data(language: str, text: str) -> None:

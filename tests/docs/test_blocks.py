@@ -10,12 +10,27 @@ import markdown
 import pytest
 from tests.docs.blocks import LANGUAGES, REASONS, ROOT, WrongPageError, pages, parse_page, read_page
 from tests.docs.commands import quoted_complaints
-from tests.docs.stories import Story
+from tests.docs.stories import Story, look_up
 
 from noren.i18n import active_language
 
 PUBLISHED = (ROOT.parent / "shared" / "data").is_dir()
 PAGES = pages()
+_TO_RUN = re.compile(r"^\s*```(sh|console|python)\b", re.MULTILINE)
+RUN = [place for place in PAGES if _TO_RUN.search((ROOT / place).read_text(encoding="utf-8"))]
+"""The pages with something to run."""
+SLOW = {
+    "docs/api.md",
+    "docs/concepts.md",
+    "docs/data/card.md",
+    "docs/data/categories.md",
+    "docs/explore.md",
+    "docs/guide/researcher.md",
+    "docs/guide/steward.md",
+    "docs/report.md",
+    "docs/studio.md",
+}
+"""The pages that take more than two seconds of a processor; so are those in Japanese, which repeat commands."""
 FATES = {"run", "compared", "parsed", "parsed and written", "shown", "shown after a block that is not run"} | {
     f"looked up: {reason}" for reason in (*REASONS, "no published data here")
 }
@@ -46,10 +61,7 @@ def test_every_page_is_read() -> None:
     assert len(PAGES) == len(set(PAGES))
 
 
-@pytest.mark.parametrize("place", PAGES)
-def test_a_page_does_what_it_says(place: str, tmp_path: Path) -> None:
-    folder = tmp_path / "story"
-    folder.mkdir()
+def check(place: str, folder: Path) -> None:
     page = read_page(place)
     story = Story(page, folder, published=PUBLISHED)
     story.run()
@@ -57,19 +69,47 @@ def test_a_page_does_what_it_says(place: str, tmp_path: Path) -> None:
     assert set(story.fates) <= FATES
 
 
-@pytest.mark.parametrize("place", PAGES)
-def test_what_a_sentence_quotes_exists(place: str) -> None:
-    page = read_page(place)
-    wrong = [f"{place}:{line}: `{said}`: {'; '.join(found)}" for line, said in page.spans
-             if (found := quoted_complaints(said, page.made_up))]  # fmt: skip
+@pytest.mark.parametrize(
+    "place",
+    [
+        pytest.param(place, marks=pytest.mark.slow if place in SLOW or place.startswith("docs/ja/") else ())
+        for place in RUN
+    ],
+)
+def test_a_page_does_what_it_says(place: str, tmp_path: Path) -> None:
+    (tmp_path / "story").mkdir()
+    check(place, tmp_path / "story")
+
+
+def test_pages_with_nothing_to_run_keep_to_the_conventions(tmp_path: Path) -> None:
+    for place in set(PAGES) - set(RUN):
+        check(place, tmp_path)
+
+
+def test_what_pages_name_exists() -> None:
+    """Also where nothing is run, or in the slow tier alone: commands and flags in blocks, and what sentences quote."""
+    wrong = []
+    for place in PAGES:
+        page = read_page(place)
+        for line, span in page.spans:
+            wrong += [f"{place}:{line}: `{span}`: {said}" for said in quoted_complaints(span, page.made_up)]
+        for one in page.blocks:
+            try:
+                look_up(one, page.made_up)
+            except WrongPageError as error:
+                wrong.append(f"{one.where}: {error}")
     assert wrong == []
 
 
-@pytest.mark.parametrize("place", PAGES)
-def test_no_block_is_overlooked(place: str) -> None:
+def test_no_block_is_overlooked() -> None:
     """An indented block, or a fence that we read otherwise than the site does, would never be run."""
-    text = (ROOT / place).read_text(encoding="utf-8")
-    assert markdown.markdown(text, extensions=MARKDOWN).count("<pre>") == len(parse_page(place, text).blocks)
+    overlooked = []
+    for place in PAGES:
+        text = (ROOT / place).read_text(encoding="utf-8")
+        shown = markdown.markdown(text, extensions=MARKDOWN).count("<pre>")
+        if shown != len(parse_page(place, text).blocks):
+            overlooked.append(place)
+    assert overlooked == []
 
 
 def test_the_conventions_are_told() -> None:

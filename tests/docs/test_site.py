@@ -96,16 +96,19 @@ def pages() -> Iterator[Path]:
     return (page for page in sorted(DOCS.rglob("*.md")))
 
 
+@pytest.mark.slow
 def test_every_page_is_built(site: Path) -> None:
     built = {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
     assert built == {html_of(page) for page in pages()} | {"404.html"}
 
 
+@pytest.mark.slow
 def test_every_page_is_in_the_navigation(site: Path) -> None:
     leads_to = read(site / "architecture.html").leads_to
     assert {html_of(page) for page in pages()} - {"architecture.html"} <= leads_to
 
 
+@pytest.mark.slow
 def test_pages_load_nothing_from_elsewhere(site: Path) -> None:
     built = list(site.rglob("*.html"))
     loaded = {path: read(path).loaded for path in built}
@@ -113,6 +116,7 @@ def test_pages_load_nothing_from_elsewhere(site: Path) -> None:
     assert [(path.name, a) for path, found in loaded.items() for a in found if is_elsewhere(a)] == []
 
 
+@pytest.mark.slow
 def test_styles_load_nothing_from_elsewhere(site: Path) -> None:
     sheets = [*site.rglob("*.css"), *site.rglob("*.html")]
     assert any(sheet.name == "noren.css" for sheet in sheets)
@@ -122,6 +126,7 @@ def test_styles_load_nothing_from_elsewhere(site: Path) -> None:
     assert found == []
 
 
+@pytest.mark.slow
 def test_what_a_page_loads_from_the_site_is_there(site: Path) -> None:
     gone = [
         (path.name, address)
@@ -145,6 +150,7 @@ def test_an_address_elsewhere_is_told(address: str) -> None:
     assert [is_elsewhere(found) for found in STYLE_ADDRESS.findall(f"a {{ b: url('{address}') }}")] == [True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", ["[lost](nowhere.md)", "[lost](#nowhere)", '--8<-- "nowhere.md"'])
 def test_a_broken_link_fails_the_build(tmp_path: Path, broken: str) -> None:
     docs = tmp_path / "docs"
@@ -191,6 +197,7 @@ def search(browser: Browser, root: str, words: str) -> list[str]:
     return [str(address).removeprefix(f"{root}/") for address in results]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "first"),
     [
@@ -210,5 +217,6 @@ def test_the_site_opened_from_a_folder_can_be_searched(
     assert found[:1] == ([first] if first else [])
 
 
+@pytest.mark.slow
 def test_a_served_site_answers_the_same(browser: Browser, site: Path, served: str) -> None:
     assert search(browser, served, "同値類") == search(browser, site.as_uri(), "同値類")
