@@ -1,19 +1,16 @@
-"""A studio that runs in a process of its own, and programs that use it; people's browsers are in ``browsing``."""
+"""Studios in this process and in processes of their own, with projects to look at."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import platform
 import re
 import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +18,7 @@ import httpx
 import pytest
 from tests.conftest import PATIENCE, traced_surroundings
 from tests.studio.browsing import watched
+from tests.studio.in_process import InProcess, Program, Server, lay_bundle
 from tests.studio.quiet import Quiet
 
 from noren.studio.folders import write_json
@@ -49,26 +47,16 @@ def lasting_port() -> int:
     raise AssertionError("no port is free")
 
 
-class Program(httpx.Client):
-    """A program that uses a studio: cookie and token ready."""
-
-    def __init__(self, server: Running, language: str) -> None:
-        super().__init__(base_url=server.address, timeout=PATIENCE, headers={"Accept-Language": language})
-        self.server = server
-        self.headers["X-CSRF-Token"] = self.get("/api/v1/session").json()["csrf"]
-
-
-class Running:
+class Running(Server):
     """A studio in a process of its own; it can be stopped, killed and started again on the same folder."""
 
     def __init__(self, folder: Path, *options: str, port: int = 0, measured_workers: bool = False) -> None:
         self.folder, self.options, self.port = folder, options, port
         self.program = ("-m", "noren") if measured_workers else ("-c", MEASURED_ALONE)
-        self.address = ""
         self.process: subprocess.Popen[str] | None = None
 
     def start(self) -> Running:
-        _lay_bundle(self.folder)
+        lay_bundle(self.folder)
         command = [sys.executable, *self.program, "studio", "--no-open", "--data-dir", str(self.folder)]
         command += ["--port", str(self.port), *self.options]
         self.process = subprocess.Popen(
@@ -109,42 +97,17 @@ class Running:
         assert self.process.stderr is not None
         self.process.stderr.close()
 
-    def client(self, language: str = "en") -> Program:
-        """Return a program that uses the studio."""
-        return Program(self, language)
-
-
-@cache
-def _bundle() -> tuple[str, bytes]:
-    """Return the charts' script, which takes two seconds to make."""
-    from noren.web.bundle import Bundle
-
-    with tempfile.TemporaryDirectory() as name:
-        made = Bundle(Path(name)).ready()
-        return made.name, made.read_bytes()
-
-
-def _lay_bundle(folder: Path) -> None:
-    """Put the charts' script where a studio keeps it, as a studio that was open before has it."""
-    name, content = _bundle()
-    place = folder / "bundle"
-    if not place.exists():
-        place.mkdir(parents=True, mode=0o700)
-        (place / name).touch(mode=0o600)
-        (place / name).write_bytes(content)
-    if not (folder / "machine.json").exists():  # its machine is known: nothing is measured beside the tests
-        write_json(folder / "machine.json", {"machine": platform.node(), "timings": []})
-
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    running = Running(tmp_path_factory.mktemp("studio")).start()
-    yield running
-    running.stop()
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcess]:
+    """A studio of this process, for all tests that do not stop it."""
+    made = InProcess(tmp_path_factory.mktemp("studio"))
+    yield made
+    made.stop()
 
 
 @pytest.fixture
-def client(server: Running) -> Iterator[Program]:
+def client(server: Server) -> Iterator[Program]:
     with contextlib.closing(server.client()) as client:
         yield client
 
@@ -158,14 +121,14 @@ def quiet(tmp_path: Path) -> Iterator[Quiet]:
 
 
 @pytest.fixture
-def browser_page(server: Running, browser: Any) -> Iterator[Any]:
+def browser_page(server: Server, browser: Any) -> Iterator[Any]:
     """A page of a browser that fails the test on errors of scripts and on requests that leave the machine."""
     with watched(browser, server.address) as page:
         yield page
 
 
 @pytest.fixture(scope="session")
-def shop(server: Running) -> str:
+def shop(server: Server) -> str:
     """A project with made-up purchases, for whoever changes nothing of it."""
     return laid_project(server, "Shop", sample="history")
 
@@ -203,7 +166,7 @@ def small_project(client: Program, folder: Path, customers: int = 30, rows: int 
 
 
 def laid_project(
-    server: Running, name: str, *, sample: str | None = None, file: Path | None = None, preset: str | None = None
+    server: Server, name: str, *, sample: str | None = None, file: Path | None = None, preset: str | None = None
 ) -> str:
     """Return a new project whose data were read as a worker reads them, but here, where all is loaded already."""
     before = os.umask(0o077)  # as a worker has it
@@ -213,7 +176,7 @@ def laid_project(
         os.umask(before)
 
 
-def _laid_project(server: Running, name: str, sample: str | None, file: Path | None, preset: str | None) -> str:
+def _laid_project(server: Server, name: str, sample: str | None, file: Path | None, preset: str | None) -> str:
     from noren.data.schema import Schema
     from noren.progress import silent
     from noren.studio.folders import Folders

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from tests.studio.conftest import Running, laid_project, wait_for
+from tests.studio.conftest import laid_project, wait_for
+from tests.studio.in_process import Server
 
 SEED = 731_046_582_904_117
 """Too large to be tried, so that a page does not warn; easy to find in a text that tells it."""
@@ -74,13 +75,13 @@ def people_file(folder: Path) -> Path:
     return folder / "people.csv"
 
 
-def finished_runs(server: Running) -> Finished:
+def finished_runs(server: Server) -> Finished:
     """Return the finished runs of a studio, made when first asked for."""
     return _made(server)
 
 
 @cache
-def _made(server: Running) -> Finished:
+def _made(server: Server) -> Finished:
     with tempfile.TemporaryDirectory() as name, closing(server.client()) as client:
         history = laid_project(server, "Shop “A”: 2026/店", file=history_file(Path(name)), preset="pwscup2018")
         people = laid_project(server, "People", file=people_file(Path(name)), preset="people")

@@ -11,13 +11,11 @@ from unittest import mock
 import httpx
 from starlette.testclient import TestClient
 
-from noren.errors import NorenError
 from noren.progress import silent
 from noren.studio.app import make_app
-from noren.studio.reasons import told_error
 from noren.studio.service import Studio
 from noren.studio.store import Job, State
-from noren.studio.work import reading
+from noren.studio.worker import perform
 from noren.web.settings import Settings
 
 SHOP = (
@@ -44,17 +42,12 @@ class Quiet:
 
     def _do(self, job: Job) -> None:
         folder = self.studio.job_folder(job)
-        folder.mkdir(parents=True)
-        try:
-            with mock.patch("noren.i18n._remembering", new=True):  # as in a worker
-                summary = reading.do(job.order, folder, silent)
-        except NorenError as error:
-            self.studio.store.change_job(
-                job.id, state=State.FAILED, error=told_error(error, job.order.get("file_name"))
-            )
-        else:
-            self.studio._done(job, summary)
-            self.studio.store.change_job(job.id, state=State.DONE, summary=summary)
+        folder.mkdir(parents=True, exist_ok=True)
+        with mock.patch("noren.i18n._remembering", new=True):  # as in a worker
+            last = perform(job.order, folder, silent)
+        if "summary" in last:
+            self.studio._done(job, last["summary"])
+        self.studio.store.change_job(job.id, state=State.DONE if "summary" in last else State.FAILED, done=1.0, **last)
 
     def upload(self, content: str | bytes, name: str = "data.csv") -> str:
         project = self.studio.new_project("Mine").id

@@ -17,10 +17,7 @@ from tests.studio.quiet import Quiet
 from noren.api import sample
 from noren.data.reading import write
 from noren.data.schema import Schema
-from noren.progress import silent
-from noren.studio.store import Job, State
 from noren.studio.users import UserRole
-from noren.studio.work import do
 
 PASSWORD = "correct horse battery"
 SEED = 731_046_582_904_117
@@ -39,14 +36,6 @@ class Staffed(Quiet):
     def __init__(self, folder: Path, **settings: Any) -> None:
         super().__init__(folder, **settings)
         self.folder = folder
-
-    def _do(self, job: Job) -> None:
-        folder = self.studio.job_folder(job)
-        folder.mkdir(parents=True, exist_ok=True)
-        with mock.patch("noren.i18n._remembering", new=True):
-            summary = do(job.order, folder, silent)
-        self.studio._done(job, summary)
-        self.studio.store.change_job(job.id, state=State.DONE, done=1.0, summary=summary)
 
     def hire(self) -> dict[str, TestClient]:
         """Add the users, and return their browsers."""

@@ -1,4 +1,4 @@
-"""Background work with a real server: it outlives what happens to servers, workers and people's browsers."""
+"""Background work: it outlives what happens to servers, workers and people's browsers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 from tests.conftest import PATIENCE
-from tests.studio.conftest import Program, Running, ready_project, small_project, until, wait_for
+from tests.studio.conftest import Running, ready_project, small_project, until, wait_for
+from tests.studio.in_process import Program, Server
 
 from noren.studio import worker
 from noren.studio.store import State, Store
@@ -77,6 +78,13 @@ def sample(own: Running) -> str:
         return ready_project(client)
 
 
+@pytest.fixture(params=["here", pytest.param("process", marks=pytest.mark.slow)])
+def either(request: pytest.FixtureRequest) -> Server:
+    """A studio in this process, and one in a process of its own with workers of its own."""
+    found: Server = request.getfixturevalue({"here": "server", "process": "own"}[request.param])
+    return found
+
+
 # --- the server ends ------------------------------------------------------------------------------------------
 
 
@@ -100,6 +108,7 @@ def test_a_killed_server_goes_on_and_gives_the_same_bytes(own: Running, project:
     store.close()
 
 
+@pytest.mark.slow
 def test_a_kind_stop_keeps_what_was_under_way(own: Running, project: str) -> None:
     with closing(own.client()) as client:
         job = started(client, project, order(k=3, effort="quick", seed=6))
@@ -121,6 +130,7 @@ def test_a_kind_stop_keeps_what_was_under_way(own: Running, project: str) -> Non
     store.close()
 
 
+@pytest.mark.slow
 def test_a_job_that_brings_the_server_down_is_left_alone_at_last(own: Running, sample: str) -> None:
     with closing(own.client()) as client:
         job = started(client, sample, LONG)
@@ -139,6 +149,7 @@ def test_a_job_that_brings_the_server_down_is_left_alone_at_last(own: Running, s
     assert workers(own.folder) == []
 
 
+@pytest.mark.slow
 def test_one_folder_has_one_studio(own: Running) -> None:
     command = [sys.executable, "-m", "noren", "studio", "--no-open", "--port", "0", "--data-dir", str(own.folder)]
     other = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
@@ -174,6 +185,7 @@ worker.main(Path({folder!r}))
 # --- a worker ends --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_worker_killed_by_the_system_is_told(own: Running, sample: str) -> None:
     with closing(own.client()) as client:
         job = started(client, sample, LONG)
@@ -184,6 +196,7 @@ def test_a_worker_killed_by_the_system_is_told(own: Running, sample: str) -> Non
         assert "the worker was killed" in said["error"]["message"]
 
 
+@pytest.mark.slow
 def test_cancel_ends_the_worker_and_leaves_nothing_behind(own: Running, sample: str) -> None:
     with closing(own.client()) as client:
         job = started(client, sample, LONG)
@@ -197,6 +210,7 @@ def test_cancel_ends_the_worker_and_leaves_nothing_behind(own: Running, sample: 
         assert refused.status_code == 409
 
 
+@pytest.mark.slow
 def test_what_waits_is_cancelled_before_it_begins(own: Running, sample: str) -> None:
     with closing(own.client()) as client:
         posted = [client.post(f"/api/v1/projects/{sample}/runs", json=LONG).json()["id"] for _ in range(3)]
@@ -217,6 +231,7 @@ def test_what_waits_is_cancelled_before_it_begins(own: Running, sample: str) -> 
 # --- several at once ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_several_jobs_share_the_workers(own: Running, project: str) -> None:
     most, ended = 0, threading.Event()
 
@@ -241,9 +256,9 @@ def test_several_jobs_share_the_workers(own: Running, project: str) -> None:
     assert error == sorted(error)  # a larger k costs more
 
 
-def test_enough_keeps_the_best_so_far(own: Running, sample: str) -> None:
-    with closing(own.client()) as client:
-        job = started(client, sample, LONG)
+def test_enough_keeps_the_best_so_far(either: Server) -> None:
+    with closing(either.client()) as client:
+        job = started(client, ready_project(client), LONG)
         before = until(
             lambda: said if (said := client.get(f"/api/v1/jobs/{job}").json())["can_stop"] else None, "a first best"
         )
@@ -263,22 +278,24 @@ def test_enough_keeps_the_best_so_far(own: Running, sample: str) -> None:
         assert min(result["class_sizes"]["from"]) >= 3  # the promise stands
 
 
-def test_a_method_without_a_search_cannot_be_stopped_early(own: Running, project: str) -> None:
-    with closing(own.client()) as client:
+def test_a_method_without_a_search_cannot_be_stopped_early(either: Server) -> None:
+    with closing(either.client()) as client:
+        project = ready_project(client)
         job = client.post(f"/api/v1/projects/{project}/runs", json=order("thin")).json()["id"]
         assert client.post(f"/api/v1/jobs/{job}/enough").status_code == 409
         assert wait_for(client, job)["state"] == "done"
 
 
-def test_two_tabs_see_the_same(own: Running, project: str) -> None:
+def test_two_tabs_see_the_same(either: Server) -> None:
     def heard(address: str, told: list[dict[str, Any]]) -> None:
-        with closing(own.client()) as tab, tab.stream("GET", address) as events:
+        with closing(either.client()) as tab, tab.stream("GET", address) as events:
             told.extend(json.loads(line[6:]) for line in events.iter_lines() if line.startswith("data: {"))
 
     def shares(told: list[dict[str, Any]]) -> list[float]:
         return [said["done"] for said in told if "done" in said]
 
-    with closing(own.client()) as client:
+    with closing(either.client()) as client:
+        project = ready_project(client)
         job = client.post(f"/api/v1/projects/{project}/runs", json=LONG).json()["id"]
         tabs: list[list[dict[str, Any]]] = [[], []]
         threads = [threading.Thread(target=heard, args=(f"/api/v1/jobs/{job}/events", told)) for told in tabs]
@@ -297,6 +314,7 @@ def test_two_tabs_see_the_same(own: Running, project: str) -> None:
     assert [said["state"] for said in late if "state" in said] == ["done"]
 
 
+@pytest.mark.slow
 def test_a_project_is_removed_with_all_that_runs_in_it(own: Running, tmp_path: Path) -> None:
     with closing(own.client()) as client:
         name = ready_project(client, name="Short-lived")
@@ -310,9 +328,8 @@ def test_a_project_is_removed_with_all_that_runs_in_it(own: Running, tmp_path: P
 
 def test_the_last_best_is_told_however_soon_it_came(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[dict[str, Any]] = []
-    monkeypatch.setattr(worker, "say", said.append)
     monkeypatch.setattr(worker, "_EVERY", 3600.0)
-    teller = worker._Teller()
+    teller = worker.Teller(said.append)
     for best in (0.5, 0.4, 0.3):
         teller(0.2, "searching", best)
     teller(0.9, "measuring")

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from tests.studio.conftest import Program, Running, until, wait_for
+from tests.studio.conftest import Running, until, wait_for
+from tests.studio.in_process import Program
 from tests.studio.test_jobs import LONG, order, workers
 
 from noren.studio.store import Store
@@ -36,6 +37,7 @@ def ordered(client: Program, project: str) -> str:
     return job
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", ["postgresql"], indirect=True)
 def test_two_servers_share_the_work(pair: tuple[Running, Running], address: str) -> None:
     one, other = pair

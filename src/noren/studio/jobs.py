@@ -241,7 +241,7 @@ class Jobs:
 
     def _watch(self, job: Job, folder: Path, claim: Claim) -> tuple[int, dict[str, Any]]:
         told: dict[str, Any] = {}
-        saved, live = 0.0, Live(State.RUNNING, 0.0, "", None)
+        hear = self._hearing(job, told)
         command = [sys.executable, "-m", "noren.studio.worker", str(folder)]
         with self._lock:
             # under the lock that cancelling takes after it wrote so: either it finds the worker, or there is none
@@ -253,22 +253,32 @@ class Jobs:
             with started as worker:
                 try:
                     for said in Heard(worker).lines(claim.gone):
-                        if "done" not in said:
-                            told |= said
-                            continue
-                        best = live.best if said["best"] is None else said["best"]
-                        can_stop, left = said["best"] is not None, said.get("left")
-                        live = Live(State.RUNNING, said["done"], said["words"], best, can_stop, left)
-                        self._live[job.id] = live
-                        if time.monotonic() - saved > _SAVE_EVERY:
-                            saved = time.monotonic()
-                            self._save(job.id, done=live.done, words=live.words, best=live.best)
+                        hear(said)
                 finally:
                     end_child(worker)  # it and what it started must not go on unheard
         finally:  # its process is gone
             with self._lock:
                 self._workers.pop(job.id, None)
         return started.returncode, told
+
+    def _hearing(self, job: Job, told: dict[str, Any]) -> Callable[[dict[str, Any]], None]:
+        """Return what takes in a worker's lines: how far it is is shown and kept, the rest is added to ``told``."""
+        saved, live = 0.0, Live(State.RUNNING, 0.0, "", None)
+
+        def hear(said: dict[str, Any]) -> None:
+            nonlocal saved, live
+            if "done" not in said:
+                told.update(said)
+                return
+            best = live.best if said["best"] is None else said["best"]
+            can_stop, left = said["best"] is not None, said.get("left")
+            live = Live(State.RUNNING, said["done"], said["words"], best, can_stop, left)
+            self._live[job.id] = live
+            if time.monotonic() - saved > _SAVE_EVERY:
+                saved = time.monotonic()
+                self._save(job.id, done=live.done, words=live.words, best=live.best)
+
+        return hear
 
     def _save(self, job: str, **how_far: Any) -> None:
         """Keep how far a job is; on a full disk it is only told."""

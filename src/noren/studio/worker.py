@@ -14,13 +14,14 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from noren.progress import Stoppable
+from noren.progress import Progress, Stoppable
 from noren.work.children import become_child
 
-__all__ = ["Line", "main"]
+__all__ = ["Line", "Teller", "main", "perform"]
 
 Line = dict[str, Any]
 
@@ -32,12 +33,13 @@ _mouth = sys.stdout
 _speaking = threading.Lock()
 
 
-class _Teller:
-    """Progress as lines; says :class:`~noren.progress.Enough` when asked to, at the next report of a best."""
+class Teller:
+    """Progress as lines for ``say``; raises :class:`~noren.progress.Enough` when asked to, at the next best."""
 
-    def __init__(self) -> None:
+    def __init__(self, say: Callable[[Line], None]) -> None:
         from noren.studio.work.clock import RunClock
 
+        self._write = say
         self._heard = Stoppable(self._tell)
         self._last = 0.0
         self._words = ""
@@ -59,6 +61,7 @@ class _Teller:
         self._heard.stop()
 
     def __call__(self, done: float, words: str = "", best: float | None = None) -> None:
+        """Take in how far it is."""
         self._heard(done, words, best)
 
     def _tell(self, done: float, words: str = "", best: float | None = None) -> None:
@@ -74,7 +77,7 @@ class _Teller:
         self._told = best
         left = self.clock.left()
         how_far = {"done": round(min(1.0, max(0.0, done)), 4), "words": self._words, "best": best}
-        say(how_far | {"left": None if left is None else round(left, 1)})
+        self._write(how_far | {"left": None if left is None else round(left, 1)})
 
 
 def say(line: Line) -> None:
@@ -86,30 +89,36 @@ def say(line: Line) -> None:
 
 def main(folder: Path) -> int:
     """Do the job of ``folder`` and return the exit code: 0 done, 2 it could not be done and the reason was told."""
-    from noren.errors import NorenError
     from noren.i18n import activate, remember_messages
     from noren.studio.folders import read_json
-    from noren.studio.reasons import told_error
-    from noren.studio.work import do
-    from noren.web.disk import is_disk_full
 
     remember_messages()
     order = read_json(folder / "order.json")
     activate(order["language"])
-    teller = _Teller()
+    teller = Teller(say)
     threading.Thread(target=_listen, args=(teller,), daemon=True).start()
     threading.Thread(target=teller.tell_time, daemon=True).start()
+    last = perform(order, folder, teller)
+    say(last)
+    return 0 if "summary" in last else _WRONG_INPUT
+
+
+def perform(order: dict[str, Any], folder: Path, progress: Progress) -> Line:
+    """Do what the order says; return the last line: the summary, or the error where it could not be done."""
+    from noren.errors import NorenError
+    from noren.studio.reasons import told_error
+    from noren.studio.work import do
+    from noren.web.disk import is_disk_full
+
     try:
-        say({"summary": do(order, folder, teller)})
+        return {"summary": do(order, folder, progress)}
     except Exception as error:
         if not isinstance(error, NorenError | MemoryError) and not is_disk_full(error):
             raise
-        say({"error": told_error(error, order.get("file_name"))})
-        return _WRONG_INPUT
-    return 0
+        return {"error": told_error(error, order.get("file_name"))}
 
 
-def _listen(teller: _Teller) -> None:
+def _listen(teller: Teller) -> None:
     with contextlib.suppress(ValueError):
         for line in sys.stdin:
             if line.strip() == "enough":
