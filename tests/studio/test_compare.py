@@ -11,7 +11,8 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 from tests.studio.browsing import another_page, without_axe_violations
-from tests.studio.conftest import Program, ready_project, small_project, wait_for
+from tests.studio.conftest import ready_project, small_project, wait_for
+from tests.studio.in_process import Program
 
 from noren.data.reading import read
 from noren.data.schema import Schema
@@ -139,6 +140,7 @@ def test_a_wrong_form_says_why_and_keeps_what_was_typed(
     assert client.get(f"/api/v1/projects/{shop}/runs").json() == []
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_map_fills_while_runs_go_on(client: Program, browser_page: Any, tmp_path: Path) -> None:
     project = small_project(client, tmp_path)

@@ -15,14 +15,15 @@ import polars as pl
 import pytest
 from playwright.sync_api import expect
 from tests.studio.browsing import another_page, at_rest, watched, without_axe_violations, without_overflow
-from tests.studio.conftest import Program, Running, ready_project, wait_for
+from tests.studio.conftest import ready_project, wait_for
+from tests.studio.in_process import Program, Server
 from tests.studio.quiet import PEOPLE, SHOP
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 
 @pytest.fixture(scope="module")
-def own_client(server: Running) -> Iterator[Program]:
+def own_client(server: Server) -> Iterator[Program]:
     with contextlib.closing(server.client()) as client:
         yield client
 
@@ -32,7 +33,7 @@ def new_project(client: httpx.Client, name: str = "Browser") -> str:
 
 
 @contextlib.contextmanager
-def refused_at_times(server: Running, browser: Any) -> Iterator[Any]:
+def refused_at_times(server: Server, browser: Any) -> Iterator[Any]:
     """A page on which wrong things are tried: the browser notes each refusal of the studio as an error."""
     watching = watched(browser, server.address)
     with watching as page:
@@ -81,7 +82,7 @@ def test_from_a_wrong_file_to_saved_columns(browser_page: Any, own_client: Progr
     without_axe_violations(page)
 
 
-def test_with_the_keyboard_alone(server: Running, browser: Any, own_client: Program) -> None:
+def test_with_the_keyboard_alone(server: Server, browser: Any, own_client: Program) -> None:
     with refused_at_times(server, browser) as page:
         by_keyboard(page, own_client)
 
@@ -125,7 +126,7 @@ def by_keyboard(page: Any, own_client: Program) -> None:
     expect(page.locator("#widths-1")).to_have_value("7, 15")
 
 
-def test_small_files_and_pages_of_rows(server: Running, browser: Any, own_client: Program) -> None:
+def test_small_files_and_pages_of_rows(server: Server, browser: Any, own_client: Program) -> None:
     with refused_at_times(server, browser) as page:
         small_files_and_rows(page, own_client)
 
@@ -161,7 +162,7 @@ def odd(own_client: Program) -> str:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_on_a_phone(server: Running, browser: Any, odd: str, theme: str) -> None:
+def test_on_a_phone(server: Server, browser: Any, odd: str, theme: str) -> None:
     phone = {"viewport": {"width": 390, "height": 844}, "color_scheme": theme}
     with watched(browser, server.address, **phone) as page:
         page.goto(f"/projects/{odd}/data")

@@ -114,6 +114,8 @@ def test_stages_are_told_behind_the_step() -> None:
     assert told == [(0.25, "reading"), (0.25, "reading: stage 3, 5, 4 of 12 tasks")]
 
 
+@pytest.mark.slow
+@pytest.mark.spark
 def test_a_run_on_spark_makes_the_release_of_one_machine(place: tuple[dict[str, Any], Path]) -> None:
     pytest.importorskip("pyspark")
     from noren.cluster.java import java_home

@@ -19,14 +19,15 @@ from playwright.sync_api import expect
 from tests.cli.test_publish import CARD
 from tests.conftest import Command
 from tests.studio.browsing import another_page, at_rest, watched, without_axe_violations, without_overflow
-from tests.studio.conftest import Running, wait_for
+from tests.studio.conftest import wait_for
 from tests.studio.finished_runs import SEED, Finished, finished_runs, history_file
+from tests.studio.in_process import Server
 
 from noren.studio.exports import Download, file_name, packed
 
 
 @pytest.fixture(scope="module")
-def runs(server: Running) -> Finished:
+def runs(server: Server) -> Finished:
     return finished_runs(server)
 
 
@@ -182,7 +183,7 @@ def test_the_secret_part_needs_a_confirmation(client: httpx.Client, runs: Finish
     assert str(SEED) not in asked.text
 
 
-def test_the_secret_part_is_not_sent_to_other_sites(server: Running, client: httpx.Client, runs: Finished) -> None:
+def test_the_secret_part_is_not_sent_to_other_sites(server: Server, client: httpx.Client, runs: Finished) -> None:
     page, api = f"{runs.page('by-count')}/publish/secret", f"/api/v1/runs/{runs.runs['by-count']}/secret"
     token = client.headers["X-CSRF-Token"]
     for address, content in ((page, {"data": {"confirmed": "yes"}}), (api, {"json": {"confirmed": True}})):
@@ -372,8 +373,9 @@ def test_a_seed_that_could_be_tried_is_a_warning(client: httpx.Client, runs: Fin
 # --- in a browser --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.browser
-def test_publishing_by_hand(server: Running, browser: Any, runs: Finished) -> None:
+def test_publishing_by_hand(server: Server, browser: Any, runs: Finished) -> None:
     with watched(browser, server.address, viewport={"width": 1366, "height": 900}) as page:
         page.goto(runs.page("retention"))
         with another_page(page):
@@ -399,8 +401,9 @@ def test_publishing_by_hand(server: Running, browser: Any, runs: Finished) -> No
         expect(box).not_to_be_checked()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
-def test_the_page_can_be_used_by_everybody(server: Running, browser: Any, runs: Finished) -> None:
+def test_the_page_can_be_used_by_everybody(server: Server, browser: Any, runs: Finished) -> None:
     for width, scheme in ((1366, "light"), (390, "dark")):
         options = {"viewport": {"width": width, "height": 844}, "color_scheme": scheme}
         with watched(browser, server.address, **options) as page:

@@ -10,7 +10,8 @@ from unittest.mock import ANY
 import pytest
 from playwright.sync_api import expect
 from tests.studio.browsing import another_page, watched, without_axe_violations, without_overflow
-from tests.studio.conftest import Program, Running, small_project, wait_for
+from tests.studio.conftest import small_project, wait_for
+from tests.studio.in_process import Program, Server
 from tests.studio.quiet import PEOPLE, Quiet
 
 from noren.data.reading import read
@@ -132,8 +133,9 @@ def test_more_seeds_are_runs_of_the_same_setting(waiting: Quiet) -> None:
 # --- in a browser ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.browser
-def test_a_first_visit_ends_with_what_to_take(server: Running, browser: Any, client: Program, tmp_path: Any) -> None:
+def test_a_first_visit_ends_with_what_to_take(server: Server, browser: Any, client: Program, tmp_path: Any) -> None:
     project = small_project(client, tmp_path, customers=20, rows=200)
     with watched(browser, server.address, viewport={"width": 1200, "height": 800}) as page:
         page.goto(f"/projects/{project}/protect")

@@ -16,7 +16,7 @@ from argon2 import PasswordHasher
 from playwright.sync_api import expect
 from starlette.testclient import TestClient
 from tests.studio.browsing import at_rest, watched, without_axe_violations, without_overflow
-from tests.studio.conftest import Running
+from tests.studio.in_process import Server
 
 from noren.drawing import live as charts
 from noren.drawing.risk_map import risk_map
@@ -266,6 +266,7 @@ def show_charts(page: Any, theme: str = "light") -> None:
     at_rest(page)
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_charts_are_drawn_under_the_policy(browser_page: Any) -> None:
     show_charts(browser_page)
@@ -277,6 +278,7 @@ def test_charts_are_drawn_under_the_policy(browser_page: Any) -> None:
     without_axe_violations(browser_page)
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_charts_follow_the_theme(browser_page: Any) -> None:
     show_charts(browser_page)
@@ -286,6 +288,7 @@ def test_charts_follow_the_theme(browser_page: Any) -> None:
     expect(bar).to_have_attribute("fill", "#8fb3e0")
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_point_tells_and_opens_its_run(browser_page: Any) -> None:
     show_charts(browser_page)
@@ -299,8 +302,9 @@ def test_a_point_tells_and_opens_its_run(browser_page: Any) -> None:
     browser_page.wait_for_url("**/about")
 
 
+@pytest.mark.slow
 @pytest.mark.browser
-def test_charts_fit_a_phone(server: Running, browser: Any) -> None:
+def test_charts_fit_a_phone(server: Server, browser: Any) -> None:
     with watched(browser, server.address, viewport={"width": 390, "height": 800}) as page:
         show_charts(page, "dark")
         without_overflow(page)
@@ -308,6 +312,7 @@ def test_charts_fit_a_phone(server: Running, browser: Any) -> None:
         assert boxes[1]["y"] > boxes[0]["y"]  # below each other where there is no room beside
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_tip_is_shown_on_focus_and_shut_by_escape(browser_page: Any) -> None:
     show_charts(browser_page)
@@ -320,6 +325,7 @@ def test_a_tip_is_shown_on_focus_and_shut_by_escape(browser_page: Any) -> None:
     browser_page.locator(".tip").hover()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_first_key_leads_past_the_rail(browser_page: Any) -> None:
     browser_page.goto("/about")
@@ -329,6 +335,7 @@ def test_the_first_key_leads_past_the_rail(browser_page: Any) -> None:
     expect(browser_page.locator("#content")).to_be_focused()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_tour_comes_when_asked_and_is_left_by_keyboard(browser_page: Any) -> None:
     tour = browser_page.locator("#tour")
@@ -348,6 +355,7 @@ def test_the_tour_comes_when_asked_and_is_left_by_keyboard(browser_page: Any) ->
     expect(tour).to_be_hidden()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_person_is_shown_around_once(browser_page: Any) -> None:
     browser_page.add_init_script("Object.defineProperty(navigator, 'webdriver', {get: () => false})")
@@ -360,9 +368,10 @@ def test_a_person_is_shown_around_once(browser_page: Any) -> None:
     expect(browser_page.locator("#tour")).to_be_hidden()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize(("locale", "scheme", "width"), [("en-GB", "light", 1280), ("ja-JP", "dark", 390)])
-def test_the_words_are_read_by_everybody(server: Running, browser: Any, locale: str, scheme: str, width: int) -> None:
+def test_the_words_are_read_by_everybody(server: Server, browser: Any, locale: str, scheme: str, width: int) -> None:
     viewport = {"width": width, "height": 800}
     with watched(browser, server.address, locale=locale, color_scheme=scheme, viewport=viewport) as page:
         page.goto("/about#k")
@@ -371,6 +380,7 @@ def test_the_words_are_read_by_everybody(server: Running, browser: Any, locale: 
         without_axe_violations(page)
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_nothing_of_the_frame_is_printed(browser_page: Any) -> None:
     browser_page.goto("/about")

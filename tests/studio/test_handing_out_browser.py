@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from playwright.sync_api import expect
 from tests.studio.browsing import another_page, watched, without_axe_violations, without_overflow
-from tests.studio.conftest import Running
-from tests.studio.staffed import PASSWORD, Staffed, run_by
+from tests.studio.in_process import InProcess, Server
+from tests.studio.staffed import PASSWORD, Staffed, quickly_hashed, run_by
 
 from noren.i18n import _, speaking
 from noren.studio.store import Store
+from noren.studio.users import UserRole
 
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 PHONE = {"width": 390, "height": 844}
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, str, str]]:
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, str, str]]:
     """A studio that wants four eyes, with its users, and a run of Ann's."""
     folder = tmp_path_factory.mktemp("house")
     staffed = Staffed(folder / "studio")
@@ -27,9 +30,9 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, s
     project = staffed.shop(folder)
     run = run_by(ann, project, k=6)
     staffed.studio.close()
-    running = Running(folder / "studio", "--four-eyes").start()
-    yield running, project, run
-    running.stop()
+    server = InProcess(folder / "studio", four_eyes=True)
+    yield server, project, run
+    server.stop()
 
 
 def enter(page: Any, login: str) -> None:
@@ -41,7 +44,7 @@ def enter(page: Any, login: str) -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])
-def test_two_people_hand_out_a_release(house: tuple[Running, str, str], browser: Any, language: str) -> None:
+def test_two_people_hand_out_a_release(house: tuple[Server, str, str], browser: Any, language: str) -> None:
     server, project, run = house
     there = f"/projects/{project}/results/{run}/publish"
     store = Store(f"sqlite:///{server.folder / 'studio.sqlite'}")
@@ -97,17 +100,11 @@ def test_two_people_hand_out_a_release(house: tuple[Running, str, str], browser:
 
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_a_tab_that_is_shut_out_gets_one_clear_line(
-    house: tuple[Running, str, str], browser: Any, language: str
+    house: tuple[Server, str, str], browser: Any, language: str
 ) -> None:
     server, project, run = house
     login = f"guest-{language}"
     store = Store(f"sqlite:///{server.folder / 'studio.sqlite'}")
-    from unittest import mock
-
-    from tests.studio.staffed import quickly_hashed
-
-    from noren.studio.users import UserRole
-
     with mock.patch("noren.studio.users.hashed", return_value=quickly_hashed()):
         store.users.add(login, "", PASSWORD, UserRole.REVIEWER)
     with speaking(language):

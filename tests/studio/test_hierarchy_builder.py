@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 from tests.studio.browsing import another_page, watched, without_axe_violations, without_overflow
-from tests.studio.conftest import Program, Running, wait_for
+from tests.studio.conftest import wait_for
+from tests.studio.in_process import Program, Server
 from tests.studio.quiet import Quiet
 
 PEOPLE = (
@@ -157,7 +158,7 @@ def test_the_form_shows_before_it_keeps(people: tuple[Quiet, str]) -> None:
 
 
 @pytest.fixture(scope="module")
-def own_client(server: Running) -> Iterator[Program]:
+def own_client(server: Server) -> Iterator[Program]:
     with contextlib.closing(server.client()) as client:
         yield client
 
@@ -173,12 +174,13 @@ def project(own_client: Program) -> str:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize(
     ("locale", "theme", "width"), [("en-GB", "light", 1200), ("ja-JP", "dark", 390)], ids=["en", "ja-phone"]
 )
 def test_groups_by_mouse_and_by_keyboard(
-    server: Running, browser: Any, project: str, own_client: Program, locale: str, theme: str, width: int
+    server: Server, browser: Any, project: str, own_client: Program, locale: str, theme: str, width: int
 ) -> None:
     looks = {"locale": locale, "color_scheme": theme, "viewport": {"width": width, "height": 900}}
     with watched(browser, server.address, **looks) as page:
@@ -211,8 +213,9 @@ def test_groups_by_mouse_and_by_keyboard(
         assert kept == "cook;food;*\nnurse;care;*\nteacher;rest;*\n"
 
 
+@pytest.mark.slow
 @pytest.mark.browser
-def test_many_files_in_a_browser(server: Running, browser: Any, project: str) -> None:
+def test_many_files_in_a_browser(server: Server, browser: Any, project: str) -> None:
     with watched(browser, server.address) as page:
         page.goto(f"/projects/{project}/data")
         files = [

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import expect
 from starlette.testclient import TestClient
 from tests.studio.browsing import another_page, at_rest, watched, without_axe_violations, without_overflow
-from tests.studio.conftest import Running
+from tests.studio.in_process import Server
 
 from noren.judgement.place import Place
 from noren.judgement.rule import DEFAULT
@@ -166,12 +166,13 @@ def test_what_is_no_project_is_not_there(client: httpx.Client, project: str) -> 
 # --- in a browser ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize(
     ("locale", "scheme", "width"), [("en-GB", "light", 1280), ("ja-JP", "dark", 1280), ("ja-JP", "light", 390)]
 )
 def test_the_page_fits_everybody(
-    server: Running, client: httpx.Client, browser: Any, locale: str, scheme: str, width: int
+    server: Server, client: httpx.Client, browser: Any, locale: str, scheme: str, width: int
 ) -> None:
     client.post("/api/v1/projects", json={"name": "W" * 120})
     viewport = {"width": width, "height": 800}
@@ -184,6 +185,7 @@ def test_the_page_fits_everybody(
         without_axe_violations(page)
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_theme_is_chosen_in_the_bar(browser_page: Any) -> None:
     browser_page.goto("/about")
@@ -196,20 +198,7 @@ def test_the_theme_is_chosen_in_the_bar(browser_page: Any) -> None:
     browser_page.wait_for_url("**/about")
 
 
-@pytest.mark.browser
-def test_a_file_becomes_a_project(browser_page: Any, client: httpx.Client, tmp_path: Path) -> None:
-    path = tmp_path / "Shop B.csv"
-    path.write_text("name,age\n" + "".join(f"p{i},{20 + i}\n" for i in range(30)), encoding="utf-8")
-    browser_page.goto("/")
-    browser_page.locator("#file").set_input_files(path)
-    expect(browser_page.locator("#new-name")).to_have_value("Shop B")
-    browser_page.get_by_role("button", name="Begin").click()
-    browser_page.wait_for_url("**/projects/*/data")
-    project = browser_page.url.split("/")[-2]
-    said = client.get(f"/api/v1/projects/{project}").json()
-    assert (said["name"], said["source"]["file"]) == ("Shop B", "Shop B.csv")
-
-
+@pytest.mark.slow
 @pytest.mark.browser
 def test_removing_asks_first(browser_page: Any, client: httpx.Client) -> None:
     project = client.post("/api/v1/projects", json={"name": "To be removed"}).json()["id"]
@@ -230,8 +219,9 @@ def test_removing_asks_first(browser_page: Any, client: httpx.Client) -> None:
     assert client.get(f"/api/v1/projects/{project}").status_code == 404
 
 
+@pytest.mark.slow
 @pytest.mark.browser
-def test_what_is_read_meanwhile_takes_nothing_away(server: Running, browser_page: Any) -> None:
+def test_what_is_read_meanwhile_takes_nothing_away(server: Server, browser_page: Any) -> None:
     store, page = Store(f"sqlite:///{server.folder / 'studio.sqlite'}"), browser_page
     project = store.add_project("Being read", {"file": "a.csv"}).id
     job = store.add_job(project, "read", "Being read", {}).id
@@ -257,8 +247,9 @@ def test_what_is_read_meanwhile_takes_nothing_away(server: Running, browser_page
     store.close()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
-def test_it_works_without_scripts(server: Running, browser: Any) -> None:
+def test_it_works_without_scripts(server: Server, browser: Any) -> None:
     with watched(browser, server.address, java_script_enabled=False) as page:
         page.goto("/")
         page.locator("#new-name").fill("No script")

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 from tests.studio.browsing import another_page, without_axe_violations
-from tests.studio.conftest import Program, Running, ready_project, small_project, wait_for
+from tests.studio.conftest import ready_project, small_project, wait_for
+from tests.studio.in_process import Program, Server
 
 from noren.api import sample
 from noren.data.reading import read
@@ -28,7 +29,7 @@ def begun(client: Program, folder: Path, **settings: Any) -> str:
     return project
 
 
-def test_a_period_is_weighed_and_then_released(client: Program, server: Running, tmp_path: Path) -> None:
+def test_a_period_is_weighed_and_then_released(client: Program, server: Server, tmp_path: Path) -> None:
     project = begun(client, tmp_path)
     first = client.get(f"/api/v1/projects/{project}/ledger").json()["to_come"][0]
     weighed = wait_for(client, client.post(f"/api/v1/projects/{project}/ledger/weigh", json={}).json()["id"])
@@ -55,7 +56,7 @@ def test_a_period_is_weighed_and_then_released(client: Program, server: Running,
     assert book.risk().emm == added["summary"]["after"]["emm"]  # type: ignore[union-attr]
 
 
-def test_it_is_what_the_ledger_itself_would_do(client: Program, server: Running, tmp_path: Path) -> None:
+def test_it_is_what_the_ledger_itself_would_do(client: Program, server: Server, tmp_path: Path) -> None:
     steps = [{"method": "monthly-pseudonyms", "parameters": {}}]
     project = begun(client, tmp_path, steps=steps)
     job = wait_for(client, client.post(f"/api/v1/projects/{project}/ledger/releases", json={}).json()["id"])
@@ -132,6 +133,7 @@ def test_a_wrong_budget_is_said_and_kept(client: Program, shop: str) -> None:
     assert 'value="nonsense"' in answer.text
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_begin_weigh_and_release_in_the_browser(client: Program, browser_page: Any, tmp_path: Path) -> None:
     project = small_project(client, tmp_path)

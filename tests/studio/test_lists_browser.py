@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 from tests.studio.browsing import another_page, watched, without_axe_violations, without_overflow
-from tests.studio.conftest import Program, Running, laid_project, until
+from tests.studio.conftest import laid_project, until
+from tests.studio.in_process import Program, Server
 from tests.studio.test_runs import LONG, started
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 SLOW = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 200_000}
 """Bytes a second: a file of a few megabytes is under way long enough to be stopped."""
 
@@ -20,7 +21,7 @@ SLOW = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThrough
     ("locale", "scheme", "width"), [("en-GB", "light", 1280), ("ja-JP", "dark", 390)], ids=["en", "ja"]
 )
 def test_projects_are_found_renamed_duplicated_and_archived(
-    server: Running, client: Program, browser: Any, locale: str, scheme: str, width: int
+    server: Server, client: Program, browser: Any, locale: str, scheme: str, width: int
 ) -> None:
     name = f"Desk {locale}"
     project = laid_project(server, name, sample="people")
@@ -65,7 +66,7 @@ def test_projects_are_found_renamed_duplicated_and_archived(
 
 @pytest.mark.parametrize("locale", ["en-GB", "ja-JP"])
 def test_cancelling_asks_first_with_and_without_scripts(
-    server: Running, client: Program, browser: Any, locale: str
+    server: Server, client: Program, browser: Any, locale: str
 ) -> None:
     history = laid_project(server, f"To cancel {locale}", sample="history")
     job = client.post(f"/api/v1/projects/{history}/runs", json=LONG).json()["id"]
@@ -99,7 +100,7 @@ def test_cancelling_asks_first_with_and_without_scripts(
 
 @pytest.mark.parametrize("locale", ["en-GB", "ja-JP"])
 def test_sending_is_told_and_can_be_stopped(
-    server: Running, client: Program, browser: Any, tmp_path: Path, locale: str
+    server: Server, client: Program, browser: Any, tmp_path: Path, locale: str
 ) -> None:
     name = f"Sent {locale}"
     file = tmp_path / "large.csv"

@@ -10,12 +10,12 @@ from typing import Any
 import httpx
 import pytest
 from tests.studio.browsing import watched, without_axe_violations, without_overflow
-from tests.studio.conftest import Running
 from tests.studio.finished_runs import Finished, finished_runs
+from tests.studio.in_process import Server
 
 
 @pytest.fixture(scope="module")
-def runs(server: Running) -> Finished:
+def runs(server: Server) -> Finished:
     return finished_runs(server)
 
 
@@ -72,9 +72,10 @@ def test_who_may_not_and_what_cannot_be(client: httpx.Client, runs: Finished) ->
     assert client.get(f"/projects/{runs.people}/results/{runs.runs['by-count']}/papers").status_code == 404
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize("language", ["en", "ja"])
-def test_papers_by_hand(server: Running, browser: Any, runs: Finished, language: str) -> None:
+def test_papers_by_hand(server: Server, browser: Any, runs: Finished, language: str) -> None:
     with watched(browser, server.address, viewport={"width": 1200, "height": 900}, locale=language) as page:
         page.goto(f"{runs.page('by-count')}/publish")
         page.locator("a[href$='/papers']").click()

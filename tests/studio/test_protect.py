@@ -8,7 +8,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.studio.conftest import Program, Running, laid_project, ready_project, wait_for
+from tests.studio.conftest import laid_project, ready_project, wait_for
+from tests.studio.in_process import Program, Server
 
 from noren.attacks import attacks as every_attack
 from noren.data.schema import Kind
@@ -17,12 +18,12 @@ from noren.measures import measures as every_measure
 
 
 @pytest.fixture(scope="module")
-def history(server: Running) -> str:
+def history(server: Server) -> str:
     return laid_project(server, "To protect", sample="history")
 
 
 @pytest.fixture(scope="module")
-def people(server: Running) -> str:
+def people(server: Server) -> str:
     return laid_project(server, "People to protect", sample="people")
 
 
@@ -190,7 +191,7 @@ def test_an_empty_project_says_what_to_do_first(client: httpx.Client) -> None:
     assert client.post(f"/projects/{project}/protect", data={"method.0": "thin"}).status_code == 409
 
 
-def test_a_method_whose_file_is_not_there_says_so(server: Running, client: Program) -> None:
+def test_a_method_whose_file_is_not_there_says_so(server: Server, client: Program) -> None:
     project = ready_project(client, sample="people", name="Without hierarchies")
     shutil.rmtree(server.folder / "projects" / project / "hierarchies")
     page = client.get(f"/projects/{project}/protect")

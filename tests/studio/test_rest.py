@@ -21,7 +21,8 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 from tests.conftest import PATIENCE
-from tests.studio.conftest import Running, until, wait_for
+from tests.studio.conftest import until, wait_for
+from tests.studio.in_process import Server
 
 from noren.studio.api import router
 from noren.studio.app import make_app
@@ -121,7 +122,7 @@ class TestByHand:
             assert answer.status_code == 404, address
             assert set(answer.json()) == {"error"}
 
-    def test_errors_tell_nothing_of_the_machine(self, client: httpx.Client, server: Running) -> None:
+    def test_errors_tell_nothing_of_the_machine(self, client: httpx.Client, server: Server) -> None:
         project = client.post("/api/v1/projects", json={"name": "Bad"}).json()["id"]
         sent = client.put(f"/api/v1/projects/{project}/file?name=bad.csv", content=b"a,b\n1,2\n3\n")
         job = wait_for(client, sent.json()["id"])

@@ -15,8 +15,8 @@ import pytest
 from playwright.sync_api import expect
 from tests.conftest import Command
 from tests.studio.browsing import at_rest, watched, without_axe_violations, without_overflow
-from tests.studio.conftest import Running
 from tests.studio.finished_runs import MEASURES, SEED, Finished, finished_runs, history_file, people_file
+from tests.studio.in_process import Server
 
 from noren.data.release import Release
 from noren.judgement.evidence import Facts, Tried, smallest_class
@@ -33,7 +33,7 @@ from noren.studio.pages.result_parts import dwarfing
 
 
 @pytest.fixture(scope="module")
-def runs(server: Running) -> Finished:
+def runs(server: Server) -> Finished:
     return finished_runs(server)
 
 
@@ -395,12 +395,13 @@ def drawn(page: Any) -> None:
     at_rest(page)
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize(
     ("name", "scheme", "width"), [("by-count", "dark", 1366), ("hierarchy", "light", 1366), ("retention", "dark", 390)]
 )
 def test_the_page_can_be_used_by_everybody(
-    server: Running, browser: Any, runs: Finished, name: str, scheme: str, width: int
+    server: Server, browser: Any, runs: Finished, name: str, scheme: str, width: int
 ) -> None:
     options = {"viewport": {"width": width, "height": 844}, "color_scheme": scheme}
     with watched(browser, server.address, **options) as page:
@@ -410,9 +411,10 @@ def test_the_page_can_be_used_by_everybody(
         without_axe_violations(page)
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize("name", ["pseudonymize", "by-count", "hierarchy", "retention"])
-def test_the_page_fits_a_phone(server: Running, browser: Any, runs: Finished, name: str) -> None:
+def test_the_page_fits_a_phone(server: Server, browser: Any, runs: Finished, name: str) -> None:
     with watched(browser, server.address, viewport={"width": 390, "height": 844}) as page:
         page.goto(runs.page(name))
         drawn(page)
@@ -421,12 +423,13 @@ def test_the_page_fits_a_phone(server: Running, browser: Any, runs: Finished, na
         without_overflow(page)
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize(
     ("name", "width", "height", "language"), [("by-count", 1200, 800, "en-GB"), ("hierarchy", 390, 844, "ja-JP")]
 )
 def test_the_first_screen_has_the_verdict_and_three_numbers(
-    server: Running, browser: Any, runs: Finished, name: str, width: int, height: int, language: str
+    server: Server, browser: Any, runs: Finished, name: str, width: int, height: int, language: str
 ) -> None:
     with watched(browser, server.address, viewport={"width": width, "height": height}, locale=language) as page:
         page.goto(runs.page(name))
@@ -441,6 +444,7 @@ def test_the_first_screen_has_the_verdict_and_three_numbers(
         assert outcome["x"] + outcome["width"] <= width
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_two_columns_and_rows_without_loading_the_page(browser_page: Any, runs: Finished) -> None:
     page = browser_page
@@ -466,6 +470,7 @@ def test_two_columns_and_rows_without_loading_the_page(browser_page: Any, runs: 
     expect(page.get_by_label("Only rows that changed")).to_be_checked()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_numbers_explain_themselves_on_focus(browser_page: Any, runs: Finished) -> None:
     page = browser_page
@@ -480,8 +485,9 @@ def test_numbers_explain_themselves_on_focus(browser_page: Any, runs: Finished) 
     expect(told.locator(".tip-text")).to_be_hidden()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
-def test_the_page_prints(server: Running, browser: Any, runs: Finished) -> None:
+def test_the_page_prints(server: Server, browser: Any, runs: Finished) -> None:
     """As wide as A4 between its margins: nothing is cut off, nothing is there to be pressed."""
     with watched(browser, server.address, viewport={"width": 703, "height": 1000}) as page:
         page.emulate_media(media="print")

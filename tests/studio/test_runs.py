@@ -12,7 +12,8 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 from tests.studio.browsing import another_page, watched, without_axe_violations, without_overflow
-from tests.studio.conftest import Program, Running, lasting_port, ready_project, until, wait_for
+from tests.studio.conftest import Running, lasting_port, ready_project, until, wait_for
+from tests.studio.in_process import InProcess, Program, Server
 
 from noren.judgement.place import Place
 from noren.studio.pages.runs import _finding
@@ -25,7 +26,7 @@ LONG = {"steps": [{"method": "generalize", "parameters": {"k": 3, "effort": 3600
 
 
 @pytest.fixture(scope="module")
-def history(server: Running) -> str:
+def history(server: Server) -> str:
     with closing(server.client()) as client:
         return ready_project(client, name="To run")
 
@@ -86,11 +87,12 @@ def test_the_list_states_its_finding(jobs: list[Job], places: list[Place], said:
 # --- pages ----------------------------------------------------------------------------------------------------
 
 
-def test_a_run_has_one_address_from_the_order_to_the_result(client: Program, history: str) -> None:
+def test_a_run_has_one_address_from_the_order_to_the_result(server: InProcess, client: Program, history: str) -> None:
     order = {"steps": [{"method": "generalize-by-count", "parameters": {"k": 3}}]} | FEW
-    job = client.post(f"/api/v1/projects/{history}/runs", json=order).json()["id"]
-    address = f"/projects/{history}/runs/{job}"
-    page = client.get(address)
+    with server.holding():
+        job = client.post(f"/api/v1/projects/{history}/runs", json=order).json()["id"]
+        address = f"/projects/{history}/runs/{job}"
+        page = client.get(address)
     assert page.status_code == 200
     assert re.search(r"<h1[^>]*>generalize-by-count, k = 3 (waits for its turn|is running)</h1>", page.text)
     assert wait_for(client, job)["state"] == "done"
@@ -183,9 +185,10 @@ NEWS = """() => {
 }"""
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_progress_reload_second_tab_and_keeping_the_best(
-    server: Running, browser: Any, history: str, long_job: str
+    server: Server, browser: Any, history: str, long_job: str
 ) -> None:
     address = f"/projects/{history}/runs/{long_job}"
     news: list[tuple[str, bool]] = []
@@ -207,9 +210,10 @@ def test_progress_reload_second_tab_and_keeping_the_best(
     assert ("It stops its search and keeps the best so far …", True) in news
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_cancel_in_one_tab_shows_in_the_other_without_events(
-    server: Running, browser: Any, client: httpx.Client, history: str, long_job: str
+    server: Server, browser: Any, client: httpx.Client, history: str, long_job: str
 ) -> None:
     address = f"/projects/{history}/runs/{long_job}"
     with watched(browser, server.address) as page, watched(browser, server.address) as old:
@@ -228,9 +232,10 @@ def test_cancel_in_one_tab_shows_in_the_other_without_events(
         without_axe_violations(page)
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_list_is_live_and_fits_a_phone(
-    server: Running, browser: Any, client: httpx.Client, history: str, long_job: str
+    server: Server, browser: Any, client: httpx.Client, history: str, long_job: str
 ) -> None:
     started(client, long_job)
     with watched(browser, server.address, viewport={"width": 390, "height": 800}) as page:
@@ -247,6 +252,7 @@ def test_the_list_is_live_and_fits_a_phone(
         expect(row).to_have_count(0)
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_page_outlives_a_restart_of_the_studio(browser: Any, tmp_path: Path) -> None:
     own = Running(tmp_path / "own", "--no-samples", port=lasting_port()).start()

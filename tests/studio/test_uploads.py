@@ -15,7 +15,8 @@ import httpx
 import polars as pl
 import pytest
 from tests.conftest import PATIENCE
-from tests.studio.conftest import Program, Running, ready_project, until, wait_for
+from tests.studio.conftest import ready_project, until, wait_for
+from tests.studio.in_process import Program, Server
 
 from noren.data.formats import binary_files
 from noren.data.guessing.schema_guess import guess_schema
@@ -216,7 +217,7 @@ def test_a_column_nobody_could_guess_is_a_question_and_stops_runs(client: httpx.
     assert [(p["column"], p["is_question"]) for p in problems] == [("shelf", True)]
 
 
-def test_hostile_names_are_text_and_lead_nowhere(client: httpx.Client, server: Running) -> None:
+def test_hostile_names_are_text_and_lead_nowhere(client: httpx.Client, server: Server) -> None:
     project = new_project(client)
     names = ["<script>alert(1)</script>", "a\x01b", "../../x", "x" * 190, "'; --", "7*{{7}}"]
     lines = [",".join(names)] + [",".join([("red", "green", "blue")[i % 3]] * len(names)) for i in range(9)]
@@ -269,7 +270,7 @@ def test_an_upload_past_the_bound_is_thrown_away(small_studio: Studio) -> None:
     assert small_studio.project(project).source == {}
 
 
-def raw_upload(server: Running, client: httpx.Client, project: str, length: int, body: bytes) -> bytes:
+def raw_upload(server: Server, client: httpx.Client, project: str, length: int, body: bytes) -> bytes:
     """Send the head of an upload and some of its body, then close; return the answer's first bytes."""
     host, port = server.address.removeprefix("http://").rstrip("/").split(":")
     cookies = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
@@ -284,12 +285,12 @@ def raw_upload(server: Running, client: httpx.Client, project: str, length: int,
         return line.recv(4_000)
 
 
-def test_a_file_said_to_be_too_large_is_refused_unread(client: httpx.Client, server: Running) -> None:
+def test_a_file_said_to_be_too_large_is_refused_unread(client: httpx.Client, server: Server) -> None:
     answer = raw_upload(server, client, new_project(client), 5 * 2**30, b"")
     assert answer.startswith(b"HTTP/1.1 413")
 
 
-def test_an_upload_that_is_cut_off_changes_nothing(client: httpx.Client, server: Running) -> None:
+def test_an_upload_that_is_cut_off_changes_nothing(client: httpx.Client, server: Server) -> None:
     project = new_project(client)
     assert send(client, project, "people.csv", PEOPLE)["state"] == "done"
     before = client.get(f"/api/v1/projects/{project}").json()
@@ -315,7 +316,7 @@ def test_data_with_releases_stay(client: httpx.Client) -> None:
 
 
 @pytest.fixture(scope="module")
-def people(server: Running) -> Iterator[tuple[Program, str]]:
+def people(server: Server) -> Iterator[tuple[Program, str]]:
     with contextlib.closing(server.client()) as client:
         yield client, ready_project(client, "people", "Hierarchies")
 
@@ -393,7 +394,7 @@ def test_only_linking_columns_have_hierarchies(people: tuple[httpx.Client, str],
     assert said in answer.json()["error"]["message"]
 
 
-def test_categories_of_items(client: httpx.Client, server: Running) -> None:
+def test_categories_of_items(client: httpx.Client, server: Server) -> None:
     project = new_project(client)
     rows = "customer,date,item,price,quantity\na,2010/12/1,x,1,1\nb,2010/12/2,y,2,1\nb,2010/12/3,z,2,1\n"
     assert send(client, project, "shop.csv", rows.encode())["state"] == "done"
