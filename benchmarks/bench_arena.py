@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import datetime as dt
 import statistics
+import sys
 import tempfile
 import threading
 import time
@@ -32,15 +33,18 @@ import polars as pl
 from machine import RESULTS, facts, table
 
 from noren.api import measure, protect
-from noren.contest.bot_teams import make_data
 from noren.contest.client import Client, Handed, sign_up
 from noren.contest.connection import AnsweredError
 from noren.contest.judging.prepared import original_of
 from noren.contest.judging.texts import submission_of
 from noren.contest.phases import moment, planned_phases
 from noren.contest.rulebook import preset
-from noren.contest.simulate import Rehearsal
+from noren.contest.simulation import make_data
 from noren.work.ids import new_id
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tests.rig.cup import Rehearsal
 
 FINAL = Path(__file__).resolve().parents[2] / "shared" / "data" / "pwscup2018_final_T.csv"
 CUSTOMERS, ROWS = 1_000, 89_278

@@ -7,15 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.rig.bots import BELOW_CHANCE, RANDOM, Style, guess_file, release_file, spoilt, styles_for
+from tests.rig.recomputed import GuessMade, ReleaseMade, final_table
 
-from noren.contest.bot_teams import make_data
-from noren.contest.bots import BELOW_CHANCE, RANDOM, Style, guess_file, release_file, spoilt, styles_for
 from noren.contest.judging.checking import check_guess, check_release
 from noren.contest.judging.scoring import score_guess, score_release
 from noren.contest.judging.targets import make_target
-from noren.contest.recomputed import GuessMade, ReleaseMade, final_table
 from noren.contest.rulebook import Rulebook, preset
-from noren.errors import ParameterError
+from noren.contest.simulation import make_data
 
 SALT, LABEL = bytes(32), "cup/final"
 
@@ -86,11 +85,6 @@ def test_two_are_left_as_they_were(tmp_path: Path) -> None:
     kept = [customer for customer, rows in same.items() if all(rows)]
     assert len(kept) == 2
     assert all(len(names[customer]) == 1 and not names[customer] & set(same) for customer in kept)
-
-
-def test_bots_play_with_histories() -> None:
-    with pytest.raises(ParameterError, match="purchase histories"):
-        styles_for(preset("custom").model_copy(update={"kind": "table"}), 3)
 
 
 def test_the_final_table_by_hand(tmp_path: Path) -> None:

@@ -13,11 +13,11 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.rig.connections import CutConnections, Cuts
 
 from noren.contest.client import Client, enter
 from noren.contest.connection import AnsweredError, UnreachableError
 from noren.contest.credentials import Login, credentials_file, forget, login_for, remember, server_address
-from noren.contest.cut_connections import CutConnections, Cuts
 from noren.contest.receipt_files import keep_receipt, receipts_folder
 from noren.errors import FileError, ParameterError
 

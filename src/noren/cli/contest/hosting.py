@@ -81,7 +81,7 @@ def serve(
         ),
     ] = False,
     demo: Annotated[
-        bool, typer.Option("--demo", help=_("A cup with bots in a temporary folder, to join at once."))
+        bool, typer.Option("--demo", help=_("A contest with simulated teams in a temporary folder, to join at once."))
     ] = False,
 ) -> None:
     """Serve contests until Ctrl-C."""

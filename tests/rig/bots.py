@@ -1,4 +1,4 @@
-"""Teams that play by themselves: how each protects, what it attacks with, and what it does wrong first.
+"""Teams of bots at a server: how each protects, what it attacks with, what it does wrong first, and what it keeps.
 
 The styles of a 2018 cup are the kinds of S0's Table 5: releases with too many unique customers, releases of pairs in
 which two customers were left unprocessed, pairs, triples, and what is built on triples. One bot guesses below chance:
@@ -7,26 +7,34 @@ where every guess is wrong on purpose, the opposite is information. Same seed, s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import polars as pl
+from tests.rig.connections import CutConnections, Cuts
+from tests.rig.recomputed import ReleaseMade
 
 from noren.api import attack as run_attack
 from noren.api import protect
 from noren.contest.attacking import target_rows, write_pairs_of
+from noren.contest.client import Client, sign_up
+from noren.contest.connection import AnsweredError
+from noren.contest.judging.checking import check_release
 from noren.contest.judging.prepared import original_of
 from noren.contest.judging.texts import submission_of
 from noren.contest.rulebook import Rulebook
+from noren.contest.simulation import ROUNDS
 from noren.data.frames import History, Records
 from noren.data.schema import Role
-from noren.errors import ParameterError
-from noren.i18n import _
+from noren.work.ids import new_id
 
-__all__ = ["BELOW_CHANCE", "RANDOM", "Style", "guess_file", "release_file", "spoilt", "styles_for"]
-
+PATIENCE = 300.0
+"""Seconds for which bots wait for a server that is away, or for what must come."""
+_SHARE_CUT = 0.08
+_NAMES = ("Aoi", "Botan", "Cha", "Daidai", "Enji", "Fuji", "Gin", "Hana", "Ichou", "Kaki", "Matsu", "Nadeshiko", "Ume")
 RANDOM, BELOW_CHANCE = "random", "below-chance"
 """Attacks that only bots have: names drawn by lot, and the answers of ``nearest`` shifted so that none is right."""
 Spoiling = Literal["", "rows", "short", "item", "bytes"]
@@ -64,7 +72,7 @@ def _by_count(k: int, **more: Any) -> dict[str, Any]:
 _UNIQUE, _TWO_LEFT = "too many unique customers", "two unprocessed + 2-anonymous"
 _PAIRS, _TRIPLES, _ON_TRIPLES = "2-anonymous", "3-anonymous", "based on 3-anonymous"
 _2018 = (
-    Style(_PAIRS, ({"method": "generalize", "k": 2, "effort": 0.02},), ("nearest",)),
+    Style(_PAIRS, ({"method": "generalize", "k": 2, "effort": "quick"},), ("nearest",)),
     Style(_UNIQUE, ({"method": "pseudonymize"},), ("item-candidates", RANDOM), spoils="item"),
     Style(_TRIPLES, (_by_count(3),), ("consistency",)),
     Style(_TWO_LEFT, (_by_count(2),), (BELOW_CHANCE,), unprocessed=2),
@@ -75,7 +83,7 @@ _2018 = (
     Style(_TWO_LEFT, (_by_count(2, suppress_cells=True),), ("unique-rows",), unprocessed=2, spoils="short"),
     Style(_PAIRS, ({"method": "thin", "share": 0.1}, _by_count(2)), ("consistency", RANDOM)),
     Style(_UNIQUE, ({"method": "thin", "share": 0.4},), ("nearest", RANDOM)),
-    Style(_PAIRS, ({"method": "generalize", "k": 2, "effort": 0.01},), (BELOW_CHANCE, "nearest")),
+    Style(_PAIRS, ({"method": "generalize", "k": 2, "effort": "quick"},), (BELOW_CHANCE, "nearest")),
     Style(_PAIRS, ({"method": "thin", "share": 0.2}, _by_count(2)), (RANDOM, "item-candidates")),
 )
 _MONTHLY = {"method": "monthly-pseudonyms"}
@@ -101,11 +109,6 @@ _STYLES = {"pwscup2018": _2018, "pwscup2017": _2017, "pwscup2016": _2016}
 
 def styles_for(rulebook: Rulebook, teams: int) -> list[Style]:
     """Return how the teams of a cup play: the styles of its rules, in turn."""
-    if rulebook.kind != "history":
-        raise ParameterError(
-            _("bots play with purchase histories, and these rules are for a {kind}").format(kind=rulebook.kind),
-            _("choose another rulebook"),
-        )
     known = _STYLES.get(rulebook.data_schema, _CUSTOM)
     return [known[place % len(known)] for place in range(teams)]
 
@@ -160,8 +163,8 @@ def guess_file(rulebook: Rulebook, original: Path, target: Path, attack: str, se
     """Attack a target as a bot does and write the guess; return how many it names."""
     data = original_of(rulebook, original)
     public = target_rows(target, data)
-    if not isinstance(data, History) or not isinstance(public, History):
-        raise ParameterError(_("bots attack purchase histories"), _("choose another rulebook"))
+    assert isinstance(data, History)
+    assert isinstance(public, History)
     if attack == RANDOM:
         pairs = _drawn(data, public, seed)
     elif attack == BELOW_CHANCE:
@@ -191,3 +194,115 @@ def _shifted(pairs: pl.DataFrame) -> pl.DataFrame:
     half = len(pairs) // 2
     found = pairs["customer"]
     return pairs.with_columns(pl.concat([found[half:], found[:half]]).alias("customer")) if half else pairs.head(0)
+
+
+# --- playing ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is played.
+
+    Attributes
+    ----------
+    faults
+        Whether processes are killed and uploads cut off; ``kills`` says how often the former.
+    targets
+        How many targets each bot attacks in the preliminary round; in the final all.
+    """
+
+    rulebook: Rulebook
+    teams: int = 13
+    customers: int = 40
+    rows: int = 400
+    seed: int = 1
+    workers: int = 2
+    faults: bool = False
+    kills: int = 8
+    targets: int = 3
+    rounds: tuple[str, ...] = ROUNDS
+    contest: str = "rehearsal"
+
+
+class Bot:
+    """A team of one that plays by its style, and keeps what it handed in."""
+
+    def __init__(
+        self, number: int, style: Style, plan: Plan, folder: Path, address: str, after: Callable[[], None], cuts: Cuts
+    ) -> None:
+        self.number, self.style, self.plan = number, style, plan
+        self.name = _NAMES[number % len(_NAMES)] + ("" if number < len(_NAMES) else f" {number // len(_NAMES) + 1}")
+        self.folder = folder / f"bot-{number}"
+        self.folder.mkdir()
+        self._after, self._cuts = after, cuts
+        self.team = ""
+        self.releases: dict[str, list[ReleaseMade]] = {}
+        self.guesses: dict[str, list[tuple[str, str, bytes]]] = {}
+        self.receipts: dict[str, dict[str, Any]] = {}
+        self.refusals = 0
+        self.client = self._client(address)
+
+    def _client(self, address: str) -> Client:
+        # bots come from as many addresses as teams do, and the server believes this machine's word on it
+        headers = {"X-Forwarded-For": f"10.1.{self.number // 250}.{self.number % 250 + 1}"}
+        account = f"{self.plan.contest}-bot-{self.number}"
+        login = sign_up(address, account, self.name, new_id(), headers=headers, patience=PATIENCE)
+        seed = self.plan.seed * 1009 + self.number
+        cut = CutConnections(self._cuts, seed, _SHARE_CUT) if self.plan.faults else None
+        return Client(address, login.token, headers=headers, patience=PATIENCE, transport=cut)
+
+    def register(self, contest: str) -> None:
+        """Found the team."""
+        team, _code = self.client.register(contest, self.name)
+        self.team = str(team["id"])
+
+    def protect(self, contest: str, round_: str) -> None:
+        """Hand in a release; a bot that makes mistakes hands in a wrong one first."""
+        data, book = self._data(contest, round_), self.plan.rulebook
+        content = release_file(book, data, self.style, self._seed(round_, "release"))
+        files = [spoilt(content, self.style.spoils), content] if self.style.spoils else [content]
+        for number, one in enumerate(files):
+            path = self.folder / f"{round_}-{number}.csv"
+            path.write_bytes(one)
+            told = check_release(book, data, path)
+            assert told.valid == (one is content), (self.name, told.problems)
+            got = self.client.submit_release(contest, path)
+            self.releases.setdefault(round_, []).append(ReleaseMade(got.submission, one))
+            self._kept(got.submission, got.receipt)
+
+    def attack(self, contest: str, round_: str, most: int | None) -> None:
+        """Attack targets: all, or some that the seed chooses."""
+        data, book = self._data(contest, round_), self.plan.rulebook
+        listed = [one.target for one in self.client.targets(contest, round_)]
+        draws = np.random.default_rng(self._seed(round_, "targets"))
+        chosen = sorted(draws.permutation(len(listed))[:most].tolist())
+        for turn, place in enumerate(chosen):
+            target = listed[place]
+            public, out = self.folder / f"{round_}-{target}.csv", self.folder / f"{round_}-{target}-guess.csv"
+            self.client.target(contest, round_, target, public)
+            attack = self.style.attacks[turn % len(self.style.attacks)]
+            guess_file(book, data, public, attack, self._seed(round_, target), out)
+            got = self.client.submit_guess(contest, target, out)
+            self.guesses.setdefault(round_, []).append((got.submission, target, out.read_bytes()))
+            self._kept(got.submission, got.receipt)
+
+    def come_late(self, contest: str, round_: str) -> None:
+        """Hand in a release when protecting is over, which must be refused."""
+        try:
+            self.client.submit_release(contest, self._data(contest, round_))
+        except AnsweredError as refused:
+            self.refusals += refused.status == 409
+
+    def _data(self, contest: str, round_: str) -> Path:
+        path = self.folder / f"{round_}-T.csv"
+        if not path.exists():
+            self.client.data(contest, round_, path)
+        return path
+
+    def _seed(self, *words: str) -> int:
+        drawn = np.random.SeedSequence([self.plan.seed, self.number, *(int.from_bytes(w.encode()) for w in words)])
+        return int(drawn.generate_state(1)[0])
+
+    def _kept(self, submission: str, receipt: dict[str, Any]) -> None:
+        self.receipts[submission] = receipt
+        self._after()

@@ -1,9 +1,8 @@
-"""A whole cup played by bots through the public interface, in accelerated time, and held against itself afterwards.
+"""Whole cups played by bots through the public interface while processes are killed and uploads cut off.
 
-A server and workers run as processes of their own; the organiser's bot moves the clock of the rehearsal when all is
-judged. With faults, processes are killed and uploads cut off while the teams play. At the end every receipt must be in
-the log, every file judged once, the archive must replay, and the final tables must be those that the bots' own files
-give without log and server.
+A server and workers run as processes of their own; the organiser moves the clock when everything is judged. At the end
+every receipt must be in the log, every file judged once, the archive must replay, and the final tables must be those
+that the bots' own files give without log and server.
 """
 
 from __future__ import annotations
@@ -15,41 +14,36 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from tests.rig.bots import PATIENCE, Bot, Plan, styles_for
+from tests.rig.connections import Cuts
+from tests.rig.processes import Hall
+from tests.rig.recomputed import GuessMade, Line, final_table
 
-from noren.contest.bot_teams import PATIENCE, Bot, Plan, make_data
-from noren.contest.bots import styles_for
 from noren.contest.client import Client, sign_up
-from noren.contest.cut_connections import Cuts
 from noren.contest.entrance import first_code
 from noren.contest.phases import moment, planned_phases
-from noren.contest.processes import Hall
 from noren.contest.receipts import misfits, receipt_from
 from noren.contest.receipts import verify as verify_receipt
-from noren.contest.recomputed import GuessMade, Line, final_table
+from noren.contest.replay import replay
 from noren.contest.settings import ArenaSettings
+from noren.contest.simulation import make_data
 from noren.contest.state import Contest, fold
-from noren.data.formats.files import writing_file
-from noren.errors import OutputError
-from noren.i18n import N_, _
-from noren.progress import Progress, silent
 from noren.work.chain import Entry
 from noren.work.ids import new_id
-
-__all__ = ["Played", "Rehearsal", "disagreements", "look_for_losses", "simulate"]
 
 _DAYS = (7.0, 7.0, 7.0, 2.0, 1.0)
 
 
 @dataclass
 class Played:
-    """What came of it: what was injected, what was acknowledged, and all that does not agree."""
+    """What came of a cup: what was injected, what was acknowledged, and all that does not agree."""
 
     faults: dict[str, int] = field(default_factory=dict)
     entries: int = 0
@@ -60,57 +54,10 @@ class Played:
     lost: list[str] = field(default_factory=list)
     twice: list[str] = field(default_factory=list)
     unasked: list[str] = field(default_factory=list)
-    refusals: int = 0
     replay: dict[str, Any] = field(default_factory=dict)
     tables: dict[str, dict[str, Line]] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
-    seconds: float = 0.0
-
-    @property
-    def ok(self) -> bool:
-        """Whether nothing was lost or judged twice, and everything agrees."""
-        return not (self.lost or self.twice or self.unasked or self.problems) and bool(self.replay.get("ok"))
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        return {
-            "ok": self.ok,
-            "faults": self.faults,
-            "entries": self.entries,
-            "acknowledged": self.acknowledged,
-            "judged": self.judged,
-            "invalid": self.invalid,
-            "refunded": self.refunded,
-            "lost": len(self.lost),
-            "scored_twice": len(self.twice),
-            "unasked": len(self.unasked),
-            "replay": self.replay,
-            "tables": {
-                name: [
-                    {"rank": line.rank, "team": self.names.get(team, team), "score": line.score, "values": line.values}
-                    for team, line in sorted(table.items(), key=lambda one: (one[1].rank or 10**6, one[0]))
-                ]
-                for name, table in self.tables.items()
-            },
-            "problems": self.problems,
-            "seconds": round(self.seconds, 1),
-        }
-
-    def told(self) -> Iterator[tuple[str, str]]:
-        """Yield what a person wants to know, line by line."""
-        yield _("faults injected"), ", ".join(f"{_(name)} {count}" for name, count in self.faults.items())
-        yield _("files acknowledged"), f"{self.acknowledged:,}"
-        yield _("lost"), str(len(self.lost))
-        yield _("scored twice"), str(len(self.twice))
-        yield _("taken without being asked"), str(len(self.unasked))
-        yield _("given back"), str(self.refunded)
-        yield _("entries of the log"), f"{self.entries:,}"
-        yield _("replay"), _("as it was") if self.replay.get("ok") else str(self.replay.get("first_misfit"))
-        for name, table in self.tables.items():
-            first = [self.names.get(team, team) for team, line in table.items() if line.rank == 1]
-            yield _("first in {round}").format(round=name), ", ".join(first)
-        yield _("seconds"), f"{self.seconds:.0f}"
 
 
 class _Chaos:
@@ -163,36 +110,32 @@ class Rehearsal:
         self.hall.close()
         self._folder.cleanup()
 
-    def play(self, plan: Plan, out: Path | None = None, *, progress: Progress = silent) -> Played:
-        """Play a whole cup; write its archive where asked; return what came of it."""
-        began, before = time.monotonic(), self._faults()
+    def play(self, plan: Plan, out: Path) -> Played:
+        """Play a whole cup and write its archive; return what came of it."""
+        before = self._faults()
         folder = self.folder / plan.contest
         folder.mkdir()
-        cup = _Cup(plan, folder, self.hall, self.cuts, self.organiser())
+        cup = _Cup(plan, folder, out, self.hall, self.cuts, self.organiser())
         try:
-            cup.play(progress)
-            played = cup.verify(progress)
+            cup.play()
+            played = cup.verify()
         except Exception:
-            self._keep_logs(out)
+            for log in self.folder.glob("*.log"):  # for whoever looks into the failure
+                shutil.copyfile(log, out.with_name(f"{out.stem}-{log.name}"))
             raise
         finally:
             for bot in cup.bots:
                 bot.client.close()
-        if out is not None:
-            with writing_file(out) as aside:
-                shutil.copyfile(cup.archive, aside)
         played.faults = {name: count - before[name] for name, count in self._faults().items()}
-        played.seconds = time.monotonic() - began
-        progress(1.0)
         return played
 
     def _faults(self) -> dict[str, int]:
         killed, cuts = self.hall.killed, self.cuts
         return {
-            N_("servers killed"): killed["server"],
-            N_("workers killed"): killed["worker"],
-            N_("uploads cut off"): cuts.half_way,
-            N_("answers unheard"): cuts.unheard,
+            "servers killed": killed["server"],
+            "workers killed": killed["worker"],
+            "uploads cut off": cuts.half_way,
+            "answers unheard": cuts.unheard,
         }
 
     def organiser(self) -> Client:
@@ -203,29 +146,13 @@ class Rehearsal:
             self._organiser = Client(address, login.token, patience=PATIENCE)
         return self._organiser
 
-    def _keep_logs(self, out: Path | None) -> None:
-        """Leave what the processes said beside the archive, for whoever looks into a failure."""
-        if out is not None:
-            for said in self.folder.glob("*.log"):
-                shutil.copyfile(said, out.with_name(f"{out.stem}-{said.name}"))
-
-
-def simulate(
-    plan: Plan, out: Path | None = None, *, database: str | None = None, progress: Progress = silent
-) -> Played:
-    """Play a whole cup on a server of its own."""
-    progress(0.0, _("starting"))
-    with Rehearsal(workers=plan.workers, database=database) as rehearsal:
-        return rehearsal.play(plan, out, progress=progress)
-
 
 class _Cup:
     """One cup, from registration to results."""
 
-    def __init__(self, plan: Plan, folder: Path, hall: Hall, cuts: Cuts, organiser: Client) -> None:
-        self.plan, self.folder, self.hall, self.cuts, self.organiser = plan, folder, hall, cuts, organiser
-        self.contest = plan.contest
-        self.archive = folder / "cup.zip"
+    def __init__(self, plan: Plan, folder: Path, archive: Path, hall: Hall, cuts: Cuts, organiser: Client) -> None:
+        self.plan, self.folder, self.archive = plan, folder, archive
+        self.hall, self.cuts, self.organiser, self.contest = hall, cuts, organiser, plan.contest
         self.data = {
             name: make_data(
                 plan.rulebook, folder, customers=plan.customers, rows=plan.rows, seed=plan.seed + place, name=name
@@ -236,14 +163,14 @@ class _Cup:
 
     # --- playing -------------------------------------------------------------------------------------------------
 
-    def play(self, progress: Progress) -> None:
+    def play(self) -> None:
         """Play registration, every round, evaluation and results."""
         plan = self.plan
         now = self.organiser.session().now
         phases = planned_phases(now, _DAYS, plan.rounds)
         contest = {
             "id": self.contest,
-            "title": _("A rehearsal"),
+            "title": "A rehearsal",
             "rulebook": plan.rulebook.to_toml(),
             "settings": {"seconds": 120},
             "phases": [one.as_dict() for one in phases],
@@ -255,15 +182,12 @@ class _Cup:
             bot = Bot(number, style, plan, self.folder, self.hall.address, chaos.after_upload, self.cuts)
             bot.register(self.contest)
             self.bots.append(bot)
-        steps = len(plan.rounds) * 2 + 1
         for place, round_ in enumerate(plan.rounds):
             is_last = place == len(plan.rounds) - 1
             self._move_to(f"{round_}-protect")
-            progress((2 * place + 0.1) / steps, _("{round}: protecting").format(round=round_))
             self._everybody(functools.partial(Bot.protect, contest=self.contest, round_=round_))
             self._until_judged()
             self._move_to(f"{round_}-attack")
-            progress((2 * place + 1) / steps, _("{round}: attacking").format(round=round_))
             self._until(functools.partial(self._has_targets, round_))
             most = None if is_last else plan.targets
             self._everybody(functools.partial(Bot.attack, contest=self.contest, round_=round_, most=most))
@@ -292,30 +216,20 @@ class _Cup:
     def _until(self, so: Callable[[], bool]) -> None:
         until = time.monotonic() + PATIENCE
         while not so():
-            if time.monotonic() > until:
-                jobs = [one for one in self.organiser.jobs(self.contest) if one["state"] not in ("done", "cancelled")]
-                said = jobs[0].get("error") or jobs[0]["state"] if jobs else _("no job waits")
-                raise OutputError(_("the rehearsal is stuck: {said}").format(said=said))
+            assert time.monotonic() < until, f"the cup is stuck: {self.organiser.jobs(self.contest)}"
             time.sleep(0.2)
 
     # --- looking at what came of it ------------------------------------------------------------------------------
 
-    def verify(self, progress: Progress) -> Played:
+    def verify(self) -> Played:
         """Hold log, receipts, archive and tables against what the bots know."""
-        from noren.contest.replay import replay
-
-        progress(0.9, _("verifying"))
         entries = [Entry(**one) for one in self.organiser.log(self.contest)]
         played = Played()
         receipts = {name: (bot.team, found) for bot in self.bots for name, found in bot.receipts.items()}
         contest = look_for_losses(played, receipts, entries)
         spoiling = sum(1 for bot in self.bots if bot.style.spoils) * len(self.plan.rounds)
         if played.invalid != spoiling:
-            played.problems.append(
-                _("{count} files were invalid, and {expected} were meant to be").format(
-                    count=played.invalid, expected=spoiling
-                )
-            )
+            played.problems.append(f"{played.invalid} files were invalid, and {spoiling} were meant to be")
         self.organiser.save(self.contest, "archive", self.archive)
         played.replay = replay(self.archive, workers=self.plan.workers).as_dict()
         for round_ in self.plan.rounds:
@@ -323,9 +237,8 @@ class _Cup:
             board = self.organiser.leaderboard(self.contest, round_)
             played.problems += disagreements(board, played.tables[round_])
         played.names = {bot.team: bot.name for bot in self.bots}
-        played.refusals = sum(bot.refusals for bot in self.bots)
-        if played.refusals != len(self.bots) * len(self.plan.rounds):
-            played.problems.append(_("a release was taken after the deadline"))
+        if sum(bot.refusals for bot in self.bots) != len(self.bots) * len(self.plan.rounds):
+            played.problems.append("a release was taken after the deadline")
         return played
 
     def _table(self, contest: Contest, round_: str) -> dict[str, Line]:
@@ -372,9 +285,6 @@ def disagreements(board: Mapping[str, Any], table: Mapping[str, Line]) -> list[s
         one = found.get(team)
         told = None if one is None else (one["rank"], one["score"], tuple(sorted(one["broken"])))
         if told != (line.rank, line.score, line.broken):
-            wrong.append(
-                _("{round}: {team} stands as {told} on the board, and the files give {found}").format(
-                    round=board["round"], team=team, told=told, found=(line.rank, line.score, line.broken)
-                )
-            )
+            found_in_files = (line.rank, line.score, line.broken)
+            wrong.append(f"{board['round']}: {team} is {told} on the board, and the files give {found_in_files}")
     return wrong

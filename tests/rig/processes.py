@@ -1,4 +1,4 @@
-"""A server and its workers as processes of this machine, which a rehearsal may kill at any moment and start again."""
+"""A server and its workers as processes of this machine, which can be killed at any moment and started again."""
 
 from __future__ import annotations
 
@@ -13,12 +13,8 @@ from pathlib import Path
 
 import httpx
 
-from noren.errors import OutputError
-from noren.i18n import _
-
-__all__ = ["Hall"]
-
-_PATIENCE = 120.0
+PATIENCE = 120.0
+"""Seconds to wait for a server that starts."""
 
 
 class Hall:
@@ -63,7 +59,7 @@ class Hall:
 
     def wait(self) -> None:
         """Wait until the server answers."""
-        until = time.monotonic() + _PATIENCE
+        until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
             if self._running["server"].poll() is not None:
                 break
@@ -73,9 +69,7 @@ class Hall:
                 time.sleep(0.05)
             else:
                 return
-        raise OutputError(
-            _("the server of the rehearsal did not start; it said: {said}").format(said=self._said("server"))
-        )
+        raise AssertionError(f"the server did not start; it said: {self._said('server')}")
 
     def stop(self, name: str) -> None:
         """End a process, and leave it so."""
@@ -126,7 +120,7 @@ class Hall:
 
     def _said(self, name: str) -> str:
         lines = (self.folder / f"{name}.log").read_text(encoding="utf-8", errors="replace").splitlines()
-        return lines[-1][:300] if lines else _("nothing")
+        return lines[-1][:300] if lines else "nothing"
 
 
 def _free_port() -> int:

@@ -10,8 +10,6 @@ from pathlib import Path
 from noren.contest.judging.scoring import score_guess, score_release
 from noren.contest.rulebook import Rulebook
 
-__all__ = ["GuessMade", "Line", "ReleaseMade", "final_table"]
-
 
 @dataclass(frozen=True)
 class ReleaseMade:

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 import httpx
 import numpy as np
 
-__all__ = ["CutConnections", "Cuts"]
-
 
 class Cuts:
     """How many uploads were cut off, by where; shared by all who play."""

@@ -1,0 +1,207 @@
+"""A contest that teams play by rules of thumb: ``noren contest simulate``, and the contest of the demo.
+
+The teams act in this process through the same service as pages and the REST interface; a worker judges their files.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from noren.api import protect, sample
+from noren.contest.archive import export
+from noren.contest.arena import Arena
+from noren.contest.attacking import guess_on
+from noren.contest.desk import Desk, NewContest, Who
+from noren.contest.judges import judging
+from noren.contest.judges_desk import JudgesDesk
+from noren.contest.judging.prepared import original_of
+from noren.contest.judging.texts import submission_of
+from noren.contest.phases import Phase, planned_phases
+from noren.contest.rulebook import Rulebook
+from noren.contest.settings import ArenaSettings
+from noren.contest.standings import board
+from noren.contest.state import Contest
+from noren.contest.store.accounts import Account
+from noren.data.reading import write
+from noren.errors import OutputError, ParameterError
+from noren.i18n import _
+from noren.progress import Progress, silent
+from noren.work.ids import new_id
+
+__all__ = ["ROUNDS", "Plan", "Simulation", "make_data", "simulate"]
+
+ROUNDS = ("preliminary", "final")
+_DAYS = (7.0, 7.0, 7.0, 2.0, 1.0)
+_ATTACKED = 3
+"""How many other teams each team attacks in a round."""
+_PATIENCE = 600.0
+"""Seconds after which judging that has not come to an end is given up."""
+_NAMES = ("Aoi", "Botan", "Cha", "Daidai", "Enji", "Fuji", "Gin", "Hana", "Ichou", "Kaki", "Matsu", "Nadeshiko", "Ume")
+
+_PSEUDONYMS, _MONTHLY = {"method": "pseudonymize"}, {"method": "monthly-pseudonyms"}
+_PERTURBED, _THINNED = {"method": "perturb"}, {"method": "thin", "share": 0.2}
+_PAIRS, _TRIPLES = {"method": "generalize-by-count", "k": 2}, {"method": "generalize-by-count", "k": 3}
+_STYLES: Mapping[str, Sequence[tuple[Sequence[Mapping[str, Any]], str]]] = {
+    "pwscup2018": (
+        ([_PAIRS], "nearest"),
+        ([_PSEUDONYMS], "item-candidates"),
+        ([_TRIPLES], "unique-rows"),
+        ([_THINNED, _PAIRS], "consistency"),
+    ),
+    "pwscup2017": (([_MONTHLY], "s1"), ([_PERTURBED, _MONTHLY], "s2"), ([_THINNED, _MONTHLY], "s4")),
+    "pwscup2016": (([_PERTURBED], "jaccard"), ([_THINNED], "jaccard"), ([_PSEUDONYMS], "jaccard")),
+}
+_OTHER_STYLES = (([_PSEUDONYMS], "nearest"), ([_THINNED], "nearest"), ([_PAIRS], "nearest"))
+"""How teams protect and what they attack with, in turn; by the format of the data."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Rules, number of teams, and size and seed of the generated data."""
+
+    rulebook: Rulebook
+    teams: int = 13
+    customers: int = 40
+    rows: int = 400
+    seed: int = 1
+
+
+def make_data(rulebook: Rulebook, folder: Path, *, customers: int, rows: int, seed: int, name: str) -> Path:
+    """Write generated data in the format of a rulebook; return the file."""
+    schema = rulebook.data_schema if "\n" not in rulebook.data_schema else ""
+    history = sample(customers=customers, rows=rows, items=max(8, rows // 10), seed=seed, schema=schema or "sample")
+    path = folder / f"{name}.csv"
+    write(history, path)
+    return path
+
+
+class Simulation:
+    """A contest with its teams, in an arena whose clock can be moved and for which somebody judges.
+
+    Parameters
+    ----------
+    folder
+        Where the data of the rounds and the files of the teams are written.
+    """
+
+    def __init__(
+        self, arena: Arena, organiser: Account, plan: Plan, folder: Path, *, contest: str, title: str,
+        phases: Sequence[Phase],
+    ) -> None:  # fmt: skip
+        if plan.rulebook.kind != "history":
+            raise ParameterError(
+                _("simulated teams play with purchase histories, and these rules are for a {kind}").format(
+                    kind=plan.rulebook.kind
+                ),
+                _("choose another rulebook"),
+            )
+        self.arena, self.contest, self._plan, self._folder = arena, contest, plan, folder
+        self._desk, self._judges = Desk(arena), JudgesDesk(arena)
+        self._data = {
+            name: make_data(
+                plan.rulebook, folder, customers=plan.customers, rows=plan.rows, seed=plan.seed + place, name=name
+            )
+            for place, name in enumerate(ROUNDS)
+        }
+        new = NewContest(id=contest, title=title, rulebook=plan.rulebook.to_toml(), phases=list(phases))
+        with contextlib.ExitStack() as opened:
+            files = {name: (path.name, opened.enter_context(path.open("rb"))) for name, path in self._data.items()}
+            self._desk.create(Who(organiser), new, files)
+        styles = _STYLES.get(plan.rulebook.data_schema, _OTHER_STYLES)
+        self._styles = [styles[number % len(styles)] for number in range(plan.teams)]
+        self._teams = [self._team(number) for number in range(plan.teams)]
+
+    def _team(self, number: int) -> Who:
+        again, place = divmod(number, len(_NAMES))
+        name = _NAMES[place] + (f" {again + 1}" if again else "")
+        who = Who(self.arena.store.accounts.add(f"team-{number + 1}", name, new_id()))
+        self._desk.register(who, self.contest, name)
+        return who
+
+    @property
+    def state(self) -> Contest:
+        """The contest as it stands now."""
+        found = self.arena.state(self.contest)
+        if found is None:
+            raise OutputError(_("there is no such contest"))
+        return found
+
+    def play_round(self, round_: str) -> None:
+        """Play a round to its end, moving the clock."""
+        self.move_to(f"{round_}-protect")
+        self.protect(round_)
+        self.wait(lambda: not self.state.unjudged())
+        self.move_to(f"{round_}-attack")
+        self.wait(lambda: round_ in self.state.targets)
+        self.attack(round_)
+        self.wait(lambda: not self.state.unjudged())
+
+    def move_to(self, phase: str) -> None:
+        """Move the clock to a minute after a phase opens."""
+        opens = next(one.opens for one in self.state.phases if one.id == phase)
+        self.arena.store.clock.move_to(dt.datetime.fromisoformat(opens) + dt.timedelta(minutes=1))
+
+    def wait(self, done: Callable[[], bool]) -> None:
+        """Do what is due by the clock until the judging has come so far."""
+        until = time.monotonic() + _PATIENCE
+        while not done():
+            if time.monotonic() > until:
+                raise OutputError(_("the files are still not judged after {seconds} s").format(seconds=int(_PATIENCE)))
+            self._judges.tick()
+            time.sleep(0.1)
+
+    def protect(self, round_: str) -> None:
+        """Let every team submit a release."""
+        data = original_of(self._plan.rulebook, self._data[round_])
+        for number, (who, (steps, _attack)) in enumerate(zip(self._teams, self._styles, strict=True)):
+            release = protect(data, list(steps), seed=self._seed(number, round_), audit=False)
+            self._desk.submit_release(who, self.contest, submission_of(release))
+
+    def attack(self, round_: str) -> None:
+        """Let every team attack some of the others."""
+        book, data, guess = self._plan.rulebook, self._data[round_], self._folder / "guess.csv"
+        for number, (who, (_steps, attack)) in enumerate(zip(self._teams, self._styles, strict=True)):
+            targets = self._desk.targets(who, self.contest, round_)
+            seed = self._seed(number, round_)
+            for place in np.random.default_rng(seed).permutation(len(targets))[:_ATTACKED]:
+                name = targets[place].id
+                with self._desk.target_file(who, self.contest, round_, name) as target:
+                    guess_on(book, data, target, attack, guess, seed=seed)
+                self._desk.submit_guess(who, self.contest, name, guess.read_bytes())
+
+    def _seed(self, number: int, round_: str) -> int:
+        drawn = np.random.SeedSequence([self._plan.seed, number, ROUNDS.index(round_)])
+        return int(drawn.generate_state(1)[0])
+
+
+def simulate(plan: Plan, out: Path | None = None, *, progress: Progress = silent) -> list[dict[str, Any]]:
+    """Play a whole contest in a temporary arena; write its archive to ``out``; return the final boards."""
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="noren-simulation-")))
+        settings = ArenaSettings(folder=folder / "arena", rehearsal=True, workers=2)
+        settings.make_folder()
+        arena = stack.enter_context(contextlib.closing(Arena(settings.folder, rehearsal=True)))
+        organiser = arena.store.accounts.add("organiser", _("Organiser"), new_id(), is_organiser=True)
+        phases = planned_phases(arena.now(), _DAYS, ROUNDS)
+        played = Simulation(
+            arena, organiser, plan, folder, contest="simulation", title=_("A simulation"), phases=phases
+        )
+        stack.enter_context(judging(settings))
+        for place, round_ in enumerate(ROUNDS):
+            progress(place / len(ROUNDS), round_)
+            played.play_round(round_)
+        played.move_to("results")
+        played.wait(lambda: played.state.results is not None)
+        if out is not None:
+            export(arena, played.contest, out)
+        progress(1.0)
+        return [board(played.state, one, arena.now(), kind="final", everything=True).as_dict() for one in ROUNDS]
