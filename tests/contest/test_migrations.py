@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import logging
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,6 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from tests.conftest import PATIENCE
 from tests.contest.test_store_database import KEY
-from tests.studio.test_store import laid_version_1
 
 import noren.contest.store
 import noren.studio
@@ -69,52 +66,12 @@ def test_the_steps_are_a_line(folder: Path) -> None:
     assert numbers == [f"{number:04}" for number in range(1, len(numbers) + 1)]
 
 
-def laid_version_2(address: str) -> None:
-    """Lay what a studio left that brought the first tables up to the second version without steps."""
-    laid_version_1(address)
-    engine = open_database(address)
-    with engine.begin() as database:
-        for column in ("queue VARCHAR(16) DEFAULT '' NOT NULL", "most_attempts INTEGER DEFAULT '3' NOT NULL",
-                       "claimed_by VARCHAR(80)", "lease_until DOUBLE PRECISION DEFAULT '0' NOT NULL",
-                       "enqueued DOUBLE PRECISION DEFAULT '0' NOT NULL"):  # fmt: skip
-            database.execute(sa.text(f"ALTER TABLE jobs ADD COLUMN {column}"))
-        database.execute(sa.text("ALTER TABLE projects ADD COLUMN rule TEXT NOT NULL DEFAULT 'partner'"))
-        database.execute(sa.text("UPDATE jobs SET enqueued = 7, queue = 'heavy'"))
-        database.execute(sa.text("UPDATE studio SET version = 2"))
-    engine.dispose()
-
-
-@pytest.mark.parametrize("lay", [laid_version_1, laid_version_2])
-def test_a_studio_of_old_is_adopted_with_its_data(lay: Callable[[str], None], address: str) -> None:
-    lay(address)
-    Store(address).close()
-    store = Store(address)  # opened once more, nothing changes
-    if store.queue.is_shared:  # what SQLite is told of a column's type means nothing to it
-        foreign = {"dbos_migrations", "workflow_status", "operation_outputs"}
-        left = [found for found in differences(store.engine, "studio") if found[0] != "remove_table"]
-        assert left == []
-        assert foreign < set(sa.inspect(store.engine).get_table_names())
-    assert [job.label for job in store.jobs()] == ["d", "s", "r", "w", "f"]
-    assert [(project.name, project.rule) for project in store.projects()] == [("Tea", "partner")]
-    with store.engine.connect() as database:
-        ages = database.execute(sa.select(store.queue.table.c.enqueued)).scalars().all()
-    first = dt.datetime(2026, 11, 1, 9, 1, tzinfo=dt.UTC).timestamp()
-    done_before = lay is laid_version_2  # its second step is not done again
-    assert sorted(ages) == ([7.0] * 5 if done_before else [first + 60 * minute for minute in range(5)])
-    with pytest.raises(sa.exc.IntegrityError):
-        store.add_job("nothere23456", "run", "first", {})
-    with store.engine.begin() as database:  # what belongs together still goes together
-        database.execute(sa.text("DELETE FROM projects"))
-    assert store.jobs() == []
-    store.close()
-
-
 @pytest.mark.parametrize("room", ROOMS)
-def test_a_database_of_a_newer_noren_is_left_alone(room: str, address: str) -> None:
+def test_a_database_at_an_unknown_step_is_left_alone(room: str, address: str) -> None:
     store = opened(room, address)
     with store.engine.begin() as database:
         database.execute(sa.text(f"UPDATE {ROOMS[room][1]} SET version_num = '9999'"))
-    with pytest.raises(FileError, match="newer Noren"):
+    with pytest.raises(FileError, match=r"at step 9999, which this version of Noren does not know; use the version"):
         opened(room, address)
     store.close()
 

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from tests.studio.finished_runs import history_file, people_file
 from tests.studio.quiet import PEOPLE, Quiet
-from tests.studio.test_store import laid_version_1
 
 from noren.data.schema import Schema
 from noren.judgement.judging import judge
@@ -18,7 +17,7 @@ from noren.judgement.verdict import Reason, Word
 from noren.progress import silent
 from noren.studio.folders import Folders, read_json, write_json
 from noren.studio.judged import Result, judged, place_by, result_in, summary_of
-from noren.studio.store import Job, State, Store
+from noren.studio.store import Job, State
 from noren.studio.work import outcome_files, running
 
 STEPS = {
@@ -116,18 +115,6 @@ def test_an_audit_that_was_killed_is_in_the_facts(tmp_path: Path) -> None:
     view = read_json(folder / "result.json") | told
     assert summary_of(view, None)["judged"]["place"]["word"] == "untried"
     assert Result.model_validate(view).told["audited"] is False
-
-
-def test_projects_of_an_older_studio_have_a_rule(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'studio.db'}"
-    laid_version_1(url)
-    again = Store(url)
-    assert again.projects()[0].rule == "partner"
-    again.change_project("p" * 12, rule="public")
-    found = again.project("p" * 12)
-    assert found is not None
-    assert found.rule == "public"
-    again.close()
 
 
 def test_a_copy_of_a_project_keeps_its_rule(quiet: Quiet) -> None:

@@ -21,17 +21,14 @@ from noren.studio.tables import tables as _tables
 from noren.studio.trail import Trail
 from noren.studio.users import Users
 from noren.work.ids import new_id
-from noren.work.migrations import migrate, newer
+from noren.work.migrations import migrate
 from noren.work.queue import Queue, State, now, open_database, queue_columns
 
 __all__ = ["HEAVY", "LIGHT", "Job", "Project", "State", "Store", "now"]
 
 HEAVY, LIGHT = "heavy", "light"
 """The queue of runs, and that of what a person waits for on a page (reading a file, writing a report)."""
-_LAST_NUMBERED = 2
-"""The version in the table ``studio``, which studios without ``studio_version`` go by."""
 
-_about = sa.Table("studio", _tables, sa.Column("version", sa.Integer, nullable=False))
 _projects = sa.Table(
     "projects",
     _tables,
@@ -122,10 +119,7 @@ class Store:
         self.trail = Trail(self.engine)
         self.users = Users(self.engine, self.trail)
         self.queue = Queue(self.engine, _jobs)
-        migrate(
-            self.engine, _tables, Path(__file__).with_name("migrations"),
-            version_table="studio_version", adopted=_adopted,
-        )  # fmt: skip
+        migrate(self.engine, _tables, Path(__file__).with_name("migrations"), version_table="studio_version")
 
     def close(self) -> None:
         """Let go of the database."""
@@ -265,13 +259,3 @@ def _project(row: Any) -> Project:
     # a sample has a name of ours, told in the language of whoever looks
     name = _(row.name) if "sample" in source else row.name
     return Project(row.id, name, row.created, source, json.loads(row.facts), row.rule, row.archived)
-
-
-def _adopted(database: sa.Connection) -> str | None:
-    """Return the step that a database stands at which was made before steps were told by ``studio_version``."""
-    if not sa.inspect(database).has_table(_about.name):
-        return None
-    version = database.execute(sa.select(_about.c.version)).scalar() or 0
-    if version > _LAST_NUMBERED:
-        raise newer(database.engine)
-    return f"{version:04}" if version else None

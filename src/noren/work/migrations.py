@@ -1,15 +1,14 @@
 """Bringing a database's tables up to date (Alembic), each step in a file of its own in the package.
 
 All steps that a database lacks are one transaction, in SQLite too, and one process at a time does them: whoever is
-killed half-way has changed nothing, and whoever comes second finds the tables made. A database that knows steps which
-this Noren does not is left alone.
+killed half-way has changed nothing, and whoever comes second finds the tables made. A database at a step
+that this Noren does not know is left alone.
 """
 
 from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +19,7 @@ from noren.errors import FileError, reason_of
 from noren.i18n import _
 from noren.work.queue import exclusive
 
-__all__ = ["migrate", "newer"]
+__all__ = ["migrate"]
 
 _OPENING: Final = 7_266_736
 """The number of PostgreSQL's lock under which tables are made and changed."""
@@ -34,7 +33,6 @@ def migrate(
     folder: Path,
     *,
     version_table: str,
-    adopted: Callable[[sa.Connection], str | None] = lambda database: None,
 ) -> None:
     """Do the steps that a database lacks.
 
@@ -46,42 +44,34 @@ def migrate(
         Where the steps lie: ``versions/0001_….py`` and on.
     version_table
         The table that says which steps were done.
-    adopted
-        Tells the last step that was done to a database without such a table; None where it is empty.
     """
     try:
         _must_answer(engine)
         with _one_at_a_time, exclusive(engine) as database:
             if database.dialect.name == "postgresql":
                 database.execute(sa.select(sa.func.pg_advisory_xact_lock(_OPENING)))
-            _bring_up_to_date(database, tables, folder, version_table, adopted)
+            _bring_up_to_date(database, tables, folder, version_table)
     except BaseException:
         engine.dispose()  # whoever cannot open it has nothing to close
         raise
 
 
-def _bring_up_to_date(
-    database: sa.Connection,
-    tables: sa.MetaData,
-    folder: Path,
-    version_table: str,
-    adopted: Callable[[sa.Connection], str | None],
-) -> None:
+def _bring_up_to_date(database: sa.Connection, tables: sa.MetaData, folder: Path, version_table: str) -> None:
     from alembic.operations import Operations
     from alembic.runtime.migration import MigrationContext
     from alembic.script import ScriptDirectory
 
     steps = ScriptDirectory(folder)
     context = MigrationContext.configure(database, opts={"version_table": version_table})
-    before = adopted(database)
     done = context.get_current_revision()
-    if done is None and before is None:
+    if done is None:
         _must_be_free(database, tables)
-    if done is None and before is not None:
-        context.stamp(steps, before)
-        done = before
-    if done is not None and done not in {step.revision for step in steps.walk_revisions()}:
-        raise newer(database.engine)
+    elif done not in {step.revision for step in steps.walk_revisions()}:
+        raise FileError(
+            _("the tables are at step {step}, which this version of Noren does not know").format(step=done),
+            _("use the version that made them, or name another database"),
+            file=str(database.engine.url),
+        )
     with Operations.context(context):
         for step in reversed([*steps.iterate_revisions("head", done or "base")]):
             step.module.upgrade()
@@ -97,13 +87,6 @@ def _must_answer(engine: sa.Engine) -> None:
             _("check its address, and whether it runs"),
             file=str(engine.url),
         ) from None
-
-
-def newer(engine: sa.Engine) -> FileError:
-    """Return what is said of a database that a later Noren changed."""
-    return FileError(
-        _("these data were written by a newer Noren"), _("install it, or name another folder"), file=str(engine.url)
-    )
 
 
 def _must_be_free(database: sa.Connection, tables: sa.MetaData) -> None:

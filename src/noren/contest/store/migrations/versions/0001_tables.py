@@ -1,4 +1,4 @@
-"""The first tables: logs, accounts, jobs."""
+"""The tables of the arena: logs, accounts, jobs."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -90,6 +90,8 @@ def upgrade() -> None:
         sa.Column("words", sa.Text(), nullable=False),
         sa.Column("done", sa.Double(), nullable=False),
         sa.Column("error", sa.Text(), nullable=False),
+        sa.Column("notice", sa.Text(), server_default="", nullable=False),
+        sa.Column("stages", sa.Text(), server_default="", nullable=False),
         sa.Column("created", sa.String(length=32), nullable=False),
         sa.ForeignKeyConstraint(["contest"], ["contests.id"]),
         sa.PrimaryKeyConstraint("id"),
