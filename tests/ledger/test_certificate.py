@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 import pytest
 from tests.ledger.books import MONTHS, SCHEMA, history, ledger
-from tests.ledger.test_verdicts import as_an_older_noren_left_it
 
 from noren.api import protect
 from noren.attacks import attacks
@@ -228,14 +227,3 @@ class TestUncertified:
         book.add(history(), seed=1)
         proposal = book.weigh(history(), seed=1, chain=PAIRS)
         assert (proposal.certificate, proposal.uncertified) == (None, "2010/12 was released without a certificate")
-
-    def test_an_older_ledger_opens_and_goes_on(self, tmp_path: Path) -> None:
-        book = ledger(tmp_path / "l", chain=PAIRS, budget={"emm": 0.9})
-        book.add(history(), seed=1)
-        as_an_older_noren_left_it(tmp_path / "l")
-        old = Ledger.open(tmp_path / "l")
-        assert old.check() == []
-        assert [entry.certificate for entry in old.entries] == [None]
-        assert old.as_dict()["entries"][0]["certificate"] is None
-        assert old.left() == pytest.approx({"emm": 0.9 - old.entries[0].risk.emm})
-        assert old.add(history(), seed=1).certificate is None

@@ -60,9 +60,7 @@ def test_what_is_not_known_is_said(tmp_path: Path) -> None:
     assert "in everything released together is not known" in attacks_sentence(risk)
     assert certificate_sentence(None, attacked=False) == "No certificate."
     verdicts = made.verdicts()
-    assert verdicts["2010/12"] is not None
     assert [one.attack for one in verdicts["2010/12"].evidence] == ["s1"]
-    assert verdicts["2011/1"] is not None
     assert verdicts["2011/1"].word == Word.UNTRIED
     assert made.curves()[1] == {"s1": [0.5, None]}
     assert Curves.of(made).finding() == "What attacks find in everything released is not known after 2011/1"

@@ -1,4 +1,4 @@
-"""Runs are judged when they are shown: by the rule of today, from what was found, however old the files are."""
+"""Runs are judged when they are shown: by the rule of today, from what was found."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from tests.studio.finished_runs import history_file, people_file
 from tests.studio.quiet import PEOPLE, Quiet
 
 from noren.data.schema import Schema
+from noren.errors import FileError
 from noren.judgement.judging import judge
 from noren.judgement.rule import RULES
 from noren.judgement.verdict import Reason, Word
@@ -44,44 +45,13 @@ def done(kind: str, tmp_path: Path) -> tuple[Path, dict[str, Any]]:
     return folder, running.do(order | judges, folder, silent)
 
 
-def as_older_studios_kept_it(folder: Path) -> None:
-    """Rewrite a result as it was before facts were kept: attacks under both bounds, and a verdict taken for truth."""
+def test_a_result_in_another_form_is_one_error(tmp_path: Path) -> None:
+    folder, _summary = done("history", tmp_path)
     kept = read_json(folder / "result.json")
-    claimed = kept.pop("facts")["claimed"]
-    kept["statement"]["claimed"] = claimed
-    old: dict[str, Any] = {"attacks": [], "most_damaging": None, "table_risk": None, "map": {}, "verdict_all": {}}
-    write_json(folder / "result.json", kept | old | {"verdict": {"paper": "withstands", "sharp": "withstands"}})
-
-
-@pytest.mark.parametrize("kind", ["history", "table"])
-def test_an_older_run_is_judged_from_its_release_and_its_guesses(kind: str, tmp_path: Path) -> None:
-    folder, _summary = done(kind, tmp_path)
-    new = result_in(folder)
-    assert new is not None
-    as_older_studios_kept_it(folder)
-    old = result_in(folder)
-    assert old == new
-    assert read_json(folder / "result.json")["facts"]["people"] == new.people  # reckoned once
-    for rule in RULES.values():
-        assert judge(old.facts, rule) == judge(new.facts, rule)
-
-
-@pytest.mark.parametrize("kind", ["history", "table"])
-def test_an_older_run_whose_files_are_gone_does_not_crash(kind: str, tmp_path: Path) -> None:
-    folder, _summary = done(kind, tmp_path)
-    new = result_in(folder)
-    as_older_studios_kept_it(folder)
-    (folder / "outcome.json").unlink()
-    (folder / "release" / "statement.json").write_text("{")
-    old = result_in(folder)
-    assert old is not None
-    assert new is not None
-    verdict = judge(old.facts)
-    if kind == "history":  # what attacks got is lost, and that is not safe
-        assert (verdict.word, verdict.reason) == (Word.UNTRIED, Reason.NOT_TRIED)
-    else:
-        assert verdict == judge(new.facts)
-        assert verdict.word == Word.PROVED
+    del kept["facts"]
+    write_json(folder / "result.json", kept)
+    with pytest.raises(FileError, match="this version of Noren cannot read the result; remove the run"):
+        result_in(folder)
 
 
 def test_lists_take_the_copy_only_for_the_rule_it_was_given_by(tmp_path: Path) -> None:

@@ -19,7 +19,6 @@ from noren.errors import ParameterError
 from noren.methods.hierarchy import HierarchyMethod
 from noren.progress import silent
 from noren.studio import data_words, hierarchies
-from noren.studio.folders import write_json
 from noren.studio.work import reading
 
 
@@ -110,17 +109,6 @@ def test_what_a_person_gave_stays_while_it_fits(tmp_path: Path) -> None:
     assert [about["made"] for about in hierarchies.hierarchy_facts(tmp_path)] == ["default", "widths"]
     assert hierarchies.make_hierarchies(table_of(sex=({}, ["f", "m"])), tmp_path) == ["age"]
     assert [file.name for file in (tmp_path / "hierarchies").iterdir()] == ["sex.csv"]
-
-
-def test_facts_of_an_older_noren_are_understood(tmp_path: Path) -> None:
-    old = {"name": "age", "made": "widths", "widths": [10, 20], "file": "age.csv", "reason": None, "levels": []}
-    write_json(tmp_path / hierarchies.FACTS, [old, old | {"name": "sex", "made": "default", "widths": None}])
-    age, sex = hierarchies.hierarchy_facts(tmp_path)
-    assert (age["asked"], sex["asked"]) == ({"by": "widths", "text": "10, 20", "other": ""}, None)
-    (tmp_path / "hierarchies").mkdir()
-    (tmp_path / "hierarchies" / "age.csv").write_text("20;20-29;20-39;*\n", encoding="utf-8")
-    assert hierarchies.make_hierarchies(table_of(age=({"type": "integer"}, [20, 41])), tmp_path) == []
-    assert hierarchies.hierarchy_facts(tmp_path)[0]["levels"][1]["shown"] == [["20-29", 1], ["40-49", 1]]
 
 
 def test_ranges_are_made_of_whole_ranges() -> None:

@@ -16,7 +16,6 @@ from noren.i18n import _, ngettext
 
 if TYPE_CHECKING:
     from noren.data.frames import Records
-    from noren.judgement.verdict import Verdict
     from noren.ledger import Certificate, Entry, Ledger, Proposal, Risk
 
 HELP = _("Record what was released period by period, and see how much risk the next release adds.")
@@ -318,6 +317,7 @@ def _share(value: float) -> str:
 )
 def show(ledger: Folder, as_json: Json = False) -> None:
     """Show a ledger."""
+    from noren.judgement.sentences import word_text
     from noren.ledger import Ledger
     from noren.ledger.words import attacks_sentence, certificate_sentence
 
@@ -338,7 +338,7 @@ def show(ledger: Folder, as_json: Json = False) -> None:
             number(e.public_rows),
             *_certified_cells(e.certificate, shown),
             *_risk_cells(e.risk),
-            _word(verdicts[e.period]),
+            word_text(verdicts[e.period].word),
             e.added[:10],
         )
         for e in entries
@@ -349,7 +349,7 @@ def show(ledger: Folder, as_json: Json = False) -> None:
     last = entries[-1].period
     print(certificate_sentence(book.certificate(), attacked=not entries[-1].risk.alone))
     print(attacks_sentence(entries[-1].risk))
-    print(_("Everything released, with {period}: {sentence}").format(period=last, sentence=_sentence(verdicts[last])))
+    print(_("Everything released, with {period}: {sentence}").format(period=last, sentence=verdicts[last].sentence))
     _show_rule(book)
     _show_curves(book)
     left = book.left()
@@ -372,18 +372,6 @@ def _certified_cells(certificate: Certificate | None, shown: list[str]) -> tuple
 
 def _risk_cells(risk: Risk) -> tuple[str, str, str]:
     return ("–", "–", "–") if risk.alone else (_share(risk.um), _share(risk.mm), _share(risk.emm))
-
-
-def _word(verdict: Verdict | None) -> str:
-    from noren.judgement.sentences import word_text
-
-    return _("not judged") if verdict is None else word_text(verdict.word)
-
-
-def _sentence(verdict: Verdict | None) -> str:
-    if verdict is None:
-        return _("not judged, for it was released by an older Noren that kept no facts.")
-    return verdict.sentence
 
 
 def _about(book: Ledger) -> dict[str, Any]:

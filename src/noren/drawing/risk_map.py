@@ -85,7 +85,6 @@ def risk_title(points: Sequence[Mapping[str, Any] | Place]) -> str:
     attacks, classes = _("customers re-identified"), _("chance to find the most exposed person")
     proof = _("chance to find a person, at most")
     known = {"attacks": attacks, "classes": classes, "guarantee": proof}
-    known |= {"reid-rate": attacks, "prosecutor": classes, "proof": proof}  # as older runs have it
     said = {known[kind] for kind in _kinds(points, "risk_of") if kind in known}
     return said.pop() if len(said) == 1 else _("highest risk of re-identification")
 

@@ -281,14 +281,9 @@ class Ledger:
         """Return the folder of a period's release."""
         return self.folder / "releases" / folder_name(period)
 
-    def verdicts(self) -> dict[str, Verdict | None]:
-        """Return how safe everything released was after each period, by the rule in force; None where nobody knows.
-
-        Ledgers of an older Noren kept no facts to judge by.
-        """
-        kept = {one.entry.period: load_facts(one) for one in self._written()}
-        rule = self.settings.rule
-        return {period: None if facts is None else verdict_of_kept(facts, rule) for period, facts in kept.items()}
+    def verdicts(self) -> dict[str, Verdict]:
+        """Return how safe everything released was after each period, by the rule in force."""
+        return {one.entry.period: verdict_of_kept(load_facts(one), self.settings.rule) for one in self._written()}
 
     def as_dict(self) -> dict[str, Any]:
         """Return the ledger as plain data, each entry with its verdict by the rule in force."""
@@ -305,8 +300,7 @@ class Ledger:
             "left": self.left(),
             "certificate": None if (now := self.certificate()) is None else now.model_dump(mode="json"),
             "entries": [
-                entry.model_dump(mode="json", exclude=hidden)
-                | {"verdict": None if (verdict := verdicts[entry.period]) is None else verdict.as_dict()}
+                entry.model_dump(mode="json", exclude=hidden) | {"verdict": verdicts[entry.period].as_dict()}
                 for entry in self.entries
             ],
         }

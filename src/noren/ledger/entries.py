@@ -8,7 +8,7 @@
       secret/                             the release's own secret part, and
         original.parquet, master.parquet  what was protected: later releases are attacked together with this one
         exposed.parquet                   who is found
-        facts.json                        what attacks got, of which verdicts are made (not in older ledgers)
+        facts.json                        what attacks got, of which verdicts are made
         seal.json                         the digests of the secret files
 
 Each entry names the digest of the one before it, and ``head.json`` that of the last: a file that is changed, lost or
@@ -81,8 +81,8 @@ class Entry(BaseModel):
     pseudonyms: int
     risk: Risk
     """Of everything released until then."""
-    certificate: Certificate | None = None
-    """The most that anybody can be expected to find of it; None where nothing is certified, or by an older Noren."""
+    certificate: Certificate | None
+    """The most that anybody can be expected to find of it; None where nothing is certified."""
     budget: dict[str, float]
     previous: str | None = None
     """The SHA-256 of the entry before."""
@@ -178,7 +178,7 @@ def verify(written: Written) -> list[FileError]:
     wrong = _changed(written.folder, written.entry.files)
     if not wrong:
         seal = _read_json(written.folder / _SEAL)
-        wrong = _changed(written.folder / "secret", seal["files"])
+        wrong = _changed(written.folder / "secret", _sealed(seal))
     return wrong
 
 
@@ -201,16 +201,19 @@ def load_past(written: Written) -> Past:
     return Past(written.entry.original_rows, _read_json(written.folder / _SEAL)["original"])
 
 
-def load_facts(written: Written) -> dict[str, Any] | None:
-    """Return what was kept for verdicts, as the seal knows it; None of an entry of an older Noren, which kept none."""
+def load_facts(written: Written) -> dict[str, Any]:
+    """Return what was kept for verdicts, as the seal knows it."""
     for problem in _changed(written.folder, {_SEAL: written.entry.files[_SEAL]}):
         raise problem
-    digest = _read_json(written.folder / _SEAL)["files"].get(_FACTS)
-    if digest is None:
-        return None
-    for problem in _changed(written.folder / "secret", {_FACTS: digest}):
+    digests = _sealed(_read_json(written.folder / _SEAL))
+    for problem in _changed(written.folder / "secret", {_FACTS: digests[_FACTS]}):
         raise problem
     return _read_json(written.folder / "secret" / _FACTS)
+
+
+def _sealed(seal: dict[str, Any]) -> dict[str, str]:
+    """Return the digests of the secret files; facts that the seal does not name have none, so they never match."""
+    return {_FACTS: "", **seal["files"]}
 
 
 def _read_entry(folder: Path) -> Written:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean, stdev
-from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
+from pydantic import BaseModel, ConfigDict
 from scipy.special import stdtrit
 
 from noren.api import attack as run_attack
@@ -54,20 +53,13 @@ class Risk(BaseModel):
     """UM, MM and EMM of each attack."""
     chance: Mapping[str, float]
     """What one would find who draws pseudonyms at random."""
-    redraws: int | None = None
-    """How many other draws the means are taken of; 0 where they are exact; None where this one draw was counted, as an
-    older Noren did."""
-    interval: Mapping[str, tuple[float, float]] = {}
+    redraws: int
+    """How many other draws the means are taken of; 0 where they are exact."""
+    interval: Mapping[str, tuple[float, float]]
     """Of the best attack's UM, MM and EMM the interval of 95 % about the mean, where it is not exact."""
     alone: bool = False
     """Whether it is of the last period by itself, for the ledger attacks nothing that is out: of everything released
     together nothing is known from attacks."""
-
-    @model_serializer(mode="wrap")
-    def _as_an_older_noren_reads_it(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave ``alone`` out where it says nothing: ledgers that attack everything are as they were."""
-        said: dict[str, Any] = plain(self)
-        return {name: value for name, value in said.items() if name != "alone" or value}
 
     def value(self, measure: str) -> float:
         """Return UM, MM or EMM by name."""
@@ -80,7 +72,7 @@ class Risk(BaseModel):
     def beyond(self, budget: Mapping[str, float]) -> dict[str, float]:
         """Return the measures that are above their budget, with their values.
 
-        >>> risk = Risk(um=0.1, mm=0.3, emm=0.4, attacks={}, chance={})
+        >>> risk = Risk(um=0.1, mm=0.3, emm=0.4, attacks={}, chance={}, redraws=0, interval={})
         >>> risk.beyond({"um": 0.1, "emm": 0.2})
         {'emm': 0.4}
         """
@@ -165,7 +157,7 @@ def assess(
             so_far[name] = max(so_far[name], mean)
             if mean > best[name]:
                 best[name], interval[name] = mean, _interval(values)
-    if before is not None and before.redraws is not None:  # an older Noren counted hits of the draw itself
+    if before is not None:
         for attack in attacks.keys() & before.attacks.keys():
             attacks[attack]["emm"] = max(attacks[attack]["emm"], before.attacks[attack]["emm"])
         best["emm"] = max(best["emm"], before.emm)

@@ -2,7 +2,7 @@
 
 The facts tell which of an attack's answers are right, so they lie in the secret part, under its seal. The verdict of
 then lies beside them and saves the reckoning while the rule and the program are the same; it is never held against
-another rule. Entries of an older Noren have no facts, and no verdict is given of them.
+another rule.
 """
 
 from __future__ import annotations

@@ -45,8 +45,6 @@ def attacks_sentence(risk: Risk) -> str:
             "This ledger attacks only before release: what attacks reach is of the last period by itself. What they "
             "would reach in everything released together is not known."
         )
-    if risk.redraws is None:
-        return _("Attack results were counted on the released pseudonyms themselves, by an older Noren.")
     if risk.redraws == 0:
         return _("Attack results are exact means over all assignments of pseudonyms.")
     said = ngettext(

@@ -119,8 +119,8 @@ def case_in_ledger(folder: Path, rule: Rule | str | None = None) -> Case | None:
         return None
     book = Ledger.open(ledger)
     period = next((e.period for e in book.entries if book.release_folder(e.period).name == folder.resolve().name), None)
-    verdict = None if period is None else book.verdicts()[period]
-    if period is None or verdict is None:
+    if period is None:
         return None
+    verdict = book.verdicts()[period]
     by = verdict if rule is None else judge(verdict.facts, rule)
     return replace(judged_case(Release.load(folder), by), period=period)

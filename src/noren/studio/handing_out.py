@@ -63,14 +63,14 @@ class Handout:
     folder
         Where its public part lies.
     verdict
-        How safe it is by the rule in force; None where nobody knows.
+        How safe it is by the rule in force.
     """
 
     project: str
     what: str
     label: str
     folder: Path
-    verdict: Verdict | None
+    verdict: Verdict
     audited: bool = True
 
 
@@ -123,7 +123,7 @@ class Publication:
     @property
     def rule(self) -> str:
         """The name of the rule in force on that day."""
-        return str((self.judged.get("rule") or {}).get("name", ""))
+        return str(self.judged["rule"]["name"])
 
     @property
     def is_over(self) -> bool:
@@ -210,7 +210,7 @@ def _decision(entry: Entry, void: str = "") -> Decision:
 
 
 def _same(judged: Mapping[str, Any]) -> tuple[Any, Any]:
-    return judged.get("verdict"), judged.get("rule")
+    return judged["verdict"], judged["rule"]
 
 
 def approve(studio: Studio, handout: Handout, who: Who) -> Decision:
@@ -294,7 +294,7 @@ def publish(
         raise NotYoursError(_("only a steward hands out releases; ask one"))
     to, until = _text(to, _("who gets the release?")), _day(until)
     _must_be_audited(handout)
-    is_safe = handout.verdict is not None and handout.verdict.word.is_safe
+    is_safe = handout.verdict.word.is_safe
     if not is_safe and not despite:
         raise NotNowError(
             _("the rule does not call this release safe; say that you hand it out nevertheless, or protect it better")
@@ -334,16 +334,13 @@ def _judged(handout: Handout) -> dict[str, Any]:
 
     Which of an attack's answers are right is left out: it would help whoever attacks again.
     """
-    if handout.verdict is None:
-        return {}
     facts = handout.verdict.facts.model_dump(mode="json", exclude={"tried", "inferred"})
-    said = in_every_language(lambda: handout.verdict.sentence if handout.verdict else "")
+    said = in_every_language(lambda: handout.verdict.sentence)
     return handout.verdict.as_dict() | {"sentence": said, "facts": facts}
 
 
 def _sentence(judged: Mapping[str, Any]) -> str:
-    said = judged.get("sentence") or {}
-    return str(said.get(active_language()) or said.get("en") or _("not judged"))
+    return str(judged["sentence"][active_language()])
 
 
 def _text(given: str, wanting: str) -> str:

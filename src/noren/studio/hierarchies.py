@@ -131,15 +131,7 @@ def _making(values: ColumnValues, given: Hierarchy | Asked | None) -> _Making:
 
 def hierarchy_facts(project: Path) -> list[dict[str, Any]]:
     """Return how the hierarchies of a project were made, and their levels."""
-    return [_in_todays_words(about) for about in read_json(project / FACTS) or []]
-
-
-def _in_todays_words(about: dict[str, Any]) -> dict[str, Any]:
-    """Return facts that an older Noren wrote, which knew of widths alone, as they are written now."""
-    if "asked" in about:
-        return about
-    text = ", ".join(f"{width:.15g}" for width in about["widths"] or ())
-    return about | {"asked": asdict(Asked("widths", text)) if about["made"] == "widths" else None}
+    return read_json(project / FACTS) or []
 
 
 def file_of(column: str, schema: Schema) -> str | None:

@@ -8,27 +8,23 @@ lists are long and reckoning takes a moment.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
-from noren.data.schema import Kind
-from noren.judgement.evidence import Facts, facts_of, table_facts
+from noren.errors import FileError
+from noren.i18n import _
 from noren.judgement.judging import judge
 from noren.judgement.place import Place
 from noren.judgement.rule import Rule, rule_named
 from noren.judgement.verdict import Verdict
-from noren.protocols import Score
 from noren.reports.run_view import RunView
-from noren.studio.folders import read_json, write_json
+from noren.studio.folders import read_json
 from noren.studio.store import Job
-from noren.studio.work.outcome_files import load_outcome
 
-__all__ = ["Result", "judged", "older_facts", "place_by", "result_in", "summary_of"]
+__all__ = ["Result", "judged", "place_by", "result_in", "summary_of"]
 
 
 class Result(RunView):
@@ -62,41 +58,17 @@ def _plain(value: Any) -> Any:
 
 
 def result_in(folder: Path) -> Result | None:
-    """Return what is kept of a run in the folder of its job; of one that an older studio kept, judged anew."""
-    kept = read_json(folder / "result.json")
+    """Return what is kept of a run in the folder of its job."""
+    path = folder / "result.json"
+    kept = read_json(path)
     if kept is None:
         return None
-    if "facts" not in kept:
-        kept["facts"] = older_facts(folder, kept).model_dump(mode="json")
-        with suppress(OSError):  # on a full disk it is reckoned again the next time
-            write_json(folder / "result.json", kept)
-    return Result.model_validate(kept)
-
-
-def older_facts(folder: Path, kept: Mapping[str, Any]) -> Facts:
-    """Return what was found of a run that was kept without facts: from its release and its guesses.
-
-    Where these cannot be read any more, a table is judged by its measured classes, and of a history nothing is known.
-    """
     try:
-        return facts_of(replace(load_outcome(folder), people=kept["people"]))
-    except Exception:  # whatever is wrong with old files, a page must come
-        return _facts_of_view(kept)
-
-
-def _facts_of_view(kept: Mapping[str, Any]) -> Facts:
-    claimed = kept["statement"].get("claimed", {})
-    last = kept["statement"]["steps"][-1]
-    classes = next((one for one in kept["measures"] if one["name"] == "classes"), None)
-    score = None if classes is None else Score(classes["value"], classes["parts"], classes["notes"])
-    return Facts(
-        kind=Kind(kept["kind"]),
-        people=kept["people"],
-        claimed=claimed,
-        audited=kept.get("audited") is not False,
-        proven_k=last["notes"].get("k") if last["method"] == "retention" else None,
-        table=table_facts(score, claimed.get("k")) if kept["kind"] == Kind.TABLE else None,
-    )
+        return Result.model_validate(kept)
+    except ValidationError:
+        raise FileError(
+            _("this version of Noren cannot read the result"), _("remove the run and start it again"), file=path
+        ) from None
 
 
 @lru_cache(maxsize=128)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from noren.i18n import _
 from noren.studio.jobs import Jobs
 from noren.studio.store import Job, Project
 from noren.studio.work.stages import stage_of
@@ -170,7 +169,7 @@ def said_job(job: Job, jobs: Jobs) -> JobOut:
         stage=stage_of(job.kind, live.done),
         steps=[Step(**step) for step in job.order.get("steps", [])],
         summary=job.summary,
-        error=ErrorText(**_said_error(job.error)) if job.error else None,
+        error=ErrorText(**job.error) if job.error else None,
         created=job.created,
         started=job.started,
         ended=job.ended,
@@ -185,9 +184,3 @@ def coarse(seconds: float) -> int:
     """
     step = 1 if seconds < 10 else 5 if seconds < 60 else 20 if seconds < 600 else 60
     return max(step * math.ceil(seconds / step), 1)
-
-
-def _said_error(kept: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what went wrong with a job; what an older studio wrote is a message of ours, or a text of one language."""
-    message = _(kept["message"]).format(times=kept["times"]) if "times" in kept else _(kept["message"])
-    return {name: value for name, value in kept.items() if name != "times"} | {"message": message}

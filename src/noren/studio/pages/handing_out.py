@@ -44,8 +44,8 @@ def handing_of(studio: Studio, handout: Handout, who: Who, address: str) -> dict
         "may_decide": who.is_user and who.may(UserRole.REVIEWER),
         "may_publish": who.may(UserRole.STEWARD),
         "audited": handout.audited,
-        "is_safe": handout.verdict is not None and handout.verdict.word.is_safe,
-        "word": "" if handout.verdict is None else word_text(handout.verdict.word),
+        "is_safe": handout.verdict.word.is_safe,
+        "word": word_text(handout.verdict.word),
         "records": [one for one in handing_out.publications(studio, handout.project) if one.what == handout.what],
         "digest": handing_out.shown_digest(handout),
     }
@@ -103,7 +103,6 @@ def _page(
     request: Request, studio: Studio, handout: Handout, who: Who, number: int, typed: Mapping[str, str],
     wrong: NorenError | None,
 ) -> Response:  # fmt: skip
-    verdict = handout.verdict
     address = _RELEASE.format(project=handout.project, number=number)
     return page(
         request,
@@ -112,8 +111,8 @@ def _page(
         place="ledger",
         project=studio.project(handout.project),
         status=200 if wrong is None else int(getattr(wrong, "status", 422)),
-        verdict_of_run=verdict,
-        rule="" if verdict is None else rule_sentence(verdict.rule),
+        verdict_of_run=handout.verdict,
+        rule=rule_sentence(handout.verdict.rule),
         handing=handing_of(studio, handout, who, address),
         public_address=f"/api/v1{address}/public",
         typed=typed,

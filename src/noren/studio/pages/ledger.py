@@ -96,10 +96,10 @@ def _page(
         fits=fits,
         book=book,
         weighed=weighed,
-        weighed_words=_weighed_words(weighed),
-        weighed_certified=_certified(weighed["certificate"]) if weighed and "certificate" in weighed else "",
+        weighed_words=Verdict.model_validate(weighed["judged"]).sentence if weighed else "",
+        weighed_certified=_certified(weighed["certificate"]) if weighed else "",
         certified_words=_certified(book["certificate"]) if book and book["entries"] else "",
-        weighed_word=(weighed or {}).get("verdict", {}).get("verdict", ""),
+        weighed_word=weighed["verdict"]["verdict"] if weighed else "",
         rules=list(RULES),
         recipients=RECIPIENTS,
         rule_words=rule_sentence(Rule.model_validate(book["rule"])) if book else "",
@@ -108,7 +108,7 @@ def _page(
         failed=said_job(last, studio.jobs).error if last and last.state == State.FAILED else None,
         chart_spec=_lines(book, curve, proposed=weighed is not None),
         curve=curve,
-        curve_words=about_measure(_drawn(curve)[0]) if curve else "",
+        curve_words=about_measure(curve["measure"]) if curve else "",
         curve_rows=_rows(curve) if curve else [],
         runs=studio.store.jobs(found.id, kind="run", states=(State.DONE,)),
         typed=typed,
@@ -142,35 +142,24 @@ def _certified(kept: Mapping[str, Any] | None) -> str:
 def _lines(book: Mapping[str, Any] | None, curve: Mapping[str, Any] | None, *, proposed: bool) -> dict[str, Any] | None:
     if not book or not curve or not curve["periods"]:
         return None
-    measure, found = _drawn(curve)
     return charts.risk_lines(
         curve["periods"],
-        found,
+        curve["found"],
         book["budget"],
-        measure=measure,
+        measure=curve["measure"],
         proposed=proposed,
-        certified=curve.get("certified", ()),
+        certified=curve["certified"],
     )
-
-
-def _drawn(curve: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-    """Return which measure is drawn, and its numbers; an older studio kept MM alone."""
-    return (curve["measure"], curve["found"]) if "measure" in curve else ("mm", curve["mm"])
 
 
 def _rows(curve: Mapping[str, Any]) -> list[list[str]]:
     """Return the curves as a table, for whoever cannot see the chart."""
-    found = dict(_drawn(curve)[1])
-    if any(value is not None for value in curve.get("certified", ())):
+    found = dict(curve["found"])
+    if any(value is not None for value in curve["certified"]):
         found[_("certified")] = curve["certified"]
     return [
         [attack, *("–" if value is None else percent(value) for value in values)] for attack, values in found.items()
     ]
-
-
-def _weighed_words(weighed: Mapping[str, Any] | None) -> str:
-    """Return the verdict on what was weighed, in the reader's language; an older studio kept none."""
-    return Verdict.model_validate(weighed["judged"]).sentence if weighed and "judged" in weighed else ""
 
 
 def _rule(word: str) -> str | None:
