@@ -2,20 +2,31 @@
 
 import re
 import xml.etree.ElementTree as ET
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 from noren.data.schema import Column
-from noren.drawing.charts import COLOURS, histogram, printable, risk_utility_map
+from noren.drawing import bars, risk_map
+from noren.drawing.ground import COLOURS, picture
 from noren.drawing.histograms import Axis, Spread, axis_of
+from noren.judgement.page_text import printable
 from noren.judgement.place import Place
 from noren.judgement.verdict import Word
 
 SVG = "{http://www.w3.org/2000/svg}"
 ITEM = Column(name="item", role="item")
 QUANTITY = Column(name="quantity", role="quantity")
+
+
+def histogram(axis: Axis, values: Spread, *, top: float, released: bool) -> str:
+    return picture(bars.histogram(axis, values, top=top, released=released))
+
+
+def risk_utility_map(places: list[Place], **how: Any) -> str:
+    return picture(risk_map.risk_utility_map(places, **how))
 
 
 def parse(svg: str) -> ET.Element:
@@ -60,9 +71,9 @@ def test_the_axis_names_column_and_width() -> None:
     assert {"0", "≥30"} <= set(said)
 
 
-@pytest.mark.parametrize("bars", [1, 2, 5, 37])
-def test_few_labels_begin_at_the_first_bar_and_end_at_the_last(bars: int) -> None:
-    axis, spread = numbers([5.0] * bars)
+@pytest.mark.parametrize("count", [1, 2, 5, 37])
+def test_few_labels_begin_at_the_first_bar_and_end_at_the_last(count: int) -> None:
+    axis, spread = numbers([5.0] * count)
     said = texts(histogram(axis, spread, top=5, released=False))
     assert {axis.labels[0], axis.labels[-1]} <= set(said)
     assert len(set(said) & set(axis.labels)) <= 9
@@ -140,7 +151,7 @@ def test_what_may_be_handed_out_is_not_beaten_by_what_may_not() -> None:
 
 
 def test_the_frontier_rises_before_it_runs_right() -> None:
-    drawn = parse(risk_utility_map(PLACES, width=100, height=100))
+    drawn = parse(risk_utility_map(PLACES, size=(100, 100)))
     (line,) = [p.get("d", "") for p in drawn.iter(f"{SVG}path") if p.get("stroke-dasharray")]
     points = [tuple(map(float, pair.split(","))) for pair in re.findall(r"[ML]([\d.]+,[\d.]+)", line)]
     (x0, y0), (x1, y1), (x2, y2) = points

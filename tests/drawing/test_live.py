@@ -8,10 +8,15 @@ from typing import Any
 import pytest
 import vl_convert
 
-from noren.drawing import live as charts
-from noren.drawing.risk_map import risk_map
+from noren.drawing.bars import bars, counts_bars, paired_histogram
+from noren.drawing.ground import MOST_MARKS, live, mark_count
+from noren.drawing.risk_lines import risk_lines
+from noren.drawing.risk_map import risk_utility_map
+from noren.drawing.shaded import crosstab_panels
 from noren.errors import ParameterError
 from noren.i18n import speaking
+from noren.judgement.place import Place
+from noren.judgement.verdict import Word
 
 AGE = {
     "column": "age",
@@ -42,19 +47,10 @@ PAIR = {
     "released": [[1, 0, 8], [1, 5, 0], [0, 3, 7]],
     "reconstructed": None,
 }
-POINTS: list[dict[str, Any]] = [
-    {"use": 0.9, "risk": 0.5, "verdict": "broken", "k": 2, "label": "k = 2", "risk_of": "reid-rate", "address": "/a"},
-    {
-        "use": 0.5,
-        "risk": 0.0,
-        "verdict": "withstands",
-        "k": 5,
-        "label": "k = 5",
-        "risk_of": "reid-rate",
-        "address": "/b",
-    },
-    {"use": 0.4, "risk": 0.2, "verdict": "untried", "k": None, "label": "thin", "risk_of": None},
-    {"use": None, "risk": 0.2, "verdict": "untried", "k": None, "label": "nowhere", "risk_of": None},
+PLACES = [
+    Place(label="k = 2", use=0.9, risk=0.5, word=Word.BROKEN, risk_of="attacks"),
+    Place(label="k = 5", use=0.5, risk=0.0, word=Word.WITHSTANDS, risk_of="attacks"),
+    Place(label="thin", use=0.4, risk=0.2, word=Word.UNTRIED),
 ]
 
 
@@ -71,14 +67,14 @@ def layer(spec: dict[str, Any], mark: str) -> list[dict[str, Any]]:
 
 
 def test_bars_are_as_high_as_told() -> None:
-    spec = charts.bars(["a", "b"], {"rows": [3, 7]}, label_title="letter", value_title="rows")
+    spec = live(bars(["a", "b"], {"rows": [3, 7]}, label_title="letter", value_title="rows"))
     assert [(row["label"], row["value"]) for row in rows(spec)] == [("a", 3), ("b", 7)]
     assert spec["encoding"]["y"]["scale"]["domain"] == [0, 7]
     assert "color" not in spec["encoding"]
 
 
 def test_several_series_stand_beside_each_other_and_are_named() -> None:
-    spec = charts.bars(["a", "b"], {"original": [3, 7], "released": [2, 8]})
+    spec = live(bars(["a", "b"], {"original": [3, 7], "released": [2, 8]}))
     assert [row["value"] for row in rows(spec)] == [3, 7, 2, 8]
     colour = spec["encoding"]["color"]
     assert colour["scale"] == {"domain": ["original", "released"], "range": ["$indigo", "$teal"]}
@@ -86,12 +82,12 @@ def test_several_series_stand_beside_each_other_and_are_named() -> None:
 
 
 def test_labels_that_look_alike_stay_bars_of_their_own() -> None:
-    spec = charts.bars(["x" * 30, "x" * 31, ""], {"rows": [1, 2, 3]})
+    spec = live(bars(["x" * 30, "x" * 31, ""], {"rows": [1, 2, 3]}))
     assert len({row["label"] for row in rows(spec)}) == 3
 
 
 def test_before_and_after_share_their_axes() -> None:
-    panels = charts.paired_histogram(AGES)["panels"]
+    panels = live(paired_histogram(AGES))["panels"]
     assert [[row["value"] for row in rows(panel)] for panel in panels] == [[1, 4, 5], [2, 4.5, 3]]
     assert [panel["encoding"]["y"]["scale"]["domain"] for panel in panels] == [[0, 5], [0, 5]]
     assert panels[0]["title"] == "original"
@@ -101,7 +97,7 @@ def test_before_and_after_share_their_axes() -> None:
 
 
 def test_the_rest_of_many_values_does_not_dwarf_the_named_ones() -> None:
-    panels = charts.paired_histogram(ITEMS)["panels"]
+    panels = live(paired_histogram(ITEMS))["panels"]
     assert len(panels) == 3
     assert [[row["value"] for row in rows(panel)] for panel in panels] == [[3, 2], [3, 1], [3, 2.5]]
     assert panels[2]["encoding"]["x"]["scale"]["domain"] == [0, 3]
@@ -110,21 +106,21 @@ def test_the_rest_of_many_values_does_not_dwarf_the_named_ones() -> None:
 
 
 def test_small_classes_are_marked() -> None:
-    spec = charts.counts_bars(SIZES, label_title="size", value_title="people", heights="members", risky=1)
+    spec = live(counts_bars(SIZES, label_title="size", value_title="people", heights="members", risky=1))
     assert [(row["value"], row["risky"]) for row in rows(spec)] == [(5, True), (6, False), (7, False)]
     assert spec["encoding"]["color"]["condition"] == {"test": "datum.risky", "value": "$persimmon"}
 
 
 def test_nothing_to_count_is_an_empty_chart() -> None:
     none: dict[str, list[Any]] = {"labels": [], "from": [], "to": [], "counts": []}
-    assert rows(charts.counts_bars(none, label_title="size", value_title="people")) == []
+    assert rows(live(counts_bars(none, label_title="size", value_title="people"))) == []
 
 
 # --- cross tabulations -------------------------------------------------------------------------------------
 
 
 def test_shaded_tables_share_a_scale_that_the_rest_does_not_bend() -> None:
-    original, released, changed = charts.crosstab_panels(PAIR)["panels"]
+    original, released, changed = live(crosstab_panels(PAIR))["panels"]
     assert [row["value"] for row in rows(original)] == [1, 0, 9, 2, 4, 0, 0, 0, 8]
     assert [row["value"] for row in rows(released)] == [1, 0, 8, 1, 5, 0, 0, 3, 7]
     scales = [panel["layer"][0]["encoding"]["color"]["scale"] for panel in (original, released)]
@@ -139,7 +135,7 @@ def test_shaded_tables_share_a_scale_that_the_rest_does_not_bend() -> None:
 
 def test_what_changed_is_reckoned_from_the_reconstructed_table() -> None:
     pair = PAIR | {"reconstructed": [[1, 0, 9], [2, 4, 0], [0, 1, 7]]}
-    panels = charts.crosstab_panels(pair)["panels"]
+    panels = live(crosstab_panels(pair))["panels"]
     assert len(panels) == 4
     assert [row["value"] for row in rows(panels[3])] == [0, 0, 0, 0, 0, 0, 0, 1, -1]
 
@@ -149,20 +145,20 @@ def test_the_largest_cross_tabulation_is_few_marks() -> None:
     table = [[float(i * j) for i in range(20)] for j in range(20)]
     axis = AGE | {"labels": labels}
     pair = PAIR | {"labels_a": labels, "labels_b": labels, "axis_a": axis, "axis_b": axis}
-    spec = charts.crosstab_panels(pair | {"original": table, "released": table, "reconstructed": table})
-    assert charts.mark_count(spec) == 5 * 400 <= charts.MOST_MARKS
+    spec = live(crosstab_panels(pair | {"original": table, "released": table, "reconstructed": table}))
+    assert mark_count(spec) == 5 * 400 <= MOST_MARKS
 
 
 def test_too_many_marks_are_refused() -> None:
     with pytest.raises(ParameterError, match="5,001 marks"):
-        charts.live({"data": {"values": [{}] * 5_001}, "mark": "point"})
+        live({"data": {"values": [{}] * 5_001}, "mark": "point"})
 
 
 # --- risk --------------------------------------------------------------------------------------------------
 
 
-def test_the_map_draws_what_has_a_place() -> None:
-    spec = charts.risk_map_chart(risk_map(POINTS))
+def test_the_map_draws_every_place() -> None:
+    spec = live(risk_utility_map(PLACES, near=True, addresses=["/a", "/b", ""]))
     (points,), (line,) = layer(spec, "point"), layer(spec, "line")
     assert [(row["use"], row["risk"]) for row in rows(points)] == [(0.9, 0.5), (0.5, 0.0), (0.4, 0.2)]
     assert [row.get("address") for row in rows(points)] == ["/a", "/b", None]
@@ -181,19 +177,9 @@ def test_the_map_draws_what_has_a_place() -> None:
     assert said == {"k = 2", "k = 5", "thin"}
 
 
-def test_published_entries_are_hollow() -> None:
-    published: list[dict[str, Any]] = [
-        {"use": 0.3, "risk": 0.1, "label": "team 1"},
-        {"use": None, "risk": 0.1, "label": "team 2"},
-    ]
-    hollow, points = layer(charts.risk_map_chart(risk_map(POINTS), published), "point")
-    assert [row["label"] for row in rows(hollow)] == ["team 1"]
-    assert (hollow["mark"]["filled"], points["mark"]["filled"]) == (False, True)
-
-
 def test_an_empty_map_is_a_chart() -> None:
-    spec = charts.risk_map_chart(risk_map([]))
-    assert charts.mark_count(spec) == 0
+    spec = live(risk_utility_map([]))
+    assert mark_count(spec) == 0
     assert layer(spec, "point")[0]["encoding"]["x"]["scale"]["domain"] == [0.0, 1.0]
 
 
@@ -203,7 +189,7 @@ def test_each_attack_has_its_line_and_the_worst_is_persimmon() -> None:
         "linkage": [None, 0.25, 0.4],
         "s1": [0.1, 0.2, 0.29],
     }
-    spec = charts.risk_lines(["2010-12", "2011-01", "2011-02"], found, {"mm": 0.35, "um": 0.01})
+    spec = live(risk_lines(["2010-12", "2011-01", "2011-02"], found, {"mm": 0.35, "um": 0.01}))
     assert len(rows(spec)) == 8
     assert layer(spec, "line")[0]["encoding"]["color"]["condition"]["test"] == {"field": "attack", "equal": "linkage"}
     rule, leads = layer(spec, "rule")
@@ -217,7 +203,7 @@ def test_each_attack_has_its_line_and_the_worst_is_persimmon() -> None:
 
 @pytest.mark.parametrize(("measure", "limit"), [("mm", None), ("emm", 0.35), ("um", 0.01)])
 def test_a_budget_is_drawn_against_its_own_measure(measure: str, limit: float | None) -> None:
-    spec = charts.risk_lines(["1", "2"], {"s1": [0.1, 0.2]}, {"emm": 0.35, "um": 0.01}, measure=measure)
+    spec = live(risk_lines(["1", "2"], {"s1": [0.1, 0.2]}, {"emm": 0.35, "um": 0.01}, measure=measure))
     drawn = [row["share"] for rule in layer(spec, "rule") for row in rows(rule) if "attack" not in row]
     assert drawn == ([] if limit is None else [limit])
     if limit is not None:
@@ -226,19 +212,19 @@ def test_a_budget_is_drawn_against_its_own_measure(measure: str, limit: float | 
 
 
 def test_a_proposed_release_is_hollow() -> None:
-    spec = charts.risk_lines(["1", "2"], {"s1": [0.1, 0.2]}, None, proposed=True)
+    spec = live(risk_lines(["1", "2"], {"s1": [0.1, 0.2]}, None, proposed=True))
     assert [row["proposed"] for row in rows(spec)] == [False, True]
     assert [row for rule in layer(spec, "rule") for row in rows(rule) if "attack" not in row] == []
 
 
 MADE: list[Callable[[], dict[str, Any]]] = [
-    lambda: charts.bars(["a", "b"], {"original": [3, 7], "released": [2, 8]}),
-    lambda: charts.paired_histogram(AGES),
-    lambda: charts.paired_histogram(ITEMS),
-    lambda: charts.counts_bars(SIZES, label_title="size", value_title="people", risky=1),
-    lambda: charts.crosstab_panels(PAIR),
-    lambda: charts.risk_map_chart(risk_map(POINTS), POINTS),
-    lambda: charts.risk_lines(["1", "2"], {"s1": [0.1, 0.2], "s2": [None, 0.1]}, 0.15),
+    lambda: live(bars(["a", "b"], {"original": [3, 7], "released": [2, 8]})),
+    lambda: live(paired_histogram(AGES)),
+    lambda: live(paired_histogram(ITEMS)),
+    lambda: live(counts_bars(SIZES, label_title="size", value_title="people", risky=1)),
+    lambda: live(crosstab_panels(PAIR)),
+    lambda: live(risk_utility_map(PLACES, near=True)),
+    lambda: live(risk_lines(["1", "2"], {"s1": [0.1, 0.2], "s2": [None, 0.1]}, 0.15)),
 ]
 
 

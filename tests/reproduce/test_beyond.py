@@ -6,7 +6,7 @@ import pytest
 
 from noren.api import sample
 from noren.data.frames import History
-from noren.drawing.charts import COLOURS
+from noren.drawing.ground import COLOURS
 from noren.reproduce.beyond import DOCUMENT, histories, reconstruction, releases, work
 from noren.reproduce.frame import Comparison, Extent, Findings, Unit
 from noren.reproduce.s0.printed import TABLE_3

@@ -18,9 +18,12 @@ from starlette.testclient import TestClient
 from tests.studio.browsing import at_rest, watched, without_axe_violations, without_overflow
 from tests.studio.in_process import Server
 
-from noren.drawing import live as charts
-from noren.drawing.risk_map import risk_map
+from noren.drawing.bars import bars, paired_histogram
+from noren.drawing.ground import live
+from noren.drawing.risk_map import risk_utility_map
 from noren.judgement.glossary import chapters
+from noren.judgement.place import Place
+from noren.judgement.verdict import Word
 from noren.studio.app import make_app
 from noren.studio.pages.frame import FRAME
 from noren.web import bundle
@@ -239,16 +242,18 @@ def charts_page(theme: str = "light") -> str:
         "labels": ["0", "5", "10"],
         "others": False,
     }
-    points = [
-        {"use": 0.9, "risk": 0.5, "verdict": "broken", "k": 2, "label": "k = 2", "address": "/about"},
-        {"use": 0.5, "risk": 0.1, "verdict": "withstands", "k": 5, "label": "k = 5", "address": "/about"},
+    places = [
+        Place(label="k = 2", use=0.9, risk=0.5, word=Word.BROKEN),
+        Place(label="k = 5", use=0.5, risk=0.1, word=Word.WITHSTANDS),
     ]
     given = {
-        "bars": charts.bars(["a", "b"], {"rows": [3, 7]}, label_title="letter", value_title="rows"),
-        "pair": charts.paired_histogram(
-            age | {"original": [1, 4, 5], "released": [2, 4, 3], "reconstructed": None, "unsaid": 0.1, "values": 3}
+        "bars": live(bars(["a", "b"], {"rows": [3, 7]}, label_title="letter", value_title="rows")),
+        "pair": live(
+            paired_histogram(
+                age | {"original": [1, 4, 5], "released": [2, 4, 3], "reconstructed": None, "unsaid": 0.1, "values": 3}
+            )
         ),
-        "map": charts.risk_map_chart(risk_map(points)),
+        "map": live(risk_utility_map(places, near=True, addresses=["/about"] * 2)),
     }
     return (
         FRAME.surroundings.from_string(CHARTS)

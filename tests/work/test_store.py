@@ -46,7 +46,7 @@ def test_code_is_followed_through_imports_and_registers() -> None:
         "noren.methods.retention",
         "noren.retention.reconstruction",
     } <= used
-    assert not used & {"noren.reproduce.s4.printed", "noren.reproduce.frame", "noren.i18n", "noren.drawing.charts"}
+    assert not used & {"noren.reproduce.s4.printed", "noren.reproduce.frame", "noren.i18n", "noren.drawing.ground"}
     assert "noren.methods.generalize" in modules_used("noren.methods")
 
 

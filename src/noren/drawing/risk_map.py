@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from noren.drawing.ground import LONGEST_LABEL, Spec, scaled
+from noren.drawing.ground import Spec, scaled
 from noren.drawing.label_places import LETTER, Label, Spot, place_labels, text_width
 from noren.i18n import _
-from noren.judgement.numbers import number, percent
+from noren.judgement.numbers import percent
 from noren.judgement.page_text import printable
 from noren.judgement.place import Place, frontier
 from noren.judgement.sentences import bare_word
@@ -18,16 +18,12 @@ from noren.measures.places import place_of_measure
 __all__ = [
     "lines_of",
     "method_shapes",
-    "risk_map",
-    "risk_map_chart",
     "risk_title",
     "risk_utility_map",
     "use_title",
 ]
 
 _LONGEST_POINT = 32
-_LIVE = (560, 320)
-"""The plot, in pixels, that labels are placed for on a page; the browser's own may be wider or narrower."""
 _MARKS = {
     Word.PROVED: ("diamond", "$teal"),
     Word.WITHSTANDS: ("circle", "$teal"),
@@ -51,41 +47,17 @@ _SHAPES = (
 # --- numbers and words -------------------------------------------------------------------------------------
 
 
-def risk_map(points: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return points (``use`` and ``risk``, None where unknown) with whether each is on the frontier.
+def risk_title(places: Sequence[Place]) -> str:
+    """Return what the risk of places is, in words; what tells it is their ``risk_of``.
 
-    >>> found = risk_map([{"use": 0.9, "risk": 0.5}, {"use": 0.5, "risk": 0.6}, {"use": None, "risk": 0.0}])
-    >>> found["frontier"], found["unplaced"], [point["on_frontier"] for point in found["points"]]
-    ([0], [2], [True, False, False])
-    """
-    places = [_place(point) for point in points]
-    best = frontier(places)
-    return {
-        "points": [{**point, "on_frontier": i in best} for i, point in enumerate(points)],
-        "frontier": best,
-        "unplaced": [i for i, place in enumerate(places) if not place.is_placed],
-    }
-
-
-def _place(point: Mapping[str, Any]) -> Place:
-    """Return a stored point as a place; its verdict is its ``word``, or ``verdict`` as JSON has it."""
-    given = {name: point.get(name) for name in ("k", "use", "use_of", "risk", "risk_of")}
-    word = str(point.get("word") or point.get("verdict"))
-    label = str(point.get("label") or "")
-    return Place(label=label, word=Word(word) if word in list(Word) else Word.UNTRIED, **given)
-
-
-def risk_title(points: Sequence[Mapping[str, Any] | Place]) -> str:
-    """Return what the risk of points is, in words; what tells it is their ``risk_of``.
-
-    >>> both = [{"risk_of": "guarantee"}, {"risk_of": "classes"}]
-    >>> risk_title([Place(label="a", risk_of="attacks")]), risk_title(both)
+    >>> one, two, three = (Place(label="a", risk_of=of) for of in ("attacks", "guarantee", "classes"))
+    >>> risk_title([one]), risk_title([two, three])
     ('customers re-identified', 'highest risk of re-identification')
     """
     attacks, classes = _("customers re-identified"), _("chance to find the most exposed person")
     proof = _("chance to find a person, at most")
     known = {"attacks": attacks, "classes": classes, "guarantee": proof}
-    said = {known[kind] for kind in _kinds(points, "risk_of") if kind in known}
+    said = {known[kind] for kind in {place.risk_of for place in places} if kind in known}
     return said.pop() if len(said) == 1 else _("highest risk of re-identification")
 
 
@@ -107,27 +79,6 @@ def _kinds(points: Sequence[Mapping[str, Any] | Place], name: str) -> set[str]:
 # --- the chart ---------------------------------------------------------------------------------------------
 
 
-def risk_map_chart(found: Mapping[str, Any], published: Sequence[Mapping[str, Any]] | None = None) -> Spec:
-    """Return the map of what :func:`risk_map` returns; points with an ``address`` open it on a click.
-
-    ``published`` are entries of a contest to hold against (``use``, ``risk``, ``label``), drawn hollow.
-    """
-    points = [point for point in found["points"] if _place(point).is_placed]
-    places = [_place(point) for point in points]
-    texts = [
-        printable(one.label, LONGEST_LABEL) if one.k is None else _("k = {k}").format(k=number(one.k)) for one in places
-    ]
-    return risk_utility_map(
-        places,
-        texts=texts,
-        size=_LIVE,
-        near=True,
-        addresses=[str(point.get("address") or "") for point in points],
-        published=[place for place in map(_place, published or ()) if place.is_placed],
-        legend=True,
-    )
-
-
 def risk_utility_map(
     places: Sequence[Place],
     *,
@@ -138,8 +89,6 @@ def risk_utility_map(
     near: bool = False,
     taken: Collection[int] = (),
     addresses: Sequence[str] = (),
-    published: Sequence[Place] = (),
-    legend: bool = False,
     methods: Sequence[str] = (),
     allowed: float | None = None,
 ) -> Spec:
@@ -164,9 +113,8 @@ def risk_utility_map(
     allowed
         The risk that a rule allows, drawn as a line.
     """
-    every = [*places, *published]
-    risks = [p.risk or 0.0 for p in every] + ([] if allowed is None else [allowed])
-    across, up = _across([p.use or 0.0 for p in every], near=near), _upwards(risks)
+    risks = [p.risk or 0.0 for p in places] + ([] if allowed is None else [allowed])
+    across, up = _across([p.use or 0.0 for p in places], near=near), _upwards(risks)
     use_words, risk_words = titles or (use_title(places), risk_title(places))
     channels = {
         "x": scaled("use", _("{use} (right is more useful)").format(use=use_words), across, ".2~f" if near else ".1f"),
@@ -184,11 +132,7 @@ def risk_utility_map(
         {"field": "use", "title": _("utility kept (higher is more useful)"), "format": ".3f"},
         {"field": "risk", "title": risk_words, "format": ".1%"},
     ]
-    if published:
-        hollow = {"type": "point", "filled": False, "shape": "circle", "size": 80, "color": "$muted"}
-        told = {"tooltip": [tooltip[0] | {"title": _("published entry")}, *tooltip[1:]]}
-        layers.append(_layer([_on_map(p) for p in published], hollow | {"strokeWidth": 1.5}, channels | told))
-    said = _looks(methods, legend=legend)
+    said = _looks(methods)
     said["tooltip"] = [*tooltip, {"field": "verdict", "title": _("verdict")}]
     if addresses:
         said["href"] = {"field": "address"}
@@ -209,7 +153,7 @@ def risk_utility_map(
     if taken:
         ring = {"type": "point", "shape": "circle", "filled": False, "color": "$indigo", "strokeWidth": 2, "opacity": 1}
         layers.append(_layer([rows[i] for i in taken], ring | {"size": 420}, channels))
-    return {"layer": layers, "width": size[0], "height": size[1] + (60 if legend else 0)}
+    return {"layer": layers, "width": size[0], "height": size[1]}
 
 
 def method_shapes(methods: Sequence[str]) -> dict[str, str]:
@@ -217,18 +161,17 @@ def method_shapes(methods: Sequence[str]) -> dict[str, str]:
     return {method: _SHAPES[i % len(_SHAPES)] for i, method in enumerate(dict.fromkeys(methods))}
 
 
-def _looks(methods: Sequence[str], *, legend: bool) -> Spec:
+def _looks(methods: Sequence[str]) -> Spec:
     """Return what the shape and the colour of marks tell."""
-    key = {"orient": "top", "title": None} if legend else None
     scale = {"domain": [bare_word(word) for word in _MARKS]}
     shape, colour = (
-        {"field": "verdict", "type": "nominal", "scale": scale | {"range": list(looks)}, "legend": key}
+        {"field": "verdict", "type": "nominal", "scale": scale | {"range": list(looks)}, "legend": None}
         for looks in zip(*_MARKS.values(), strict=True)
     )
     if methods:
         shapes = method_shapes(methods)
         drawn = {"domain": list(shapes), "range": list(shapes.values())}
-        shape = {"field": "method", "type": "nominal", "scale": drawn, "legend": key}
+        shape = {"field": "method", "type": "nominal", "scale": drawn, "legend": None}
     return {"shape": shape, "color": colour}
 
 

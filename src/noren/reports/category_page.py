@@ -11,10 +11,10 @@ from typing import Any
 
 from noren.data.categories import Categories
 from noren.data.formats.files import writing_file
-from noren.drawing.charts import printable
 from noren.drawing.templating import house_styles, template
 from noren.i18n import _, active_language, ngettext
 from noren.judgement.numbers import count, percent
+from noren.judgement.page_text import printable
 from noren.version import __version__
 
 __all__ = ["category_page", "write_category_page"]

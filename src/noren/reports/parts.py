@@ -13,13 +13,15 @@ from markupsafe import Markup
 from noren.attacks import attacks
 from noren.data.frames import Records
 from noren.data.release import Statement
+from noren.drawing.bars import histogram
 from noren.drawing.beside import meant_by
-from noren.drawing.charts import histogram, printable, risk_utility_map
+from noren.drawing.ground import picture
 from noren.drawing.histograms import Axis, axis_of, charted_columns, net_shift, spread
-from noren.drawing.risk_map import lines_of, use_title
+from noren.drawing.risk_map import lines_of, risk_utility_map, use_title
 from noren.i18n import _
 from noren.judgement.numbers import count, decimal, percent
 from noren.judgement.outcome import Outcome
+from noren.judgement.page_text import printable
 from noren.judgement.place import Place, place_of, worth_a_choice
 from noren.judgement.sentences import cautions, frontier_sentence, word_text
 from noren.judgement.verdict import Verdict
@@ -216,7 +218,7 @@ def _pairs_of_column(original: Records, outcomes: Sequence[Outcome], axis: Axis)
     before = spread(original.frame[name], axis, rows)
     after = [None if cells is None else spread(cells, axis, rows) for cells in _released(original, outcomes, axis)]
     top = max(float(s.weights[: axis.shown].max()) for s in (before, *after) if s is not None)
-    left = Markup(histogram(axis, before, top=top, released=False))  # noqa: S704 - the drawer escapes texts
+    left = Markup(picture(histogram(axis, before, top=top, released=False)))  # noqa: S704 - the drawer escapes texts
     answer: list[list[Pair]] = []
     for released in after:
         if released is None:
@@ -232,7 +234,7 @@ def _pairs_of_column(original: Records, outcomes: Sequence[Outcome], axis: Axis)
                     shift=shift,
                     unsaid=unsaid,
                     original=left,
-                    released=Markup(histogram(axis, released, top=top, released=True)),  # noqa: S704 - see above
+                    released=Markup(picture(histogram(axis, released, top=top, released=True))),  # noqa: S704 - see above
                 )
             ]
         )
@@ -279,8 +281,8 @@ def map_of(outcomes: Sequence[Outcome], parts: Sequence[ReleasePart]) -> Map | N
     drawn: dict[str, Any] = {"titles": map_titles(known), "lines": lines_of(known, worth_a_choice(known))}
     return Map(
         frontier_sentence(known),
-        Markup(risk_utility_map(known, **drawn)),  # noqa: S704 - the drawer escapes texts
-        Markup(risk_utility_map(known, width=270, height=260, **drawn)),  # noqa: S704 - see above
+        Markup(picture(risk_utility_map(known, **drawn))),  # noqa: S704 - the drawer escapes texts
+        Markup(picture(risk_utility_map(known, size=(270, 260), **drawn))),  # noqa: S704 - see above
     )
 
 

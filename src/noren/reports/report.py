@@ -15,7 +15,6 @@ from markupsafe import Markup, escape
 
 from noren.data.formats.files import writing_file
 from noren.data.frames import Records
-from noren.drawing.charts import printable
 from noren.drawing.templating import house_styles, template
 from noren.errors import ParameterError
 from noren.i18n import _, active_language, ngettext
@@ -23,6 +22,7 @@ from noren.judgement.glossary import terms
 from noren.judgement.judging import judge
 from noren.judgement.numbers import count, decimal, percent
 from noren.judgement.outcome import Outcome, people_in
+from noren.judgement.page_text import printable
 from noren.judgement.rule import Rule, rule_named
 from noren.judgement.sentences import finding, rule_sentence, word_text
 from noren.judgement.verdict import Word

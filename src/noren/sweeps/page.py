@@ -135,7 +135,7 @@ def _drawn(study: Study, size: tuple[int, int], *, narrow: bool = False) -> str:
     spec = found.chart(size, narrow=narrow)
     if study.cache is None:
         return picture(spec)
-    key = hashlib.sha256(json.dumps([spec, code_digest("noren.drawing.charts")]).encode()).hexdigest()
+    key = hashlib.sha256(json.dumps([spec, code_digest("noren.drawing.risk_map")]).encode()).hexdigest()
     path = study.cache / "charts" / f"{key}.svg"
     if not path.exists():
         with writing_file(path) as aside:

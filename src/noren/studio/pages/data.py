@@ -16,7 +16,8 @@ from noren.data.formats.numbers import NUMBER_FORMATS
 from noren.data.formats.parse import DATE_FORMATS, NUMBER, TIME_FORMATS
 from noren.data.guessing.column_types import guess_type, how_written
 from noren.data.schema import LONGEST_NAME, PRESETS, Column, Kind, Role, Schema, ValueType
-from noren.drawing import live as charts
+from noren.drawing.bars import counts_bars
+from noren.drawing.ground import live
 from noren.errors import NorenError
 from noren.i18n import _, ngettext
 from noren.judgement.numbers import count
@@ -448,15 +449,15 @@ def _history_context(history: Mapping[str, Any]) -> dict[str, Any]:
         "shape": shape,
         "rows": {
             "caption": data_words.rows_finding(rows),
-            "spec": charts.counts_bars(rows, label_title=_("purchases of a customer"), value_title=customers),
+            "spec": live(counts_bars(rows, label_title=_("purchases of a customer"), value_title=customers)),
             "table": [[label, count(n)] for label, n in zip(rows["labels"], rows["counts"], strict=True)],
         },
         "months": None
         if months is None
         else {
             "caption": data_words.months_finding(months),
-            "spec": charts.counts_bars(
-                months, label_title=_("months in which a customer bought"), value_title=customers
+            "spec": live(
+                counts_bars(months, label_title=_("months in which a customer bought"), value_title=customers)
             ),
             "table": [[label, count(n)] for label, n in zip(months["labels"], months["counts"], strict=True)],
         },

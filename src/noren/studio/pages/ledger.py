@@ -10,8 +10,9 @@ from fastapi.responses import RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from noren.data.schema import Kind
-from noren.drawing import live as charts
+from noren.drawing.ground import live
 from noren.drawing.ledger_chart import about_measure
+from noren.drawing.risk_lines import risk_lines
 from noren.errors import NorenError, ParameterError
 from noren.i18n import _
 from noren.judgement.numbers import percent
@@ -142,14 +143,9 @@ def _certified(kept: Mapping[str, Any] | None) -> str:
 def _lines(book: Mapping[str, Any] | None, curve: Mapping[str, Any] | None, *, proposed: bool) -> dict[str, Any] | None:
     if not book or not curve or not curve["periods"]:
         return None
-    return charts.risk_lines(
-        curve["periods"],
-        curve["found"],
-        book["budget"],
-        measure=curve["measure"],
-        proposed=proposed,
-        certified=curve["certified"],
-    )
+    periods, found, budget = curve["periods"], curve["found"], book["budget"]
+    how = {"measure": curve["measure"], "certified": curve["certified"]}
+    return live(risk_lines(periods, found, budget, proposed=proposed, **how))
 
 
 def _rows(curve: Mapping[str, Any]) -> list[list[str]]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from noren.drawing.live import counts_bars, crosstab_panels, paired_histogram
+from noren.drawing.bars import counts_bars, paired_histogram
+from noren.drawing.ground import live
+from noren.drawing.shaded import crosstab_panels
 from noren.i18n import _
 from noren.judgement.numbers import count
 from noren.reports.run_view import RunView
@@ -39,7 +41,7 @@ def histogram_of(bars: Mapping[str, Any]) -> dict[str, Any]:
         )
     return {
         "finding": words.histogram_finding(bars),
-        "spec": paired_histogram(drawn),
+        "spec": live(paired_histogram(drawn)),
         "note": left_out,
         "headings": [bars["column"], *(_side_words(side) for side in sides)],
         "rows": [
@@ -82,7 +84,9 @@ def classes_of(view: RunView) -> dict[str, Any] | None:
     members = _("rows") if sizes["of"] == "rows" else _("pseudonyms")
     return {
         "finding": words.class_size_finding(sizes),
-        "spec": counts_bars(sizes, label_title=_("size of the class"), value_title=members, heights="members", risky=1)
+        "spec": live(
+            counts_bars(sizes, label_title=_("size of the class"), value_title=members, heights="members", risky=1)
+        )
         if len(sizes["labels"]) > 1
         else None,
         "headings": [_("size of the class"), _("classes"), members],
@@ -111,7 +115,7 @@ def crosstab_of(studio: Studio, run: Job, a: str | None, b: str | None) -> dict[
         "b": two,
         "names": names,
         "finding": words.crosstab_finding(pair),
-        "spec": crosstab_panels(drawn),
+        "spec": live(crosstab_panels(drawn)),
         "notes": [note for note in (left_out, _reckoned(tables["reconstruction"], pair)) if note],
         "headings": [one, two, *(_side_words(side) for side in sides)],
         "rows": [

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from noren.drawing import live as charts
+from noren.drawing.ground import live
+from noren.drawing.unicity_lines import unicity_lines
 from noren.i18n import _
 from noren.judgement.numbers import count
 from noren.judgement.page_text import printable
@@ -27,7 +28,7 @@ def unicity_context(history: Mapping[str, Any] | None) -> dict[str, Any] | None:
     return {
         "caption": singled_out_caption(found),
         "about": about,
-        "spec": charts.unicity_lines(found["curve"]),
+        "spec": live(unicity_lines(found["curve"])),
         "headings": unicity_headings(),
         "table": unicity_rows(found["curve"]),
     }
