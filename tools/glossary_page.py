@@ -2,7 +2,7 @@
 
 python tools/glossary_page.py
 
-The words and their meanings stand in ``noren.judgement.glossary`` and in the catalogue of translations, nowhere else.
+The words and their meanings stand in ``judgement/glossary.toml`` and in the catalogue of translations, nowhere else.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ babel=.venv/bin/pybabel
 locale=src/noren/locale
 template=$(mktemp)
 trap 'rm -f "$template"' EXIT
-"$babel" extract --mapping tools/babel.cfg --add-location file --sort-by-file --project noren \
+PYTHONPATH=. "$babel" extract --mapping tools/babel.cfg --add-location file --sort-by-file --project noren \
   --copyright-holder "The Noren authors" -o "$template" src/noren
 for language in ja; do
   catalogue=$locale/$language/LC_MESSAGES/noren.po

@@ -60,6 +60,9 @@ def test_code_that_changed_has_another_digest(tmp_path: Path, monkeypatch: pytes
         sources._text.cache_clear()
         digests.append(code_digest("toy_module"))
     assert digests[0] == digests[2] != digests[1]
+    (tmp_path / "toy_module.toml").write_text("y = 1")
+    code_digest.cache_clear()
+    assert code_digest("toy_module") != digests[2]
 
 
 def test_data_must_be_what_the_catalog_knows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,7 @@ _LIBRARIES = ("numpy", "scipy", "scikit-learn", "polars", "numba", "rustworkx")
 
 @cache
 def code_digest(module: str, *alone: str) -> str:
-    """Return the SHA-256 of the code that ``module`` uses, the schemas that come with it, and the libraries' versions.
+    """Return the SHA-256 of the code that ``module`` uses, its tables, our schemas, and the libraries' versions.
 
     Modules named ``alone`` count by their own text, whatever they import: a function that can run every component, of
     which ``module`` is the one that it runs.
@@ -39,7 +39,8 @@ def code_digest(module: str, *alone: str) -> str:
     """
     digest = hashlib.sha256()
     for name in sorted(modules_used(module) | set(alone)):
-        digest.update(f"{name}\0".encode() + _text(name) + b"\0")
+        table = _file(name).with_suffix(".toml")
+        digest.update(f"{name}\0".encode() + _text(name) + (table.read_bytes() if table.is_file() else b"") + b"\0")
     digest.update(_surroundings())
     return digest.hexdigest()
 

@@ -6,11 +6,14 @@ same family" and "something of the same category" are ranges of one cumulated po
 noun, which tells the category. The vocabularies are our own.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from noren.tables import table_of
 
 __all__ = ["CATEGORIES", "MOST_ITEMS", "POSTAGE_FROM", "Catalogue", "Category", "catalogue"]
 
@@ -19,8 +22,6 @@ MOST_ITEMS = 90_000
 
 POSTAGE_FROM = 30
 """Catalogues of at least this many items hold a postage line, as the contest's data do (``POST``)."""
-
-_ALL_YEAR = (1.0,) * 12
 
 
 class Category(NamedTuple):
@@ -33,99 +34,15 @@ class Category(NamedTuple):
     nouns: tuple[str, ...]
 
 
-def _nouns(text: str) -> tuple[str, ...]:
-    return tuple(noun.strip() for noun in text.split(","))
+def _category(said: Mapping[str, Any]) -> Category:
+    season, nouns = tuple(said.get("season", (1.0,) * 12)), tuple(said["nouns"])
+    return Category(said["name"], said["share"], said["price_level"], season, nouns)
 
 
-# The price level bends the draw from PRICE_POINTS: above 1 dear, below 1 cheap. A season is the chance that a customer
-# who meets the article in that month takes it.
-CATEGORIES: tuple[Category, ...] = (
-    Category("kitchen", 0.19, 1.0, _ALL_YEAR, _nouns(
-        "MUG, TEA TOWEL, CAKE STAND, CAKE TIN, TEAPOT, BOWL, PLATE, TEACUP, APRON, OVEN GLOVE, JUG, EGG CUP, BREAD BIN,"
-        "MEASURING SPOONS, BUTTER DISH, CAKE CASES, SUGAR JAR, BISCUIT TIN, LUNCH BOX, BAKING SET, SPICE TIN, TRAY")),
-    Category("ornaments", 0.15, 1.1, _ALL_YEAR, _nouns(
-        "ORNAMENT, HANGING HEART, PHOTO FRAME, MIRROR, WALL CLOCK, TRINKET BOX, FIGURINE, VASE, WREATH, DOOR SIGN,"
-        "WALL ART, SNOW GLOBE, MONEY BOX, WIND CHIME, DOORSTOP, COAT HOOK, LETTER RACK, ALARM CLOCK")),
-    Category("lighting", 0.09, 1.0, _ALL_YEAR, _nouns(
-        "T-LIGHT HOLDER, CANDLE, LANTERN, NIGHT LIGHT, CANDLESTICK, FAIRY LIGHTS, TABLE LAMP, VOTIVE GLASS,"
-        "OIL BURNER, LAMPSHADE, PILLAR CANDLE, TORCH")),
-    Category("stationery", 0.13, 0.55, _ALL_YEAR, _nouns(
-        "NOTEBOOK, GIFT WRAP, GREETING CARD, PENCILS, PEN, WRITING SET, STICKERS, PARTY INVITES, PENCIL CASE, RUBBER,"
-        "ADDRESS BOOK, RIBBONS, GIFT TAGS, POSTCARDS, SKETCHBOOK, CHALKBOARD, MEMO PAD, RULER")),
-    Category("bags", 0.09, 0.95, _ALL_YEAR, _nouns(
-        "SHOPPER, LUNCH BAG, TOTE BAG, WASH BAG, PURSE, LUGGAGE TAG, SHOULDER BAG, STORAGE BAG, CHARLOTTE BAG,"
-        "COIN PURSE, PASSPORT COVER, PICNIC BAG")),
-    Category("clothing", 0.06, 1.3, _ALL_YEAR, _nouns(
-        "SCARF, UMBRELLA, GLOVES, SLIPPERS, SOCKS, BERET, RAIN PONCHO, HAND WARMER, HOT WATER BOTTLE, SHAWL")),
-    Category("jewellery", 0.06, 1.1, _ALL_YEAR, _nouns(
-        "NECKLACE, BRACELET, EARRINGS, HAIR CLIP, BROOCH, KEY RING, HAIR BAND, PENDANT, BANGLE")),
-    Category("children", 0.10, 0.9, _ALL_YEAR, _nouns(
-        "SKIPPING ROPE, PUZZLE, SOFT TOY, DOLL, JIGSAW, SPINNING TOP, PLAYHOUSE, BUILDING BLOCKS, TEDDY BEAR, KITE,"
-        "COLOURING SET, TOY TRAIN, DOMINOES, BUBBLES, PAINT SET, BABY BIB")),
-    Category("furniture", 0.04, 2.6, _ALL_YEAR, _nouns(
-        "CHAIR, SIDE TABLE, BOOKCASE, CABINET, STOOL, BENCH, CHEST OF DRAWERS, CUSHION, RUG, DOORMAT, STORAGE BOX")),
-    Category("garden", 0.05, 1.1, (0.4, 0.4, 0.6, 0.9, 1.0, 1.0, 1.0, 1.0, 0.8, 0.5, 0.4, 0.4), _nouns(
-        "PLANT POT, WATERING CAN, BIRD BOX, BIRD FEEDER, PARASOL, GARDEN FORK, SEED TIN, HERB MARKERS, KNEELING PAD,"
-        "TRELLIS, HANGING BASKET, TROWEL")),
-    Category("christmas", 0.04, 0.7, (0.8, 0.1, 0.05, 0.05, 0.05, 0.05, 0.05, 0.1, 0.25, 0.7, 1.0, 1.0), _nouns(
-        "BAUBLE, STOCKING, ADVENT CALENDAR, TREE DECORATION, CHRISTMAS CRACKERS, TREE TOPPER, TINSEL, GARLAND")),
-)  # fmt: skip
-
-_COLOURS = (
-    "RED", "PINK", "BLUE", "GREEN", "IVORY", "WHITE", "BLACK", "CREAM", "YELLOW", "PURPLE", "SILVER", "GOLD",
-    "TURQUOISE", "ORANGE", "GREY", "LILAC",
-)  # fmt: skip
-_STYLES = (
-    "SPOTTY", "STRIPED", "GINGHAM", "PAISLEY", "FLORAL", "ROSE", "DAISY", "TULIP", "POPPY", "LAVENDER", "STRAWBERRY",
-    "CHERRY", "APPLE", "LEMON", "WOODLAND", "OWL", "ROBIN", "SWALLOW", "BUTTERFLY", "LADYBIRD", "HEDGEHOG", "FOX",
-    "RABBIT", "ELEPHANT", "DINOSAUR", "CIRCUS", "CARNIVAL", "SEASIDE", "SAILOR", "ANCHOR", "COTTAGE", "FARMHOUSE",
-    "COUNTRY", "ANTIQUE", "RETRO", "VINTAGE", "REGENCY", "DECO", "FOLK ART", "PATCHWORK", "LACE", "ENAMEL", "CERAMIC",
-    "WOODEN", "WICKER", "GLASS", "ZINC", "FELT", "VELVET", "CANVAS", "HEART", "STAR", "MOON", "FEATHER", "POLKADOT",
-    "TARTAN", "ZIGZAG", "SCANDI", "BOTANICAL", "ORIENTAL",
-)  # fmt: skip
-# Two articles of one name would be one article to a reader: the second of a name is the small one, and so on.
-_SIZES = (
-    "", "SMALL", "LARGE", "MINI", "SET OF 2", "SET OF 3", "SET OF 4", "SET OF 6", "BOX OF 12", "PACK OF 12", "GIANT",
-    "TALL", "ROUND", "SQUARE", "OVAL", "FOLDING",
-)  # fmt: skip
-
-# pence and how many of a hundred articles cost that much; shops price in few points
-_PRICE_POINTS = (
-    (19, 1.0), (21, 0.5), (29, 1.4), (39, 2.6), (42, 5.0), (55, 1.2), (65, 2.4), (79, 1.2), (83, 1.8), (85, 8.0),
-    (125, 14.0), (145, 3.4), (165, 8.6), (169, 1.0), (195, 5.0), (208, 3.4), (210, 5.0), (225, 0.9), (255, 4.8),
-    (289, 1.2), (295, 7.6), (325, 0.8), (375, 6.0), (395, 0.8), (415, 1.2), (425, 2.6), (495, 4.6), (595, 2.5),
-    (675, 0.7), (695, 0.8), (765, 0.5), (795, 1.6), (825, 0.8), (850, 0.9), (895, 0.5), (995, 1.3), (1250, 0.5),
-    (1275, 0.7), (1495, 0.4), (1695, 0.4), (1995, 0.25), (2495, 0.15), (2995, 0.1), (3995, 0.08), (4995, 0.05),
-    (7995, 0.03), (14500, 0.02),
-)  # fmt: skip
-
-# dearest pence of the band, then the packs that articles of that price come in, each as often as it is written
-_PACKS: tuple[tuple[int, tuple[int, ...]], ...] = (
-    (30, (24, 24, 24, 48)),
-    (50, (12, 12, 24, 25)),
-    (80, (24, 24, 12, 16)),
-    (110, (12, 12, 12, 10, 8)),
-    (150, (12, 12, 12, 12, 12, 10, 8)),
-    (200, (12, 12, 10, 10, 8)),
-    (260, (6, 6, 10, 10, 12)),
-    (350, (6, 6, 6, 12, 5)),
-    (450, (4, 4, 4, 6, 8)),
-    (600, (3, 3, 4, 4, 6)),
-    (900, (2, 2, 2, 4, 10)),
-    (1400, (2, 2, 1, 4)),
-    (10**9, (1, 1, 2)),
-)
-
-# ranges of codes a shop has used over the years, the favourites first; what is left of the five digits comes after them
-_STEM_RANGES = (
-    (20600, 23900),
-    (84000, 86200),
-    (82400, 82700),
-    (47300, 48300),
-    (71000, 73000),
-    (35000, 38000),
-    (15000, 18000),
-)
+_WORDS = table_of(__name__)
+CATEGORIES: tuple[Category, ...] = tuple(map(_category, _WORDS["category"]))
+_COLOURS, _STYLES, _SIZES = _WORDS["colours"], _WORDS["styles"], _WORDS["sizes"]
+_PRICE_POINTS, _PACKS, _STEM_RANGES = _WORDS["price_points"], _WORDS["packs"], _WORDS["stem_ranges"]
 
 
 @dataclass(frozen=True)
