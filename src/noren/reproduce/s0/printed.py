@@ -1,147 +1,30 @@
-"""The numbers that S0 prints."""
+"""The numbers that S0 prints, from ``printed.toml``."""
 
 from __future__ import annotations
 
+from noren.tables import table_of
+
 __all__ = ["BEYOND", "COLUMNS", "CORRELATIONS", "KINDS", "LIMIT", "TABLES", "TABLE_3", "TABLE_4"]
 
-TABLE_3 = {  # U, and whether the release was re-identified effectively
-    "01": (0.206, True),
-    "02": (0.365, False),
-    "03": (0.294, True),
-    "05": (0.262, False),
-    "06": (0.209, True),
-    "07": (0.457, False),
-    "08": (0.277, False),
-    "09": (0.430, True),
-    "10": (0.193, True),
-    "11": (0.206, True),
-    "12": (0.476, True),
-    "13": (0.255, True),
-    "14": (0.206, False),
+_SAID = table_of(__name__)
+TABLE_3: dict[str, tuple[float, bool]] = {team: tuple(said) for team, said in _SAID["table_3"].items()}
+TABLE_4: dict[int, int | None] = dict.fromkeys(range(7)) | {
+    first + at: needed for first, all_needed in _SAID["table_4"] for at, needed in enumerate(all_needed)
 }
-
-TABLE_4 = {
-    **dict.fromkeys(range(7), None),
-    **dict(zip(range(7, 50), (
-        7, 8, 9, 10, 10, 11, 11, 12, 13, 13, 14, 15, 15, 16, 17, 17, 18, 18, 19, 20, 20, 21, 21, 22, 23, 23, 24, 25, 25,
-        26, 26, 27, 28, 28, 29, 29, 30, 31, 31, 32, 32, 33, 34,
-    ), strict=True)),
-    **dict(zip(range(90, 100), (59, 59, 60, 60, 61, 62, 62, 63, 63, 64), strict=True)),
-    **dict(zip(range(990, 1000), (606, 607, 607, 608, 609, 609, 610, 610, 611, 612), strict=True)),
-}  # fmt: skip
 """How many of so many named customers must be right; ``None`` where no number is enough."""
-
-KINDS = {  # Table 5: releases of a kind, and those never re-identified effectively
-    "unique": (3, 0),
-    "two alone": (2, 0),
-    "pairs": (6, 3),
-    "triples": (1, 1),
-    "based on triples": (1, 1),
-}
-
-LIMIT = 0.552
-"""Where a correlation over 13 releases is no accident at 0.05; S0 prints 0.552…"""
-BEYOND = ("itemsets", "rfm", "wholesale", "retail", "top", "items", "date.mean", "price.min")
-"""What is correlated with U beyond chance, as the text says."""
-
-_STATISTICS = ("sum", "mean", "variance", "sd", "max", "min", "median")
-COLUMNS = {
-    6: ("itemsets", "rfm", "wholesale", "retail", "top"),
-    7: ("rows", "items"),
-    8: tuple(f"date.{name}" for name in _STATISTICS),
-    9: tuple(f"price.{name}" for name in _STATISTICS),
-    10: tuple(f"quantity.{name}" for name in _STATISTICS),
-}
+KINDS: dict[str, tuple[int, int]] = {kind: tuple(said) for kind, said in _SAID["kinds"].items()}
+LIMIT: float = _SAID["limit"]
+BEYOND: tuple[str, ...] = tuple(_SAID["beyond"])
+COLUMNS: dict[int, tuple[str, ...]] = {int(number): tuple(names) for number, names in _SAID["columns"].items()}
 
 
 def _read(text: str) -> dict[str, tuple[float | None, ...]]:
     """Return the numbers of each line; a dash is none."""
-    lines = [line.split() for line in text.strip().splitlines()]
+    lines = [line.split() for line in text.splitlines()]
     return {name: tuple(None if said == "-" else float(said) for said in numbers) for name, *numbers in lines}
 
 
-_PRINTED = {
-    6: _read("""
-10 0.208 0.086 0.655 0.759 0.212
-01 0.216 0.085 0.726 0.785 0.221
-11 0.214 0.085 0.726 0.785 0.220
-14 0.217 0.085 0.725 0.785 0.220
-06 0.219 0.089 0.773 0.796 0.225
-13 0.202 0.116 0.723 0.782 0.223
-05 0.209 0.119 0.763 0.802 0.239
-08 0.206 0.100 0.794 0.820 0.238
-03 0.243 0.087 0.805 0.818 0.248
-02 0.367 0.104 0.896 0.885 0.261
-09 0.255 0.097 0.865 0.882 0.271
-07 0.231 0.108 0.864 0.879 0.295
-12 0.600 0.253 0.864 0.885 0.207
-r 0.654 0.612 0.877 0.949 0.594
-"""),
-    7: _read("""
-10 1912 0.114
-01 2622 0.108
-11 2622 0.109
-14 2622 0.109
-06 2609 0.120
-13 1074 0.123
-05 1588 0.110
-08 1284 0.117
-03 4250 0.123
-02 12423 0.176
-09 5400 0.151
-07 2622 0.145
-12 0 0.199
-r 0.203 0.856
-"""),
-    8: _read("""
-10 1012524.510 0.272 605.936 2.759 0 0 9.705
-01 1343419.130 0.896 680.608 3.104 0 0 42.170
-11 1343399.980 0.896 680.991 3.106 0 0 41.425
-14 1343523.970 0.895 682.613 3.113 0 0 40.860
-06 1341776.540 0.833 666.992 3.041 0 0 26.800
-13 712427.120 1.478 1622.232 7.551 0 0 2
-05 845338.140 0.192 2197.830 10.366 0 0 0.770
-08 730917.230 0.398 1602.291 7.455 0 0 13.510
-03 2207838.130 1.124 1697.699 7.916 0 0 25.645
-02 6407586.200 4.233 1591.520 7.403 0 0 10.360
-09 3527877.990 7.168 2956.987 14.204 0 0 40.655
-07 1432050.780 0.160 3321.413 16.102 0 0 51.205
-12 322002.510 3.607 172.068 0.777 0 0 60.060
-r 0.283 0.599 0.512 0.522 - - 0.442
-"""),
-    9: _read("""
-10 21504567.050 252.435 14876936.250 3362.200 145.270 0 125.935
-01 21044240.330 251.547 14818988.610 3354.846 159.860 0 582.695
-11 21065201.260 251.788 14861317.520 3360.155 137.620 0 586.370
-14 21095376.590 252.137 14868026.450 3360.991 148.090 0 573.050
-06 28764438.240 340.543 19892290.490 3960.336 102.350 0 736.430
-13 65563135.010 746.813 42525391.180 6011.711 49.890 1.170 505
-05 57837663.360 664.776 37950519.640 5652.333 55.810 0.570 578.380
-08 7403998.220 88.337 5319812.400 1835.185 386.180 0 457.290
-03 1502531.800 3.302 86581.403 91.098 24727.530 1.020 685.585
-02 56553391.610 782.315 44935363.060 6193.330 61.210 2.150 744.400
-09 1219318.910 3.971 61114.859 62.456 20839.670 1.750 206.405
-07 1499414.970 26.002 40122.198 39.223 19829.820 2.030 551.680
-12 1351469273 15137.764 628951946.300 24553.983 2.310 0.910 40837.830
-r 0.515 0.516 0.508 0.365 0.502 0.794 0.528
-"""),
-    10: _read("""
-10 2050787.800 23.742 66213.665 216.073 3.340 0 5.845
-01 2022186.970 23.707 66921.960 217.424 3.200 0 13.035
-11 2014761.980 23.622 66641.357 216.886 2.480 0 14.125
-14 2015408.170 23.629 66686.529 216.974 3.100 0 4.990
-06 2023404.810 23.716 67196.689 217.947 2.680 0 5
-13 4422427.840 50.288 134496.037 324.331 1.230 0 7.500
-05 3804329 43.606 118416.545 301.894 1.410 0 5.220
-08 4903499.120 55.905 149734.975 344.407 1.110 0 3.280
-03 82847.060 0.361 683.784 8.367 1063.160 0 8
-02 4343540.450 58.501 155247.526 351.419 1.100 0 15.540
-09 127153.770 2.306 110.968 1.244 916.310 0 2.345
-07 207315.260 2.764 116.936 1.293 860.760 0 2.710
-12 61802525.510 692.248 1321850.718 1105.441 0 0 1904.295
-r 0.500 0.502 0.481 0.281 0.507 - 0.527
-"""),
-}
+_PRINTED = {int(number): _read(text) for number, text in _SAID["tables"].items()}
 TABLES = {number: {team: said for team, said in lines.items() if team != "r"} for number, lines in _PRINTED.items()}
 """Tables 6 to 10, by team."""
 CORRELATIONS = {

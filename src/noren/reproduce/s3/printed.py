@@ -1,18 +1,12 @@
-"""The numbers that S3 prints."""
+"""The numbers that S3 prints, from ``printed.toml``."""
 
 from __future__ import annotations
 
+from noren.tables import table_of
+
 __all__ = ["TABLE_1"]
 
-TABLE_1 = {  # the largest of S1 to S8: UM, MM, EMM, and EMM/MM
-    "No1": (0.832, 0.942, 1.000, 1.062),
-    "No2": (0.022, 0.442, 0.468, 1.059),
-    "No3": (0.316, 0.466, 0.474, 1.017),
-    "No4": (0.002, 0.620, 0.633, 1.021),
-    "No5": (0.020, 0.307, 0.433, 1.410),
-    "No6": (0.008, 0.047, 0.053, 1.127),
-    "No7": (0.982, 0.994, 1.000, 1.006),
-    "No8": (0.226, 0.442, 0.516, 1.167),
-    "No9": (0.090, 0.319, 0.324, 1.016),
-    "No10": (0.082, 0.192, 0.247, 1.286),
+TABLE_1: dict[str, tuple[float, float, float, float]] = {
+    data: tuple(said) for data, said in table_of(__name__)["table_1"].items()
 }
+"""The largest of S1 to S8: UM, MM, EMM, and EMM/MM."""

@@ -1,6 +1,8 @@
-"""The numbers that S4 prints."""
+"""The numbers that S4 prints, from ``printed.toml``."""
 
 from __future__ import annotations
+
+from noren.tables import table_of
 
 __all__ = [
     "DOMAINS",
@@ -17,97 +19,32 @@ __all__ = [
     "TRIALS",
 ]
 
-KS = (2, 5, 10)
-ROWS = 32_561
-"""Records of Adult's training part."""
+_SAID = table_of(__name__)
+_Shares = tuple[float, ...]
+"""For k = 2, 5, 10."""
 
-DOMAINS = {  # Table 3
-    "age": 15,
-    "workclass": 9,
-    "education": 16,
-    "marital-status": 7,
-    "occupation": 15,
-    "relationship": 6,
-    "race": 5,
-    "sex": 2,
-    "native-country": 42,
+KS: tuple[int, ...] = tuple(_SAID["ks"])
+ROWS: int = _SAID["rows"]
+DOMAINS: dict[str, int] = _SAID["domains"]
+TABLE_4: dict[str, int] = _SAID["table_4"]
+TABLE_5: dict[str, tuple[_Shares, _Shares, _Shares]] = {
+    table: tuple(map(tuple, said)) for table, said in _SAID["table_5"].items()
 }
-TABLE_4 = {"t1": 420, "t2": 630, "t3": 2160, "t4": 2160}
-TABLE_5 = {  # rho, perturbed, reconstructed, each for k = 2, 5, 10
-    "t1": ((0.350, 0.280, 0.240), (30.9, 25.9, 23.5), (91.1, 88.9, 88.4)),
-    "t2": ((0.350, 0.287, 0.252), (36.5, 33.4, 31.8), (79.8, 77.6, 73.8)),
-    "t3": ((0.264, 0.213, 0.182), (38.7, 35.7, 34.0), (73.6, 74.1, 72.3)),
-    "t4": ((0.264, 0.213, 0.182), (30.1, 27.4, 25.9), (71.0, 68.0, 65.3)),
-}
-RHO_SYNTHETIC = {1_000: (0.393, 0.291, 0.236), 10_000: (0.561, 0.463, 0.400)}
-MONTH_SHARES = {"3": (15.4, 1.3), "5": (8.3, 8.3)}
-"""Of the patterns of Table 7 whose shares follow from their words: January and December, in per cent."""
+"""Rho, perturbed and reconstructed."""
+RHO_SYNTHETIC: dict[int, _Shares] = {int(rows): tuple(said) for rows, said in _SAID["rho_synthetic"].items()}
+MONTH_SHARES: dict[str, tuple[float, float]] = {name: tuple(said) for name, said in _SAID["month_shares"].items()}
 
 
-def _table(text: str) -> dict[str, tuple[tuple[float, ...], tuple[float, ...]]]:
-    """Return perturbed and reconstructed for k = 2, 5, 10, by pattern."""
-    lines = [line.split() for line in text.strip().splitlines()]
+def _table(text: str) -> dict[str, tuple[_Shares, _Shares]]:
+    """Return perturbed and reconstructed, by pattern."""
+    lines = [line.split() for line in text.splitlines()]
     return {name: (tuple(map(float, said[:3])), tuple(map(float, said[3:]))) for name, *said in lines}
 
 
-TABLE_8 = _table("""
-A-1 66.24 59.48 57.34 79.54 73.86 74.02
-A-2 64.06 59.74 57.64 78.52 75.62 77.76
-A-3 64.06 58.68 55.58 81.84 74.58 71.24
-A-4 65.46 60.46 57.30 80.68 74.26 73.06
-A-5 66.24 60.58 58.08 75.26 72.02 71.70
-B-1 72.84 69.38 67.84 74.86 66.94 65.28
-B-2 75.04 70.24 68.26 73.24 67.00 64.24
-B-3 73.74 70.94 68.94 70.86 66.12 65.18
-B-4 78.40 75.94 74.48 69.22 64.94 62.60
-B-5 80.74 76.76 75.68 70.00 62.46 61.80
-C-1 75.14 71.58 70.26 75.48 69.58 66.52
-C-2 78.52 75.98 74.36 68.18 62.90 60.92
-C-3 79.48 77.24 75.22 68.28 63.32 58.20
-C-4 82.86 80.04 77.98 69.88 60.82 56.34
-C-5 85.44 82.16 82.82 68.68 60.94 62.58
-D-1 75.04 71.60 70.20 73.48 69.96 64.00
-D-2 78.98 72.74 71.20 70.14 65.06 63.30
-D-3 79.40 77.22 74.88 67.64 61.20 57.10
-D-4 83.84 81.92 81.36 66.60 61.54 59.16
-D-5 86.30 83.62 83.66 69.46 62.12 61.24
-E-1 75.26 70.98 69.12 76.38 65.12 74.52
-E-2 81.40 78.04 76.28 68.90 63.64 56.62
-E-3 82.46 80.42 76.84 71.60 67.34 59.78
-E-4 88.76 87.40 86.96 72.14 61.26 55.70
-E-5 89.88 88.46 88.36 64.12 58.88 59.58
-""")
-TABLE_9 = _table("""
-A-1 75.89 70.38 66.55 95.85 95.01 93.56
-A-2 73.42 68.36 65.01 94.35 93.26 92.90
-A-3 73.45 67.97 64.33 94.99 93.83 93.53
-A-4 74.21 69.09 65.45 94.63 92.69 92.87
-A-5 75.94 70.30 67.23 95.02 93.85 92.22
-B-1 82.75 79.74 77.52 94.61 92.87 92.46
-B-2 80.89 77.18 74.51 94.06 91.62 90.66
-B-3 82.38 78.96 76.70 93.94 93.14 91.29
-B-4 84.87 81.92 79.98 93.25 93.64 91.22
-B-5 86.76 83.68 82.23 93.49 91.10 90.04
-C-1 83.25 79.66 77.57 94.29 92.58 91.90
-C-2 83.98 80.47 78.33 93.78 92.31 90.85
-C-3 85.70 82.93 80.94 92.89 91.58 90.44
-C-4 88.91 87.12 85.75 93.46 92.70 88.29
-C-5 90.85 89.22 87.49 93.02 92.04 90.46
-D-1 83.12 79.81 77.59 93.91 93.34 91.85
-D-2 83.57 80.17 77.99 94.25 92.51 91.05
-D-3 86.36 83.28 81.57 93.87 92.04 90.74
-D-4 90.54 88.68 87.78 93.10 92.16 89.27
-D-5 93.04 91.76 91.27 93.96 91.87 91.43
-E-1 84.01 80.41 78.13 94.09 92.60 91.21
-E-2 87.08 84.18 82.33 94.46 92.76 91.38
-E-3 89.61 87.19 85.39 93.91 92.49 90.40
-E-4 95.16 94.81 94.52 93.41 91.67 89.97
-E-5 96.87 96.56 96.42 93.15 90.74 88.30
-""")
-MEANS = {  # the last line of Tables 8 and 9
-    8: ((78.97, 75.72, 74.28), (70.13, 64.30, 61.69)),
-    9: ((85.47, 82.54, 80.65), (93.64, 92.37, 90.62)),
+TABLE_8, TABLE_9 = _table(_SAID["table_8"]), _table(_SAID["table_9"])
+MEANS: dict[int, tuple[_Shares, _Shares]] = {
+    int(number): tuple(map(tuple, said)) for number, said in _SAID["means"].items()
 }
+"""The last line of Tables 8 and 9."""
 PATTERNS = tuple(TABLE_8)
-TRIALS = 5
-"""How often the paper ran a cell of Tables 8 and 9; of Table 5 it does not say."""
+TRIALS: int = _SAID["trials"]
