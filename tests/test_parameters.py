@@ -8,7 +8,7 @@ from pydantic import Field
 
 from noren.attacks.monthly_profile import S7
 from noren.errors import FileError, ParameterError
-from noren.parameters import describe, expand, flags, from_flags, read_sweep, reference_facts, share_flags
+from noren.parameters import describe, expand, flags, from_flags, read_sweep_file, reference_facts, runs_of, share_flags
 from noren.progress import silent
 from noren.protocols import Component, Measure, Method, Score
 from noren.registry import Registry
@@ -116,13 +116,14 @@ def test_a_sweep_file(tmp_path: Path) -> None:
     sys.modules.setdefault(__name__, sys.modules[Blur.__module__])
     file = tmp_path / "sweep.toml"
     file.write_text('[[run]]\nmethod = "blur"\nk = ["2..3"]\n[[run]]\nmethod = "blur"\nk = 7\nshare = [0.1, 0.2]\n')
-    assert [(b.k, b.share) for b in read_sweep(file, registry)] == [(2, 0.5), (3, 0.5), (7, 0.1), (7, 0.2)]  # type: ignore[attr-defined]
+    runs = runs_of(read_sweep_file(file), registry, "method", file=file)
+    assert [(b.k, b.share) for b in runs] == [(2, 0.5), (3, 0.5), (7, 0.1), (7, 0.2)]  # type: ignore[attr-defined]
     for content, said in (("x =", "cannot be read"), ("", "lists no runs"), ("[[run]]\nk = 3\n", "lists no runs")):
         file.write_text(content)
         with pytest.raises(FileError, match=said):
-            read_sweep(file, registry)
+            runs_of(read_sweep_file(file), registry, "method", file=file)
     with pytest.raises(FileError, match="cannot be read"):
-        read_sweep(tmp_path / "absent.toml", registry)
+        read_sweep_file(tmp_path / "absent.toml")
 
 
 def test_description_holds_the_form() -> None:

@@ -26,7 +26,6 @@ __all__ = [
     "expand",
     "flags",
     "from_flags",
-    "read_sweep",
     "read_sweep_file",
     "reference_facts",
     "runs_of",
@@ -211,11 +210,6 @@ def spread(value: Any) -> list[Any]:
             _("the range {value} is empty or too long").format(value=value), _("write the smaller end first")
         )
     return list(range(first, last + 1))
-
-
-def read_sweep(path: str | Path, registry: Registry[Kind], key: str = "method") -> list[Kind]:
-    """Read a sweep: a TOML file of ``[[run]]`` tables, each a component's name and its parameters' values."""
-    return runs_of(read_sweep_file(path), registry, key, file=path)
 
 
 def read_sweep_file(path: str | Path) -> dict[str, Any]:

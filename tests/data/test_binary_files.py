@@ -20,7 +20,7 @@ from tests.data.strategies import excel_tables, tables
 
 from noren.data.formats import binary_files
 from noren.data.formats.binary_files import (
-    excel_frame,
+    excel_sheet,
     is_excel,
     is_parquet,
     parquet_blocks,
@@ -163,7 +163,7 @@ def test_the_row_of_a_complaint_is_that_of_the_sheet(tmp_path: Path) -> None:
 
 
 def test_names_that_end_in_a_number(tmp_path: Path) -> None:
-    frame = excel_frame(sheet(tmp_path / "t.xlsx", ("a", "a_1", "__UNNAMED__9"), (1, 2, 3)))
+    frame = excel_sheet(sheet(tmp_path / "t.xlsx", ("a", "a_1", "__UNNAMED__9"), (1, 2, 3))).frame
     assert frame.columns == ["a", "a_1", "__UNNAMED__9"]
 
 
@@ -244,7 +244,7 @@ FAR = {
 def test_a_cell_far_away_does_not_take_all_memory(tmp_path: Path, name: str) -> None:
     path = rebuilt(tmp_path / "bomb.xlsx", {SHEET: sheet_xml(FAR[name])})
     with pytest.raises(FileError) as caught:
-        excel_frame(path)
+        excel_sheet(path)
     assert f"bomb.xlsx: the sheet {SHEET} reaches over " in str(caught.value)
     assert "cells, more than 50,000,000; delete what lies far from the data" in str(caught.value)
 
@@ -252,7 +252,7 @@ def test_a_cell_far_away_does_not_take_all_memory(tmp_path: Path, name: str) -> 
 def test_a_sheet_whose_cells_give_no_places(tmp_path: Path) -> None:
     row = b'<row><c t="str"><v>%s</v></c><c t="str"><v>%s</v></c></row>'
     rows = row % (b"a", b"b") + b"".join(row % (b"x", b"%d" % i) for i in range(3000))
-    frame = excel_frame(rebuilt(tmp_path / "plain.xlsx", {SHEET: sheet_xml(rows)}))
+    frame = excel_sheet(rebuilt(tmp_path / "plain.xlsx", {SHEET: sheet_xml(rows)})).frame
     assert frame.shape == (3000, 2)
     assert frame.row(2999) == ("x", "2999")
 
@@ -262,7 +262,7 @@ def test_a_workbook_that_unpacks_too_far(tmp_path: Path, monkeypatch: pytest.Mon
     path = rebuilt(tmp_path / "bomb.xlsx", {"xl/media/picture.bin": b"\0" * 5_000_000})
     assert path.stat().st_size < 20_000
     with pytest.raises(FileError, match="the workbook unpacks to more than 3,000,000 bytes; export it"):
-        excel_frame(path)
+        excel_sheet(path)
 
 
 def test_a_workbook_that_understates_its_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,12 +273,12 @@ def test_a_workbook_that_understates_its_size(tmp_path: Path, monkeypatch: pytes
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         assert archive.getinfo("xl/media/picture.bin").file_size == 100
     with pytest.raises(FileError, match=r"the workbook unpacks to more than 3,000,000 bytes"):
-        excel_frame(path)
+        excel_sheet(path)
 
 
 def test_a_large_picture_is_no_bomb(tmp_path: Path) -> None:
     path = rebuilt(tmp_path / "t.xlsx", {"xl/media/picture.bin": b"\0" * 2_500_000 + os.urandom(100)})
-    assert excel_frame(path).rows() == [("x", "y")]
+    assert excel_sheet(path).frame.rows() == [("x", "y")]
 
 
 def test_a_damaged_member(tmp_path: Path) -> None:
@@ -287,4 +287,4 @@ def test_a_damaged_member(tmp_path: Path) -> None:
     content[content.index(b"xl/worksheets") + 60] ^= 0xFF
     path.write_bytes(bytes(content))
     with pytest.raises(FileError, match="this is not a readable Excel file"):
-        excel_frame(path)
+        excel_sheet(path)

@@ -13,7 +13,6 @@ from noren.data.catalog import (
     describe,
     fetch,
     find,
-    get,
     known,
     open_dataset,
     places,
@@ -220,11 +219,11 @@ def test_finding_asks_nobody_on_the_network(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(socket, "getaddrinfo", never)
     for dataset in known():
         with pytest.raises(FileError):
-            get(dataset.name)
+            find(dataset.name)
         with pytest.raises(FileError):
             open_dataset(dataset.name)
     with pytest.raises(FileError, match=r"put pwscup2016_T\.csv into a folder"):
-        get("pwscup2016", download_missing=True)
+        find("pwscup2016")
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ import pytest
 import xlsxwriter
 
 from noren.data import catalog
-from noren.data.catalog import DataPart, Dataset, fetch, find, get, open_dataset, rows_digest, verify
+from noren.data.catalog import DataPart, Dataset, fetch, find, open_dataset, rows_digest, verify
 from noren.data.frames import History, Table
 from noren.data.reading import read
 from noren.data.schema import Kind, Schema
@@ -203,20 +203,6 @@ def test_a_workbook_is_fetched_and_kept_as_parquet(
     verify(located)
     # the moments of the workbook, a hair early, are kept as the minutes they are
     assert open_dataset("online-retail").data.frame["InvoiceDate"].to_list() == RETAIL["InvoiceDate"]
-
-
-@pytest.mark.usefixtures("tiny")
-def test_get_fetches_only_what_is_missing_and_only_when_told(
-    archive: tuple[str, Path], bare_machine: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    address, folder = archive
-    pack(folder / "2" / "adult.zip", {"adult.data": DATA, "adult.test": TEST})
-    monkeypatch.setattr(catalog, "fetch", functools.partial(fetch, archive=address))
-    with pytest.raises(FileError, match="is in none of"):
-        get("adult")
-    assert get("adult", download_missing=True).folder == bare_machine / "noren"
-    (folder / "2" / "adult.zip").unlink()
-    assert get("adult", download_missing=True).folder == bare_machine / "noren"
 
 
 @pytest.mark.usefixtures("tiny")

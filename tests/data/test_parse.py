@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.data.strategies import FORMATS, values
 
-from noren.data.formats.parse import CellPlace, in_calendar, parse_text, parse_values, validate_values
+from noren.data.formats.parse import CellPlace, in_calendar, parse_text, parse_values
 from noren.data.formats.render import file_text, value_text
 from noren.data.schema import Column, Schema, ValueType
 from noren.errors import ValueInCellError
@@ -148,16 +148,16 @@ def test_the_first_bad_cell_is_named_with_its_row() -> None:
 def test_rules(about: dict[str, object], good: object, bad: object, says: str) -> None:
     schema = one(about)
     dtype = schema["x"].dtype
-    validate_values(pl.DataFrame({"x": pl.Series([good] * 3, dtype=dtype)}), schema)
+    parse_values(pl.DataFrame({"x": pl.Series([good] * 3, dtype=dtype)}), schema)
     with pytest.raises(ValueInCellError) as caught:
-        validate_values(pl.DataFrame({"x": pl.Series([good, bad, bad], dtype=dtype)}), schema)
+        parse_values(pl.DataFrame({"x": pl.Series([good, bad, bad], dtype=dtype)}), schema)
     assert caught.value.problem.row == 2
     assert says in str(caught.value)
 
 
 def test_an_optional_cell_may_be_empty() -> None:
     schema = one({"type": "decimal", "minimum": 0, "width": 0.01, "optional": True})
-    assert validate_values(pl.DataFrame({"x": [None, 1.5]}), schema)["x"].to_list() == [None, 1.5]
+    assert parse_values(pl.DataFrame({"x": [None, 1.5]}), schema)["x"].to_list() == [None, 1.5]
 
 
 # --- values that are typed already -----------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from noren.data.release import Statement
 from noren.data.schema import Schema
 from noren.errors import FileError, ParameterError
 from noren.kernels.reconstruction.retention import Channel, decay_of, k_of_ratios, laplace, least_ratio
-from noren.retention.joint_release import JointPart, joint, joint_k, part_in, part_of_statement, planned_part
+from noren.retention.joint_release import JointPart, joint, part_in, part_of_statement, planned_part
 
 SCHEMA = Schema.of(
     {
@@ -115,9 +115,10 @@ def test_of_two_releases() -> None:
         protect(original, "retention", attributes=names, k=k, seed=7).statement
         for names, k in ((["sex", "town"], 50), (["sex", "age"], 40))
     ]
-    assert joint_k(made[:1]) == pytest.approx(50)
-    assert joint_k(made) == pytest.approx(1 + 399 * (49 / 399) * (39 / 399))
-    found = joint([part_of_statement(s, n) for s, n in zip(made, "ab", strict=True)])
+    parts = [part_of_statement(s, n) for s, n in zip(made, "ab", strict=True)]
+    assert joint(parts[:1]).k == pytest.approx(50)
+    found = joint(parts)
+    assert found.k == pytest.approx(1 + 399 * (49 / 399) * (39 / 399))
     assert [part.k for part in found.parts] == pytest.approx([50, 40])
     assert found.attributes == ("sex", "town", "age")
     assert found.repeated == ("sex",)
@@ -160,7 +161,7 @@ def test_what_cannot_be_joined(tmp_path: Path) -> None:
     one = protect(people(60), "retention", attributes=["sex"], k=20, seed=1)
     other = protect(people(50), "retention", attributes=["sex"], k=20, seed=1)
     with pytest.raises(ParameterError, match=r"1 is of 60 rows and 2 of 50: they are not of one table"):
-        joint_k([one.statement, other.statement])
+        joint([part_of_statement(one.statement, "1"), part_of_statement(other.statement, "2")])
     one.save(tmp_path / "one")
     protect(people(60, seed=2), "retention", attributes=["sex"], k=20, seed=1).save(tmp_path / "else")
     with pytest.raises(ParameterError, match=r"were made of different data, their secret parts say; .*published"):

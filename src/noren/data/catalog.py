@@ -40,7 +40,6 @@ __all__ = [
     "describe",
     "fetch",
     "find",
-    "get",
     "known",
     "open_dataset",
     "places",
@@ -183,16 +182,6 @@ def _by_hand(dataset: Dataset, archive: str) -> str:
     return _("download {address} by hand, unpack it into a folder and set NOREN_DATA to that folder").format(
         address=f"{archive}/{dataset.archive}"
     )
-
-
-def get(name: str, *, download_missing: bool = False, progress: Progress = silent) -> Located:
-    """Return where a data set is; where it is missing and ``download_missing`` allows it, :func:`fetch` it first."""
-    try:
-        return find(name)
-    except FileError:
-        if not download_missing or describe(name).archive is None:
-            raise
-    return fetch(name, progress)
 
 
 def open_dataset(name: str, part: str | None = None) -> Read:

@@ -32,7 +32,7 @@ from noren.kernels.draws import from_grid, from_sets
 from noren.kernels.philox import uniforms_at
 from noren.progress import Progress, silent
 
-__all__ = ["Draws", "drawn", "write_draws"]
+__all__ = ["Draws", "write_draws"]
 
 _MICROSECONDS_PER_DAY = 86_400_000_000
 _BLOCK_ROWS = 1 << 20
@@ -118,11 +118,6 @@ class Draws:
         if count < 1:
             raise ParameterError(_("{count} draws say nothing").format(count=count), _("make at least 1"))
         return (self[draw] for draw in range(count))
-
-
-def drawn(draws: Draws, count: int) -> pl.DataFrame:
-    """Return the first ``count`` draws in one frame, with the number of the draw as its column ``draw``."""
-    return pl.concat(_numbered(draw, i) for i, draw in enumerate(draws.first(count)))
 
 
 def write_draws(draws: Draws, count: int, path: str | Path, *, progress: Progress = silent) -> Path:

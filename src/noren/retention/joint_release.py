@@ -22,7 +22,7 @@ from noren.errors import FileError, ParameterError
 from noren.i18n import _
 from noren.kernels.reconstruction.retention import k_of_ratios, least_ratio
 
-__all__ = ["Joint", "JointPart", "joint", "joint_k", "part_in", "part_of_statement", "planned_part"]
+__all__ = ["Joint", "JointPart", "joint", "part_in", "part_of_statement", "planned_part"]
 
 
 @dataclass(frozen=True)
@@ -135,16 +135,6 @@ def joint(parts: Sequence[JointPart]) -> Joint:
     made = [part for part in parts if part.made]
     proven = len(made) < 2 or all(part.digest is not None for part in made)
     return Joint(tuple(parts), first.rows, odds, True if proven else None)
-
-
-def joint_k(statements: Sequence[Statement]) -> float:
-    """Return the k that several releases of one table have together, from their statements.
-
-    >>> one = Statement("retention", notes={"rows": 5, "attributes": [{"name": "a", "values": 2, "rho": 1 / 3}]})
-    >>> round(joint_k([one]), 6), round(joint_k([one, one]), 6)
-    (2.0, 1.25)
-    """
-    return joint([part_of_statement(one, str(at)) for at, one in enumerate(statements, start=1)]).k
 
 
 def planned_part(name: str, attributes: Sequence[str], rows: int, k: float, rhos: Sequence[float] = ()) -> JointPart:

@@ -47,7 +47,6 @@ __all__ = [
     "set_categories",
     "set_hierarchies",
     "set_hierarchy",
-    "set_widths",
 ]
 
 LARGEST: Final = 2_000_000
@@ -127,12 +126,6 @@ def build_hierarchy(studio: Studio, project: str, column: str, asked: Asked | No
     if asked is not None and not keep:
         return seen_hierarchy(values, asked)
     return keep_hierarchy(values, schema, studio.folders.project(project), asked)
-
-
-def set_widths(studio: Studio, project: str, column: str, widths: Sequence[float] | None) -> dict[str, Any]:
-    """Make a column's hierarchy of ranges of numbers, or without widths the first one again."""
-    asked = None if widths is None else Asked("widths", ", ".join(f"{width:.15g}" for width in widths))
-    return build_hierarchy(studio, project, column, asked, keep=True)
 
 
 def _linking_column(studio: Studio, project: str, column: str) -> tuple[Column, Schema]:

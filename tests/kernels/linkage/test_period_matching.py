@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noren.kernels.linkage.period_matching import matching_curve, matching_rate, user_matching, worst_windows
+from noren.kernels.linkage.period_matching import matching_curve, matching_rate, user_matching, windows_of
 
 NONE = 0
 TABLES = st.integers(1, 6).flatmap(
@@ -47,7 +47,7 @@ def test_right_less_false_alarms(tables: tuple[np.ndarray, np.ndarray]) -> None:
 def test_windows(tables: tuple[np.ndarray, np.ndarray]) -> None:
     true, guess = tables
     match, live = true == guess, true != NONE
-    windows = worst_windows(match, live)
+    windows = windows_of(match.sum(axis=0) - (~live).sum(axis=0), live.sum(axis=0))
     months = true.shape[1]
     for length, window in enumerate(windows, start=1):
         rates = [printed(true[:, i : i + length], guess[:, i : i + length]) for i in range(months - length + 1)]
@@ -76,4 +76,4 @@ def test_nobody_and_no_period() -> None:
     assert matching_curve(nobody, nobody).tolist() == [0.0, 0.0, 0.0]
     never = np.zeros((2, 0), bool)
     assert matching_rate(never, never) == 0.0
-    assert worst_windows(never, never) == []
+    assert windows_of(never.sum(axis=0), never.sum(axis=0)) == []

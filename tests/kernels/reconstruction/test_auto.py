@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from noren.kernels.reconstruction.auto import TREE, automatic
-from noren.kernels.reconstruction.held_out import held_out_choice
+from noren.kernels.reconstruction.held_out import candidates, dealt, weighed
 
 RHOS = [0.45, 0.45, 0.45]
 
@@ -63,7 +63,8 @@ def test_the_tree_steps_back_where_three_attributes_matter_at_once() -> None:
 def test_one_attribute_has_no_pairs() -> None:
     y = np.array([700.0, 200.0, 100.0])
     one = automatic(y, [0.5], np.random.default_rng(1))
-    assert (one.table == held_out_choice(y, [0.5], np.random.default_rng(1)).table).all()
+    generator = np.random.default_rng(1)
+    assert (one.table == weighed(candidates(dealt(y, generator), [0.5], generator)).table).all()
     assert TREE not in one.weights
 
 

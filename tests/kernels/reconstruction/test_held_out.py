@@ -1,10 +1,12 @@
 """The choice of a reconstruction looks at perturbed records alone, and is good where the answer is known."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from noren.kernels.reconstruction.estimates import expectation_maximisation, maximum_likelihood
-from noren.kernels.reconstruction.held_out import candidates, deal, dealt, held_out_choice, kept_share
+from noren.kernels.reconstruction.held_out import Chosen, candidates, deal, dealt, kept_share, weighed
 from noren.kernels.reconstruction.retention import laplace, mixed
 
 
@@ -22,6 +24,10 @@ def drawn(truth: np.ndarray, rhos: list[float], rows: int, seed: int) -> tuple[n
         flat = np.ravel_multi_index(tuple(one), truth.shape)
         tables.append(np.bincount(flat, minlength=truth.size).reshape(truth.shape).astype(np.float64))
     return tables[0], tables[1]
+
+
+def held_out_choice(y: np.ndarray, channels: list[Any], generator: np.random.Generator) -> Chosen:
+    return weighed(candidates(dealt(y, generator), channels, generator))
 
 
 def precision(x: np.ndarray, y: np.ndarray) -> float:

@@ -17,7 +17,6 @@ from noren.kernels.reconstruction.retention import (
     k_of_ratios,
     keep_probabilities,
     laplace,
-    least_cross_ratio,
     least_ratio,
     mixed,
     moved,
@@ -105,14 +104,6 @@ def test_the_bound_is_attained() -> None:
     for channel, ratio in ((0.4, least_ratio(0.4, 3)), (laplace(3, 0.6), 0.36)):
         values = np.array([[0], [2]])
         assert posterior(values, values, [matrix(channel, 3)]) == pytest.approx(1 / k_of_ratios([ratio], 2))
-
-
-@pytest.mark.parametrize("points", [2, 5, 9])
-@pytest.mark.parametrize("decay", [0.1, 0.5, 0.95])
-def test_least_cross_ratio_of_noise_has_no_normalisation(points: int, decay: float) -> None:
-    assert least_cross_ratio(laplace(points, decay), points) == pytest.approx(decay ** (2 * (points - 1)))
-    assert least_cross_ratio(0.3, points) == pytest.approx(least_cross_ratio(matrix(0.3, points), points))
-    assert least_cross_ratio(np.eye(2), 2) == 0
 
 
 @pytest.mark.parametrize(("points", "decay"), [(2, 0.3), (7, 0.5), (30, 0.9), (5, 1.0), (4, 0.0)])

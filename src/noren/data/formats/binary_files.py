@@ -39,7 +39,6 @@ __all__ = [
     "LARGEST_WORKBOOK",
     "WorkbookSheet",
     "checked_frame",
-    "excel_frame",
     "excel_sheet",
     "is_excel",
     "is_parquet",
@@ -242,11 +241,6 @@ class WorkbookSheet:
     first_row: int
     is_first: bool
     said: tuple[str, ...] = ()
-
-
-def excel_frame(path: str | Path, sheet: str | None = None) -> pl.DataFrame:
-    """Return the sheet of a workbook that is called ``sheet``, else the one that looks like data."""
-    return excel_sheet(path, sheet).frame
 
 
 def excel_sheet(path: str | Path, sheet: str | None = None, names: Sequence[str] | None = None) -> WorkbookSheet:

@@ -46,7 +46,6 @@ __all__ = [
     "read_values",
     "shown_cell",
     "unreadable",
-    "validate_values",
 ]
 
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # 1 January of year 1 and 31 December 9999, counted from 1970
@@ -133,14 +132,6 @@ def parse_values(
     """Type every column of a block that is typed already (Parquet, Excel, a data frame) by ``schema``."""
     typed, lost = read_values(block, schema.columns, nan_is_missing=schema.guessed)
     return _judged(block, typed, lost, schema, place or CellPlace(), problems)
-
-
-def validate_values(typed: pl.DataFrame, schema: Schema, place: CellPlace | None = None) -> pl.DataFrame:
-    """Check what a schema says of values: required, finite, on the grid, within bounds and domain."""
-    place, problems = place or CellPlace(), Problems()
-    _find_broken_rules(typed, {}, schema, place, problems)
-    problems.stop(place.file)
-    return typed
 
 
 def _judged(

@@ -27,7 +27,6 @@ __all__ = [
     "user_matching",
     "user_matchings",
     "windows_of",
-    "worst_windows",
 ]
 
 Cells = NDArray[np.bool_] | Real
@@ -111,22 +110,16 @@ def matching_curves(match: Cells, live: Flags, weights: Real) -> Real:
     return _rate(np.cumsum(gain, axis=-1), np.cumsum(cells, axis=-1))
 
 
-def worst_windows(match: Cells, live: Flags) -> list[Window]:
+def windows_of(gain: Real, cells: Real) -> list[Window]:
     """Return, for every number of consecutive periods 1, 2, …, the run of so many with the highest rate.
 
-    Of runs with equal rates the first is told. A run's rate is a mean of its periods' rates, weighted by live cells, so
-    no run is worse than its worst period, and none of length a + b is worse than the worst of length a or b.
+    ``gain`` is match - del of each period and ``cells`` its live cells. Of runs with equal rates the first is told. A
+    run's rate is a mean of its periods' rates, weighted by live cells, so no run is worse than its worst period, and
+    none of length a + b is worse than the worst of length a or b.
 
-    >>> live = np.ones((2, 3), bool)
-    >>> right = np.array([[True, False, True], [False, False, True]])
-    >>> worst_windows(right, live)
+    >>> windows_of(np.array([1.0, 0.0, 2.0]), np.array([2.0, 2.0, 2.0]))
     [Window(first=2, last=2, value=1.0), Window(first=1, last=2, value=0.5), Window(first=0, last=2, value=0.5)]
     """
-    return windows_of(*_sums(match, live))
-
-
-def windows_of(gain: Real, cells: Real) -> list[Window]:
-    """Return the worst runs of what single periods come to, as :func:`worst_windows` does."""
     gain, cells = (np.concatenate([[0.0], np.cumsum(one)]) for one in (gain, cells))
     worst = []
     for length in range(1, len(gain)):

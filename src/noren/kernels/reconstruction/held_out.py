@@ -39,7 +39,6 @@ __all__ = [
     "deal",
     "dealt",
     "geometric_mean",
-    "held_out_choice",
     "kept_share",
     "own_distributions",
     "perplexity",
@@ -107,17 +106,6 @@ def deal(y: Real, folds: int, generator: np.random.Generator) -> list[Real]:
     counts = np.rint(y).astype(np.int64)
     dealt = generator.multinomial(counts.ravel(), np.full(folds, 1 / folds))
     return [dealt[:, fold].reshape(y.shape).astype(np.float64) for fold in range(folds)]
-
-
-def held_out_choice(
-    y: Real,
-    channels: Sequence[Channel],
-    generator: np.random.Generator,
-    folds: int | None = None,
-    report: Callable[[float], None] = lambda _done: None,
-) -> Chosen:
-    """Return the mean of all candidates, weighed by how well they foretell records that they have not seen."""
-    return weighed(candidates(dealt(y, generator, folds), channels, generator, report))
 
 
 def weighed(found: Sequence[ModelCandidate]) -> Chosen:

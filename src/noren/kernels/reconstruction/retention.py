@@ -39,7 +39,6 @@ __all__ = [
     "k_of_ratios",
     "keep_probabilities",
     "laplace",
-    "least_cross_ratio",
     "least_ratio",
     "mixed",
     "moved",
@@ -58,21 +57,6 @@ def least_ratio(rho: float, domain: int) -> float:
     (1.0, 0.0)
     """
     return (1 - rho) / (1 + (domain - 1) * rho)
-
-
-def least_cross_ratio(channel: Channel, domain: int) -> float:
-    """Return c of a channel; of a matrix by trying every pair of values and every pair of answers.
-
-    >>> round(least_cross_ratio(0.5, 2), 6), round(least_cross_ratio(np.array([[0.75, 0.25], [0.25, 0.75]]), 2), 6)
-    (0.111111, 0.111111)
-    """
-    if isinstance(channel, float | int):
-        return least_ratio(channel, domain) ** 2
-    if (channel <= 0).any():
-        return 0.0
-    logs = np.log(channel)
-    between = logs[:, None, :] - logs[None, :, :]
-    return float(np.exp((between.min(axis=2) - between.max(axis=2)).min()))
 
 
 def k_of_ratios(ratios: Sequence[float], rows: int) -> float:
