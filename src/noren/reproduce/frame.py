@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from noren.i18n import _
+from noren.tables import table_of
 from noren.work.piece import Unit
 
 __all__ = [
@@ -221,6 +223,18 @@ class Erratum:
     derived: str
     derivation: str
     cells: Sequence[Datum] = field(default_factory=tuple)
+
+    @classmethod
+    def of(cls, module: str, key: str, cells: Sequence[Datum] = (), **values: float) -> Erratum:
+        """Return an erratum whose texts and formulas lie beside ``module`` in TOML, with ``values`` put into them."""
+        said = table_of(module)[key]
+        texts = []
+        for name in ("where", "printed", "derived", "derivation"):
+            part = said.get(name, "")
+            text = part["formula"] if isinstance(part, dict) else _(part)
+            texts.append(text.format(**values) if values else text)
+        where, printed, derived, derivation = texts
+        return cls(key, where, printed, derived, derivation, cells)
 
     @property
     def unexplained(self) -> bool:

@@ -19,24 +19,15 @@ __all__ = ["errata"]
 
 def errata() -> list[Erratum]:
     """Return the errata."""
-    return [_overlap(), _added(), _best(), _rows(), _floor()]
+    return [_overlap(), _added(), _best(), _rows(), Erratum.of(__name__, "floor")]
 
 
 def _overlap() -> Erratum:
-    return Erratum(
-        "overlap",
-        _("Section 2.1"),
-        "h = 2bµ/(b + µ)",
-        "h = 2bµ/(1 + µ)",
-        _("From µ = h/(2b - h). As printed h is {printed:.2f}; S2's own text says h = 4.").format(
-            printed=printed_overlap(B, MU)
-        ),
-        [
+    return Erratum.of(__name__, "overlap", [
             Datum("2bµ/(b+µ)", "h", FOUND["h"], printed_overlap(B, MU), exact=True, tolerance=0.5, digits=2,
                  erratum="overlap"),
             Datum("2bµ/(1+µ)", "h", FOUND["h"], OVERLAP, exact=True, tolerance=0.5, digits=2),
-        ],
-    )  # fmt: skip
+        ], printed=printed_overlap(B, MU))  # fmt: skip
 
 
 def _added() -> Erratum:
@@ -45,17 +36,7 @@ def _added() -> Erratum:
         Datum("c = 400", name, 0, of_rows(400, 400, B, OVERLAP), exact=True, tolerance=0.5, digits=0, erratum=erratum)
         for name, of_rows, erratum in ((_("by (1)"), printed_added, "added"), (_("as derived"), expected_added, ""))
     ]
-    return Erratum(
-        "added",
-        _("Formula (1)"),
-        "E(Δm) ≈ (b + h/2) n²/c",
-        "E(Δm) = n (s - 1)(b - hs/2), s = n/c",
-        _(
-            "A union of s sets has at least sb - hs(s-1)/2 items, and each of the n members lacks all but b of them. "
-            "With everybody alone (c = n) nothing is added; (1) adds {rows:,.0f} rows."
-        ).format(rows=printed_added(400, 400, B, OVERLAP)),
-        cells,
-    )
+    return Erratum.of(__name__, "added", cells, rows=printed_added(400, 400, B, OVERLAP))
 
 
 def _best() -> Erratum:
@@ -67,17 +48,7 @@ def _best() -> Erratum:
             (_("least of the curve"), best_clusters(n, B, OVERLAP).clusters, "" if wrong else "best"),
         )
     ]
-    return Erratum(
-        "best",
-        _("Section 4.4, formula (4)"),
-        _("c* = 130 for 400 customers, 1427 for 4,000"),
-        _("c* = 130 for 400 customers, 1296 for 4,000"),
-        _(
-            "The two examples come by different ways: 130 is where the curve with the derived number of rows is least, "
-            "1427 is formula (4), which follows from (1) and inherits its error."
-        ),
-        cells,
-    )
+    return Erratum.of(__name__, "best", cells)
 
 
 def _rows() -> Erratum:
@@ -92,27 +63,4 @@ def _rows() -> Erratum:
             (_("by (1), less nb"), less),
         )
     ]  # fmt: skip
-    return Erratum(
-        "rows",
-        _("Section 4.4"),
-        _("E(Δm) = 490,650 for 4,000 customers in 1427 clusters"),
-        "",
-        _(
-            "The printed number follows neither from (1) nor from what is derived. The nearest that we found is (1) "
-            "less the nb items that customers have already, {less:,.0f}."
-        ).format(less=less),
-        cells,
-    )
-
-
-def _floor() -> Erratum:
-    return Erratum(
-        "floor",
-        _("Table 2, c = 75"),
-        _("the fewest rows at a least size of 4"),
-        _("at 5, the largest that 400 customers allow"),
-        _(
-            "The text says that rows are fewest where the least size is n/c rounded down, which is 5 for 75 clusters; "
-            "the table stops at 4."
-        ),
-    )
+    return Erratum.of(__name__, "rows", cells, less=less)

@@ -22,7 +22,16 @@ ROUNDED = 0.0005
 
 def errata() -> list[Erratum]:
     """Return the errata."""
-    return [_loop(), _means(), _domains(), _k_kept(), _ages(), _span(), _blood(), _product()]
+    return [
+        _loop(),
+        _means(),
+        _domains(),
+        _k_kept(),
+        _ages(),
+        _span(),
+        Erratum.of(__name__, "blood"),
+        Erratum.of(__name__, "product"),
+    ]
 
 
 def _loop() -> Erratum:
@@ -31,16 +40,12 @@ def _loop() -> Erratum:
     y = mixed(x, rhos)
     first = float(np.abs(em_step(y, y, rhos) - y).sum()) / 1_000
     steps = expectation_maximisation(y, rhos, EPSILON)[1]
-    return Erratum(
+    return Erratum.of(
+        __name__,
         "loop",
-        _("Algorithm 1"),
-        _("while the change is at most ε, iterate"),
-        _("while the change exceeds ε, iterate"),
-        _(
-            "On pattern A-1 (1,000 rows, k = 2, the expected perturbed table) the first step moves {first:.3f} per "
-            "record, above ε = {epsilon}: as printed the loop ends before it began and returns the perturbed table."
-        ).format(first=first, epsilon=EPSILON),
         [Datum(_("steps until the loop ends"), paper=0, ours=steps, exact=True, tolerance=0, digits=0, erratum="loop")],
+        first=first,
+        epsilon=EPSILON,
     )
 
 
@@ -59,17 +64,8 @@ def _means() -> Erratum:
         for at, kind in enumerate((_("perturbed"), _("reconstructed")))
         for k_at, k in enumerate(KS)
     ]
-    return Erratum(
-        "means",
-        _("Tables 8 and 9, last line"),
-        _("the mean of each column"),
-        _("the mean of the thirteen lines B-2 to D-4 alone"),
-        _(
-            "The twelve printed means are not those of the 25 lines above them (up to 2.4 points apart); those of the "
-            "lines B-2 to D-4 they are, rounded or cut, as if a spreadsheet's range had slipped. Of all 25 patterns "
-            "the mean at 1,000 rows is {perturbed:.2f} perturbed and {reconstructed:.2f} reconstructed for k = 2."
-        ).format(perturbed=mean_of_patterns(8, 0, 0), reconstructed=mean_of_patterns(8, 1, 0)),
-        cells,
+    return Erratum.of(
+        __name__, "means", cells, perturbed=mean_of_patterns(8, 0, 0), reconstructed=mean_of_patterns(8, 1, 0)
     )
 
 
@@ -87,17 +83,7 @@ def _domains() -> Erratum:
         for table in ("t1", "t2")
         for at, k in enumerate(KS)
     ]
-    return Erratum(
-        "domains",
-        _("Section 4.1.3"),
-        _("the fewer cells, the higher ρ"),
-        _("ρ depends on each domain, not on their product"),
-        _(
-            "Formula (1) multiplies (1-ρ)/(1+(M-1)ρ) over the attributes, which is no function of the product of M. "
-            "For k = 5 and 10 t2 has 630 cells and a higher ρ than t1 with 420, in the paper's own Table 5."
-        ),
-        cells,
-    )
+    return Erratum.of(__name__, "domains", cells)
 
 
 def _k_kept() -> Erratum:
@@ -117,37 +103,22 @@ def _k_kept() -> Erratum:
         for k, rho in zip(KS, rhos, strict=True)
     ]
     below = sum(cell.ok is False for cell in cells)
-    return Erratum(
-        "k-kept",
-        _("Table 5, ρ"),
-        _("ρ for k = 2, 5, 10"),
-        _("a ρ that formula (1) gives at least k"),
-        _(
-            "Put back into formula (1), {below} of the 12 printed ρ give a k below the one asked for, even if each was "
-            "rounded up by half of its last digit, which is taken off here."
-        ).format(below=below),
-        cells,
-    )
+    return Erratum.of(__name__, "k-kept", cells, below=below)
 
 
 def _ages() -> Erratum:
     ends = class_ends(AGES)[1]
     as_printed = sum(end <= 65 for end in ends) + 1
-    return Erratum(
+    return Erratum.of(
+        __name__,
         "ages",
-        _("Section 4.1.1"),
-        _("classes of age: up to 20, 21–25, …, 66–90"),
-        _("up to 20, 21–25, …, 86–90"),
-        _(
-            "Table 3 counts 15 classes, and the ρ of t3 needs 15. "
-            "Steps of five up to 65 and one class 66–90 are {as_printed}."
-        ).format(as_printed=as_printed),
         [
             Datum(_("classes up to 86–90"), paper=15, ours=len(ends), exact=True, tolerance=0, digits=0),
             Datum(
                 _("classes as printed"), paper=15, ours=as_printed, exact=True, tolerance=0, digits=0, erratum="ages"
             ),
         ],
+        as_printed=as_printed,
     )
 
 
@@ -167,31 +138,4 @@ def _span() -> Erratum:
         )
         for k, column in zip(KS, columns, strict=True)
     ]
-    return Erratum(
-        "span",
-        _("Section 4.2.3"),
-        _("with 10,000 rows all patterns come to about 93 to 96 per cent"),
-        _("for k = 2; down to {low:.1f} for k = 10").format(low=min(columns[2])),
-        _("The lowest numbers of Table 9, reconstructed."),
-        cells,
-    )
-
-
-def _blood() -> Erratum:
-    return Erratum(
-        "blood",
-        _("Table 6, pattern B"),
-        _("A and B 40 per cent, C and D 10 per cent"),
-        _("A and B 40 per cent, O and AB 10 per cent"),
-        _("There are four blood types, A, B, O and AB, as the text above the table says."),
-    )
-
-
-def _product() -> Erratum:
-    return Erratum(
-        "product",
-        _("Formula (1)"),
-        _("∏ is the Kronecker product"),
-        _("∏ is the product of numbers"),
-        _("In (1) the factors are numbers. The Kronecker product is that of the matrices A in formula (2)."),
-    )
+    return Erratum.of(__name__, "span", cells, low=min(columns[2]))
