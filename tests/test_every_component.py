@@ -33,6 +33,8 @@ METHODS: dict[str, dict[str, Any]] = {
     "pseudo-records": {"clusters": 2, "effort": "quick"},
     "thin": {"share": 0.3, "rarest": True},
 }
+SLOW = {"no price", "no quantity", "blank dates", "blank items", "blank prices", "blank quantities", "one big customer"}
+"""What other kinds hold as well: fewer columns still, or blanks in all of them."""
 ATTACKED = ("monthly-pseudonyms", "generalize-by-count")
 """One release of exact values, one of sets and intervals: what attacks and measures tell apart."""
 
@@ -68,7 +70,9 @@ def quick(component: type[Component]) -> Any:
     return build(component, {"draws": 2} if "draws" in component.model_fields else {})
 
 
-@pytest.mark.parametrize("kind", AWKWARD)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=pytest.mark.slow if kind in SLOW else ()) for kind in AWKWARD]
+)
 def test_every_component_works_or_says_what_it_needs(kind: str) -> None:
     data = AWKWARD[kind]()
     made = released(data)

@@ -37,6 +37,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_the_example_is_listed_and_works(installed: Path, small_csv: Path, tmp_path: Path) -> None:
     listed = json.loads(call("methods", "--json", path=installed).stdout)["methods"]
     assert "round-prices" in [m["name"] for m in listed]
@@ -57,7 +58,7 @@ def test_the_example_is_listed_and_works(installed: Path, small_csv: Path, tmp_p
     assert checked.returncode == 0, checked.stdout
 
 
-def test_a_taken_name_is_refused(installed: Path, tmp_path: Path) -> None:
+def test_a_taken_name_is_refused(tmp_path: Path) -> None:
     twin = tmp_path / "twin-1.0.dist-info"
     twin.mkdir()
     (twin / "METADATA").write_text("Metadata-Version: 2.1\nName: twin\nVersion: 1.0\n")

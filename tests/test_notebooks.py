@@ -132,6 +132,7 @@ def test_a_reader_is_led_by_text(name: str) -> None:
     assert len(told) < 12_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_cell_runs_and_shows_something(name: str, runs: Runs) -> None:
     run = runs[name]
@@ -141,6 +142,7 @@ def test_every_cell_runs_and_shows_something(name: str, runs: Runs) -> None:
     assert sum("noren-card" in shown for shown in run.shown.values()) >= 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_secret_is_shown(name: str, runs: Runs) -> None:
     released = [value for value in runs[name].space.values() if isinstance(value, Release)]
@@ -151,6 +153,7 @@ def test_nothing_secret_is_shown(name: str, runs: Runs) -> None:
         assert release.secret.digest not in shown
 
 
+@pytest.mark.slow
 def test_histories_show_what_the_text_says(runs: Runs) -> None:
     values = runs["histories"].values
     assert values["names-alone"].value == 1.0, "hiding the names is not enough"
@@ -163,6 +166,7 @@ def test_histories_show_what_the_text_says(runs: Runs) -> None:
     assert values["save"][-2:] == ["to-hand-out/public.parquet", "to-hand-out/statement.json"]
 
 
+@pytest.mark.slow
 def test_tables_show_what_the_text_says(runs: Runs) -> None:
     values = runs["tables"].values
     assert values["classes"].value >= 5
@@ -175,6 +179,7 @@ def test_tables_show_what_the_text_says(runs: Runs) -> None:
     assert (prices["reconstructed"] > prices["perturbed"]).all()
 
 
+@pytest.mark.slow
 def test_attacks_show_what_the_text_says(runs: Runs) -> None:
     values = runs["attacks"].values
     bounds: pl.DataFrame = values["bounds"]

@@ -21,7 +21,7 @@ SHAPES = {
     "different": lambda n: [(i, i) for i in range(n)],
     "ties": lambda n: [(i % 2, i % 3) for i in range(n)],
 }
-SIZES = (1, 2, 3, 4, 13)
+SIZES = (1, pytest.param(2, marks=pytest.mark.slow), 3, pytest.param(4, marks=pytest.mark.slow), 13)
 
 
 def shop(shape: str, size: int) -> History:

@@ -179,6 +179,7 @@ print(json.dumps(said))
 """
 
 
+@pytest.mark.slow
 def test_it_is_the_wheel_that_runs_and_nothing_can_be_fetched(installed: Installed) -> None:
     done = installed.run("python", "-c", PROBE)
     assert done.returncode == 0, done.stderr
@@ -190,6 +191,7 @@ def test_it_is_the_wheel_that_runs_and_nothing_can_be_fetched(installed: Install
     assert said["network"] == "no network in this test: 192.0.2.1"
 
 
+@pytest.mark.slow
 def test_the_demo_runs_offline(installed: Installed) -> None:
     done = installed.run("noren", "demo", "--out", "demo", "--customers", 12, "--rows", 120)
     assert done.returncode == 0, done.stderr
@@ -203,6 +205,7 @@ def test_the_demo_runs_offline(installed: Installed) -> None:
     assert compiled == [], "compiled ahead, or not at all"
 
 
+@pytest.mark.slow
 def test_kernels_compile_where_neither_the_package_nor_a_home_can_be_written(installed: Installed) -> None:
     temporary = installed.work / "temporary"
     temporary.mkdir()
@@ -254,6 +257,7 @@ def studio(installed: Installed) -> Iterator[str]:
     process.stderr.close()
 
 
+@pytest.mark.slow
 def test_the_studio_answers_with_style_and_in_japanese(studio: str) -> None:
     with httpx.Client(base_url=studio, headers={"Accept-Language": "ja"}, timeout=60) as client:
         page = client.get("/")
