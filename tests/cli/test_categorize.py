@@ -16,6 +16,7 @@ def named_csv(noren, tmp_path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_categorize_by_names_and_protect(noren, named_csv, tmp_path) -> None:
     out, page = tmp_path / "c.csv", tmp_path / "c.html"
     answer = noren("categorize", named_csv, "--schema", "sample", "--count", 6, "--out", out, "--page", page, "--json")

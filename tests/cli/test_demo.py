@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import pytest
 
+
+@pytest.mark.slow
 def test_demo_runs_everything_twice(noren, tmp_path) -> None:
     out = tmp_path / "demo"
     answer = noren("demo", "--customers", 40, "--rows", 900, "--out", out, "--json")

@@ -58,7 +58,9 @@ class TestPage:
             assert "A TOML file of [[step]] tables" in said
             assert "local[n]" in said
 
-    @pytest.mark.parametrize("width", [60, 80, 81])
+    @pytest.mark.parametrize(
+        "width", [pytest.param(60, marks=pytest.mark.slow), 80, pytest.param(81, marks=pytest.mark.slow)]
+    )
     def test_no_sentence_is_cut_off(self, width: int) -> None:
         said = page("attack", width=width)
         assert "…" not in said
@@ -66,6 +68,7 @@ class TestPage:
         assert "…" not in column
         assert column.count("書き出します。") == 1  # the end of a sentence of three lines
 
+    @pytest.mark.slow
     def test_closing_signs_do_not_begin_a_line(self) -> None:
         for width in range(60, 90, 7):
             assert re.findall(r"^[│ ]*[、。）」]", page("protect", width=width), flags=re.MULTILINE) == []

@@ -200,7 +200,10 @@ FOLDERS = {
 }
 
 
-@pytest.mark.parametrize(("command", "name"), [one for one in WRITES if one in FOLDERS])
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [pytest.param(*one, marks=pytest.mark.slow if one[0] == "demo" else ()) for one in WRITES if one in FOLDERS],
+)
 def test_only_what_the_command_wrote_is_replaced(noren, data, command, name) -> None:
     """An own folder is replaced; with a file of yours in it, it is not, whatever --force says."""
     _release, made = FOLDERS[command, name]
@@ -226,6 +229,7 @@ def test_only_what_the_command_wrote_is_replaced(noren, data, command, name) -> 
             place.parent.rmdir()
 
 
+@pytest.mark.slow
 def test_folders_are_known_by_what_is_in_them(noren, data) -> None:
     """Folders whose files have our names but are not ours are left alone: a demo's T.csv may be your original."""
     work = data / "work"

@@ -94,7 +94,10 @@ def test_odd_words_are_one_line(noren, small, small_csv, tmp_path, monkeypatch, 
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
-@pytest.mark.parametrize("words", [["--version"], ["threshold", "--n", "9", "--json"], ["schema", "list"]])
+@pytest.mark.parametrize(
+    "words",
+    [["--version"], ["threshold", "--n", "9", "--json"], pytest.param(["schema", "list"], marks=pytest.mark.slow)],
+)
 def test_a_full_output_is_said(words: list[str]) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
@@ -105,6 +108,7 @@ def test_a_full_output_is_said(words: list[str]) -> None:
     assert done.stderr == said
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
 def test_a_full_error_output_loses_nothing(tmp_path: Path) -> None:
     with Path("/dev/full").open("w") as full:

@@ -134,6 +134,7 @@ def test_which_way_to_publish() -> None:
     assert [unit.arguments[0] for unit in releases.monthly_units(QUICK)] == ["months"]
 
 
+@pytest.mark.slow
 def test_the_work_on_small_data(monkeypatch: pytest.MonkeyPatch) -> None:
     data = {
         work.HISTORIES: sample(customers=8, rows=60, items=20, seed=1, schema="pwscup2018"),
