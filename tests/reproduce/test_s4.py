@@ -127,6 +127,7 @@ def test_without_data_the_rest_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (report.computed, report.failed) == (0, [])
 
 
+@pytest.mark.slow
 def test_the_number_of_processes_changes_nothing(tmp_path: Path) -> None:
     units = [synthetic.unit(1_000, pattern, 10, 1, "em") for pattern in PATTERNS[:4]]
 
