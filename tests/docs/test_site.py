@@ -198,6 +198,7 @@ def search(browser: Browser, root: str, words: str) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.browser
 @pytest.mark.parametrize(
     ("words", "first"),
     [
@@ -218,5 +219,6 @@ def test_the_site_opened_from_a_folder_can_be_searched(
 
 
 @pytest.mark.slow
+@pytest.mark.browser
 def test_a_served_site_answers_the_same(browser: Browser, site: Path, served: str) -> None:
     assert search(browser, served, "同値類") == search(browser, site.as_uri(), "同値類")
