@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any, Final, Literal
 
-from noren.i18n import N_
+from noren.i18n import N_, _
 
 __all__ = [
     "ALIKE",
@@ -23,11 +24,33 @@ __all__ = [
     "KeptShare",
     "Placing",
     "PromiseKind",
+    "Runtime",
     "Strength",
     "as_it_is",
     "in_form",
     "what_is_left",
 ]
+
+
+class Runtime(IntEnum):
+    """How long a component takes on a few ten thousand rows with its default parameters, as an order of magnitude.
+
+    >>> max(Runtime.SECONDS, Runtime.MINUTES).words
+    'minutes for tens of thousands of rows'
+    """
+
+    SECONDS = 1
+    MINUTES = 2
+    HOURS = 3
+
+    @property
+    def words(self) -> str:
+        """The class in a phrase."""
+        return {
+            Runtime.SECONDS: _("seconds for tens of thousands of rows"),
+            Runtime.MINUTES: _("minutes for tens of thousands of rows"),
+            Runtime.HOURS: _("hours for tens of thousands of rows"),
+        }[self]
 
 
 # --- methods ---------------------------------------------------------------------------------------------------------

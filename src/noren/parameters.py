@@ -247,6 +247,7 @@ def describe(component: type[Component]) -> dict[str, Any]:
         "source": component.source,
         "accepts": sorted(component.accepts),
         "roles": [str(role) for role in component.roles],
+        "runtime": component.runtime.name.lower(),
         "schema": component.model_json_schema(),
     }
     if issubclass(component, Method):
@@ -289,6 +290,7 @@ def reference_facts(component: type[Component]) -> str:
         facts.append((_("Needs columns with the roles"), ", ".join(component.roles)))
     if issubclass(component, Method):
         facts += _method_facts(component)
+    facts.append((_("Takes"), component.runtime.words))
     if issubclass(component, Measure):
         tells = {"safety": _("what leaks (safety)"), "utility": _("what stays useful (utility)")}
         facts.append((_("Tells"), tells[component.side]))

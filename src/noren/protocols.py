@@ -23,7 +23,7 @@ from noren.data.interchange import pandas_frame
 from noren.data.release import Release
 from noren.data.schema import Kind, Role, Schema
 from noren.data.statement import Statement
-from noren.descriptions import OWN, Headline, KeptShare, Placing, PromiseKind, Strength
+from noren.descriptions import OWN, Headline, KeptShare, Placing, PromiseKind, Runtime, Strength
 from noren.errors import ParameterError
 from noren.i18n import _, learn
 from noren.progress import Progress, silent
@@ -53,6 +53,8 @@ class Component(BaseModel, ABC):
     """Which roles a history must have for it; a history may lack any but the customer."""
     cost: ClassVar[CostLaw | None] = None
     """How its work grows with the data; None where nobody knows."""
+    runtime: ClassVar[Runtime] = Runtime.SECONDS
+    """How long it takes on a few ten thousand rows: seconds (up to about half a minute) unless its class says more."""
     translations: ClassVar[Mapping[str, Mapping[str, str]]] = {}
     """Its texts in other languages, for one that is not in the house's catalogue: ``{"ja": {"Noise": "ノイズ"}}``."""
 

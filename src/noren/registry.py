@@ -17,6 +17,7 @@ from typing import Any, Generic, TypeVar, get_args
 from pydantic import ValidationError
 
 from noren.cost_law import TERMS
+from noren.descriptions import Runtime
 from noren.errors import (
     DuplicateNameError,
     NorenError,
@@ -130,6 +131,8 @@ def _stop_at_gap(found: type[Component], name: str, group: str) -> None:
     missing = [word for word in needed if not hasattr(found, word)]
     if "side" in needed and getattr(found, "side", "safety") not in get_args(Side):
         missing.append("side")
+    if not isinstance(found.runtime, Runtime):
+        missing.append("runtime")
     if missing:
         raise SchemaError(
             _("{name} in {group} does not say its {what}").format(name=name, group=group, what=", ".join(missing)),

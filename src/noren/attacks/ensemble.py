@@ -14,6 +14,7 @@ from noren.attacks.rehearsal import rehearsal
 from noren.cost_law import BY_PEOPLE, CostLaw
 from noren.data.frames import History
 from noren.data.statement import Statement
+from noren.descriptions import Runtime
 from noren.errors import InputError, ParameterError
 from noren.i18n import N_, _
 from noren.progress import Progress, part_of, silent
@@ -74,6 +75,7 @@ class Ensemble(AttackByPeriod):
     )
     source: ClassVar[str] = "Dawid and Skene 1979"
     cost: ClassVar[CostLaw | None] = BY_PEOPLE
+    runtime: ClassVar[Runtime] = Runtime.MINUTES
     listens: ClassVar[bool] = True
 
     members: tuple[str, ...] = Field(

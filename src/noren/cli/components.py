@@ -61,6 +61,7 @@ def _show(registry: Registry[Any], name: str | None, *, as_json: bool) -> None:
     print(f"{picked[0].name}: {_(picked[0].summary)}")
     if picked[0].roles:
         print(_("It needs columns with the roles: {roles}.").format(roles=", ".join(picked[0].roles)))
+    print(_("It takes {time}.").format(time=picked[0].runtime.words))
     rows = [(f.flag, f.type, _("required") if f.required else str(f.default), f.help) for f in flags(picked[0])]
     if rows:
         show_table("", (_("flag"), _("type"), _("default"), _("meaning")), rows)

@@ -17,6 +17,7 @@ from noren.data.formats.files import readable
 from noren.data.frames import Records
 from noren.data.release import Release, Statement
 from noren.data.schema import Kind, Schema
+from noren.descriptions import Runtime
 from noren.errors import FileError, InputError, NorenError, ParameterError
 from noren.i18n import N_, _
 from noren.progress import Progress, part_of, silent
@@ -64,6 +65,7 @@ class Chain(Method):
     )
     source: ClassVar[str] = "S3"
     accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.HISTORY, Kind.TABLE})
+    runtime: ClassVar[Runtime] = Runtime.MINUTES  # as its slowest step may
 
     steps: tuple[_Step, ...] = Field(
         description=N_("the methods in order, by name; with parameters in a file of [[step]] tables (protect --chain)"),

@@ -18,7 +18,7 @@ from noren.data.categories import public_name
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Column, Role, Scale
-from noren.descriptions import ALIKE, PromiseKind, Strength, in_form
+from noren.descriptions import ALIKE, PromiseKind, Runtime, Strength, in_form
 from noren.engines.blocks import map_blocks
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import N_, _
@@ -192,6 +192,7 @@ class Generalize(Method):
         ("once", "rows", "people together", "looks at pairs", "rounds"),
         own={"people together": _people_together, "looks at pairs": _looks_at_pairs, "rounds": _rounds},
     )
+    runtime: ClassVar[Runtime] = Runtime.MINUTES
     strength: ClassVar[Strength | None] = Strength("k", "2..6", instead=("survival",))
     promises: ClassVar[PromiseKind] = ALIKE
     offered_next: ClassVar[int] = 2
