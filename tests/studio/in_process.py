@@ -7,7 +7,6 @@ function that a worker process calls, so nothing has to be started and imported 
 from __future__ import annotations
 
 import contextlib
-import platform
 import socket
 import tempfile
 import threading
@@ -25,7 +24,7 @@ from tests.conftest import PATIENCE
 
 from noren.i18n import speaking
 from noren.studio.app import make_app
-from noren.studio.folders import read_json, write_json
+from noren.studio.folders import read_json
 from noren.studio.jobs import Jobs
 from noren.studio.store import Job
 from noren.studio.worker import Line, Teller, perform
@@ -63,8 +62,6 @@ def lay_bundle(folder: Path) -> None:
         place.mkdir(parents=True, mode=0o700)
         (place / name).touch(mode=0o600)
         (place / name).write_bytes(content)
-    if not (folder / "machine.json").exists():  # its machine is known: nothing is measured beside the tests
-        write_json(folder / "machine.json", {"machine": platform.node(), "timings": []})
 
 
 class Server:

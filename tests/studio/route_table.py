@@ -28,7 +28,6 @@ DELETE /projects/{project}/categories                                     stewar
 GET    /projects/{project}/categories                                     reader
 PUT    /projects/{project}/categories                                     steward
 POST   /projects/{project}/copy                                           steward
-POST   /projects/{project}/estimate                                       steward
 GET    /projects/{project}/events                                         reader
 PUT    /projects/{project}/file                                           steward
 POST   /projects/{project}/find                                           steward

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import html
-from dataclasses import replace
 from typing import Any
-from unittest.mock import ANY
 
 import pytest
 from playwright.sync_api import expect
@@ -51,7 +49,7 @@ def test_what_is_tried_follows_the_rule(waiting: Quiet) -> None:
     asked = {rule: search_for(waiting.studio, project, rule) for rule in ("partner", "public", "inside")}
     assert {tuple(one.methods) for one in asked.values()} == {("generalize", "generalize-by-count")}
     with speaking("ja"):
-        assert search_for(waiting.studio, project, "partner") == replace(asked["partner"], cost=ANY)
+        assert search_for(waiting.studio, project, "partner") == asked["partner"]
     assert {rule: one.ks for rule, one in asked.items()} == {
         "partner": [4, 5, 8],
         "public": [10, 11, 17],
@@ -63,12 +61,16 @@ def test_where_only_quick_attacks_judge_nothing_unproved_is_tried(
     waiting: Quiet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = shop(waiting, 30)
-    monkeypatch.setattr("noren.studio.finding.LONG", 0.0)
+    monkeypatch.setattr("noren.studio.finding._MANY_ROWS", 59)
     asked = search_for(waiting.studio, project, "partner")
     assert asked.ks == [5, 8]
     assert asked.attacks is not None
     assert "cell-error" in (asked.measures or ())
+    assert "ensemble" not in asked.attacks
+    assert asked.methods == ["generalize", "generalize-by-count"]
     assert "Only quick attacks and measures judge." in waiting.client.get(f"/projects/{project}/protect").text
+    monkeypatch.setattr("noren.studio.finding._TOO_MANY_ROWS", 59)
+    assert search_for(waiting.studio, project, "partner").methods == ["generalize-by-count"]
 
 
 def test_a_button_judges_by_its_rule_and_starts_the_runs_once(waiting: Quiet) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import re
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from tests.studio.quiet import PEOPLE, Quiet
 from tests.studio.test_home import FACTS, judged
 
+from noren.studio.jobs import Live
 from noren.studio.lists import ProjectQuery, RunQuery, find_projects, find_runs, methods_of
 from noren.studio.store import State
 
@@ -176,3 +178,20 @@ def test_runs_are_found_everywhere_alike(quiet: Quiet) -> None:
         assert re.findall(r'<th scope="row"><a [^>]*>(.*?)</a>', page) == labels
         assert ("No run is like that" in page) == (labels == [])
     assert methods_of(quiet.studio.store.jobs(project, kind="run")) == ["mondrian", "swap", "thin"]
+
+
+def test_a_run_under_way_shows_the_time_left_once_enough_is_done(quiet: Quiet) -> None:
+    project = quiet.upload(PEOPLE)
+    job = run(quiet, project, "thin")
+    began = dt.datetime.now(dt.UTC) - dt.timedelta(seconds=25)
+    quiet.studio.store.change_job(job, state=State.RUNNING, started=began.isoformat())
+    for done, left, words in ((0.04, None, ""), (0.2, 120, "2 min"), (0.8, 7, "7 s")):
+        quiet.studio.jobs._live[job] = Live(State.RUNNING, done, "counting", None)
+        assert quiet.client.get(f"/api/v1/jobs/{job}").json()["left"] == left
+        page = quiet.client.get(f"/projects/{project}/runs/{job}").text
+        assert f'<dd class="tabular" id="left">{words}</dd>' in page
+        assert ('<div id="remaining" hidden>' in page) == (left is None)
+        assert (f"about {words} left" in quiet.client.get(f"/projects/{project}/results").text) == (left is not None)
+    quiet.studio.store.change_job(job, state=State.CANCELLED, ended=dt.datetime.now(dt.UTC).isoformat())
+    assert quiet.client.get(f"/api/v1/jobs/{job}").json()["left"] is None
+    assert re.search(r"<small>took 2\d s</small>", quiet.client.get(f"/projects/{project}/results").text)

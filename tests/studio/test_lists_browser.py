@@ -10,9 +10,11 @@ from playwright.sync_api import expect
 from tests.studio.browsing import another_page, watched, without_axe_violations, without_overflow
 from tests.studio.conftest import laid_project, until
 from tests.studio.in_process import Program, Server
-from tests.studio.test_runs import LONG, started
+from tests.studio.test_runs import FEW, started
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
+MINUTE = {"steps": [{"method": "generalize", "parameters": {"k": 3, "effort": 60}}], "seed": 5} | FEW
+"""It searches for a minute: long enough to be watched, and the time left is shown after some seconds."""
 SLOW = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 200_000}
 """Bytes a second: a file of a few megabytes is under way long enough to be stopped."""
 
@@ -69,7 +71,7 @@ def test_cancelling_asks_first_with_and_without_scripts(
     server: Server, client: Program, browser: Any, locale: str
 ) -> None:
     history = laid_project(server, f"To cancel {locale}", sample="history")
-    job = client.post(f"/api/v1/projects/{history}/runs", json=LONG).json()["id"]
+    job = client.post(f"/api/v1/projects/{history}/runs", json=MINUTE).json()["id"]
     started(client, job)
     try:
         with watched(browser, server.address, locale=locale, java_script_enabled=False) as page:

@@ -11,11 +11,10 @@ from noren.i18n import speaking
 from noren.judgement.evidence import Facts, Tried
 from noren.judgement.judging import judge
 from noren.judgement.verdict import Reason, Verdict, Word
-from noren.studio.forms.planning import _widened, quick_judges, said_time
+from noren.studio.forms.planning import quick_judges
 from noren.studio.missing import failures, missing_sentence, unmeasured_reason
 from noren.studio.pages.export import _title
 from noren.studio.store import Job, State
-from noren.sweeps.cost import Cost
 
 
 def failed(kind: str, component: str) -> dict[str, Any]:
@@ -113,17 +112,5 @@ def test_a_number_that_is_not_there_has_a_reason() -> None:
     assert unmeasured_reason(view(), "cell-error") == "not measured"
 
 
-def test_an_estimate_is_never_less_than_what_it_takes_to_begin() -> None:
-    assert said_time(_widened(Cost(4.1, 3.0, 5.2, 0, "measured"))) == "2 to 10 seconds"
-    assert said_time(_widened(Cost(60.0, 20.0, 180.0, 0, "rough"))) == "20 seconds to 3 minutes"
-    assert said_time(_widened(Cost(None, 0.0, None, None, "unknown"))) == "nobody knows how long"
-
-
-def test_quick_judges_leave_out_what_takes_long_and_who_runs_others(quiet: Quiet) -> None:
-    project = quiet.studio.new_project("Shop", sample="history").id
-    attacks, measures = quick_judges(quiet.studio, project, ["unique-rows", "ensemble"], ["reid-rate"])
-    assert (attacks, measures) == (["unique-rows"], ["reid-rate"])
-    profile = quiet.studio.profile(project)
-    huge = profile | {"rows": 10**9, "history": profile["history"] | {"customers": 10**8}}
-    quiet.studio.profile = lambda _project: huge  # type: ignore[method-assign,assignment]
-    assert quick_judges(quiet.studio, project, ["linkage"], []) == ([], [])
+def test_quick_judges_leave_out_what_takes_long() -> None:
+    assert quick_judges(["ensemble", "linkage"], ["reid-rate"]) == (["linkage"], ["reid-rate"])

@@ -139,13 +139,24 @@ def test_steps_are_added_and_taken_away(client: httpx.Client, history: str) -> N
 
 def test_the_form_is_judged_while_it_is_typed(client: httpx.Client, history: str, people: str) -> None:
     address = f"/projects/{history}/protect/check"
+    rows = client.get(f"/api/v1/projects/{history}").json()["facts"]["rows"]
     said = client.post(address, data={"method.0": "generalize", "0.k": "4", "0.effort": "quick"}).json()
     assert said["errors"] == {}
     assert "at least 4 of 400 customers, in 100 groups or fewer" in said["meanings"]["0"]
-    assert said["cost"]["parts"][0]["name"] == "protect: generalize"
+    assert said["takes"] == {
+        "time": "minutes for tens of thousands of rows",
+        "note": f"The slowest part is generalize; these data have {rows:,} rows.",
+        "long": rows >= 10_000,
+    }
+    quick = {"method.0": "thin", "judges": "shown", "attack": ["jaccard"], "measure": ["cell-error"]}
+    assert client.post(address, data=quick).json()["takes"] == {
+        "time": "seconds for tens of thousands of rows",
+        "note": f"These data have {rows:,} rows.",
+        "long": False,
+    }
+    assert client.post(address, data={"judges": "shown"}).json()["takes"]["long"] is False
     wrong = client.post(address, data={"method.0": "generalize", "0.k": "0"}).json()
     assert list(wrong["errors"]) == ["0.k"]
-    assert wrong["cost"] is None
     sent = {"method.0": "retention", "0.k": "5", "0.attributes": ["sex", "region"]}
     plan = client.post(f"/projects/{people}/protect/check", data=sent).json()["plans"]["0"]
     known = {f"{k:g}": f"{keep_probabilities(k, [2, 12], 4000)[0]:.4f}" for k in (2, 3, 5, 10, 20, 50)}
@@ -160,13 +171,7 @@ def test_the_interface_says_the_same(client: httpx.Client, history: str, people:
     assert [line["rho"] for line in plan["plans"]] == [keep_probabilities(k, [2, 12], 4000) for k in (2, 5)]
     fitting = client.get(f"/api/v1/projects/{people}/attacks/fitting").json()
     assert fitting == ["row-linkage"]
-    asked = {"steps": [{"method": "thin"}], "attacks": ["jaccard"], "measures": ["cell-error"]}
-    cost = client.post(f"/api/v1/projects/{history}/estimate", json=asked).json()
-    assert list(cost["parts"]) == ["protect: thin", "attack: jaccard", "measure: cell-error"]
-    assert 0 < cost["low"] <= cost["seconds"] <= cost["high"]
-    bad = client.post(
-        f"/api/v1/projects/{history}/estimate", json={"steps": [{"method": "thin", "parameters": {"k": 2}}]}
-    )
+    bad = client.post(f"/api/v1/projects/{history}/runs", json={"steps": [{"method": "thin", "parameters": {"k": 2}}]})
     assert bad.status_code == 422
 
 

@@ -37,7 +37,7 @@ def test_choose_fill_run_and_see_the_result(server: InProcess, browser: Any, his
         k.fill("4")
         page.get_by_text("at least 4 of 400 customers").wait_for()
         page.get_by_text("protects nobody").wait_for(state="detached")
-        page.locator("#cost-time").wait_for()
+        page.get_by_text("The slowest part is ensemble").wait_for()
         page.locator("#judges").click()
         for name in ("attack", "measure"):
             for box in page.locator(f'input[name="{name}"]').all()[1:]:

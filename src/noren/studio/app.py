@@ -11,7 +11,6 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from noren.studio.allowed import allowed
 from noren.studio.api import router as api
-from noren.studio.calibration import Calibration
 from noren.studio.entrance import Entrance
 from noren.studio.folders import UnknownIdError
 from noren.studio.pages import router as pages
@@ -43,17 +42,15 @@ def make_app(settings: Settings) -> FastAPI:
     """Return the application of one studio."""
     studio = Studio(settings)
     login = Entrance(settings, studio.store)
-    bundle, calibration = Bundle(settings.folder), Calibration(settings.folder)
+    bundle = Bundle(settings.folder)
 
     @asynccontextmanager
     async def life(_app: FastAPI) -> AsyncIterator[None]:
         await run_in_threadpool(studio.start)
         bundle.start()
-        calibration.start()
         try:
             yield
         finally:
-            calibration.close()
             await run_in_threadpool(studio.close)
 
     app = FastAPI(

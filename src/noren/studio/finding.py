@@ -5,13 +5,13 @@ What is tried is what ``noren explore`` would try of these methods, and the answ
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from noren.api import draw_seed
 from noren.attacks import attacks as every_attack
+from noren.descriptions import Runtime
 from noren.errors import NorenError, ParameterError
 from noren.i18n import _
 from noren.judgement.outcome import fitting
@@ -19,11 +19,10 @@ from noren.judgement.rule import Rule, rule_named
 from noren.measures import measures as every_measure
 from noren.methods import methods as every_method
 from noren.protocols import Method
-from noren.studio.forms.planning import LONG, estimate_order, quick_judges
+from noren.studio.forms.planning import quick_judges
 from noren.studio.service import Studio
 from noren.studio.store import Job
-from noren.studio.work.project_files import method_of, with_project_files
-from noren.sweeps.cost import Cost, Shape, estimate
+from noren.studio.work.project_files import with_project_files
 from noren.sweeps.plan import placing_measures
 from noren.sweeps.usual import sensible_methods, sensible_values, usual_parameters
 from noren.work.ids import new_id
@@ -34,8 +33,10 @@ FOR_WHOM: Final = ("partner", "public", "inside")
 """The rules that a release is found for, the usual one first."""
 MORE_SEEDS: Final = 4
 """With how many further seeds the setting to take runs, to be surer of it."""
-_TOO_LONG: Final = 900.0
-"""Seconds from which on a method is left to whoever asks for it by name, where another is at hand."""
+_MANY_ROWS: Final = 100_000
+"""With more rows than these, only quick attacks and measures judge."""
+_TOO_MANY_ROWS: Final = 500_000
+"""With more rows than these, a slow method is left to whoever asks for it by name, where another fits."""
 
 
 @dataclass(frozen=True)
@@ -47,16 +48,13 @@ class Search:
     wanted
         The methods with the values to try, as a sweep takes them.
     attacks, measures
-        Who judges; None for everybody, else those who are quick on these data.
-    cost
-        What all of it takes, one run after another.
+        Who judges; None for everybody, else those who are quick.
     """
 
     rule: Rule
     wanted: Sequence[dict[str, Any]]
     attacks: Sequence[str] | None
     measures: Sequence[str] | None
-    cost: Cost
 
     @property
     def methods(self) -> list[str]:
@@ -80,26 +78,18 @@ def search_for(studio: Studio, project: str, rule: str) -> Search:
         raise ParameterError(
             _("no method that fits these data makes people alike"), _("say on the page Data what the columns are for")
         )
-    wanted = {kind: usual_parameters(kind, schema, values) for kind in kinds}
-    costs = {kind: _cost(studio, project, kind, given) for kind, given in wanted.items()}
-    quick = [kind for kind in kinds if costs[kind][0] <= _TOO_LONG] or kinds[-1:]
+    rows = int(found.facts["rows"])
+    slowest = Runtime.SECONDS if rows > _TOO_MANY_ROWS else Runtime.MINUTES
+    quick = [kind for kind in kinds if kind.runtime <= slowest] or kinds[-1:]
     attacks: list[str] | None = None
     measures: list[str] | None = None
-    if any(costs[kind][1].high is None or (costs[kind][1].high or 0.0) >= LONG for kind in quick):
-        attacks, measures = quick_judges(studio, project, fitting(every_attack, schema), fitting(every_measure, schema))
+    if rows > _MANY_ROWS:
+        attacks, measures = quick_judges(fitting(every_attack, schema), fitting(every_measure, schema))
         measures += [name for name in placing_measures(schema) if name not in measures]
         # what is not proved must withstand every attack that fits, and not the quick ones alone
         values = [k for k in values if k >= by.least_k]
-        wanted = {kind: usual_parameters(kind, schema, values) for kind in quick}
-        costs = {kind: _cost(studio, project, kind, wanted[kind], attacks, measures) for kind in quick}
-    every = [costs[kind][1] for kind in quick for _k in values]
-    return Search(
-        by,
-        [{"method": kind.name, "parameters": wanted[kind]} for kind in quick],
-        attacks,
-        measures,
-        _together(every, studio.settings.workers),
-    )
+    wanted = [{"method": kind.name, "parameters": usual_parameters(kind, schema, values)} for kind in quick]
+    return Search(by, wanted, attacks, measures)
 
 
 def find(studio: Studio, project: str, rule: str) -> list[Job]:
@@ -134,33 +124,3 @@ def _has_files(kind: type[Method], folder: Any) -> bool:
     """Tell whether the project has the files that a method cannot do without."""
     there = with_project_files(kind, {}, folder)
     return all(name in there or name == "k" for name, about in kind.model_fields.items() if about.is_required())
-
-
-def _cost(
-    studio: Studio,
-    project: str,
-    kind: type[Method],
-    given: dict[str, Any],
-    attacks: Sequence[str] | None = None,
-    measures: Sequence[str] | None = None,
-) -> tuple[float, Cost]:
-    """Return how long the method alone takes at its weakest value, and what a run with its judges takes."""
-    steps = [{"method": kind.name, "parameters": given | {"k": given["k"][0]}}]
-    shape, method = Shape.of_profile(studio.profile(project)), method_of(steps, studio.folders.project(project))
-    alone = estimate(method, shape).high
-    whole = estimate_order(studio, project, steps, attacks=attacks, measures=measures)
-    return math.inf if alone is None else alone, whole
-
-
-def _together(costs: Sequence[Cost], workers: int) -> Cost:
-    """Return what several runs take on so many workers."""
-    known = [cost for cost in costs if cost.high is not None and cost.seconds is not None]
-    if len(known) < len(costs):
-        return Cost(None, sum(cost.low for cost in costs) / workers, None, None, "unknown")
-    return Cost(
-        sum(cost.seconds or 0.0 for cost in known) / workers,
-        sum(cost.low for cost in known) / workers,
-        sum(cost.high or 0.0 for cost in known) / workers,
-        max((cost.memory_bytes or 0 for cost in known), default=0),
-        "rough",
-    )

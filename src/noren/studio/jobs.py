@@ -60,8 +60,6 @@ class Live:
     best: float | None
     can_stop: bool = False
     """Whether the search may be ended with the best so far."""
-    left: float | None = None
-    """Seconds that it will still take, by its own word."""
 
 
 class Jobs:
@@ -271,8 +269,7 @@ class Jobs:
                 told.update(said)
                 return
             best = live.best if said["best"] is None else said["best"]
-            can_stop, left = said["best"] is not None, said.get("left")
-            live = Live(State.RUNNING, said["done"], said["words"], best, can_stop, left)
+            live = Live(State.RUNNING, said["done"], said["words"], best, said["best"] is not None)
             self._live[job.id] = live
             if time.monotonic() - saved > _SAVE_EVERY:
                 saved = time.monotonic()

@@ -6,6 +6,7 @@ change is one short transaction: what was acknowledged survives a crash.
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -109,6 +110,14 @@ class Job:
     created: str = ""
     started: str | None = None
     ended: str | None = None
+
+    @property
+    def elapsed(self) -> float | None:
+        """For how many seconds it has been running, or ran; None before it began."""
+        if self.started is None:
+            return None
+        end = dt.datetime.now(dt.UTC) if self.ended is None else dt.datetime.fromisoformat(self.ended)
+        return max((end - dt.datetime.fromisoformat(self.started)).total_seconds(), 0.0)
 
 
 class Store:

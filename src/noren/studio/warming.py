@@ -10,7 +10,6 @@ from noren.measures import measures
 from noren.methods import methods
 from noren.registry import Registry
 from noren.studio.pages.frame import FRAME
-from noren.sweeps.cost import constants
 
 __all__ = ["start_warming", "warm"]
 
@@ -21,7 +20,7 @@ def start_warming() -> None:
 
 
 def warm() -> None:
-    """Compile the templates, load every component and read what was measured of them.
+    """Compile the templates and load every component.
 
     What is there then stays for good: the garbage collector need not look at it again, which takes it a fifth of a
     second each time, in the middle of somebody's page.
@@ -31,6 +30,5 @@ def warm() -> None:
     for registry in registries:
         for name in registry:
             registry[name]
-    constants()
     gc.collect()
     gc.freeze()

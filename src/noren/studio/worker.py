@@ -26,8 +26,6 @@ __all__ = ["Line", "Teller", "main", "perform"]
 Line = dict[str, Any]
 
 _EVERY = 0.1
-_AT_LEAST_EVERY = 1.0
-_BEGAN = time.perf_counter()
 _WRONG_INPUT = 2
 _mouth = sys.stdout
 _speaking = threading.Lock()
@@ -37,23 +35,12 @@ class Teller:
     """Progress as lines for ``say``; raises :class:`~noren.progress.Enough` when asked to, at the next best."""
 
     def __init__(self, say: Callable[[Line], None]) -> None:
-        from noren.studio.work.clock import RunClock
-
         self._write = say
         self._heard = Stoppable(self._tell)
         self._last = 0.0
         self._words = ""
         self._best: float | None = None
         self._told: float | None = None
-        self._done = 0.0
-        self.clock = RunClock(_BEGAN)
-
-    def tell_time(self) -> None:
-        """Say how long it will still take, now and then, also while nobody says how far it is."""
-        while True:
-            time.sleep(_AT_LEAST_EVERY)
-            if time.monotonic() - self._last >= _AT_LEAST_EVERY and self.clock.left() is not None:
-                self._say(self._done, self._best)
 
     def enough(self) -> None:
         """End the search with the best so far."""
@@ -68,16 +55,14 @@ class Teller:
         if best is None and self._best is not None and self._best != self._told:
             self._say(done, self._best)  # the search is over: what it ended with is told, however soon it came
         began = (best is None) != (self._best is None)
-        self._words, self._best, self._done = words or self._words, best, done
+        self._words, self._best = words or self._words, best
         if began or time.monotonic() - self._last >= _EVERY:
             self._last = time.monotonic()
             self._say(done, best)
 
     def _say(self, done: float, best: float | None) -> None:
         self._told = best
-        left = self.clock.left()
-        how_far = {"done": round(min(1.0, max(0.0, done)), 4), "words": self._words, "best": best}
-        self._write(how_far | {"left": None if left is None else round(left, 1)})
+        self._write({"done": round(min(1.0, max(0.0, done)), 4), "words": self._words, "best": best})
 
 
 def say(line: Line) -> None:
@@ -97,7 +82,6 @@ def main(folder: Path) -> int:
     activate(order["language"])
     teller = Teller(say)
     threading.Thread(target=_listen, args=(teller,), daemon=True).start()
-    threading.Thread(target=teller.tell_time, daemon=True).start()
     last = perform(order, folder, teller)
     say(last)
     return 0 if "summary" in last else _WRONG_INPUT

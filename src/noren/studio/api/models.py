@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -10,8 +9,8 @@ from fastapi import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from noren.studio.jobs import Jobs
-from noren.studio.store import Job, Project
-from noren.studio.work.stages import stage_of
+from noren.studio.store import Job, Project, State
+from noren.studio.work.stages import stage_of, time_left
 from noren.web.error_models import ErrorText
 
 __all__ = [
@@ -127,7 +126,7 @@ class JobOut(BaseModel):
     words: str
     best: float | None
     can_stop: bool = Field(description="whether it may be asked to stop and keep the best so far")
-    left: int | None = Field(description="of a run under way, about how many seconds it will still take")
+    left: int | None = Field(description="about how many seconds it will still take, once 5 % are done")
     stage: str = Field(description="of a run: protect, attack, measure, show")
     steps: list[Step]
     summary: dict[str, Any]
@@ -165,7 +164,7 @@ def said_job(job: Job, jobs: Jobs) -> JobOut:
         words=live.words,
         best=live.best,
         can_stop=live.can_stop,
-        left=None if live.left is None else coarse(live.left),
+        left=None if live.state != State.RUNNING or job.elapsed is None else time_left(job.elapsed, live.done),
         stage=stage_of(job.kind, live.done),
         steps=[Step(**step) for step in job.order.get("steps", [])],
         summary=job.summary,
@@ -174,13 +173,3 @@ def said_job(job: Job, jobs: Jobs) -> JobOut:
         started=job.started,
         ended=job.ended,
     )
-
-
-def coarse(seconds: float) -> int:
-    """Return a time in steps that are worth telling.
-
-    >>> [coarse(seconds) for seconds in (0.2, 7.4, 33, 128, 4000)]
-    [1, 8, 35, 140, 4020]
-    """
-    step = 1 if seconds < 10 else 5 if seconds < 60 else 20 if seconds < 600 else 60
-    return max(step * math.ceil(seconds / step), 1)

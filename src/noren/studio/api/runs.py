@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 from collections.abc import AsyncIterator, Callable
 from typing import Annotated, Any, Literal
 
@@ -18,12 +17,10 @@ from noren.studio.api.data import Count, Rows, Start
 from noren.studio.api.models import Ident, JobOut, Order, Part, SearchOrder, SweepOrder, said_job
 from noren.studio.api.surroundings import TheStudio
 from noren.studio.finding import find
-from noren.studio.forms.planning import estimate_order
 from noren.studio.lists import RunQuery, find_runs
 from noren.studio.service import Studio
 from noren.studio.store import State
 from noren.studio.users import UserRole
-from noren.sweeps.cost import Cost
 from noren.web.error_models import errors
 
 router = APIRouter(tags=["runs"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
@@ -43,49 +40,12 @@ class ReportOrder(BaseModel):
     runs: list[Ident] = Field(min_length=1, max_length=50)
 
 
-class CostOut(BaseModel):
-    """What a run takes: seconds within a range, memory in bytes; null where nobody measured it."""
-
-    seconds: float | None
-    low: float
-    high: float | None
-    memory_bytes: int | None
-    confidence: Literal["measured", "rough", "unknown"]
-    reasons: list[str]
-    parts: dict[str, CostOut]
-
-
-def _said_cost(cost: Cost) -> CostOut:
-    return CostOut(
-        seconds=_finite(cost.seconds),
-        low=_finite(cost.low) or 0.0,
-        high=_finite(cost.high),
-        memory_bytes=cost.memory_bytes,
-        confidence=cost.confidence,
-        reasons=list(cost.reasons),
-        parts={name: _said_cost(part) for name, part in cost.parts.items()},
-    )
-
-
-def _finite(seconds: float | None) -> float | None:
-    """Return a time that can be written; longer than any is unknown."""
-    return None if seconds is None or not math.isfinite(seconds) else seconds
-
-
 @router.post("/projects/{project}/runs", status_code=202)
 def start_run(project: Ident, asked: Order, studio: TheStudio) -> JobOut:
     """Protect the data, attack the release and measure it, in the background."""
     steps = [step.model_dump() for step in asked.steps]
     job = studio.run(project, steps, attacks=asked.attacks, measures=asked.measures, seed=asked.seed)
     return said_job(job, studio.jobs)
-
-
-@router.post("/projects/{project}/estimate")
-def estimate_run(project: Ident, asked: Order, studio: TheStudio) -> CostOut:
-    """Return what a run would take on this machine, without starting it."""
-    steps = [step.model_dump() for step in asked.steps]
-    studio.checked(project, steps, attacks=asked.attacks, measures=asked.measures)
-    return _said_cost(estimate_order(studio, project, steps, attacks=asked.attacks, measures=asked.measures))
 
 
 @router.post("/projects/{project}/sweeps", status_code=202)

@@ -30,11 +30,10 @@ from noren.studio.forms.parameter_forms import (
     has_diversity,
     typed_of,
 )
-from noren.studio.forms.planning import USUAL_K, RunPlan, early_problem, estimate_order, retention_plan
+from noren.studio.forms.planning import USUAL_K, RunPlan, early_problem, retention_plan
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project
 from noren.studio.work.project_files import with_project_files, without_paths
-from noren.sweeps.cost import Cost
 
 __all__ = ["CheckedForm", "Draft", "Surroundings", "checked", "draft_of_form", "draft_of_job", "draft_of_methods"]
 
@@ -200,7 +199,6 @@ class CheckedForm:
     seed: int | None = None
     seed_error: str = ""
     error: str = ""
-    cost: Cost | None = None
     errors: Mapping[str, str] = field(default_factory=dict)
     """What is wrong, by the name of the form's field."""
 
@@ -211,7 +209,7 @@ class CheckedForm:
 
 
 def checked(draft: Draft, around: Surroundings) -> CheckedForm:
-    """Judge a draft: what is wrong next to each field, what k means, what the run will take."""
+    """Judge a draft: what is wrong next to each field, and what k means."""
     folder = around.studio.folders.project(around.project.id)
     errors: dict[str, str] = {}
     steps, ready = [], []
@@ -242,17 +240,14 @@ def checked(draft: Draft, around: Surroundings) -> CheckedForm:
     seed, seed_error = _seed(draft.seed)
     if seed_error:
         errors[_SEED] = seed_error
-    error, cost = "", None
+    error = ""
     if len(ready) == len(draft.steps) and ready and not errors:
         try:
             around.studio.checked(around.project.id, ready, attacks=draft.attacks, measures=draft.measures)
-            cost = estimate_order(
-                around.studio, around.project.id, ready, attacks=draft.attacks, measures=draft.measures
-            )
         except NorenError as problem:
             error = str(problem)
     whole = ready if len(ready) == len(draft.steps) and ready else None
-    return CheckedForm(draft, steps, whole, seed, seed_error, error, cost, errors)
+    return CheckedForm(draft, steps, whole, seed, seed_error, error, errors)
 
 
 def _seed(text: str) -> tuple[int | None, str]:

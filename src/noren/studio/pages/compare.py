@@ -23,7 +23,6 @@ from noren.studio.api.models import Ident
 from noren.studio.api.surroundings import TheStudio
 from noren.studio.compared import TriedSetting, tried_settings
 from noren.studio.finding import FOR_WHOM, MORE_SEEDS, find, more_seeds, search_for
-from noren.studio.forms.planning import said_time
 from noren.studio.missing import measures_of, unmeasured_reason
 from noren.studio.pages.frame import page
 from noren.studio.pages.result import run_of, untried_sentence
@@ -123,7 +122,7 @@ def be_surer(project: Ident, studio: TheStudio, run: Annotated[str, Form(max_len
 
 
 def said_searches(studio: Studio, found: Project) -> list[dict[str, str]]:
-    """Return for each recipient what would be tried and how long that takes, or why nothing can be found."""
+    """Return for each recipient what would be tried, or why nothing can be found."""
     return [_said_search(studio, found, rule) for rule in FOR_WHOM]
 
 
@@ -135,8 +134,8 @@ def _said_search(studio: Studio, found: Project, rule: str) -> dict[str, str]:
         asked = search_for(studio, found.id, rule)
     except NorenError as error:
         return told | {"words": _together(whom, str(error)), "wrong": str(error)}
-    said = _("Tries {methods} with k = {ks}; takes {time}.").format(
-        methods=", ".join(asked.methods), ks=", ".join(map(str, asked.ks)), time=said_time(asked.cost)
+    said = _("Tries {methods} with k = {ks}.").format(
+        methods=", ".join(asked.methods), ks=", ".join(map(str, asked.ks))
     )
     words = _together(whom, said)
     if asked.measures is not None:

@@ -1,20 +1,22 @@
-"""Protect: choose a method by what it promises, fill in its form, see what it will take, run it."""
+"""Protect: choose a method by what it promises, fill in its form, run it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 
 from noren.attacks import attacks as every_attack
+from noren.descriptions import Runtime
 from noren.i18n import _, active_language, ngettext
-from noren.judgement.numbers import count, percent
+from noren.judgement.numbers import count
 from noren.measures import measures as every_measure
+from noren.protocols import Component
 from noren.studio.api.models import Ident
 from noren.studio.api.surroundings import TheStudio
-from noren.studio.forms.planning import LONG, RunPlan, quick_judges, said_memory, said_time
+from noren.studio.forms.planning import RunPlan, quick_judges
 from noren.studio.forms.promises import by_promise
 from noren.studio.forms.run_form import (
     CheckedForm,
@@ -32,6 +34,9 @@ from noren.studio.store import Project, State
 from noren.studio.work.answers import open_stops
 
 router = APIRouter()
+
+_LONG_FROM: Final = 10_000
+"""Rows from which on a run whose judges take minutes is offered with quick judges alone."""
 
 
 async def _sent(request: Request) -> dict[str, list[str]]:
@@ -93,14 +98,14 @@ def order_run(request: Request, project: Ident, studio: TheStudio, sent: Sent) -
     attacks, measures = draft.attacks, draft.measures
     if act == "quick":
         chosen = (around.attacks if attacks is None else attacks, around.measures if measures is None else measures)
-        attacks, measures = map(tuple, quick_judges(studio, project, *chosen))
+        attacks, measures = map(tuple, quick_judges(*chosen))
     job = studio.run(project, told.ready, attacks=attacks, measures=measures, seed=told.seed)
     return RedirectResponse(f"/projects/{project}/runs/{job.id}", 303)
 
 
 @router.post("/projects/{project}/protect/check")
 def check_order(project: Ident, studio: TheStudio, sent: Sent) -> JSONResponse:
-    """Return what is wrong with what is typed so far, what it means and what it will take."""
+    """Return what is wrong with what is typed so far, what it means and how long such a run takes."""
     around = Surroundings.of(studio, studio.ready_project(project))
     told = checked(draft_of_form(sent, around), around)
     return JSONResponse(
@@ -108,7 +113,7 @@ def check_order(project: Ident, studio: TheStudio, sent: Sent) -> JSONResponse:
             "errors": dict(told.errors) | ({"": told.error} if told.error else {}),
             "meanings": {str(step.number): step.meaning for step in told.steps},
             "plans": {str(step.number): said_plan(step.plan) for step in told.steps if step.plan is not None},
-            "cost": _said_cost(told),
+            "takes": _takes(around, told),
             "judges": _said_judges(around, told),
         }
     )
@@ -185,7 +190,7 @@ def _form(
         told=told,
         added=added,
         plans={step.number: said_plan(step.plan) for step in told.steps if step.plan is not None},
-        cost=_said_cost(told),
+        takes=_takes(around, told),
         judges=_said_judges(around, told),
         further=further,
         next_method=_next(method for method in around.methods if method.name in there),
@@ -235,26 +240,16 @@ def said_plan(plan: RunPlan) -> dict[str, Any]:
     return {"headings": headings, "lines": lines, "said": said}
 
 
-def _said_cost(told: CheckedForm) -> dict[str, Any] | None:
-    cost = told.cost
-    if cost is None:
-        return None
-    known = [(name, part) for name, part in cost.parts.items() if part.seconds is not None]
-    dearest = sorted(known, key=lambda named: -(named[1].seconds or 0.0))[:3]
-    said: Mapping[str, str] = {
-        "measured": _("Measured on data of this size."),
-        "rough": _("A rough guess: nobody measured all of it on data of this size."),
-        "unknown": _("A part of it was never measured."),
-    }
-    total = sum(part.seconds or 0.0 for _name, part in known)
-    return {
-        "time": said_time(cost),
-        "long": cost.high is None or cost.high >= LONG,
-        "memory": said_memory(cost),
-        "confidence": said[cost.confidence],
-        "parts": [
-            {"name": name, "time": said_time(part), "share": percent((part.seconds or 0.0) / total)}
-            for name, part in dearest
-            if total > 0
-        ],
-    }
+def _takes(around: Surroundings, told: CheckedForm) -> dict[str, Any]:
+    """Return how long the slowest part takes, and whether quick judges alone are offered."""
+    draft, rows = told.draft, int(around.profile["rows"])
+    attacks = around.attacks if draft.attacks is None else draft.attacks
+    measures = around.measures if draft.measures is None else draft.measures
+    judges = [*(every_attack[name] for name in attacks), *(every_measure[name] for name in measures)]
+    slow = [one for one in judges if one.runtime > Runtime.SECONDS]
+    parts: list[type[Component]] = [*(step.method for step in told.steps), *judges]
+    slowest = max(parts, key=lambda one: one.runtime, default=Component)
+    note = _("These data have {rows} rows.").format(rows=count(rows))
+    if slowest.runtime > Runtime.SECONDS:
+        note = _("The slowest part is {name}; these data have {rows} rows.").format(name=slowest.name, rows=count(rows))
+    return {"time": slowest.runtime.words, "note": note, "long": bool(slow) and rows >= _LONG_FROM}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
@@ -12,7 +11,6 @@ from fastapi.responses import RedirectResponse, Response
 from pydantic import ConfigDict, Field
 
 from noren.engines.choice import parse_engine
-from noren.errors import NorenError
 from noren.i18n import N_, _, ngettext
 from noren.judgement.numbers import decimal, percent
 from noren.judgement.place import Place
@@ -24,7 +22,6 @@ from noren.methods import methods
 from noren.studio.api.models import Ident, JobOut, said_job
 from noren.studio.api.surroundings import TheStudio
 from noren.studio.folders import STAGES_FILE, read_json
-from noren.studio.forms.planning import estimate_order, said_seconds, said_time
 from noren.studio.lists import RunInList, RunQuery, find_runs, methods_of
 from noren.studio.missing import measures_of, unmeasured_reason
 from noren.studio.pages.frame import page
@@ -82,9 +79,8 @@ def show_job(request: Request, project: Ident, job: Ident, studio: TheStudio) ->
         cluster=stage_rows(read_json(studio.job_folder(found) / STAGES_FILE) or []),
         on_cluster=parse_engine(found.order.get("engine", "local")).address is not None,
         ahead=_ahead(studio, found),
-        elapsed=_elapsed(found),
-        expected=_expected(studio, found),
-        left=_said_left(said.left),
+        elapsed=found.elapsed,
+        left=_short_time(said.left),
         question=_question(found, "cancel"),
         page_words={
             "over": {state: _title(said, state) for state in ("done", "failed", "cancelled", "interrupted")},
@@ -131,37 +127,18 @@ def _ahead(studio: Studio, job: Job) -> int:
     return len(others) + len(studio.store.jobs(kind="run", states=(State.RUNNING,)))
 
 
-def _elapsed(job: Job) -> float | None:
-    """Return for how many seconds a job has been running, or ran."""
-    if job.started is None:
-        return None
-    end = dt.datetime.now(dt.UTC) if job.ended is None else dt.datetime.fromisoformat(job.ended)
-    return max((end - dt.datetime.fromisoformat(job.started)).total_seconds(), 0.0)
-
-
-def _expected(studio: Studio, job: Job) -> str:
-    """Return how long a run will take, until it says so itself."""
-    if job.state.is_over or studio.jobs.live(job).left is not None:
-        return ""
-    asked = {"attacks": job.order.get("attacks"), "measures": job.order.get("measures")}
-    try:
-        return said_time(estimate_order(studio, job.project, job.order["steps"], **asked))
-    except NorenError:  # what it needs is not there any more, and the run will say so
-        return ""
-
-
 def _units() -> dict[str, str]:
     """Return how pages say a time in short."""
     return {"seconds": _("{count} s"), "whole_minutes": _("{count} min"), "hours": _("{count} h")}
 
 
-def _said_left(seconds: int | None) -> str:
-    """Return how long a run will still take, in short; nothing where nobody knows. Scripts say it likewise."""
+def _short_time(seconds: float | None) -> str:
+    """Return a time in short, rounded up; nothing where it is not known. Scripts say it likewise."""
     if seconds is None:
         return ""
     units = _units()
     if seconds < 60:
-        return units["seconds"].format(count=seconds)
+        return units["seconds"].format(count=math.ceil(seconds))
     if seconds < 5400:
         return units["whole_minutes"].format(count=math.ceil(seconds / 60))
     return units["hours"].format(count=math.ceil(seconds / 3600))
@@ -293,7 +270,7 @@ def _line(run: RunInList, studio: Studio) -> dict[str, Any]:
         "question": _question(job, "remove" if job.state.is_over else "cancel"),
         "address": f"/projects/{job.project}/{'results' if job.state == State.DONE else 'runs'}/{job.id}",
         "state": _(_STATES[said.state]),
-        "left": _said_left(said.left),
+        "left": _short_time(said.left),
         "verdict": place.word,
         "use": None if use is None else percent(use),
         "error": error,
@@ -304,5 +281,5 @@ def _line(run: RunInList, studio: Studio) -> dict[str, Any]:
         "risk": None if risk is None else percent(risk),
         "risk_of": _share_words(place.risk_of),
         "when": job.ended or job.started or job.created,
-        "took": None if (took := _elapsed(job)) is None or not job.ended else said_seconds(took),
+        "took": _short_time(job.elapsed) if job.ended else "",
     }

@@ -1,5 +1,5 @@
 // The form of a run: what is typed is judged by the studio as it is typed, so that errors, what k means, what retention
-// keeps and what the run will take are always those of the form as it stands.
+// keeps and how long such a run takes are always those of the form as it stands.
 import { changedFields } from "./base.js";
 
 const form = document.getElementById("order");
@@ -35,7 +35,6 @@ function showOther(either) {
 
 function later() {
   clearTimeout(waiting);
-  document.querySelector(".takes").classList.add("is-old");
   waiting = setTimeout(ask, SOON);
 }
 
@@ -60,7 +59,9 @@ async function ask() {
     document.getElementById(`meaning-${step}`).textContent = sentence;
   }
   for (const box of form.querySelectorAll(".plan")) showPlan(box, told.plans[box.id.replace("plan-", "")]);
-  showCost(told.cost);
+  document.getElementById("takes-time").textContent = told.takes.time;
+  document.getElementById("takes-note").textContent = told.takes.note;
+  document.getElementById("takes-long").hidden = !told.takes.long;
   document.getElementById("judges").textContent = told.judges;
   if (Object.keys(told.errors).length === 0) {
     document.getElementById("wrong")?.remove();
@@ -130,29 +131,6 @@ function offerK(table) {
     });
     head.replaceChildren(button);
   }
-}
-
-function showCost(cost) {
-  document.querySelector(".takes").classList.remove("is-old");
-  document.getElementById("cost").hidden = !cost;
-  document.getElementById("no-cost").hidden = Boolean(cost);
-  if (!cost) return;
-  document.getElementById("cost-time").textContent = cost.time;
-  document.getElementById("cost-long").hidden = !cost.long;
-  document.getElementById("cost-memory").textContent = cost.memory;
-  document.getElementById("cost-confidence").textContent = cost.confidence;
-  document.getElementById("cost-parts").replaceChildren(
-    ...cost.parts.map((part) => {
-      const line = document.createElement("li");
-      const name = document.createElement("span");
-      const share = document.createElement("span");
-      name.textContent = part.name;
-      share.textContent = part.share;
-      share.className = "muted";
-      line.append(name, share);
-      return line;
-    }),
-  );
 }
 
 function row(cells) {

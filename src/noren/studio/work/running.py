@@ -24,7 +24,6 @@ import pyarrow.parquet as pq
 
 from noren import api
 from noren.attacks import attacks as every_attack
-from noren.cost_law import Shape
 from noren.data.frames import Records
 from noren.data.reading import read
 from noren.data.release import Release
@@ -40,11 +39,9 @@ from noren.progress import Enough, Progress, part_of
 from noren.protocols import Component, Method
 from noren.reports.row_pairs import row_pairs
 from noren.reports.run_view import run_view
-from noren.studio.experience import SHOW, Experience, expected_parts
 from noren.studio.folders import STAGES_FILE, Folders, read_json, write_json
 from noren.studio.judged import summary_of
 from noren.studio.reasons import reason_of
-from noren.studio.work.clock import Clocked, RunClock
 from noren.studio.work.outcome_files import Kept, Part
 from noren.studio.work.project_files import method_of
 from noren.studio.work.stages import end_of
@@ -68,33 +65,16 @@ def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any
     shared = KeptPoint(project, original, method, order["seed"], order.get("attacks"), order.get("measures"))
     write_json(folder / _SHARED, [str(path.relative_to(project)) for path in shared.folders])
     engine = parse_engine(order.get("engine", "local"))
-    clock = progress.clock if isinstance(progress, Clocked) else RunClock()
-    if engine.address is None:
-        _plan(clock, method, original, order)
     with using(engine), _telling_stages(engine, folder):
         cluster = None if engine.address is None else _handed(order, original, folder, engine.address)
         if not kept.has_release:
             part = part_of(progress, 0.0, end_of("run", "protect"))
-            _release(original, method, order["seed"], folder, kept, shared, cluster, clock, part)
+            _release(original, method, order["seed"], folder, kept, shared, cluster, part)
         release = Release.load(folder / "release")  # judged is what was written
         known = shared if shared.is_of(folder / "release") else None
-        _attack(original, release, order.get("attacks"), kept, known, cluster, clock, progress)
-        _measure(original, release, order.get("measures"), kept, known, cluster, clock, progress)
-    with clock.doing(*SHOW):
-        view = _show(original, release, kept, folder, progress)
-    clock.keep(folder)
-    return summary_of(view, order.get("rule"))
-
-
-def _plan(clock: RunClock, method: Method, original: Records, order: Mapping[str, Any]) -> None:
-    """Tell the clock what the parts of a run will take here; of data that were not looked at nobody knows it."""
-    root = Path(order["root"])
-    profile = read_json(Folders(root).profile(order["project"]))
-    if profile is None:
-        return
-    shape = Shape.of_profile(profile)
-    asked = {"attacks": order.get("attacks"), "measures": order.get("measures")}
-    clock.plan(expected_parts(method, shape, original.schema, **asked), shape, Experience.of(root))
+        _attack(original, release, order.get("attacks"), kept, known, cluster, progress)
+        _measure(original, release, order.get("measures"), kept, known, cluster, progress)
+    return summary_of(_show(original, release, kept, folder, progress), order.get("rule"))
 
 
 def _show(original: Records, release: Release, kept: Kept, folder: Path, progress: Progress) -> dict[str, Any]:
@@ -154,7 +134,6 @@ def _release(
     kept: Kept,
     shared: KeptPoint,
     cluster: Handed | None,
-    clock: RunClock,
     progress: Progress,
 ) -> None:
     """Make the release, keep it, and audit what it claims; one whose claim is false is thrown away."""
@@ -168,12 +147,11 @@ def _release(
         kept.add_release(label_of(release.statement), audited=audited)
         return
     begin = time.perf_counter()
-    with clock.doing("protect", method.name):
-        release, audit = api.protect_unaudited(original, method, seed=seed, progress=clock.hearing(progress))
-        release.save(folder / "release", replace_existing=True)
+    release, audit = api.protect_unaudited(original, method, seed=seed, progress=progress)
+    release.save(folder / "release", replace_existing=True)
     audited = None
     if audit is not None:
-        with clock.doing("audit"), kept.doing("audit", release.statement.method):
+        with kept.doing("audit", release.statement.method):
             audited = _audited(release, audit, folder, kept)
     kept.add_release(label_of(release.statement), audited=audited)
     if audited is not False:
@@ -205,7 +183,6 @@ def _attack(
     kept: Kept,
     shared: KeptPoint | None,
     cluster: Handed | None,
-    clock: RunClock,
     progress: Progress,
 ) -> None:
     names = fitting(every_attack, original.schema) if wanted is None else wanted
@@ -218,21 +195,19 @@ def _attack(
         def attack(name: str = name, part: Progress = part) -> None:
             begin, guess = time.perf_counter(), None if shared is None else shared.guess(name)
             if guess is not None:
-                clock.says_nothing()
                 kept.add_guess(guess)
                 return
             ready = every_attack.create(name)
             if cluster is not None and _on_cluster(ready, cluster, kept, part):
                 kept.add_guess(cluster.attack(ready, progress=part))
                 return
-            guess = api.attack(original, release, name, heard=kept.guesses, progress=clock.hearing(part))
+            guess = api.attack(original, release, name, heard=kept.guesses, progress=part)
             kept.add_guess(guess)
             if shared is not None:
                 _share(lambda: shared.add_guess(guess, release, time.perf_counter() - begin))
 
         if not kept.was_tried("attack", name):
-            with clock.doing("attack", name):
-                _tried("attack", name, attack, kept, clock)
+            _tried("attack", name, attack, kept)
 
 
 def _measure(
@@ -242,7 +217,6 @@ def _measure(
     kept: Kept,
     shared: KeptPoint | None,
     cluster: Handed | None,
-    clock: RunClock,
     progress: Progress,
 ) -> None:
     """Measure; what cannot judge this release is left out, whether or not it was asked for."""
@@ -258,7 +232,6 @@ def _measure(
         def measure(name: str = name, part: Progress = part) -> None:
             begin, score = time.perf_counter(), None if shared is None else shared.score(name)
             if score is not None:
-                clock.says_nothing()
                 kept.add_score(name, score)
                 return
             ready = every_measure.create(name)
@@ -268,20 +241,18 @@ def _measure(
                     guesses = kept.guesses_folder if kept.guesses else None
                     kept.add_score(name, cluster.measure(ready, guesses=guesses, progress=part))
                     return
-                score = api.measure(original, release, name, guesses=kept.guesses, progress=clock.hearing(part))
+                score = api.measure(original, release, name, guesses=kept.guesses, progress=part)
             except InputError:
-                clock.says_nothing()
                 return
             kept.add_score(name, score)
             if shared is not None:
                 _share(lambda: shared.add_score(name, score, time.perf_counter() - begin))
 
         if not kept.was_tried("measure", name):
-            with clock.doing("measure", name):
-                _tried("measure", name, measure, kept, clock)
+            _tried("measure", name, measure, kept)
 
 
-def _tried(kind: Part, name: str, work: Callable[[], None], kept: Kept, clock: RunClock) -> None:
+def _tried(kind: Part, name: str, work: Callable[[], None], kept: Kept) -> None:
     """Do a piece of the work, and keep why where it fails.
 
     A full disk ends the run: nothing after it could be kept either.
@@ -293,7 +264,6 @@ def _tried(kind: Part, name: str, work: Callable[[], None], kept: Kept, clock: R
             if is_disk_full(error) or isinstance(error, Enough):
                 raise
             traceback.print_exc(file=sys.stderr)  # the job's error log
-            clock.says_nothing()
             kept.add_failure(kind, name, reason_of(error, name))
 
 

@@ -1,11 +1,15 @@
-"""What happens at which part of a job: the shares that each part takes, and their names."""
+"""How far a job is: its stages with the share of the whole that each takes, and the time left."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["STAGES", "end_of", "stage_of"]
+__all__ = ["STAGES", "end_of", "stage_of", "time_left"]
+
+_ENOUGH_DONE: Final = 0.05
+"""The share of a job from which on the time left is shown."""
 
 STAGES: Final[Mapping[str, tuple[tuple[str, float], ...]]] = {
     "run": (("protect", 0.45), ("attack", 0.69), ("measure", 0.85), ("show", 1.0)),
@@ -31,3 +35,18 @@ def stage_of(kind: str, done: float) -> str:
     """
     stages = STAGES.get(kind, ())
     return next((name for name, end in stages if done < end), stages[-1][0] if stages else "")
+
+
+def time_left(elapsed: float, done: float) -> int | None:
+    """Return about how many seconds a job needs for the rest, at the pace so far, in steps that are worth showing.
+
+    Too early to tell, it is None.
+
+    >>> [time_left(elapsed, 0.5) for elapsed in (0.2, 7.4, 33, 128, 4000)], time_left(1.0, 0.25), time_left(9.0, 0.04)
+    ([1, 8, 35, 140, 4020], 3, None)
+    """
+    if done < _ENOUGH_DONE:
+        return None
+    seconds = elapsed * (1 - done) / done
+    step = 1 if seconds < 10 else 5 if seconds < 60 else 20 if seconds < 600 else 60
+    return max(step * math.ceil(seconds / step), 1)
