@@ -411,9 +411,23 @@ def test_who_watches_hears_of_every_point(history: History, tmp_path: Path) -> N
         (0, "running", 0), (0, "running", 1), (0, "running", 2), (0, "done", 3)
     ]  # fmt: skip
     assert (first.prospects[0].left, first.prospects[0].kept) == (6, 0)
-    assert 0 < first.prospects[0].low < first.prospects[0].high
+    assert first.prospects[0].slow == ()
     assert [(line.state, line.kept) for _at, line in second.lines] == [("done", True)] * 2
-    assert (second.prospects[0].left, second.prospects[0].high) == (0, 0.0)
+    assert (second.prospects[0].left, second.prospects[0].kept) == (0, 6)
+
+
+def test_small_work_is_done_in_this_process(history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Heard(Watch):
+        def begin(self, prospect: Prospect) -> None:
+            raise LookupError(prospect.workers, *prospect.slow)
+
+    monkeypatch.setattr("noren.sweeps.running.cores", lambda: 3)
+    asked, _left = ask(history, "generalize", {"k": [2, 3]}, attacks=["ensemble"], measures=[], seeds=[1])
+    for most, used in ((10**6, 1), (0, 3)):
+        monkeypatch.setattr("noren.sweeps.running._SMALL", most)
+        with pytest.raises(LookupError) as told:
+            run(history, asked, cache=tmp_path, watch=Heard())
+        assert told.value.args == (used, "generalize", "ensemble")
 
 
 def test_progress_is_told(history: History, tmp_path: Path) -> None:

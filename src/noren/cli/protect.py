@@ -30,7 +30,6 @@ from noren.errors import AuditUnfinishedError, CheckFailedError, OutputError, Pa
 from noren.i18n import _
 
 if TYPE_CHECKING:
-    from noren.data.frames import Records
     from noren.data.release import Statement
     from noren.data.schema import Schema
     from noren.protocols import Method
@@ -70,9 +69,6 @@ def protect(
         bool,
         typer.Option("--stream", help=_("Retention alone: block by block, for files of any size; no secret part.")),
     ] = False,
-    only_estimate: Annotated[
-        bool, typer.Option("--estimate", help=_("Say how long it will take and how much memory, and stop."))
-    ] = False,
     engine: EngineName = "local",
     force: Force = False,
     as_json: Json = False,
@@ -88,13 +84,6 @@ def protect(
 
     ready = _chosen(method, chain, context.args)
     where = parse_engine(engine)
-    if only_estimate:
-        _estimated(
-            ready,
-            load_original(original, schema, master, rows=rows_are, customer=customer, quiet=as_json),
-            as_json=as_json,
-        )
-        return
     must_be_there(where)
     if where.address is not None:
         for given, flag in ((official, "--official"), (stream, "--stream"), (master, "--master")):
@@ -239,22 +228,6 @@ def _telling_the_seed(seed: int, *, drawn: bool) -> Iterator[None]:
                 )
             )
         raise
-
-
-def _estimated(ready: Method, data: Records, *, as_json: bool) -> None:
-    """Say what protecting these data will take, and what that rests on."""
-    from noren.sweeps.cost import Shape, estimate_run
-
-    cost = estimate_run(ready, Shape.of(data), data.schema, attacks=[], measures=[])
-    facts: dict[str, Any] = {name: getattr(cost, name) for name in ("seconds", "low", "high", "memory_bytes")}
-    if as_json:
-        show_json(facts | {"confidence": cost.confidence, "reasons": cost.reasons})
-        return
-    unknown = _("unknown")
-    span = unknown if cost.high is None else f"{cost.low:,.1f} … {cost.high:,.1f}"
-    memory = unknown if cost.memory_bytes is None else number(round(cost.memory_bytes / 1e6))
-    show_table("", (_("what"), ""), [(_("seconds"), span), (_("memory, MB"), memory)])
-    say(*cost.reasons)
 
 
 def _schema_of_stream(original: Path, schema: str | None, rows_are: str | None, customer: str | None) -> Schema:

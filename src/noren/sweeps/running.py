@@ -11,14 +11,14 @@ from noren.data.catalog import cache_folder
 from noren.data.formats.files import saying_why
 from noren.data.frames import Records
 from noren.data.guessing.people_count import stop_at_repeated_people
+from noren.descriptions import Runtime
 from noren.engines.blocks import cores
 from noren.errors import ParameterError
 from noren.i18n import _
 from noren.judgement.outcome import people_in
 from noren.judgement.rule import Rule
-from noren.sweeps.cost import Cost, Machine, Shape, estimate, makes_generalised, this_machine
 from noren.sweeps.pieces import guess_folder, hold, release_folder
-from noren.sweeps.plan import Asked, Piece, Point, data_key, plan
+from noren.sweeps.plan import Asked, Point, data_key, plan
 from noren.sweeps.results import PointResult, point_result
 from noren.sweeps.study import Source, Study
 from noren.work.piece import Unit
@@ -27,10 +27,8 @@ from noren.work.workers import run_units
 
 __all__ = ["Line", "Prospect", "Watch", "run", "sweep_folder"]
 
-_START = 5.0
-"""Seconds that processes may take to start."""
-_SMALL = 8.0
-"""Seconds of work that are not worth the start of processes."""
+_SMALL = 500_000
+"""Rows times pieces of work, up to which starting processes takes longer than the work."""
 
 State = Literal["waiting", "running", "done", "refused", "failed"]
 
@@ -50,9 +48,9 @@ class Line:
 
 @dataclass(frozen=True)
 class Prospect:
-    """What is ahead: the points, the pieces that are kept already and those that are not, and about how long it takes.
+    """What is ahead: the points, the pieces that are kept already and those that are not.
 
-    ``low`` and ``high`` are seconds; ``unknown`` names components whose time nobody measured.
+    ``slow`` names the components among them that take longer than seconds on tens of thousands of rows.
     """
 
     lines: Sequence[Line]
@@ -60,9 +58,7 @@ class Prospect:
     kept: int
     left: int
     workers: int
-    low: float
-    high: float
-    unknown: Sequence[str] = ()
+    slow: Sequence[str] = ()
 
 
 class Watch:
@@ -113,11 +109,12 @@ def run(
     kept = len(done)
     source = Source(original.schema, len(original), people_in(original), original.digest(), file, master)
     board = _Board(points, source, asked.rule, set(left), done)
-    prospect = _prospect(board.lines, asked, left, kept, min(workers or 1, max(len(left), 1)), original, places)
-    if workers is None and (prospect.high > _SMALL or prospect.unknown):
-        used = min(cores(), len(left))
-        prospect = _prospect(board.lines, asked, left, kept, used, original, places)
-    watch.begin(prospect)
+    if workers is None:
+        workers = cores() if len(original) * len(left) > _SMALL else 1
+    used = min(workers, max(len(left), 1))
+    parts = (places[unit].component for unit in left)
+    slow = dict.fromkeys(part.name for part in parts if part.runtime > Runtime.SECONDS)
+    watch.begin(Prospect(board.lines, len(asked.seeds), kept, len(left), used, tuple(slow)))
     for at, line in enumerate(board.lines):
         if line.state in ("done", "refused", "failed"):
             watch.changed(at, line)
@@ -126,9 +123,7 @@ def run(
         for at, line in board.started(unit):
             watch.changed(at, line)
 
-    for unit in run_units(
-        left, done, store, prospect.workers, prepared=(hold, (data, original, folder)), started=started
-    ):
+    for unit in run_units(left, done, store, used, prepared=(hold, (data, original, folder)), started=started):
         for at, line in board.ended(unit):
             watch.changed(at, line)
     results = [line.result for line in board.lines if line.result is not None]
@@ -177,45 +172,3 @@ class _Board:
         line = replace(self.lines[at], done=self.lines[at].done + 1)
         self.lines[at] = self._finished(at, line) if line.done == line.pieces else line
         return [(at, self.lines[at])]
-
-
-def _prospect(
-    lines: Sequence[Line],
-    asked: Asked,
-    left: Sequence[Unit],
-    kept: int,
-    workers: int,
-    original: Records,
-    places: Mapping[Unit, Piece],
-) -> Prospect:
-    """Say what is ahead, from what each piece takes on data of this shape; refused points are not known yet."""
-    if not left:
-        return Prospect(lines, len(asked.seeds), kept, 0, workers, 0.0, 0.0)
-    shape, here = Shape.of(original), this_machine()
-    machine = Machine(here.pace, here.cores if workers == 1 else 1)
-    generalised = {id(s.method): makes_generalised(s.method) for s in asked.settings}
-    costs: dict[tuple[int, bool], Cost] = {}
-    low = high = longest = 0.0
-    unknown: dict[str, None] = {}
-    for unit in left:
-        piece = places[unit]
-        release = places[unit.needs[0]] if unit.needs else piece
-        loose = generalised.get(id(release.component), False)
-        key = (id(piece.component), loose)
-        if key not in costs:
-            costs[key] = estimate(piece.component, shape, generalised=loose, machine=machine)
-        cost = costs[key]
-        if cost.high is None:
-            unknown[piece.component.name] = None
-            continue
-        low, high, longest = low + cost.low, high + cost.high, max(longest, cost.high)
-    return Prospect(
-        lines,
-        len(asked.seeds),
-        kept,
-        len(left),
-        workers,
-        low / workers,
-        max(high / workers, longest) + (_START if workers > 1 else 0.0),
-        tuple(unknown),
-    )

@@ -43,33 +43,15 @@ def prospect_words(prospect: Prospect) -> str:
     )
     if not prospect.left:
         return _("{points}; all of it is kept from before").format(points=points)
-    words = _("{points}: {left:,} pieces of work, {kept:,} kept from before; about {low} to {high} on {workers}")
-    if prospect.unknown:
+    words = _("{points}: {left:,} pieces of work, {kept:,} kept from before, on {workers}")
+    if prospect.slow:
         words = _(
-            "{points}: {left:,} pieces of work, {kept:,} kept from before; {low} or more on {workers}, as nobody "
-            "measured {names}"
+            "{points}: {left:,} pieces of work, {kept:,} kept from before, on {workers}; slow on large data: {names}"
         )
     workers = ngettext("{count} process", "{count} processes", prospect.workers).format(count=prospect.workers)
     return words.format(
-        points=points,
-        left=prospect.left,
-        kept=prospect.kept,
-        low=duration(prospect.low),
-        high=duration(prospect.high),
-        workers=workers,
-        names=", ".join(prospect.unknown),
+        points=points, left=prospect.left, kept=prospect.kept, workers=workers, names=", ".join(prospect.slow)
     )
-
-
-def duration(seconds: float) -> str:
-    """Write a time for a person.
-
-    >>> duration(0.4), duration(42), duration(180), duration(9000)
-    ('1 s', '42 s', '3 min', '2.5 h')
-    """
-    if seconds < 90:
-        return _("{n:.0f} s").format(n=max(seconds, 1))
-    return _("{n:.0f} min").format(n=seconds / 60) if seconds < 5400 else _("{n:.1f} h").format(n=seconds / 3600)
 
 
 def cells(line: Line) -> tuple[str, ...]:
