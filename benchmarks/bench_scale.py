@@ -36,12 +36,10 @@ STREAMED = 100_000_000
 KEPT = RESULTS / "scale.json"
 PAGE = Path(__file__).parents[1] / "tools" / "scale_page.py"
 CHAIN = '[[step]]\nmethod = "thin"\n[[step]]\nmethod = "perturb"\n[[step]]\nmethod = "monthly-pseudonyms"\n'
-FIRST = 100_000
-"""Rows from which on everything is measured; fewer are for what grows faster, and may end early."""
 SHORT, FAR, START = 20.0, 20, 4.0
 """Seconds of work that is done twice; how many times the rows nothing is foretold; seconds that a start may take."""
-STEEP, FLAT = 2.0, 1.2
-"""Exponents that are expected of a component of which one size is known: with and without terms that grow faster."""
+STEEP = 2.0
+"""The exponent that is expected of a component of which one size is known."""
 
 
 # --- whole commands --------------------------------------------------------------------------------------------------
@@ -111,9 +109,8 @@ def streams(here: Path, bought: str, people: str, out: str) -> Iterator[tuple[st
 
 
 def planned() -> list[dict[str, Any]]:
-    """Return every component with what it is tried on, and whether a term of its law grows faster than rows do."""
+    """Return every component with what it is tried on, but chains."""
     from noren.attacks import attacks
-    from noren.cost_law import TERMS, Shape
     from noren.data.schema import Schema
     from noren.measures import measures
     from noren.methods import methods
@@ -124,15 +121,10 @@ def planned() -> list[dict[str, Any]]:
     for room, registry in (("methods", methods), ("attacks", attacks), ("measures", measures)):
         for name in registry:
             component = registry[name]
-            law = component.cost
             for kind, schema in schemas.items():
                 if not component.fits(schema) or name == "chain":
                     continue
-                small, large = (Shape(schema.kind, n, n // 60 or 1, 4000, 9, (70, 2, 12, 7)) for n in (10**5, 10**6))
-                terms = [] if law is None else list(law.terms)
-                sizes = [] if law is None else [(law.own.get(term) or TERMS[term]) for term in terms]
-                steep = [t for t, size in zip(terms, sizes, strict=True) if _ratio(size, small, large) > 20]
-                about = {"room": room, "name": name, "terms": terms, "steep": steep}
+                about = {"room": room, "name": name}
                 if room == "methods":
                     made.append(about | {"on": kind, "aggregate": False})
                     continue
@@ -143,10 +135,6 @@ def planned() -> list[dict[str, Any]]:
                 useful = getattr(component, "side", "") == "utility"
                 made.append(about | {"on": f"{kind}, {on}", "aggregate": useful})
     return made
-
-
-def _ratio(size: Any, small: Any, large: Any) -> float:
-    return float(size(large, {})) / max(float(size(small, {})), 1e-300)
 
 
 def one(room: str, name: str, on: str, here: Path) -> dict[str, Any]:
@@ -251,11 +239,11 @@ class Study:
         return sorted((p for p in same if p["rows"] < rows and "seconds" in p), key=lambda p: int(p["rows"]))
 
     def expected(self, about: dict[str, Any], rows: int, what: str) -> float:
-        """Return what a size will take by the two before it; by one, as its law lets expect; 0 by far smaller ones."""
+        """Return what a size will take by the two before it, or by one and a steep exponent; 0 by far smaller ones."""
         known = self.before(about, rows)
         if not known or rows > FAR * known[-1]["rows"] or (len(known) == 1 and known[0]["seconds"] < START):
             return 0.0
-        last, slope = known[-1], STEEP if about.get("steep") else FLAT
+        last, slope = known[-1], STEEP
         if len(known) > 1 and known[-2][what] > 0:
             first = known[-2]
             slope = max(math.log(last[what] / first[what]) / math.log(last["rows"] / first["rows"]), 0.0)
@@ -339,9 +327,7 @@ def study(asked: argparse.Namespace, folder: Path) -> None:
             if any(not path.exists() for path in made) and (name == "sample" or not only):
                 work.make(about, rows, *noren, *arguments)
         for one_ in plan:
-            about = {name: one_[name] for name in ("room", "name", "on", "terms", "steep")}
-            if rows < FIRST and not one_["steep"]:
-                continue  # it tells nothing of what grows with the rows
+            about = {name: one_[name] for name in ("room", "name", "on")}
             if (not only or one_["name"] in only) and _there(here, one_["on"]):
                 work.measure(about, rows, *script, "--one", one_["room"], one_["name"], one_["on"], str(here))
     if asked.streamed:

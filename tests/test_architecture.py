@@ -17,7 +17,7 @@ ORDER = (
     ("engines",),
     ("data",),
     ("retention",),
-    ("cost_law", "descriptions"),
+    ("descriptions",),
     ("protocols",),
     ("registry",),
     ("parameters",),

@@ -21,7 +21,6 @@ import pytest
 from tests.studio.quiet import Quiet
 
 from noren.attacks import attacks
-from noren.cost_law import Shape
 from noren.data.frames import History
 from noren.drawing.risk_map import use_title
 from noren.errors import SchemaError
@@ -37,7 +36,6 @@ from noren.reports.run_view import measure_views, run_view
 from noren.studio.forms.parameter_forms import controls, fresh
 from noren.studio.forms.promises import by_promise
 from noren.studio.page_numbers import measured
-from noren.sweeps.cost import Machine, estimate, estimate_run
 from noren.sweeps.plan import settings_for
 
 PACKAGE = '''
@@ -50,9 +48,8 @@ from typing import ClassVar, Literal
 import polars as pl
 from pydantic import Field
 
-from noren.cost_law import CostLaw
 from noren.data.release import Release, Statement
-from noren.descriptions import KeptShare, Placing, PromiseKind, Strength, in_form, what_is_left
+from noren.descriptions import KeptShare, Placing, PromiseKind, Runtime, Strength, in_form, what_is_left
 from noren.methods.pseudonymize import pseudonymous
 from noren.progress import silent
 from noren.protocols import Attack, Guess, Measure, Method, Score
@@ -64,7 +61,7 @@ class BlurDays(Method):
     name = "blur-days"
     summary = "Moves every date by whole weeks; hides names."
     source = "a package of somebody else's"
-    cost = CostLaw(("once", "rows"), seconds={"once": 0.5, "rows": 0.001}, memory={"rows": 64.0})
+    runtime = Runtime.HOURS
     strength = Strength("weeks", "1..3", beside=("which_way",))
     promises = PromiseKind("days", "Nobody knows the week", "What was bought when is off by whole weeks.")
     good_for = "Weekdays must stay exact."
@@ -112,8 +109,6 @@ class LongFirst(Attack):
 
     name = "long-first"
     summary = "Names customers by the length of their histories."
-    cost = CostLaw(("once", "pairs of faces"), own={"pairs of faces": lambda shape, parameters: shape.people**2 / 2},
-                   seconds={"pairs of faces": 0.01})
 
     def attack(self, original, public, *, seed, progress=silent):
         """Pair by length."""
@@ -209,7 +204,11 @@ class TestWhatIsKnown:
             listed = noren(room, "--json").json
             assert "broken" not in listed
             assert set(names) <= {about["name"] for about in listed[room]}
-        assert "--which-way" in noren("methods", "blur-days").out
+        told = noren("methods", "blur-days").out
+        assert "--which-way" in told
+        assert "It takes hours for tens of thousands of rows." in told
+        assert describe(methods["blur-days"])["runtime"] == "hours"
+        assert describe(attacks["long-first"])["runtime"] == "seconds"
         assert describe(measures["rows-told"])["side"] == "safety"
         assert describe(methods["blur-days"])["strength"] == {"parameter": "weeks", "safer": "higher", "values": "1..3"}
 
@@ -219,6 +218,7 @@ class TestWhatIsKnown:
         assert "- **The wrong tool when**: An attacker knows items." in told
         assert "- **Strength**: `weeks`; the higher, the safer" in told
         assert "| `--weeks` | whole number | `1` | how many weeks |" in told
+        assert "- **Takes**: hours for tens of thousands of rows" in told
         assert "- **Tells**: what leaks (safety)" in reference_facts(measures["rows-told"])
         with speaking("ja"):
             assert "すべての日付を週単位で動かします。" in reference_facts(methods["blur-days"])
@@ -245,18 +245,6 @@ class TestWhatIsKnown:
         labels = [one.label for one in settings_for("blur-days", {}, small)[0]]
         assert labels == ["blur-days", "blur-days, weeks = 2", "blur-days, weeks = 3"]
         assert [one.label for one in settings_for("blur-days", {"weeks": [3]}, small)[0]] == ["blur-days, weeks = 3"]
-
-    def test_estimate(self, small: History) -> None:
-        here, shape = Machine(0.01, 2), Shape.of(small)
-        cost = estimate(methods.create("blur-days"), shape, machine=here)
-        assert (cost.seconds, cost.confidence) == (pytest.approx(0.5 + 0.6), "rough")  # type: ignore[comparison-overlap]
-        attack = estimate(attacks.create("long-first"), shape, machine=here)
-        assert attack.seconds == pytest.approx(0.01 * 30**2 / 2)
-        unknown = estimate(measures.create("rows-told"), shape, machine=here)
-        assert (unknown.seconds, unknown.reasons) == (None, ("nobody measured how long rows-told takes",))
-        whole = estimate_run(methods.create("blur-days"), shape, small.schema, attacks=["long-first"], measures=[])
-        assert list(whole.parts) == ["protect: blur-days", "attack: long-first"]
-        assert whole.seconds == pytest.approx(1.1 + 4.5)
 
     def test_studio(self, tmp_path: Path) -> None:
         quiet = Quiet(tmp_path / "studio")
@@ -355,7 +343,7 @@ def test_a_measure_that_does_not_say_what_it_is_is_refused(
     [
         (('Strength("weeks",', 'Strength("months",'), "calls months its strength, and has no such parameter"),
         (("    least: int | None", "    roles: int | None"), "has the parameter roles, which has a meaning of its own"),
-        (('CostLaw(("once", "rows")', 'CostLaw(("once", "moons")'), "has terms that nobody explains: moons"),
+        (("Runtime.HOURS", '"hours"'), "does not say its runtime"),
         (('    summary = "Moves every date by whole weeks; hides names."\n', ""), "does not say its summary"),
     ],
 )

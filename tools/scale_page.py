@@ -135,28 +135,25 @@ def bars_section(lines: dict[Line, list[Point]]) -> list[str]:
 
 
 def faster_section(lines: dict[Line, list[Point]]) -> list[str]:
-    """Return the section of what grows faster than n log n, with what it is bounded by."""
+    """Return the section of what grows faster than n log n."""
     rows = []
     for (_room, name, on), points in lines.items():
         slope = exponent(points)
         stopped = [p for p in points if "refused" in p]
         if (slope is None or slope < FASTER) and not stopped:
             continue
-        steep = next((p["steep"] for p in points if p.get("steep")), [])
-        law = ", ".join(steep) or ", ".join(next((p["terms"] for p in points if p.get("terms")), ["–"]))
         largest = max((int(p["rows"]) for p in points if "seconds" in p), default=0)
         said = f"{stopped[0]['rows']:,} rows: {stopped[0]['refused']}" if stopped else ""
-        rows.append([f"`{name}`", on, "–" if slope is None else f"{slope:.2f}", law, f"{largest:,}", said])
+        rows.append([f"`{name}`", on, "–" if slope is None else f"{slope:.2f}", f"{largest:,}", said])
     if not rows:
         known = sum(exponent(points) is not None for points in lines.values())
         said = f"Nothing of what was measured at two sizes does: {known:,} of {len(lines):,} pieces of work."
         return ["## What grows faster than n log n", said]
     said = (
-        f"An exponent of {FASTER} or more between the two largest sizes that took {SHORT} s or longer. *Bounded by* "
-        "are the terms of the component's own law of cost (`noren.cost_law`): the work is no more than a constant "
-        "times their sum. Where a component refuses a size, its words stand in the last column."
+        f"An exponent of {FASTER} or more between the two largest sizes that took {SHORT} s or longer. Where a "
+        "component refuses a size, its words stand in the last column."
     )
-    head = ["name", "on", "exponent", "bounded by", "largest size measured", "refuses"]
+    head = ["name", "on", "exponent", "largest size measured", "refuses"]
     return ["## What grows faster than n log n", said, table(head, rows)]
 
 

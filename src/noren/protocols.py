@@ -2,7 +2,7 @@
 
 Each is a small class. Its fields are its parameters and nothing else: the one source of the Python signature, the
 command-line flags, the web form (JSON schema), the TOML of a sweep and the reference page. Class variables say what it
-is and tell all that a page, a map, a sweep or an estimate must know of it; no other file does. A new one is one file
+is and tell all that a page, a map or a sweep must know of it; no other file does. A new one is one file
 with one class, and its line in the register of its room.
 """
 
@@ -16,7 +16,6 @@ from typing import Any, ClassVar, Literal
 import polars as pl
 from pydantic import BaseModel, ConfigDict
 
-from noren.cost_law import CostLaw
 from noren.data.display import MOST_COLUMNS, MOST_ROWS, Card, Grid, brief, number
 from noren.data.frames import Records
 from noren.data.interchange import pandas_frame
@@ -51,8 +50,6 @@ class Component(BaseModel, ABC):
     """Which data it works on."""
     roles: ClassVar[tuple[Role, ...]] = ()
     """Which roles a history must have for it; a history may lack any but the customer."""
-    cost: ClassVar[CostLaw | None] = None
-    """How its work grows with the data; None where nobody knows."""
     runtime: ClassVar[Runtime] = Runtime.SECONDS
     """How long it takes on a few ten thousand rows: seconds (up to about half a minute) unless its class says more."""
     translations: ClassVar[Mapping[str, Mapping[str, str]]] = {}

@@ -6,7 +6,6 @@ from typing import ClassVar
 import polars as pl
 from pydantic import Field
 
-from noren.cost_law import CostLaw
 from noren.data.release import Release, Statement
 from noren.data.schema import Role
 from noren.descriptions import Strength, in_form
@@ -25,7 +24,6 @@ class RoundPrices(Method):
     summary = "Shows prices as bands; hides names only."
     strength = Strength("step", "1, 5, 20")
     generalises = True
-    cost = CostLaw(("once", "rows"), seconds={"once": 0.01, "rows": 1e-6})
     translations: ClassVar = {"ja": {"Width of a price band": "価格帯の幅"}}
 
     step: float = Field(

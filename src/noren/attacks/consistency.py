@@ -11,7 +11,6 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching, min_weight_full_bipartite_matching
 
 from noren.attacks.draws import uniform
-from noren.cost_law import EVERYBODY, CostLaw
 from noren.data.fits import Consistent, consistent_customers
 from noren.data.frames import History
 from noren.errors import ParameterError
@@ -64,7 +63,6 @@ class Consistency(Attack):
         "Assigns each pseudonym a customer whose rows fit all of its public rows, no customer twice."
     )
     source: ClassVar[str] = "S0"
-    cost: ClassVar[CostLaw | None] = EVERYBODY
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name one customer for each pseudonym that anybody fits; the seed decides between equals."""

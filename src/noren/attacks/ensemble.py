@@ -11,7 +11,6 @@ from noren.attacks.ballot import AGREEMENT, Ballot, Rehearsed, Weights
 from noren.attacks.by_period import AttackByPeriod
 from noren.attacks.period_sides import shown_periods
 from noren.attacks.rehearsal import rehearsal
-from noren.cost_law import BY_PEOPLE, CostLaw
 from noren.data.frames import History
 from noren.data.statement import Statement
 from noren.descriptions import Runtime
@@ -74,7 +73,6 @@ class Ensemble(AttackByPeriod):
         "Uses whichever attack re-identifies most in a rehearsal of the release; else lets all vote."
     )
     source: ClassVar[str] = "Dawid and Skene 1979"
-    cost: ClassVar[CostLaw | None] = BY_PEOPLE
     runtime: ClassVar[Runtime] = Runtime.MINUTES
     listens: ClassVar[bool] = True
 

@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 
 from noren.attacks.draws import uniform
-from noren.cost_law import BY_PEOPLE, CostLaw
 from noren.data.arrays import exact_values, people
 from noren.data.cells import is_set
 from noren.data.frames import History
@@ -54,7 +53,6 @@ class ItemCandidates(Attack):
     name: ClassVar[str] = "item-candidates"
     summary: ClassVar[str] = N_("Assigns each customer a pseudonym whose items are consistent with what they bought.")
     source: ClassVar[str] = "S0 (PWS Cup 2018, re-item)"
-    cost: ClassVar[CostLaw | None] = BY_PEOPLE
     roles: ClassVar[tuple[Role, ...]] = (Role.ITEM,)
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:

@@ -9,7 +9,6 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field
 
-from noren.cost_law import EVERYBODY, CostLaw
 from noren.data.frames import History
 from noren.data.item_sets import SetSides, set_sides
 from noren.data.schema import Role
@@ -65,7 +64,6 @@ class Jaccard(Attack):
     name: ClassVar[str] = "jaccard"
     summary: ClassVar[str] = N_("Names the customer whose set of items is most similar to the pseudonym's.")
     source: ClassVar[str] = "S2"
-    cost: ClassVar[CostLaw | None] = EVERYBODY
     roles: ClassVar[tuple[Role, ...]] = (Role.ITEM,)
 
     candidates: int = Field(

@@ -16,7 +16,6 @@ from noren.attacks.habits import habit_rows, habits
 from noren.attacks.period_sides import PeriodSides, period_sides
 from noren.attacks.profile import answer, priors
 from noren.attacks.row_evidence import row_evidence
-from noren.cost_law import EVERYBODY, CostLaw
 from noren.data.frames import History
 from noren.data.schema import Role
 from noren.data.stand_ins import columns_not_there, of_one_item
@@ -82,7 +81,6 @@ class Linkage(AttackByPeriod):
         "Solves each period as one assignment problem, allows for swapped rows, and links the periods."
     )
     source: ClassVar[str] = "S3"
-    cost: ClassVar[CostLaw | None] = EVERYBODY
 
     rounds: int = Field(
         default=2, ge=0, description=N_("how many rounds use what was recognised in one period for the others; 0: none")

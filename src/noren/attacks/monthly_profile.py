@@ -8,7 +8,6 @@ from typing import ClassVar
 import polars as pl
 
 from noren.attacks.by_period import AttackByPeriod
-from noren.cost_law import BY_PEOPLE, CostLaw
 from noren.data.arrays import exact_values
 from noren.data.cells import is_interval
 from noren.data.frames import History
@@ -43,7 +42,6 @@ class MonthlyProfile(AttackByPeriod):
     """
 
     source: ClassVar[str] = "S3"
-    cost: ClassVar[CostLaw | None] = BY_PEOPLE
     roles: ClassVar[tuple[Role, ...]] = (Role.DATE,)
 
     averaged: ClassVar[bool]

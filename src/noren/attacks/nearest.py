@@ -12,7 +12,6 @@ from pydantic import Field
 from scipy.optimize import linear_sum_assignment
 
 from noren.attacks.draws import uniform
-from noren.cost_law import CostLaw
 from noren.data.arrays import exact_values, numbers
 from noren.data.fits import Sides, sides_of
 from noren.data.frames import History
@@ -62,7 +61,6 @@ class Nearest(Attack):
     name: ClassVar[str] = "nearest"
     summary: ClassVar[str] = N_("Assigns pseudonyms to the customers whose rows are nearest, all in one assignment.")
     source: ClassVar[str] = "S0"
-    cost: ClassVar[CostLaw | None] = CostLaw(("once", "rows", "pairs of people", "rows by people", "pairs of rows"))
 
     shortlist: int = Field(
         default=32,

@@ -14,7 +14,6 @@ from noren.attacks.by_period import AttackByPeriod
 from noren.attacks.copy_model import Solution, learnt_copies, periods_in
 from noren.attacks.period_sides import PeriodSides, period_sides
 from noren.attacks.row_evidence import row_evidence
-from noren.cost_law import EVERYBODY, CostLaw
 from noren.data.frames import History
 from noren.data.schema import Role
 from noren.data.stand_ins import columns_not_there, of_one_item
@@ -74,7 +73,6 @@ class Profile(AttackByPeriod):
         "Scores each customer of the period by the likelihood of all rows of a pseudonym; learns the noise."
     )
     source: ClassVar[str] = "Fellegi and Sunter 1969"
-    cost: ClassVar[CostLaw | None] = EVERYBODY
 
     shortlist: int = Field(
         default=256, ge=1, description=N_("how many customers are kept for each pseudonym, the likeliest")

@@ -11,7 +11,6 @@ from pydantic import Field, PrivateAttr
 
 from noren.attacks.draws import uniform
 from noren.attacks.row_sides import RowSides, noisy_sides, sides_of_rows
-from noren.cost_law import CostLaw
 from noren.data.frames import Table
 from noren.data.hierarchies import read_hierarchies
 from noren.data.schema import Kind, Role
@@ -77,12 +76,6 @@ class RowLinkage(Attack):
     summary: ClassVar[str] = N_("Links each row of a table to the person whom it fits best, by the quasi-identifiers.")
     source: ClassVar[str] = "Fellegi and Sunter 1969"
     accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.TABLE})
-    cost: ClassVar[CostLaw | None] = CostLaw(
-        ("once", "cells", "pairs of rows"),
-        seconds={"once": 0.05, "cells": 2e-6, "pairs of rows": 2e-9},
-        memory={"once": 1e6, "cells": 200.0},
-        rough=N_("how many people must be compared depends on how well the release distinguishes them"),
-    )
 
     columns: tuple[str, ...] = Field(
         default=(),

@@ -9,7 +9,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from noren.attacks.by_period import AttackByPeriod
-from noren.cost_law import BY_PEOPLE, CostLaw
 from noren.data.arrays import exact_values, numbered, physical, text_bytes, text_views
 from noren.data.cells import is_generalised
 from noren.data.formats.render import cell_text
@@ -59,7 +58,6 @@ class Signature(AttackByPeriod):
     """
 
     source: ClassVar[str] = "S3 (PWS Cup 2017)"
-    cost: ClassVar[CostLaw | None] = BY_PEOPLE
     key: ClassVar[tuple[Role, ...]]
     """The columns that rows are recognised by; a date is needed besides, to tell which period an answer is for."""
 

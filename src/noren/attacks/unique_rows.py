@@ -8,7 +8,6 @@ from typing import ClassVar
 import polars as pl
 from pydantic import Field
 
-from noren.cost_law import BY_ROWS, CostLaw
 from noren.data.formats.spelling import Spelling
 from noren.data.frames import History
 from noren.data.schema import Role
@@ -49,7 +48,6 @@ class UniqueRows(Attack):
     name: ClassVar[str] = "unique-rows"
     summary: ClassVar[str] = N_("Re-identifies customers by unique purchases that are published unchanged.")
     source: ClassVar[str] = "S0 (PWS Cup 2018, re-uniq)"
-    cost: ClassVar[CostLaw | None] = BY_ROWS
 
     spelling: bool = Field(
         default=True,

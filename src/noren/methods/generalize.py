@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar, Literal
@@ -12,7 +12,6 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field, field_validator, model_validator
 
-from noren.cost_law import CostLaw, Shape, mean_square
 from noren.data.arrays import numbers, people
 from noren.data.categories import public_name
 from noren.data.frames import History
@@ -30,7 +29,7 @@ from noren.kernels.sharing.alignment import COLUMNS, LaidRows, laid_rows
 from noren.kernels.sharing.blocks import blocks_of, customer_features
 from noren.kernels.sharing.class_mixtures import Mixture, mixtures
 from noren.kernels.sharing.count_groups import DELETED
-from noren.kernels.sharing.joining import LONG, worth_keeping
+from noren.kernels.sharing.joining import worth_keeping
 from noren.kernels.sharing.pair_bounds import Spread, in_turn
 from noren.kernels.sharing.shared_histories import Budget, Effort, Found, Report, least_cost, share_histories
 from noren.methods.alike import (
@@ -101,38 +100,6 @@ def _block_size(customers: int) -> int:
     return customers if customers <= _WHOLE_UP_TO else _WHOLE_UP_TO * 2 // 3
 
 
-def _together(shape: Shape, parameters: Mapping[str, Any]) -> int:
-    """Return how many customers are searched together."""
-    return min(int(parameters.get("block") or _block_size(shape.people)), shape.people)
-
-
-def _people_together(shape: Shape, parameters: Mapping[str, Any]) -> float:
-    return float(shape.people) * _together(shape, parameters)
-
-
-def _size(parameters: Mapping[str, Any]) -> int:
-    return int(parameters.get("k") or 4)  # the common size that survival ends up with is about that
-
-
-def _laid_cells(shape: Shape, parameters: Mapping[str, Any]) -> float:
-    """Return how many pairs of rows it takes to lay a history on another: long ones look at near rows, but as pairs."""
-    whole = mean_square(shape)
-    return whole if _size(parameters) == 2 else min(whole, LONG * shape.rows / max(shape.people, 1))
-
-
-def _looks_at_pairs(shape: Shape, parameters: Mapping[str, Any]) -> float:
-    near = min(12 * _size(parameters) + 12, _together(shape, parameters))
-    return shape.people * near * _laid_cells(shape, parameters)
-
-
-def _rounds(shape: Shape, parameters: Mapping[str, Any]) -> float:
-    effort = parameters.get("effort", "normal")
-    paired = _size(parameters) == 2 and shape.people % 2 == 0 and not parameters.get("survival")
-    if effort not in EFFORTS or paired:
-        return 0.0
-    return EFFORTS[effort].rounds * EFFORTS[effort].tries * shape.people * _laid_cells(shape, parameters)
-
-
 def _nothing() -> None:
     """Say nothing."""
 
@@ -188,10 +155,6 @@ class Generalize(Method):
     name: ClassVar[str] = "generalize"
     summary: ClassVar[str] = N_("Each public history is shared by at least k customers, chosen for the least error.")
     source: ClassVar[str] = "S0"
-    cost: ClassVar[CostLaw | None] = CostLaw(
-        ("once", "rows", "people together", "looks at pairs", "rounds"),
-        own={"people together": _people_together, "looks at pairs": _looks_at_pairs, "rounds": _rounds},
-    )
     runtime: ClassVar[Runtime] = Runtime.MINUTES
     strength: ClassVar[Strength | None] = Strength("k", "2..6", instead=("survival",))
     promises: ClassVar[PromiseKind] = ALIKE

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from noren.cost_law import CostLaw
 from noren.data.arrays import exact_values, numbers, people
 from noren.data.categories import public_name
 from noren.data.frames import History
@@ -70,7 +69,6 @@ class GeneralizeByCount(Method):
     name: ClassVar[str] = "generalize-by-count"
     summary: ClassVar[str] = N_("Each public history is shared by at least k customers of like length.")
     source: ClassVar[str] = "S1"
-    cost: ClassVar[CostLaw | None] = CostLaw(("once", "rows", "own pairs of rows"))
     strength: ClassVar[Strength | None] = Strength("k", "2..6")
     promises: ClassVar[PromiseKind] = ALIKE
     prominence: ClassVar[int] = 3

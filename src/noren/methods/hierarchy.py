@@ -13,7 +13,6 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field
 
-from noren.cost_law import CostLaw
 from noren.data.frames import Table
 from noren.data.hierarchies import Hierarchy, read_hierarchies
 from noren.data.release import Release, Statement
@@ -130,10 +129,6 @@ class HierarchyMethod(AlikeRows):
     )
     source: ClassVar[str] = "Samarati 2001; LeFevre et al. 2005; Kohlmayer et al. 2012"
     accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.TABLE})
-    cost: ClassVar[CostLaw | None] = CostLaw(
-        ("once", "cells", "ordered cells", "levels"),
-        rough=N_("how long the search through the levels takes depends on the hierarchies"),
-    )
     prominence: ClassVar[int] = 1
     good_for: ClassVar[str] = N_("Keeps one category system throughout: whole columns become coarser together.")
     wrong_for: ClassVar[str] = N_(

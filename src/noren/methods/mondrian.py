@@ -12,7 +12,6 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field
 
-from noren.cost_law import CostLaw
 from noren.data.arrays import exact_values, numbers
 from noren.data.cells import set_dtype
 from noren.data.frames import Table
@@ -76,7 +75,6 @@ class Mondrian(AlikeRows):
     summary: ClassVar[str] = N_("Each row is indistinguishable from k - 1 others; each class is generalised by itself.")
     source: ClassVar[str] = "LeFevre et al. 2006"
     accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.TABLE})
-    cost: ClassVar[CostLaw | None] = CostLaw(("once", "cells", "ordered cells"))
     offered_next: ClassVar[int] = 1
     prominence: ClassVar[int] = 2
     good_for: ClassVar[str] = N_("Loses little: each group is generalised only as far as it must be.")

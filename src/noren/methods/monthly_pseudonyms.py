@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import polars as pl
 
-from noren.cost_law import BY_ROWS, CostLaw
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Role
@@ -52,7 +51,6 @@ class MonthlyPseudonyms(MethodByPeriod):
     summary: ClassVar[str] = N_("Hides names behind a fresh pseudonym in each period: months must be found one by one.")
     source: ClassVar[str] = "S3"
     roles: ClassVar[tuple[Role, ...]] = (Role.DATE,)
-    cost: ClassVar[CostLaw | None] = BY_ROWS
     promises: ClassVar[PromiseKind] = MONTHS
     good_for: ClassVar[str] = N_("Analyses within a month, and releases month after month.")
     offered_next: ClassVar[int] = 3

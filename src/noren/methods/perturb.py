@@ -11,7 +11,6 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field
 
-from noren.cost_law import BY_ROWS, CostLaw
 from noren.data.arrays import exact_values, numbers
 from noren.data.frames import History
 from noren.data.release import Release, Statement
@@ -71,7 +70,6 @@ class Perturb(MethodByPeriod):
         "Moves dates inside their period, prices by a factor, quantities by packs; hides names."
     )
     source: ClassVar[str] = "S3"
-    cost: ClassVar[CostLaw | None] = BY_ROWS
     promises: ClassVar[PromiseKind] = HARDER
     prominence: ClassVar[int] = 4
     good_for: ClassVar[str] = N_("Monthly sums must stay near the truth.")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -11,7 +9,6 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field, field_validator, model_validator
 
-from noren.cost_law import CostLaw, Shape
 from noren.data.arrays import NOBODY, exact_values, people
 from noren.data.formats.spelling import Spelling
 from noren.data.frames import History
@@ -42,21 +39,6 @@ _SIZES = (4, 8, 16)
 """How many customers share a cluster, in the mean, where nobody says how many clusters."""
 _MOST_CELLS = 250_000_000
 """The largest table of clusters by items: 2 GB of centres for k-means, half a GB of counts for the search."""
-
-
-def _steps(shape: Shape, parameters: Mapping[str, Any]) -> float:
-    if parameters.get("variant", "balanced") != "balanced":
-        return 0.0
-    return STEPS[parameters.get("effort", "normal")] * math.sqrt(shape.rows * float(shape.people))
-
-
-def _united_rows(shape: Shape, parameters: Mapping[str, Any]) -> float:
-    """Return how many rows are added, at most: each member is given what all others of its cluster have."""
-    return shape.rows * shape.people / max(int(parameters.get("clusters", 1)), 1)
-
-
-def _clusters_by_rows(shape: Shape, parameters: Mapping[str, Any]) -> float:
-    return float(int(parameters.get("clusters", 1)) * shape.rows)
 
 
 class PseudoRecords(Method):
@@ -99,10 +81,6 @@ class PseudoRecords(Method):
     summary: ClassVar[str] = N_("Adds rows so that all customers of a cluster have bought the same items.")
     source: ClassVar[str] = "S2"
     roles: ClassVar[tuple[Role, ...]] = (Role.ITEM,)
-    cost: ClassVar[CostLaw | None] = CostLaw(
-        ("once", "rows", "steps", "united rows", "clusters by rows"),
-        own={"steps": _steps, "united rows": _united_rows, "clusters by rows": _clusters_by_rows},
-    )
     strength: ClassVar[Strength | None] = Strength("clusters", "50, 100", safer="lower")
     promises: ClassVar[PromiseKind] = HARDER
     prominence: ClassVar[int] = 1

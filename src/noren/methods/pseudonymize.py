@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import polars as pl
 
-from noren.cost_law import BY_ROWS, CostLaw
 from noren.data.arrays import people
 from noren.data.frames import History
 from noren.data.release import Release, Statement
@@ -51,7 +50,6 @@ class Pseudonymize(Method):
     name: ClassVar[str] = "pseudonymize"
     summary: ClassVar[str] = N_("Pseudonyms only: whoever knows some of a person's purchases re-identifies the person.")
     source: ClassVar[str] = "S0"
-    cost: ClassVar[CostLaw | None] = BY_ROWS
     promises: ClassVar[PromiseKind] = NAMES
     good_for: ClassVar[str] = N_("Comparing, or a release to people bound by contract.")
     wrong_for: ClassVar[str] = N_("Anybody outside may see it: a few known purchases lead to a person.")

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Literal
 import polars as pl
 from pydantic import Field, field_validator, model_validator
 
-from noren.cost_law import BY_CELLS, CostLaw
 from noren.data.frames import Table
 from noren.data.release import Release, Statement
 from noren.data.roles import stop_at_unclassified
@@ -58,7 +57,6 @@ class Retention(Method):
     )
     source: ClassVar[str] = "S4"
     accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.TABLE})
-    cost: ClassVar[CostLaw | None] = BY_CELLS
     strength: ClassVar[Strength | None] = Strength("k", "2, 5, 10, 20", instead=("rho",))
     promises: ClassVar[PromiseKind] = CHANCE
     good_for: ClassVar[str] = N_("Tables and cross tabulations of many rows, whatever an attacker knows.")

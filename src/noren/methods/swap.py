@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from noren.cost_law import BY_ROWS, CostLaw
 from noren.data.arrays import exact_values, numbers, people
 from noren.data.frames import History
 from noren.data.release import Release, Statement
@@ -72,7 +71,6 @@ class Swap(MethodByPeriod):
     name: ClassVar[str] = "swap"
     summary: ClassVar[str] = N_("Exchanges rows between similar customers of a period; totals stay exact; hides names.")
     source: ClassVar[str] = "Dalenius and Reiss 1982"
-    cost: ClassVar[CostLaw | None] = BY_ROWS
     strength: ClassVar[Strength | None] = Strength("share", "0.1, 0.3, 0.5")
     promises: ClassVar[PromiseKind] = HARDER
     prominence: ClassVar[int] = 3

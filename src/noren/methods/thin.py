@@ -12,7 +12,6 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field
 
-from noren.cost_law import BY_ROWS, CostLaw
 from noren.data.arrays import NOBODY, people
 from noren.data.frames import History
 from noren.data.release import Release, Statement
@@ -63,7 +62,6 @@ class Thin(Method):
     name: ClassVar[str] = "thin"
     summary: ClassVar[str] = N_("Deletes a share of the rows, at random or the most identifying first; hides names.")
     source: ClassVar[str] = "S3"
-    cost: ClassVar[CostLaw | None] = BY_ROWS
     strength: ClassVar[Strength | None] = Strength("share", "0.1, 0.3, 0.5")
     promises: ClassVar[PromiseKind] = HARDER
     prominence: ClassVar[int] = 2

@@ -8,7 +8,6 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from noren.cost_law import EVERYBODY, CostLaw
 from noren.data.categories import as_released
 from noren.data.fits import Consistent, class_sizes, consistent_customers, history_classes
 from noren.data.frames import History, Records, Table
@@ -76,10 +75,6 @@ class Classes(Measure):
     goal: ClassVar[Literal["lower", "higher"]] = "higher"
     unit: ClassVar[str] = N_("people")
     side: ClassVar[Side] = "safety"
-    cost: ClassVar[CostLaw | None] = CostLaw(
-        EVERYBODY.terms,
-        rough=N_("how long counting the customers who fit takes depends on how many fit each history"),
-    )
     part_names: ClassVar[Mapping[str, str]] = {
         "min": N_("smallest"),
         "median": N_("median"),

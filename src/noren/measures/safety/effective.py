@@ -8,7 +8,6 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
-from noren.cost_law import BY_PEOPLE, CostLaw
 from noren.data.release import Secret
 from noren.i18n import N_, _
 from noren.kernels.judging.prefix_threshold import prefix_thresholds
@@ -73,7 +72,6 @@ class Effective(Measure):
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = N_("1 if an attack was effective, else 0")
     side: ClassVar[Side] = "safety"
-    cost: ClassVar[CostLaw | None] = BY_PEOPLE
     part_names: ClassVar[Mapping[str, str]] = {
         "named": N_("named"),
         "right": N_("right"),

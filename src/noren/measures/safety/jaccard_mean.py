@@ -8,7 +8,6 @@ from typing import ClassVar, Literal
 import numpy as np
 import polars as pl
 
-from noren.cost_law import EVERYBODY, CostLaw
 from noren.data.categories import as_released
 from noren.data.frames import History
 from noren.data.item_sets import set_sides
@@ -63,7 +62,6 @@ class JaccardMean(Measure):
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = N_("similarity of sets of items, 1 if equal")
     side: ClassVar[Side] = "safety"
-    cost: ClassVar[CostLaw | None] = EVERYBODY
     part_names: ClassVar[Mapping[str, str]] = {
         "least": N_("smallest"),
         "median": N_("median"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from noren.cost_law import BY_PEOPLE, CostLaw
 from noren.data.schema import Role
 from noren.i18n import N_
 from noren.kernels.linkage.period_matching import curve_of
@@ -55,7 +54,6 @@ class MonthMatching(Measure):
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = N_("share of pseudonyms found, all periods together")
     side: ClassVar[Side] = "safety"
-    cost: ClassVar[CostLaw | None] = BY_PEOPLE
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "secret", "guess"})
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Literal
 
-from noren.cost_law import BY_PEOPLE, CostLaw
 from noren.data.frames import Table
 from noren.data.schema import Kind
 from noren.i18n import N_
@@ -54,7 +53,6 @@ class ReidRate(Measure):
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = N_("share of customers")
     side: ClassVar[Side] = "safety"
-    cost: ClassVar[CostLaw | None] = BY_PEOPLE
     accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.HISTORY, Kind.TABLE})
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "secret", "guess"})
 

@@ -9,7 +9,6 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from noren.cost_law import EVERYBODY, CostLaw
 from noren.data.fits import class_sizes
 from noren.data.frames import History
 from noren.errors import SchemaError
@@ -64,7 +63,6 @@ class Survival(Measure):
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = N_("probability")
     side: ClassVar[Side] = "safety"
-    cost: ClassVar[CostLaw | None] = EVERYBODY
     part_names: ClassVar[Mapping[str, str]] = {
         "one_attacker": N_("one attacker succeeds"),
         "any_attacker": N_("any attacker succeeds"),

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar, Literal
 
-from noren.cost_law import BY_PEOPLE, CostLaw
 from noren.data.schema import Role
 from noren.i18n import N_
 from noren.kernels.linkage.period_matching import user_matching
@@ -59,7 +58,6 @@ class UserMatching(Measure):
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = N_("share of customers found in every period")
     side: ClassVar[Side] = "safety"
-    cost: ClassVar[CostLaw | None] = BY_PEOPLE
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "secret", "guess"})
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:

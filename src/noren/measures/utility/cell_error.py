@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from noren.cost_law import BY_ROWS, CostLaw
 from noren.data.arrays import exact_values, numbers
 from noren.data.categories import as_released
 from noren.data.cells import contains, is_interval, is_set
@@ -96,7 +95,6 @@ class CellError(Measure):
         ),
     )
     side: ClassVar[Side] = "utility"
-    cost: ClassVar[CostLaw | None] = BY_ROWS
     part_names: ClassVar[Mapping[str, str]] = {
         "date": N_("date"),
         "item": N_("item"),

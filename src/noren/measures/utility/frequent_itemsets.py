@@ -8,7 +8,6 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from noren.cost_law import BY_SETS, CostLaw
 from noren.data.schema import Role
 from noren.descriptions import Headline, KeptShare
 from noren.errors import ParameterError
@@ -67,7 +66,6 @@ class FrequentItemsets(OnDraws):
             rank=1,
         ),
     )
-    cost: ClassVar[CostLaw | None] = BY_SETS
     part_names: ClassVar[Mapping[str, str]] = SPREAD | {
         "kept": N_("share kept"),
         "frequent": N_("frequent itemsets of the original"),

@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
-from noren.cost_law import BY_SETS, CostLaw
 from noren.data.schema import Role
 from noren.descriptions import KeptShare
 from noren.errors import ParameterError
@@ -72,7 +71,6 @@ class ItemSimilarity(OnDraws):
     asked: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.QUANTITY)
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = N_("distance of the similarity matrices, as a share of the original's sum; mean of three")
-    cost: ClassVar[CostLaw | None] = BY_SETS
     part_names: ClassVar[Mapping[str, str]] = SPREAD | {
         "wholesale": N_("wholesale"),
         "retail": N_("retail"),

@@ -11,7 +11,6 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field
 
-from noren.cost_law import RECONSTRUCTED, CostLaw
 from noren.data.frames import Table
 from noren.data.schema import Kind, Schema
 from noren.data.statement import Statement
@@ -89,7 +88,6 @@ class L1Precision(Measure):
     )
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "public", "exact"})
     side: ClassVar[Side] = "utility"
-    cost: ClassVar[CostLaw | None] = RECONSTRUCTED
     part_names: ClassVar[Mapping[str, str]] = {
         "perturbed": N_("with the noise"),
         "reconstructed": N_("reconstructed"),

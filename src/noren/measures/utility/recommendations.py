@@ -9,7 +9,6 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from noren.cost_law import BY_SETS, CostLaw
 from noren.data.frames import History
 from noren.data.schema import Role
 from noren.errors import ParameterError, SchemaError
@@ -37,7 +36,6 @@ class Recommendations(Measure):
     bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "public", "exact"})
     side: ClassVar[Side] = "utility"
-    cost: ClassVar[CostLaw | None] = BY_SETS
     part_names: ClassVar[Mapping[str, str]] = {"items": N_("items"), "similarity": N_("similarity")}
 
     roles: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.QUANTITY)

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from noren.cost_law import BY_PEOPLE, CostLaw
 from noren.data.schema import Role
 from noren.descriptions import Headline, KeptShare
 from noren.i18n import N_
@@ -78,7 +77,6 @@ class Rfm(OnDraws):
             rank=2,
         ),
     )
-    cost: ClassVar[CostLaw | None] = BY_PEOPLE
     keeps: ClassVar[KeptShare | None] = KeptShare(N_("RFM table"), rank=0)
 
     ranks: int = Field(default=10, ge=2, le=100, description=N_("into how many equal parts customers are ranked"))

@@ -9,7 +9,6 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from noren.cost_law import BY_ROWS, CostLaw
 from noren.data.arrays import exact_values, numbers
 from noren.data.schema import Role
 from noren.errors import ParameterError
@@ -38,7 +37,6 @@ class RowChange(Measure):
     goal: ClassVar[Literal["lower", "higher"]] = "lower"
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "secret", "exact"})
     side: ClassVar[Side] = "utility"
-    cost: ClassVar[CostLaw | None] = BY_ROWS
     role: ClassVar[Role]
     """The column that is compared."""
 
@@ -156,7 +154,6 @@ class E6(Measure):
     unit: ClassVar[str] = N_("share of rows deleted")
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "secret"})
     side: ClassVar[Side] = "utility"
-    cost: ClassVar[CostLaw | None] = BY_ROWS
     part_names: ClassVar[Mapping[str, str]] = {"share": N_("share")}
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:

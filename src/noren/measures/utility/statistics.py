@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from noren.cost_law import BY_ROWS, CostLaw
 from noren.data.schema import Role
 from noren.i18n import N_
 from noren.kernels.items.item_similarity import most_bought
@@ -67,7 +66,6 @@ class Statistics(OnDraws):
     roles: ClassVar[tuple[Role, ...]] = (Role.ITEM,)
     summary: ClassVar[str] = N_("How far sums, means, variances, extremes and best-sellers are from the original's.")
     unit: ClassVar[str] = N_("share of the top items that are no longer among the top; parts in their own units")
-    cost: ClassVar[CostLaw | None] = BY_ROWS
     part_names: ClassVar[Mapping[str, str]] = SPREAD | {
         "rows": N_("rows"),
         "items": N_("items"),

@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from noren.cost_law import BY_CELLS, CostLaw
 from noren.data.cells import is_generalised, is_interval, is_set
 from noren.data.distinct import different
 from noren.data.formats.render import value_text
@@ -71,7 +70,6 @@ class Discernibility(Measure):
     unit: ClassVar[str] = N_("pairs of rows")
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "public"})
     side: ClassVar[Side] = "utility"
-    cost: ClassVar[CostLaw | None] = BY_CELLS
     part_names: ClassVar[Mapping[str, str]] = {"classes": N_("classes"), "lost_rows": N_("lost rows")}
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
@@ -105,7 +103,6 @@ class ClassSize(Measure):
     )
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "public"})
     side: ClassVar[Side] = "utility"
-    cost: ClassVar[CostLaw | None] = BY_CELLS
     part_names: ClassVar[Mapping[str, str]] = {"classes": N_("classes"), "lost_rows": N_("lost rows")}
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
@@ -162,7 +159,6 @@ class CellLoss(Measure):
     unit: ClassVar[str] = N_("share of what was there")
     needs: ClassVar[frozenset[Need]] = frozenset({"original", "public", "secret"})
     side: ClassVar[Side] = "utility"
-    cost: ClassVar[CostLaw | None] = BY_CELLS
     of_perturbed: ClassVar[bool] = False
 
     hierarchies: Path | None = Field(

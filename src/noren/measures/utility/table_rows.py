@@ -10,7 +10,6 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field
 
-from noren.cost_law import RECONSTRUCTED, CostLaw
 from noren.data.frames import Table
 from noren.data.schema import Kind
 from noren.errors import SchemaError
@@ -45,7 +44,6 @@ class OfTables(Measure):
 
     accepts = frozenset({Kind.TABLE})
     side: ClassVar[Side] = "utility"
-    cost: ClassVar[CostLaw | None] = RECONSTRUCTED
 
     model: Literal["stated", "none", "em", "independence", "loglinear", "ml", "auto"] = Field(
         default="stated", description=N_("how to reconstruct a release by retention; none: as it stands")
