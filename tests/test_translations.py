@@ -116,3 +116,11 @@ def test_errors_speak_japanese() -> None:
         i18n.activate("en")
     assert "空" in said_so
     assert "3" in said_so
+
+
+def test_a_language_is_spoken_for_a_while_alone() -> None:
+    with i18n.speaking("ja"):
+        with i18n.speaking("en"):
+            assert i18n.active_language() == "en"
+        assert i18n.active_language() == "ja"
+    assert i18n.active_language() == "en"

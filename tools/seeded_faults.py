@@ -18,7 +18,7 @@ import tempfile
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -29,7 +29,7 @@ TIERS = {"fast": ["-m", "not slow"], "slow": ["-m", "slow or hypothesis", "--hyp
 BEGIN, END = "<!-- faults: begin -->", "<!-- faults: end -->"
 HANGS = 600
 """Seconds after which a single test counts as hanging."""
-# Written beside the copies, and loaded by pytest there: which test is running, and which failed first.
+# Written beside the copies, and loaded by pytest there: which test is running, and which failed.
 PLUGIN = """
 import os
 from pathlib import Path
@@ -42,12 +42,13 @@ def pytest_runtest_logstart(nodeid, location):
 
 def pytest_runtest_logreport(report):
     if report.failed:
-        _write("failed", report.nodeid)
+        with Path(os.environ["FAULT_NOTES"], "failed").open("a") as file:
+            print(report.nodeid, file=file)
 
 def pytest_collectreport(report):
     _write("running", report.nodeid)
     if report.failed:
-        _write("failed", report.nodeid)
+        pytest_runtest_logreport(report)
 """
 
 
@@ -138,8 +139,8 @@ class Copy:
         for old in (self.root / path).parent.glob(f"__pycache__/{path.stem}.*.pyc"):
             old.unlink()
 
-    def first_failure(self, tests: Sequence[str], options: Sequence[str]) -> str | None:
-        """Run some tests and return the first that fails or hangs; None where all pass."""
+    def failures(self, tests: Sequence[str], options: Sequence[str]) -> list[str]:
+        """Run some tests and return those that fail; one that hangs ends the run."""
         for note in ("running", "failed"):
             (self.notes / note).unlink(missing_ok=True)
         surroundings = os.environ | {
@@ -147,55 +148,52 @@ class Copy:
             "FAULT_NOTES": str(self.notes),
         }
         # the test of the faults themselves notices every one, and says nothing of the others
-        words = [".venv/bin/python", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "fault_notes"]
+        words = [".venv/bin/python", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "fault_notes"]
         words.append("--ignore=tests/test_seeded_faults.py")
         with (self.notes / "output").open("wb") as output:
             child = subprocess.Popen(
                 [*words, *options, *tests], cwd=self.root, env=surroundings, stdout=output, stderr=output,
                 start_new_session=True,
             )  # fmt: skip
+            running, failed = self.notes / "running", self.notes / "failed"
             while child.poll() is None:
                 time.sleep(0.2)
-                running = self.notes / "running"
                 if running.exists() and time.time() - running.stat().st_mtime > HANGS:
                     os.killpg(child.pid, signal.SIGKILL)
                     child.wait()
-                    return f"{running.read_text()} (hangs)"
-        failed = self.notes / "failed"
+                    return [f"{running.read_text()} (hangs)"]
         if failed.exists():
-            return failed.read_text()
-        if child.returncode not in (0, 5):  # 5: no test of this tier is there
+            return failed.read_text().splitlines()
+        if child.returncode not in (0, 5):  # 5: there is no test of this tier
             tail = (self.notes / "output").read_text(errors="replace")[-2000:]
             raise RuntimeError(f"pytest ended with {child.returncode}: {tail}")
-        return None
+        return []
 
-    def caught(self, fault: Fault, tests: Sequence[str], tier: str) -> str | None:
-        """Return the first test of a tier that fails with a fault and passes without it."""
+    def caught(self, fault: Fault, tests: Sequence[str], tier: str, passed_over: Collection[str]) -> str:
+        """Return the first test of a tier that fails with a fault; empty where all pass."""
         whole = (self.root / fault.path).read_text(encoding="utf-8")
-        options = list(TIERS[tier])
-        while True:
-            self.write(fault.path, fault.applied(whole))
-            try:
-                failed = self.first_failure(tests, options)
-            finally:
-                self.write(fault.path, whole)
-            if failed is None:
-                return None
-            test = failed.removesuffix(" (hangs)")
-            if not (self.root / test.partition("::")[0]).is_file() or not self.first_failure([test], TIERS[tier]):
-                return failed
-            print(f"{fault.id}: {test} fails without the fault, too, and is passed over", file=sys.stderr)
-            options += ["--deselect", test]
+        self.write(fault.path, fault.applied(whole))
+        try:
+            failed = self.failures(tests, ["-x", *TIERS[tier], *(f"--deselect={one}" for one in passed_over)])
+        finally:
+            self.write(fault.path, whole)
+        return failed[0] if failed else ""
 
 
-def tried(fault: Fault, copy: Copy, *, thorough: bool) -> Outcome:
-    """Return which tier catches a fault."""
+def tried(fault: Fault, copy: Copy, *, thorough: bool, passed_over: Collection[str] = ()) -> Outcome:
+    """Return which tier catches a fault; ``passed_over`` are tests that fail without it, too."""
     start = time.monotonic()
     for tier in TIERS:
-        for tests in ([one] for one in (*fault.tests, *(["tests"] if thorough else []))):
-            if test := copy.caught(fault, tests, tier):
+        for tests in (*fault.tests, *(["tests"] if thorough else [])):
+            if test := copy.caught(fault, [tests], tier, passed_over):
                 return Outcome(fault.id, tier, test, round(time.monotonic() - start))
     return Outcome(fault.id, "missed", seconds=round(time.monotonic() - start))
+
+
+def failing_anyway(found: Collection[Outcome], copy: Copy) -> set[str]:
+    """Return the tests that were said to catch a fault and fail without any."""
+    tests = sorted({one.test.removesuffix(" (hangs)") for one in found if "::" in one.test})
+    return set(copy.failures(tests, TIERS["slow"][2:])) if tests else set()
 
 
 # --- results ---------------------------------------------------------------------------------------------------------
@@ -254,18 +252,30 @@ def main() -> None:
         for number in range(min(asked.workers, len(left))):
             copies.put(Copy(Path(folder, str(number))))
 
+        passed_over: set[str] = set()
+
         def work(fault: Fault) -> None:
             copy = copies.get()
             try:
-                outcome = found[fault.id] = tried(fault, copy, thorough=asked.thorough)
+                outcome = tried(fault, copy, thorough=asked.thorough, passed_over=passed_over)
+            except RuntimeError as error:
+                print(f"{fault.id}: {error}", file=sys.stderr)
+                return
             finally:
                 copies.put(copy)
+            found[fault.id] = outcome
             print(f"{outcome.tier:<8}{fault.package:<14}{fault.id:<34}{outcome.test} ({outcome.seconds} s)", flush=True)
             if asked.json:
                 asked.json.write_text(json.dumps([asdict(one) for one in found.values()], indent=1), encoding="utf-8")
 
-        with ThreadPoolExecutor(max(asked.workers, 1)) as pool:
-            list(pool.map(work, left))
+        while left:
+            with ThreadPoolExecutor(asked.workers) as pool:
+                list(pool.map(work, left))
+            copy = copies.get()
+            failing = failing_anyway([found[one.id] for one in left if one.id in found], copy)
+            copies.put(copy)
+            passed_over |= failing
+            left = [one for one in left if one.id in found and found[one.id].test in failing]
     said = table(found)
     print(said)
     if asked.markdown:

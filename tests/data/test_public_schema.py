@@ -146,13 +146,16 @@ def test_retention_keeps_the_domains_that_its_promise_rests_on(tmp_path: Path) -
     assert b"SECRET" not in told(tmp_path / "stream")
 
 
-def test_a_statement_names_files_not_places() -> None:
+def test_a_statement_names_files_not_places(tmp_path: Path) -> None:
     single = Statement("generalize-by-count", {"k": 3, "categories": "home/SECRETUSER/cats.csv", "other": "a/b"})
     assert published_statement(single)["parameters"] == {"k": 3, "categories": "cats.csv", "other": "a/b"}
     chain = Statement.of_chain([single, Statement("thin", {"share": 0.5, "file": "/SECRETUSER/x.csv"})])
     said = json.dumps(published_statement(chain))
     assert "SECRETUSER" not in said
     assert '"file": "x.csv"' in said
+    release = Release.of_aligned(purchases(), purchases(), chain)
+    for folder in (release.save(tmp_path / "saved"), release.publish(tmp_path / "published")):
+        assert "SECRETUSER" not in (folder / "statement.json").read_text(encoding="utf-8")
 
 
 def test_the_order_of_sensitive_values_is_the_original_schemas(tmp_path: Path) -> None:

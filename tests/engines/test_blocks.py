@@ -10,6 +10,7 @@ import pytest
 
 from noren.engines import blocks
 from noren.engines.blocks import cores, map_blocks
+from noren.engines.choice import Engine, chosen_engine, using
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5, None])
@@ -83,3 +84,8 @@ def test_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: None)
     assert cores() == 1
     assert blocks.cores is cores
+
+
+def test_threads_see_the_engine_that_was_chosen_here() -> None:
+    with using(Engine("gpu")):
+        assert set(map_blocks(lambda _block: str(chosen_engine()), range(4), workers=2)) == {"gpu"}

@@ -67,6 +67,14 @@ def test_quantities_keep_their_mean() -> None:
     assert moved[3000:].mean() == pytest.approx(24, abs=1)
 
 
+def test_dates_prices_and_quantities_move_apart() -> None:
+    """None tells how far another moved: of 1,000 rows a correlation by chance has a standard deviation of 0.032."""
+    rows = history(*["ann 2010/12/15 a 100 60"] * 1000, *["ann 2010/12/15 a 100 6"] * 1001)  # the pack is 6
+    moved = Perturb(days=10, price=0.5, packs=5).protect(rows, seed=1).aligned().frame[:1000]
+    values = [moved[name].to_physical().to_numpy() for name in ("date", "price", "quantity")]
+    assert abs(np.corrcoef(values)[np.triu_indices(3, 1)]).max() < 0.15
+
+
 def test_nothing_asked_nothing_changed() -> None:
     rows = history("ann 2010/12/1 a 1.25 1", "bob 2010/12/31 b 2 24")
     release = Perturb(days=0, price=0, packs=0).protect(rows, seed=1)

@@ -111,6 +111,17 @@ def test_as_released_and_independent(small: None) -> None:
     assert len(apart.records()) == 2000
 
 
+def test_interactions_are_those_of_the_named_columns() -> None:
+    """Sex and job go together; the town is in no interaction, so it is independent of both."""
+    release = protect(people(2000), "retention", k=2, seed=1)
+    names, both = ["job", "sex", "town"], [["sex", "job"]]
+    found = reconstruct(release, "loglinear", attributes=names, interactions=both)
+    table = found.table / found.table.sum()
+    pair, town = table.sum(axis=2), table.sum(axis=(0, 1))
+    assert table == pytest.approx(pair[:, :, None] * town, abs=1e-9)
+    assert abs(pair - np.outer(pair.sum(axis=1), pair.sum(axis=0))).sum() > 0.3
+
+
 @pytest.mark.parametrize("model", ["auto", "none", "independence"])
 def test_intervals_of_every_table(small: None, model: str) -> None:
     original = people(5000)

@@ -42,6 +42,8 @@ AGES = ("quasi", [30 + i for i in range(6)])
         ({"code": ("identifier", ["A1", "A1", "A2", "A3", "A4", "A5"])}, 5),
         ({"e-mail": ("identifier", ["a@x", "a@x", "b@x", "c@x", "d@x", "e@x"])}, 5),
         ({"household_id": ("quasi", [1, 1, 2, 2, 3, 3])}, 3),
+        # two numbers of customers, the first one that of an order: the fewest people count
+        ({"customer_id": ("quasi", [1, 2, 3, 4, 5, 6]), "customer_unique_id": ("quasi", [1, 1, 2, 3, 4, 5])}, 5),
         # each row is a person
         ({"person": ("identifier", ["1", "2", "3", "4", "5", "6"])}, 6),
         ({"household_id": ("quasi", [1, 1, 2, 2, 3, 3]), "person_id": ("identifier", [1, 2, 3, 4, 5, 6])}, 6),
