@@ -44,7 +44,7 @@ from noren.work.ids import new_id
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tests.rig.cup import Rehearsal
+from tests.rig.cup import Rehearsal, set_clock
 
 FINAL = Path(__file__).resolve().parents[2] / "shared" / "data" / "pwscup2018_final_T.csv"
 CUSTOMERS, ROWS = 1_000, 89_278
@@ -107,7 +107,7 @@ class Cup:
         to = dt.datetime.fromisoformat(at.opens) + dt.timedelta(seconds=10)
         if before_end is not None:
             to = dt.datetime.fromisoformat(str(at.closes)) - dt.timedelta(seconds=before_end)
-        self.organiser.set_clock(moment(to))
+        set_clock(self.organiser, moment(to))
 
     def handed(self) -> list[Handed]:
         """Return all that was handed in."""

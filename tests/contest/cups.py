@@ -11,6 +11,10 @@ from noren.contest.by_customer import ByCustomer
 from noren.contest.lots import commitment
 from noren.contest.receipts import SigningKey
 from noren.contest.rulebook import Rulebook, preset
+from noren.contest.standings import Board, board
+from noren.contest.state import fold, fold_until
+from noren.contest.store.database import ContestStore
+from noren.contest.store.jobs import Job
 from noren.work.chain import Entry, Said, next_entry
 
 SALT = bytes(range(32))
@@ -204,3 +208,20 @@ def finished(cup: Cup) -> Cup:
     cup.on("results")
     cup.say("revealed", "clock", salt=SALT.hex())
     return cup
+
+
+def board_at(entries: Sequence[Entry], round_: str, now: str, *, everything: bool = False) -> Board:
+    """Return the board of a round that may be shown at a moment: live, frozen, or final."""
+    contest = fold(entries)
+    if contest.has_results(now):
+        return board(contest, round_, now, kind="final")
+    frozen = [one.frozen_from for one in contest.phases if one.round == round_ and one.frozen_from]
+    since = min((one for one in frozen if one <= now and not everything), default=None)
+    if since is not None:
+        return board(fold_until(entries, since), round_, since, kind="frozen")
+    return board(contest, round_, now, everything=everything)
+
+
+def unfinished(store: ContestStore, contest: str) -> list[Job]:
+    """Return the jobs of a contest that wait or run."""
+    return [job for job in store.jobs.of(contest) if not job.state.is_over]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from tests.contest.cups import unfinished
 
 import noren.api as api
 from noren.contest.archive import export
@@ -80,7 +81,7 @@ class Played:
 
     def judge(self) -> None:
         """Judge all that waits, in this process."""
-        for job in self.arena.store.jobs.unfinished(CUP):
+        for job in unfinished(self.arena.store, CUP):
             order = self.judges.order_of(job)
             if order is None or order.kind == "targets":
                 continue
@@ -121,7 +122,7 @@ class Played:
         return next(one.id for one in contest.targets["final"].values() if one.team == own)
 
     def _make_targets(self) -> None:
-        job = next(one for one in self.arena.store.jobs.unfinished(CUP) if one.kind == "targets")
+        job = next(one for one in unfinished(self.arena.store, CUP) if one.kind == "targets")
         order = self.judges.order_of(job)
         assert order is not None
         contents = []

@@ -14,6 +14,7 @@ from typing import Any
 import argon2
 import pytest
 from fastapi.testclient import TestClient
+from tests.contest.cups import unfinished
 from tests.contest.judging_cases import Case, made
 
 from noren.contest.app import make_app
@@ -124,7 +125,8 @@ class Served:
     def judge(self) -> None:
         """Do all that is due and all that waits."""
         self.judges.tick()
-        while waiting := [job for job in self.arena.store.jobs.unfinished() if job.queue == "judge"]:
+        store = self.arena.store
+        while waiting := [job for one in store.contests() for job in unfinished(store, one) if job.queue == "judge"]:
             for job in waiting:
                 order = self.judges.order_of(job)
                 if order is not None:

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from tests.contest.cups import board_at, unfinished
 from tests.contest.played import CUP, Played, once_played
 
 from noren.contest.acts import RefusedError
 from noren.contest.archive import export, import_archive, open_archive, read_log
 from noren.contest.arena import Arena
 from noren.contest.desk import Desk, Role, Who
-from noren.contest.standings import board_at
 from noren.contest.state import fold
 from noren.errors import FileError, NorenError
 from noren.work.chain import BrokenChainError
@@ -141,7 +141,7 @@ def test_a_contest_moves_to_a_server_with_its_key(played: Played, tmp_path: Path
         organiser = moved.store.accounts.enter("olga", "correct horse battery")
         assert desk.role(Who(organiser), state) == Role.ORGANISER
         # what waited for the judge waits there
-        assert [job.submission for job in moved.store.jobs.unfinished(CUP)] == [one.id for one in state.unjudged()]
+        assert [job.submission for job in unfinished(moved.store, CUP)] == [one.id for one in state.unjudged()]
         assert len(state.unjudged()) == 1
     finally:
         moved.close()

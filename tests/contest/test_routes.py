@@ -23,6 +23,8 @@ from tests.contest.route_table import (
 )
 from tests.contest.served import PASSWORD, Person, Served, awaited
 
+from noren.contest.store.tables import accounts
+
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 REASON = {"reason": ""}  # whoever may do it is told that a reason is wanting (422), and nothing changes
 
@@ -44,7 +46,8 @@ class Stage:
         self.people["org"] = served.organiser()
         for name in ("stranger", "red", "blue", "other"):
             self.people[name] = served.person(name)
-        served.arena.store.accounts.change(self.people["other"].account, is_organiser=True)
+        with served.arena.store.engine.begin() as database:
+            database.execute(accounts.update().where(accounts.c.login == "other").values(is_organiser=True))
 
     def _contests(self) -> None:
         served, organiser, people = self.served, self.people["org"], self.people

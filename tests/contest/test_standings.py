@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.contest.cups import DAYS, Cup, finished, three_teams, tried
+from tests.contest.cups import DAYS, Cup, board_at, finished, three_teams, tried
 
 from noren.contest.rulebook import preset
-from noren.contest.standings import Status, board, board_at, ranks
+from noren.contest.standings import Status, board, ranks
 from noren.contest.state import fold
 
 _END = "2026-04-09T00:00:00.000000+00:00"

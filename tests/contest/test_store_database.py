@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import pytest
 import sqlalchemy as sa
 from tests.conftest import PATIENCE
+from tests.contest.cups import unfinished
 from tests.studio.conftest import until
 
 from noren.contest.store.database import ContestStore, LostJobError, UnknownContestError
@@ -75,7 +76,7 @@ def test_a_change_that_fails_leaves_neither_entries_nor_jobs(store: ContestStore
     with pytest.raises(RuntimeError):
         fail()
     assert len(store.entries("cup")) == 1
-    assert store.jobs.unfinished() == []
+    assert store.jobs.of("cup") == []
 
 
 def test_contests_have_names_of_their_own(store: ContestStore) -> None:
@@ -133,7 +134,7 @@ def test_who_is_killed_in_a_change_leaves_nothing_and_holds_nobody_up(store: Con
     log = store.entries("cup")
     verify(log)
     assert [entry.kind for entry in log] == ["created", "flagged"]
-    assert store.jobs.unfinished() == []
+    assert store.jobs.of("cup") == []
 
 
 def test_a_result_counts_only_from_whoever_holds_the_job(store: ContestStore) -> None:
@@ -175,7 +176,7 @@ def test_jobs_say_where_they_stand(store: ContestStore) -> None:
     took = store.jobs.durations("release")
     assert len(took) == 1
     assert took[0] > 86_400
-    assert [job.id for job in store.jobs.unfinished("cup")] == [*names[1:], other]
+    assert [job.id for job in unfinished(store, "cup")] == [*names[1:], other]
 
 
 def test_a_lost_worker_is_told_of_in_the_readers_language(address: str) -> None:
@@ -186,8 +187,8 @@ def test_a_lost_worker_is_told_of_in_the_readers_language(address: str) -> None:
         assert store.jobs.has(change.connection, "cup", "release", {"round": "final"})
         assert not store.jobs.has(change.connection, "cup", "release", {"round": "first"})
     assert store.jobs.queue.claim(["judge"], "ann") is not None
-    until(lambda: store.jobs.queue.claim(["judge"], "bob") is None and store.jobs.given_up("cup"), "it is given up")
-    (found,) = store.jobs.given_up("cup")
+    until(lambda: store.jobs.queue.claim(["judge"], "bob") is None and not unfinished(store, "cup"), "it is given up")
+    (found,) = store.jobs.of("cup")
     assert (found.id, found.state, found.error) == (job, State.INTERRUPTED, LOST)
     assert store.jobs.at_work() == 0
     assert not store.jobs.retry("other", job)
@@ -224,7 +225,7 @@ def test_secrets_are_kept_encrypted_under_one_key(store: ContestStore, address: 
     store.create("cup", log, organiser=person.id, secrets={"lots": salt})
     assert store.secrets.get("cup", "lots") == salt
     assert store.secrets.get("cup", "other") is None
-    assert store.organisers.of("cup") == [person.id]
+    assert store.organisers.has("cup", person.id)
     hook = store.hooks.add("cup", "https://example.org/x", salt)
     assert store.hooks.of("cup") == [hook]
     assert store.hooks.hook(hook.id) == hook

@@ -27,6 +27,7 @@ from tests.rig.processes import Hall
 from tests.rig.recomputed import GuessMade, Line, final_table
 
 from noren.contest.client import Client, sign_up
+from noren.contest.connection import path_of
 from noren.contest.entrance import first_code
 from noren.contest.phases import moment, planned_phases
 from noren.contest.receipts import misfits, receipt_from
@@ -147,6 +148,11 @@ class Rehearsal:
         return self._organiser
 
 
+def set_clock(organiser: Client, to: str) -> None:
+    """Move the clock of a rehearsal."""
+    organiser.connection.send("POST", path_of("clock"), {"to": to}, again=True)
+
+
 class _Cup:
     """One cup, from registration to results."""
 
@@ -204,7 +210,7 @@ class _Cup:
     def _move_to(self, phase: str) -> None:
         phases = {one["id"]: one for one in self.organiser.contest(self.contest)["phases"]}
         at = dt.datetime.fromisoformat(phases[phase]["opens"]) + dt.timedelta(minutes=1)
-        self.organiser.set_clock(moment(at))
+        set_clock(self.organiser, moment(at))
 
     def _has_targets(self, round_: str) -> bool:
         rounds = {one["id"]: one for one in self.organiser.contest(self.contest)["rounds"]}

@@ -185,10 +185,6 @@ class Client:
         """Leave one's team."""
         self._change(contest, "leave", {})
 
-    def new_code(self, contest: str) -> str:
-        """Return another code for one's team."""
-        return str(self._change(contest, "team/code", {})["code"])
-
     def data(self, contest: str, round_: str, out: Path, progress: Progress = silent) -> int:
         """Write the data of a round to a file."""
         return self.connection.download(path_of("contests", contest, "rounds", round_, "data"), out, progress)
@@ -333,10 +329,6 @@ class Client:
     def flags(self, contest: str) -> list[dict[str, Any]]:
         """Return files of different teams that are nearly the same."""
         return list(self.connection.get(path_of("contests", contest, "flags")))
-
-    def set_clock(self, to: str) -> str:
-        """Move the clock of a rehearsal forward, and return its time."""
-        return str(self.connection.send("POST", path_of("clock"), {"to": to}, again=True)["now"])
 
     def _change(self, contest: str, what: str, content: Mapping[str, Any]) -> Any:
         return self.connection.send("POST", path_of("contests", contest, *what.split("/")), dict(content))

@@ -80,10 +80,6 @@ class Matrix:
     teams: tuple[str, ...]
     cells: tuple[Cell, ...]
 
-    def cell(self, attacker: str, target: str) -> Cell | None:
-        """Return the cell of two teams; None where nobody guessed."""
-        return next((one for one in self.cells if (one.attacker, one.target) == (attacker, target)), None)
-
     def as_dict(self) -> dict[str, Any]:
         """Return the table as plain data."""
         return {"teams": list(self.teams), "cells": [one.as_dict() for one in self.cells]}

@@ -15,12 +15,11 @@ from typing import Any, Literal
 
 from noren.contest.phases import PhaseKind
 from noren.contest.rulebook import Rulebook
-from noren.contest.state import Contest, Submission, Target, Team, fold, fold_until
+from noren.contest.state import Contest, Submission, Target, Team
 from noren.i18n import _
 from noren.judgement.evidence import Facts, Tried
 from noren.judgement.judging import judge
 from noren.judgement.verdict import Verdict
-from noren.work.chain import Entry
 
 __all__ = [
     "Board",
@@ -30,7 +29,6 @@ __all__ = [
     "TermValue",
     "attack_names",
     "board",
-    "board_at",
     "counting_entry",
     "guesses_against",
     "house_values",
@@ -183,22 +181,6 @@ class Board:
 
 
 # --- boards ----------------------------------------------------------------------------------------------------------
-
-
-def board_at(entries: Sequence[Entry], round_: str, now: str, *, everything: bool = False) -> Board:
-    """Return the board of a round that may be shown at a moment: live, frozen, or final.
-
-    ``everything`` is for the organiser: never frozen, and nothing kept back.
-    """
-    contest = fold(entries)
-    if contest.has_results(now):
-        return board(contest, round_, now, kind="final")
-    frozen = [
-        one.frozen_from for one in contest.phases if one.round == round_ and one.frozen_from and one.frozen_from <= now
-    ]
-    if frozen and not everything:
-        return board(fold_until(entries, min(frozen)), round_, min(frozen), kind="frozen")
-    return board(contest, round_, now, everything=everything)
 
 
 def board(contest: Contest, round_: str, now: str, *, kind: BoardKind = "live", everything: bool = False) -> Board:

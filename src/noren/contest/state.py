@@ -338,7 +338,7 @@ def _received(contest: Contest, entry: Entry) -> None:
         position=entry.position,
         entry=entry.digest,
         target=said.get("target"),
-        account=said.get("account", ""),
+        account=said["account"],
     )
 
 

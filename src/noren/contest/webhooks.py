@@ -37,7 +37,7 @@ from noren.work.chain import Entry
 from noren.work.queue import Claim, State, clock_of
 
 __all__ = [
-    "SIGNATURE", "TOLD", "Postman", "UndeliveredError", "check_address", "deliver", "is_outside", "is_signed",
+    "SIGNATURE", "TOLD", "Postman", "UndeliveredError", "check_address", "deliver", "is_outside",
     "orders_for", "signature",
 ]  # fmt: skip
 
@@ -46,7 +46,6 @@ TOLD: Final = ("release-judged", "targets-published", "results")
 SIGNATURE: Final = "X-Noren-Signature"
 _SECONDS = 10.0
 """How long one delivery may take: less than a lease of the queue."""
-_OLDEST = 300.0
 _AGAIN: Final = (30.0, 120.0, 600.0, 3600.0, 3600.0)
 """Seconds until a message is tried again; after the last it is given up."""
 
@@ -82,14 +81,6 @@ def signature(secret: bytes, moment: int, body: bytes) -> str:
     """
     made = hmac.new(secret, f"{moment}.".encode() + body, hashlib.sha256).hexdigest()
     return f"t={moment},v1={made}"
-
-
-def is_signed(secret: bytes, given: str, body: bytes, now: float, oldest: float = _OLDEST) -> bool:
-    """Tell whether a signature is ours and not old; for whoever receives messages."""
-    moment = given.partition(",")[0].removeprefix("t=")
-    if not (moment.isascii() and moment.isdigit() and len(moment) <= 12) or abs(now - int(moment)) > oldest:
-        return False
-    return hmac.compare_digest(given.encode(), signature(secret, int(moment), body).encode())
 
 
 # --- to whom ---------------------------------------------------------------------------------------------------------

@@ -100,10 +100,6 @@ class Work:
         self.runner.start()
         self._tending.start()
 
-    def wake(self) -> None:
-        """Look for work now."""
-        self.runner.wake()
-
     def close(self) -> None:
         """Take no more jobs and stop those under way; others, or this one later, do them again."""
         self._closed.set()

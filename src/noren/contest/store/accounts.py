@@ -1,6 +1,6 @@
 """Who people are: accounts with passwords, sessions of browsers, tokens of programs, and who organises what.
 
-Of sessions and tokens only digests are kept. An account that is disabled has neither, from that moment on.
+Of sessions and tokens only digests are kept.
 """
 
 from __future__ import annotations
@@ -43,7 +43,6 @@ class Account:
     name: str
     is_organiser: bool
     created: str
-    disabled: str | None
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ class Accounts:
     def add(self, login: str, name: str, password: str, *, is_organiser: bool = False) -> Account:
         """Add a person."""
         known, name = checked_login(login), checked_name(name)
-        account = Account(new_id(), known, name, is_organiser, now(), None)
+        account = Account(new_id(), known, name, is_organiser, now())
         try:
             with self._engine.begin() as database:
                 database.execute(accounts.insert().values(**account.__dict__, password_hash=hashed(password)))
@@ -80,10 +79,6 @@ class Accounts:
         """Return the person of a login."""
         return self._one(accounts.c.login == folded(login))
 
-    def by_id(self, account: str) -> Account | None:
-        """Return a person."""
-        return self._one(accounts.c.id == account)
-
     def all(self) -> list[Account]:
         """Return everybody, the oldest first."""
         with self._engine.connect() as database:
@@ -94,7 +89,7 @@ class Accounts:
         with self._engine.connect() as database:
             row = database.execute(accounts.select().where(accounts.c.login == folded(login))).first()
         right = is_right(None if row is None else row.password_hash, password)
-        return _account(row) if row is not None and right and row.disabled is None else None
+        return _account(row) if row is not None and right else None
 
     def change_password(self, account: str, password: str) -> None:
         """Set another password; whoever was logged in by the old one is so no longer."""
@@ -102,23 +97,6 @@ class Accounts:
         with self._engine.begin() as database:
             database.execute(accounts.update().where(accounts.c.id == account).values(password_hash=kept))
             database.execute(sessions.delete().where(sessions.c.account == account))
-
-    def change(self, account: str, *, is_organiser: bool) -> None:
-        """Say whether a person may create contests."""
-        with self._engine.begin() as database:
-            database.execute(accounts.update().where(accounts.c.id == account).values(is_organiser=is_organiser))
-
-    def disable(self, account: str) -> None:
-        """Let a person in no more; what the log says of them stays."""
-        with self._engine.begin() as database:
-            asked = accounts.update().where(accounts.c.id == account, accounts.c.disabled.is_(None))
-            database.execute(asked.values(disabled=now()))
-            database.execute(sessions.delete().where(sessions.c.account == account))
-
-    def enable(self, account: str) -> None:
-        """Let a person in again."""
-        with self._engine.begin() as database:
-            database.execute(accounts.update().where(accounts.c.id == account).values(disabled=None))
 
     def _one(self, condition: sa.ColumnElement[bool]) -> Account | None:
         with self._engine.connect() as database:
@@ -143,7 +121,7 @@ class Sessions:
         asked = (
             sa.select(accounts)
             .join(sessions, sessions.c.account == accounts.c.id)
-            .where(sessions.c.digest == digest, sessions.c.until >= now(), accounts.c.disabled.is_(None))
+            .where(sessions.c.digest == digest, sessions.c.until >= now())
         )
         with self._engine.connect() as database:
             row = database.execute(asked).first()
@@ -176,15 +154,13 @@ class Tokens:
         return token, text
 
     def owner(self, text: str) -> tuple[Token, Account] | None:
-        """Return the token of a text and whose it is, unless it is revoked or they are disabled."""
+        """Return the token of a text and whose it is, unless it is revoked."""
         digest = _digest(text)
         with self._engine.connect() as database:
             row = database.execute(tokens.select().where(tokens.c.digest == digest)).first()
             if row is None or not hmac.compare_digest(row.digest, digest) or row.revoked is not None:
                 return None
             person = database.execute(accounts.select().where(accounts.c.id == row.account)).one()
-        if person.disabled is not None:
-            return None
         self._note_use(row)
         return _token(row), _account(person)
 
@@ -220,12 +196,6 @@ class Organisers:
             with self._engine.begin() as database:
                 database.execute(organisers.insert().values(contest=contest, account=account))
 
-    def remove(self, contest: str, account: str) -> None:
-        """Let a person organise a contest no more."""
-        at = organisers.c
-        with self._engine.begin() as database:
-            database.execute(organisers.delete().where(at.contest == contest, at.account == account))
-
     def has(self, contest: str, account: str) -> bool:
         """Tell whether a person organises a contest."""
         at = organisers.c
@@ -233,25 +203,13 @@ class Organisers:
             asked = organisers.select().where(at.contest == contest, at.account == account)
             return database.execute(asked).first() is not None
 
-    def of(self, contest: str) -> list[str]:
-        """Return who organises a contest."""
-        asked = sa.select(organisers.c.account).where(organisers.c.contest == contest).order_by(organisers.c.account)
-        with self._engine.connect() as database:
-            return list(database.execute(asked).scalars())
-
-    def contests(self, account: str) -> list[str]:
-        """Return what a person organises."""
-        asked = sa.select(organisers.c.contest).where(organisers.c.account == account).order_by(organisers.c.contest)
-        with self._engine.connect() as database:
-            return list(database.execute(asked).scalars())
-
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _account(row: Any) -> Account:
-    return Account(row.id, row.login, row.name, row.is_organiser, row.created, row.disabled)
+    return Account(row.id, row.login, row.name, row.is_organiser, row.created)
 
 
 def _token(row: Any) -> Token:

@@ -68,16 +68,6 @@ class Jobs:
         at = jobs.c
         return self._some(at.contest == contest, *([] if submission is None else [at.submission == submission]))
 
-    def unfinished(self, contest: str | None = None) -> list[Job]:
-        """Return the jobs that wait or run."""
-        at, open_states = jobs.c, [str(State.WAITING), str(State.RUNNING)]
-        return self._some(at.state.in_(open_states), *([] if contest is None else [at.contest == contest]))
-
-    def given_up(self, contest: str) -> list[Job]:
-        """Return the jobs that failed for good, or were begun too often by workers that were lost."""
-        over = [str(State.FAILED), str(State.INTERRUPTED)]
-        return self._some(jobs.c.contest == contest, jobs.c.state.in_(over))
-
     def place(self, job: str) -> int | None:
         """Return how many wait in the same queue before a job; None where it waits no longer."""
         mine, other = jobs.alias(), jobs.c

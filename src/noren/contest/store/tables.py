@@ -59,7 +59,6 @@ accounts = sa.Table(
     sa.Column("password_hash", sa.Text, nullable=False),
     sa.Column("is_organiser", sa.Boolean, nullable=False),
     sa.Column("created", sa.String(32), nullable=False),
-    sa.Column("disabled", sa.String(32)),
 )
 sessions = sa.Table(
     "sessions",

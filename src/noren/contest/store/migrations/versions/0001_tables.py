@@ -25,7 +25,6 @@ def upgrade() -> None:
         sa.Column("password_hash", sa.Text(), nullable=False),
         sa.Column("is_organiser", sa.Boolean(), nullable=False),
         sa.Column("created", sa.String(length=32), nullable=False),
-        sa.Column("disabled", sa.String(length=32), nullable=True),
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("login"),
     )
