@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 # Properties are tried on the same examples everywhere, on more of them in the slow tier; `--hypothesis-profile default`
 # looks for new ones.
-for profile, examples in {"fast": 10, "thorough": 40}.items():
+for profile, number in {"fast": 10, "thorough": 40}.items():
     settings.register_profile(
         profile,
         derandomize=True,
         deadline=None,
-        max_examples=examples,
+        max_examples=number,
         suppress_health_check=[HealthCheck.function_scoped_fixture],
     )
 settings.load_profile("fast")
