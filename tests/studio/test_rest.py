@@ -59,7 +59,7 @@ interface = schemathesis.openapi.from_dict(described())
 
 
 @interface.parametrize()
-@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None)
+@settings(max_examples=settings().max_examples // 5, suppress_health_check=list(HealthCheck), database=None)
 def test_every_answer_is_promised(case: Any, stranger: httpx.Client) -> None:
     answer = case.call(
         base_url=str(stranger.base_url).rstrip("/"),
