@@ -1,10 +1,13 @@
-"""The cluster that the tests run on: a master and two workers of their own; NOREN_TEST_SPARK names another engine."""
+"""Spark for the tests: two threads of this machine, so that processes of tests run side by side.
+
+NOREN_TEST_SPARK names another engine, such as a cluster's master. ``test_lost_workers`` starts a master and workers.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +17,27 @@ from noren.errors import ParameterError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+FAST = "test_a_release_is_that_of_one_machine"
+"""The one test on Spark that is in the fast tier."""
+SMALL = {
+    "spark.driver.memory": "512m",
+    "spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.shuffle.partitions": "3",
+}
+"""What makes Spark quick on a few hundred rows: little compiling, few parts."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what asks for Java, directly or by a session on Spark."""
+    for item in items:
+        if item.path.parent == Path(__file__).parent and "java" in getattr(item, "fixturenames", ()):
+            item.add_marker("spark")
+            if item.name != FAST:
+                item.add_marker("slow")
 
 
 @pytest.fixture(scope="session")
@@ -28,13 +52,12 @@ def java() -> None:
 @pytest.fixture(scope="session")
 def master(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the cluster."""
-    with ExitStack() as stack:
-        address = os.environ.get("NOREN_TEST_SPARK")
-        if address is None:
-            from tests.cluster.standalone import Standalone
-
-            address = stack.enter_context(Standalone(tmp_path_factory.mktemp("cluster"))).address
-        yield address
+    folder = tmp_path_factory.mktemp("spark")
+    settings = SMALL | {"spark.local.dir": folder / "scratch", "spark.sql.warehouse.dir": folder / "warehouse"}
+    (folder / "spark-defaults.conf").write_text("".join(f"{name} {value}\n" for name, value in settings.items()))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_CONF_DIR", str(folder))
+        yield os.environ.get("NOREN_TEST_SPARK", "local[2]")
 
 
 @pytest.fixture(scope="session")

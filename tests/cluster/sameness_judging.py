@@ -25,7 +25,6 @@ class Judged:
     """A release that lies on a cluster beside its original, and the same on one machine."""
 
     def __init__(self, original: Records, release: Release, spark: SparkSession, tmp_path: Path) -> None:
-        spark.conf.set("spark.sql.shuffle.partitions", "3")  # the data are small
         self.folder = tmp_path
         release.save(tmp_path / "judged")
         self.spark, self.original, self.release = spark, original, Release.load(tmp_path / "judged")

@@ -42,7 +42,6 @@ def files(tmp_path: Path) -> tuple[Rulebook, Path, Path]:
 
 
 def test_a_cluster_writes_the_same_entry_of_the_log(master: str, spark: SparkSession, tmp_path: Path) -> None:
-    spark.conf.set("spark.sql.shuffle.partitions", "3")
     book = files(tmp_path / "case")
     alone = score_release(*book)
     heard: list[list[Step]] = []

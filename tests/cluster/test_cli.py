@@ -1,11 +1,12 @@
 """The commands on a cluster: the same answers as on one machine."""
 
-import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import noren as package
+from noren.data.release import Release
 
 SCHEMA = ("--schema", "sample")
 
@@ -22,27 +23,40 @@ def original(tmp_path: Path) -> Path:
     return folder
 
 
-def test_protect_attack_measure_and_digest(spark, master: str, noren, original: Path, tmp_path: Path) -> None:
-    method = ("--method", "generalize-by-count", "--k", 3, "--seed", 1)
+METHOD = ("--method", "generalize-by-count", "--k", 3, "--seed", 1)
+
+
+def protected(noren: Any, original: Path, release: Path, engine: str) -> list[Any]:
+    """Protect by the command line, and return what it says of the release, and the digest of its rows."""
+    done = noren("protect", original, *SCHEMA, *METHOD, "--engine", engine, "--out", release, "--json")
+    assert done.code == 0, done.err
+    told = ("original_rows", "public_rows", "deleted_rows", "added_rows", "promise", "notes")
+    return [*(done.json[key] for key in told), noren("digest", release).out]
+
+
+def test_a_release_is_that_of_one_machine(master: str, noren, original: Path, tmp_path: Path) -> None:
+    together = protected(noren, original, tmp_path / "cluster", master)
+    assert together == protected(noren, original, tmp_path / "alone", "local")
+    lines = [sorted(Release.load(tmp_path / name).public.lines()) for name in ("cluster", "alone")]
+    assert lines[0] == lines[1]
+
+
+def test_attack_measure_and_digest(spark, master: str, noren, original: Path, tmp_path: Path) -> None:
     told = {}
     for engine, name in ((master, "cluster"), ("local", "alone")):
         release, guesses = tmp_path / name, tmp_path / f"{name}-guesses"
-        done = noren("protect", original, *SCHEMA, *method, "--engine", engine, "--out", release, "--json")
-        assert done.code == 0, done.err
-        made = json.loads(done.out)
-        rows = [made[key] for key in ("original_rows", "public_rows", "deleted_rows", "added_rows", "promise", "notes")]
-        digest = noren("digest", release).out
+        digest = protected(noren, original, release, engine)[-1]
         found = noren(
             "attack", original, release, *SCHEMA, "--with", "jaccard", "--engine", engine, "--out", guesses, "--json"
         )
         assert found.code == 0, found.err
-        named = json.loads(found.out)["results"]["jaccard"]["named"]
+        named = found.json["results"]["jaccard"]["named"]
         score = noren("measure", original, release, *SCHEMA, "--with", "cell-error", "--engine", engine, "--json")
         assert score.code == 0, score.err
-        told[name] = (rows, digest, named, round(json.loads(score.out)["results"]["cell-error"]["value"], 9))
+        told[name] = digest, named, round(score.json["results"]["cell-error"]["value"], 9)
     assert told["cluster"] == told["alone"]
     again = noren("digest", tmp_path / "cluster", "--engine", master, "--json")
-    assert json.loads(again.out)["digest"] == told["alone"][1].strip()
+    assert again.json["digest"] == told["alone"][0].strip()
     rate = noren(
         "measure", original, tmp_path / "cluster", *SCHEMA, "--with", "reid-rate", "--engine", master,
         "--guess", tmp_path / "cluster-guesses",
