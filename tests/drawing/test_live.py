@@ -90,6 +90,8 @@ def test_before_and_after_share_their_axes() -> None:
     panels = live(paired_histogram(AGES))["panels"]
     assert [[row["value"] for row in rows(panel)] for panel in panels] == [[1, 4, 5], [2, 4.5, 3]]
     assert [panel["encoding"]["y"]["scale"]["domain"] for panel in panels] == [[0, 5], [0, 5]]
+    higher = live(paired_histogram(AGES | {"released": [2, 9, 3]}))["panels"]
+    assert [panel["encoding"]["y"]["scale"]["domain"] for panel in higher] == [[0, 9], [0, 9]]
     assert panels[0]["title"] == "original"
     assert panels[1]["title"] == "released (5.0% of the rows not said)"
     assert panels[0]["encoding"]["x"]["axis"]["title"] == "age, bars of 5"

@@ -4,7 +4,7 @@ import pytest
 
 from noren.judgement.evidence import Facts, Tried
 from noren.judgement.judging import judge
-from noren.judgement.place import Place, far_beyond, worth_a_choice
+from noren.judgement.place import Place, far_beyond, over_runs, worth_a_choice
 from noren.judgement.rule import rule_named
 from noren.judgement.sentences import besides, far_sentence, frontier_sentence, headline_sentence, outcome_words
 from noren.judgement.verdict import Verdict
@@ -29,6 +29,11 @@ def test_nothing_that_names_nearly_everybody_is_worth_a_choice() -> None:
 @pytest.mark.parametrize(("rule", "far"), [("public", [RAW, FOUR]), ("partner", [RAW]), ("inside", [RAW])])
 def test_what_is_broken_at_more_than_twice_the_tolerance_is_far(rule: str, far: list[Place]) -> None:
     assert [one for one in (RAW, FOUR, FIVE, WORSE) if far_beyond(one, rule_named(rule))] == far
+
+
+def test_several_runs_are_the_worst_verdict_the_mean_use_and_the_highest_risk() -> None:
+    assert over_runs([FIVE, FOUR, SIX]) == Place(label="k = 4", word="broken", use=0.6, risk=0.25)
+    assert over_runs([SIX, Place(label="k = 6", word="untried")]) == SIX.model_copy(update={"word": "untried"})
 
 
 def test_what_is_not_drawn_is_one_sentence() -> None:

@@ -13,6 +13,7 @@ from tests.conftest import NO_PUBLISHED_DATA
 from tests.papers.conftest import SHARED, few_members
 
 import noren
+from noren.data.frames import History
 from noren.data.reading import read
 from noren.data.release import Release, Secret
 from noren.errors import FileError, ParameterError
@@ -55,6 +56,19 @@ def test_every_text_is_drafted_in_both_languages() -> None:
         places = [set(re.findall(r"\{(\w+)\}", draft[language])) for language in LANGUAGES]
         assert places[0] == places[1], key
         assert all(draft.values()), key
+
+
+@pytest.mark.parametrize(
+    ("methods", "only"),
+    [
+        (["pseudonymize"], True),
+        (["monthly-pseudonyms"], True),
+        (["thin", "monthly-pseudonyms"], False),
+        (["thin"], False),
+    ],
+)
+def test_a_chain_that_does_more_is_not_pseudonymised_only(shop: History, methods: list[str], only: bool) -> None:
+    assert is_pseudonymised_only(noren.protect(shop, methods, seed=1)) is only
 
 
 def test_what_japan_s_law_asks_a_maker_to_publish(case: Callable[..., Case]) -> None:

@@ -184,6 +184,14 @@ def test_deleted_and_generalised_rows_are_marked(text: str, page: Page, outcomes
     assert ";<wbr>" in text
 
 
+def test_whose_pseudonym_is_whose_can_be_left_out(history: History, outcomes: list[Outcome]) -> None:
+    pages = (report_html(history, outcomes, pseudonyms=each) for each in (True, False))
+    shown, hidden = (re.findall(r'class="pseudonym"[^>]*>([^<]*)<', page) for page in pages)
+    assert len(shown) == len(hidden) > 0
+    assert all(re.fullmatch(r"\d+", said) for said in shown)
+    assert set(hidden) == {"–"}
+
+
 def test_statement_and_commands(page: Page) -> None:
     commands = " ".join(page.inside("span"))
     assert "--method generalize-by-count --k 3 --suppress-cells --seed SEED --out release/" in commands

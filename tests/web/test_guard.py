@@ -23,6 +23,7 @@ from noren.i18n import active_language
 from noren.studio.app import BOUNDS
 from noren.studio.store import Store
 from noren.web.bodies import BodyError, Patience, bounded
+from noren.web.cookies import keep_session
 from noren.web.guard import CONTENT_POLICY, Guard
 from noren.web.login import Login
 from noren.web.settings import Settings
@@ -187,6 +188,13 @@ class TestHeaders:
         cookie = person.get("/").headers["set-cookie"]
         assert "HttpOnly" in cookie
         assert "SameSite=Strict" in cookie
+
+    @pytest.mark.parametrize("secure", [False, True])
+    def test_nor_is_that_of_a_session_that_was_opened(self, secure: bool) -> None:
+        answer, request = JSONResponse({}), Request({"type": "http", "state": {"secure": secure}})
+        keep_session(answer, request, "s")
+        kept = "noren_session=s; HttpOnly; Max-Age=1209600; Path=/; SameSite=strict"
+        assert answer.headers["set-cookie"] == kept + ("; Secure" if secure else "")
 
     @pytest.mark.parametrize(
         ("wish", "cookie", "spoken"),
