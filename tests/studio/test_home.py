@@ -53,6 +53,15 @@ def heading(answer: Any) -> str:
     return found[1]
 
 
+def test_the_name_of_a_project_is_no_html(quiet: TestClient) -> None:
+    project = store_of(quiet).add_project("<b onclick=x>Shop</b>", {})
+    for address in ("/", f"/projects/{project.id}/data"):
+        page = quiet.get(address)
+        assert page.status_code == 200
+        assert "<b onclick" not in page.text
+        assert "&lt;b onclick=x&gt;Shop&lt;/b&gt;" in page.text
+
+
 # --- what it tells -----------------------------------------------------------------------------------------
 
 
