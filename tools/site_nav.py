@@ -39,7 +39,7 @@ PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("API", ("api.md",)),
     ("Compare", ("comparison.md",)),
     ("Legal", ("legal.md",)),
-    ("Contributing", ("contributing.md", "architecture.md", "changelog.md")),
+    ("Contributing", ("contributing.md", "testing.md", "architecture.md", "changelog.md")),
     ("日本語", ("ja",)),
 )
 LAST = ("Contributing", "日本語")
