@@ -39,9 +39,9 @@ settings.load_profile("fast")
 
 
 def examples(number: int) -> settings:
-    """Try a property on ``number`` examples in the slow tier, on a fifth of them (at least 10) in the fast one."""
+    """Try a property on ``number`` examples in the slow tier, on a fifth of them (at least 3) in the fast one."""
     thorough = settings().max_examples >= settings.get_profile("thorough").max_examples
-    return settings(max_examples=number if thorough else max(10, number // 5))
+    return settings(max_examples=number if thorough else max(3, number // 5))
 
 
 QUIET_BROWSER = [

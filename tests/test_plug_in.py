@@ -303,6 +303,7 @@ class TestWhatComesOut:
         assert "long-first" in page
 
 
+@pytest.mark.slow
 def test_a_whole_study_by_the_command_line(tmp_path: Path, small_csv: Path) -> None:
     site = tmp_path / "site"
     site.mkdir()

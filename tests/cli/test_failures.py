@@ -112,6 +112,7 @@ def test_a_report_is_written_without_what_failed(noren, small_csv, release, tmp_
     assert "unique-rows" in page
 
 
+@pytest.mark.slow
 def test_a_demo_is_written_without_what_failed(noren, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(measures["rfm"], "measure", breaking(ValueError("no")))
     answer = noren("demo", "--customers", 8, "--rows", 60, "--out", tmp_path / "demo", "--json")

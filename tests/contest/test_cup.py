@@ -137,6 +137,7 @@ def test_three_teams_play_the_older_cups(rehearsal: Rehearsal, name: str, spoili
     assert {line.rank is None for line in played.tables["final"].values()} == {False}  # no condition: all are ranked
 
 
+@pytest.mark.slow
 def test_a_cup_played_from_the_terminal(
     rehearsal: Rehearsal, noren, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -251,7 +251,7 @@ def test_the_files_are_valid_before(reader: str, tmp_path: Path) -> None:
             READERS[reader].read(path)
 
 
-@pytest.mark.parametrize("shard", range(SHARDS))
+@pytest.mark.parametrize("shard", [0, *(pytest.param(shard, marks=pytest.mark.slow) for shard in range(1, SHARDS))])
 @pytest.mark.parametrize("reader", READERS)
 def test_a_damaged_file_is_read_or_refused(reader: str, shard: int, tmp_path: Path) -> None:
     how = READERS[reader]

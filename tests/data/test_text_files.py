@@ -131,6 +131,7 @@ def test_names_without_a_header(tmp_path: Path) -> None:
     assert column_names(tmp_path / "T.csv", scan_text(tmp_path / "T.csv")) == ["column1", "column2"]
 
 
+@pytest.mark.slow
 def test_ten_thousand_columns(tmp_path: Path) -> None:
     names = [f"column number {i}" for i in range(10_000)]
     schema = Schema.of({"kind": "table", "columns": {name: {"type": "integer", "optional": True} for name in names}})

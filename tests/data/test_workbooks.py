@@ -166,6 +166,7 @@ def test_a_binary_workbook_says_what_to_do(tmp_path: Path) -> None:
 # --- ends ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_header_alone_ends_in_one_line_every_time(tmp_path: Path) -> None:
     """Readers that work in threads of their own must be done when the interpreter is: a crash is no answer."""
     path = tmp_path / "t.csv"

@@ -9,8 +9,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.conftest import examples
 from tests.ledger.books import MONTHS, everything_in, history, ledger, months, rows_of
 
 import noren
@@ -279,7 +280,7 @@ def purchases(draw: st.DrawFn) -> list[str]:
     )
 
 
-@settings(max_examples=8)
+@examples(8)
 @given(purchases(), st.integers(0, 5))
 def test_whatever_is_bought_the_ledger_holds_together(
     tmp_path_factory: pytest.TempPathFactory, lines: list[str], seed: int

@@ -332,6 +332,7 @@ def test_same_seed_same_bytes(variant: str, tmp_path: Path) -> None:
     assert (tmp_path / "one/public.csv").read_bytes() != (tmp_path / "other/public.csv").read_bytes()
 
 
+@pytest.mark.slow
 def test_the_number_of_threads_decides_nothing() -> None:
     script = (
         "from noren.api import protect, sample\n"

@@ -286,6 +286,7 @@ def test_retention_is_judged_by_its_proof_and_shows_what_was_reconstructed() -> 
 # --- how it is made ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_no_drawing_library_is_loaded() -> None:
     rooms = ("reports.profile", "reports.run_view", "drawing.crosstabs", "reports.row_pairs", "drawing.risk_map")
     script = "import sys; " + "; ".join(f"import noren.{room}" for room in rooms) + "; print(*sys.modules)"

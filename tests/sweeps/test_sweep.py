@@ -253,6 +253,7 @@ def test_the_cache_is_for_its_owner_alone(tmp_path: Path) -> None:
     assert stat.S_IMODE(sweep_folder(tmp_path).stat().st_mode) == 0o700
 
 
+@pytest.mark.slow
 def test_processes_change_no_byte(history: History, tmp_path: Path) -> None:
     judges: dict[str, Any] = {"attacks": ATTACKS, "measures": MEASURES}
     asked, _left = ask(history, "generalize-by-count,thin", {"k": [2, 99], "share": 0.2}, seeds=[4], **judges)
