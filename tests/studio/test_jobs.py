@@ -278,23 +278,23 @@ def test_enough_keeps_the_best_so_far(either: Server) -> None:
         assert min(result["class_sizes"]["from"]) >= 3  # the promise stands
 
 
-def test_a_method_without_a_search_cannot_be_stopped_early(either: Server) -> None:
-    with closing(either.client()) as client:
+def test_a_method_without_a_search_cannot_be_stopped_early(server: Server) -> None:
+    with closing(server.client()) as client:
         project = ready_project(client)
         job = client.post(f"/api/v1/projects/{project}/runs", json=order("thin")).json()["id"]
         assert client.post(f"/api/v1/jobs/{job}/enough").status_code == 409
         assert wait_for(client, job)["state"] == "done"
 
 
-def test_two_tabs_see_the_same(either: Server) -> None:
+def test_two_tabs_see_the_same(server: Server) -> None:
     def heard(address: str, told: list[dict[str, Any]]) -> None:
-        with closing(either.client()) as tab, tab.stream("GET", address) as events:
+        with closing(server.client()) as tab, tab.stream("GET", address) as events:
             told.extend(json.loads(line[6:]) for line in events.iter_lines() if line.startswith("data: {"))
 
     def shares(told: list[dict[str, Any]]) -> list[float]:
         return [said["done"] for said in told if "done" in said]
 
-    with closing(either.client()) as client:
+    with closing(server.client()) as client:
         project = ready_project(client)
         job = client.post(f"/api/v1/projects/{project}/runs", json=LONG).json()["id"]
         tabs: list[list[dict[str, Any]]] = [[], []]
