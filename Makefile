@@ -13,7 +13,7 @@ export NO_MKDOCS_2_WARNING := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow test-all checks studio bench bench-peers zoo reproduce docs pictures translations format lint types lock clean
+.PHONY: help setup demo test test-slow test-all checks fast-tests studio bench bench-peers zoo reproduce docs pictures translations format lint types lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,8 +27,8 @@ $(STAMP): pyproject.toml requirements.lock
 demo: setup ## protect sample data, attack it, measure both and write a report into demo/
 	@$(BIN)/noren demo --out demo
 
-test: checks ## format, lint, types and the fast tests: run it before every commit
-	@sh tools/test.sh fast $(WORKERS)
+test: setup ## format, lint, types and the fast tests: run it before every commit
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync checks fast-tests
 
 test-slow: setup ## the slow tests, and every property on more examples
 	@sh tools/test.sh slow $(WORKERS)
@@ -40,6 +40,9 @@ checks: setup
 	@$(QUIET) "ruff format" $(BIN)/ruff format --check .
 	@$(QUIET) "ruff check" $(BIN)/ruff check .
 	@$(QUIET) mypy $(BIN)/mypy
+
+fast-tests: setup
+	@sh tools/test.sh fast $(WORKERS)
 
 studio: setup ## open the web workbench on this machine
 	@$(BIN)/noren studio
