@@ -40,6 +40,7 @@ def test_one_waits_for_the_other_and_says_so(tmp_path: Path, original: Path) -> 
     assert [entry.period for entry in book.entries] == ["2010/12"]
 
 
+@pytest.mark.slow
 def test_two_at_once_each_add_a_period(tmp_path: Path, original: Path) -> None:
     book = ledger(tmp_path / "l")
     both = [adding(book.folder, original) for _process in range(2)]

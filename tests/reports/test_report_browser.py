@@ -15,7 +15,7 @@ from noren.judgement.place import place_of
 from noren.judgement.sentences import finding
 from noren.reports.report import write_report
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 PICTURES = Path(__file__).resolve().parents[2] / "screenshots"
 DEVICES = {"desktop": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 844}}

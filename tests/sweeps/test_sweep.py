@@ -266,6 +266,7 @@ def test_processes_change_no_byte(history: History, tmp_path: Path) -> None:
         assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_a_killed_sweep_goes_on(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "gate-2")
     script = f"from tests.sweeps.gated import main; main({str(tmp_path)!r}, {str(tmp_path / 'cache')!r})"
