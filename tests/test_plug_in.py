@@ -177,7 +177,6 @@ def lay(folder: Path) -> Path:
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The package, known to this process."""
-    monkeypatch.syspath_prepend(lay(tmp_path))
     monkeypatch.delitem(sys.modules, "their_weeks", raising=False)
     for group, some in POINTS.items():
         monkeypatch.setattr(ROOMS[group], "_looked_at", {})
@@ -185,6 +184,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
             point = EntryPoint(name, place, group)
             ready = point._for(SimpleNamespace(name="their-weeks"))  # type: ignore[attr-defined]
             monkeypatch.setitem(ROOMS[group]._places, name, ready)
+    monkeypatch.syspath_prepend(lay(tmp_path))  # only now: a registry keeps the entry points that it first sees
     yield
     sys.modules.pop("their_weeks", None)
 
