@@ -112,11 +112,12 @@ _HISTORY_ROLES = {
     Role.PRICE: ValueType.DECIMAL,
     Role.QUANTITY: ValueType.INTEGER,
     Role.DESCRIPTION: ValueType.TEXT,
+    Role.IDENTIFIER: ValueType.TEXT,
     Role.OTHER: ValueType.TEXT,
 }
 _TABLE_ROLES = {Role.IDENTIFIER, Role.QUASI, Role.SENSITIVE, Role.OTHER}
 _SOMETHING_BOUGHT = (Role.DATE, Role.ITEM, Role.PRICE, Role.QUANTITY)
-_ONCE_IN_HISTORY = tuple(role for role in _HISTORY_ROLES if role != Role.OTHER)
+_ONCE_IN_HISTORY = tuple(role for role in _HISTORY_ROLES if role not in (Role.IDENTIFIER, Role.OTHER))
 
 _GUESSED_NOTE = (
     "# Nobody has confirmed this schema: its domains, widths, types and empty cells widen to hold every row.\n"
@@ -175,6 +176,10 @@ class Column(BaseModel):
     minimum: Bound = None
     maximum: Bound = None
     optional: bool = False
+    known: bool = True
+    """Of a column of role other: whether an attacker is taken to know its values; a verdict lists those he is not."""
+    keep: bool = False
+    """Whether the column is released although it looks like one that identifies people."""
 
     @model_validator(mode="before")
     @classmethod
@@ -214,6 +219,8 @@ class Column(BaseModel):
             raise ValueError(_("a domain needs at least one value, each once"))
         for bound in (self.minimum, self.maximum):
             self._check_bound(bound)
+        if not self.known and self.role != Role.OTHER:
+            raise ValueError(_("only a column of role other can be declared unknown (known = false)"))
         if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:  # type: ignore[operator]
             raise ValueError(_("the minimum lies above the maximum"))
         if self.format and self.scale != Scale.INTERVAL:
