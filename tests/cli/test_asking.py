@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 ASKED = "patient_id repeats 3.0 times a value (4 values in 12 rows): are rows purchases?"
-CURE = "answer with --rows purchases or --rows people, or give a schema (--schema)"
+CURE = "answer with --rows purchases or --rows people or --customer COLUMN, or give a schema (--schema)"
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_which_of_two_is_the_customer_is_answered_by_a_flag(noren, shop: Path, t
     assert answer.code == 2
     assert answer.err.splitlines() == [
         f"noren: {shop}: client no and household_id could each tell who bought (6 and 2 values in 12 rows):"
-        " which is the customer?; answer with --customer 'client no' or --customer household_id,"
+        " which is the customer?; answer with --customer 'client no' or --customer household_id or --rows people,"
         " or give a schema (--schema)"
     ]
     answer = noren(*words, "--customer", "household_id")
@@ -114,7 +114,7 @@ def test_a_schema_leaves_nothing_to_say(noren, shop: Path, tmp_path: Path) -> No
 def test_guessing_asks_and_goes_on(noren, visits: Path, tmp_path: Path) -> None:
     answer = noren("schema", "guess", visits, "--out", tmp_path / "visits.toml")
     assert answer.code == 0
-    assert f"{ASKED} (--rows purchases or --rows people)" in answer.err.splitlines()
+    assert f"{ASKED} (--rows purchases or --rows people or --customer COLUMN)" in answer.err.splitlines()
     assert 'kind = "history"' in (tmp_path / "visits.toml").read_text()
     assert "guessed = true" in (tmp_path / "visits.toml").read_text()
     told = json.loads(noren("schema", "guess", visits, "--json").out)

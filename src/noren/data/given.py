@@ -73,9 +73,11 @@ def as_records(data: Any, schema: Schema | str | Path | None = None) -> Records:
 
 def _stop_at_questions(questions: Sequence[Question], file: Path | None = None) -> None:
     """Stop where a guess could go either way: on the command line the question is said, and here nobody hears it."""
-    if questions:
+    # a column that may identify people is left out, asked about or not
+    asked = [question for question in questions if question.about != "role"]
+    if asked:
         raise SchemaError(
-            str(questions[0]),
+            str(asked[0]),
             _("give a schema that says it (schema=…); noren schema guess writes a first one"),
             file=file,
         )
@@ -121,7 +123,7 @@ def as_release(release: Any, original: Records) -> Release:
     if isinstance(release, str | PathLike):
         return read_release(Path(release), original)
     aligned = release if isinstance(release, Records) else _released_rows(release, original)
-    return Release.of_aligned(original, aligned, Statement(method="unknown"))
+    return Release.of_aligned(original, aligned, Statement(method="unknown"), scan=False)
 
 
 def _released_rows(data: Any, original: Records) -> Records:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,7 @@ AGES = ("quasi", [30 + i for i in range(6)])
         # two numbers of customers, the first one that of an order: the fewest people count
         ({"customer_id": ("quasi", [1, 2, 3, 4, 5, 6]), "customer_unique_id": ("quasi", [1, 1, 2, 3, 4, 5])}, 5),
         # each row is a person
+        ({"case_no": ("identifier", [1, 1, 2, 3, 4, 5]), "id": ("identifier", [1, 2, 3, 4, 5, 6])}, 6),
         ({"person": ("identifier", ["1", "2", "3", "4", "5", "6"])}, 6),
         ({"household_id": ("quasi", [1, 1, 2, 2, 3, 3]), "person_id": ("identifier", [1, 2, 3, 4, 5, 6])}, 6),
         ({"name": ("identifier", ["Ann", "Ann", "Bo", "Cy", "Di", "Ed"])}, 6),
@@ -65,6 +67,13 @@ def test_people_are_counted_by_what_identifies_them(columns: dict[str, tuple[str
             stop_at_repeated_people(data)
     else:
         stop_at_repeated_people(data)
+
+
+def test_what_is_only_guessed_to_identify_people_does_not_count_them() -> None:
+    data = table({"case_no": ("identifier", [1, 1, 2, 3, 4, 5]), "age": AGES})
+    assert people_in(data).people == 5
+    guessed = dataclasses.replace(data, schema=data.schema.model_copy(update={"guessed": True}))
+    assert people_in(guessed).people == 6
 
 
 def test_a_table_whose_people_repeat_is_not_protected() -> None:

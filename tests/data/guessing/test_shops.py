@@ -174,15 +174,16 @@ SHOPS: dict[str, tuple[dict[str, Cell], dict[str, str]]] = {
          "Customer Name": lambda r: f"Ann Number{r.customer}", "Segment": town, "Postal Code": shop,
          "Product ID": product_text, "Category": town, "Product Name": words, "Sales": total, "Quantity": pieces,
          "Discount": lambda _r: 0.2, "Profit": price},
-        {"Order ID": "invoice", "Order Date": "date", "Customer ID": "customer", "Product ID": "item",
-         "Product Name": "description", "Sales": "price", "Quantity": "quantity"},
+        {"Row ID": "identifier", "Order ID": "invoice", "Order Date": "date", "Customer ID": "customer",
+         "Customer Name": "identifier", "Product ID": "item", "Product Name": "description", "Sales": "price",
+         "Quantity": "quantity"},
     ),
     "orders and lines, a number for each order": (
         {"order_id": basket, "order_item_id": lambda r: 1 + r.line % 2, "product_id": product,
          "customer_id": lambda r: f"{r.order * 104729:032x}", "customer_unique_id": lambda r: f"{r.customer:032x}",
          "customer_city": town, "order_purchase_timestamp": moment, "order_approved_at": moment, "price": price,
          "freight_value": price},
-        {"order_id": "invoice", "product_id": "item", "customer_unique_id": "customer",
+        {"order_id": "invoice", "product_id": "item", "customer_id": "identifier", "customer_unique_id": "customer",
          "order_purchase_timestamp": "date", "price": "price"},
     ),
     "baskets numbered for each customer": (
@@ -213,7 +214,7 @@ SHOPS: dict[str, tuple[dict[str, Cell], dict[str, str]]] = {
         {"TransactionID": line_no, "CustomerID": who_text, "CustomerDOB": lambda r: dt.date(1980, 1, 1 + r.customer),
          "CustGender": lambda r: "FM"[r.customer % 2], "CustAccountBalance": price, "TransactionDate": day,
          "TransactionAmount (INR)": total},
-        {"TransactionID": "invoice", "CustomerID": "customer", "TransactionDate": "date",
+        {"TransactionID": "invoice", "CustomerID": "customer", "CustomerDOB": "identifier", "TransactionDate": "date",
          "TransactionAmount (INR)": "price"},
     ),
     "one day of sales": (
@@ -355,10 +356,17 @@ def test_people_are_known_as_people(table: str) -> None:
     assert (str(found.schema.kind), roles(found), asked(found)) == ("table", expected, [])
 
 
-def test_texts_of_their_own_are_said_to_identify() -> None:
-    found = guess_columns(frame(TABLES["remarks"][0]))
-    assert found.said[-1] == (
-        "remarks holds texts that differ from row to row: taken as an identifier, which is not released"
+def test_texts_of_their_own_are_asked_about() -> None:
+    [question] = guess_columns(frame(TABLES["remarks"][0])).questions
+    assert (question.about, question.column, question.chosen, question.stops) == (
+        "role",
+        "remarks",
+        "identifier",
+        False,
+    )
+    assert question.text == (
+        "remarks: long texts that differ from row to row (72 different ones in 72 cells);"
+        " does it identify people? identifier was chosen"
     )
 
 
@@ -487,8 +495,8 @@ def test_rows_said_to_be_purchases_keep_their_roles() -> None:
 def test_the_customer_somebody_names_is_the_customer() -> None:
     both = frame({"customer_id": who, "user_id": lambda r: r.line % 5, "date": day, "item": words})
     found = guess_columns(both, customer="user_id")
-    assert roles(found) == {"user_id": "customer", "date": "date", "item": "item"}
-    assert found.questions == ()
+    assert roles(found) == {"customer_id": "identifier", "user_id": "customer", "date": "date", "item": "item"}
+    assert [(question.about, question.column) for question in found.questions] == [("role", "customer_id")]
     with pytest.raises(SchemaError, match=r"the data have no column 'user' \(did you mean user_id\?\)"):
         guess_columns(both, customer="user")
     with pytest.raises(SchemaError, match="where rows are people, no column tells who bought; leave the customer out"):

@@ -363,7 +363,7 @@ def order_totals(folder: Path) -> Path:
         "history",
         {
             "order_id": "invoice text",
-            "customer_id": "other|invoice text",
+            "customer_id": "other|invoice|identifier text",
             "customer_unique_id": "customer text",
             "order_purchase_timestamp": "date date|datetime",
             "product_id": "item text",

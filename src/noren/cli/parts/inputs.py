@@ -70,6 +70,10 @@ CustomerColumn = Annotated[
     ),
 ]
 Master = Annotated[Path | None, typer.Option("--master", help=_("The contest's customer file M."))]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option("--keep", metavar="COLUMN", help=_("Release a column although it identifies people; repeatable.")),
+]
 Seed = Annotated[
     int | None,
     typer.Option(
@@ -194,13 +198,17 @@ def _stop_at(questions: Sequence[Question], path: Path) -> None:
 
 
 def answers(question: Question) -> str:
-    """Return the flags that answer a question; nothing where no flag does."""
+    """Return the flags that answer a question; nothing where no flag does.
+
+    Whether rows are purchases and whose they are is one matter: who is asked the one may answer with the other.
+    """
     flags = {"kind": "--rows", "customer": "--customer"}
+    others = {"kind": "--customer COLUMN", "customer": "--rows people"}
     if question.about not in flags:
         return ""
     words = {kind: rows for rows, kind in _KINDS.items()}
     said = [shlex.quote(words.get(answer.value, answer.value)) for answer in question.answers]
-    return _(" or ").join(f"{flags[question.about]} {value}" for value in said)
+    return _(" or ").join([*(f"{flags[question.about]} {value}" for value in said), others[question.about]])
 
 
 def schema_flag(schema: str | None, rows: str | None = None, customer: str | None = None) -> str:

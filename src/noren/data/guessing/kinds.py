@@ -282,6 +282,8 @@ def _unnamed_words(one: PeopleColumn) -> str:
 def _with_nobody(columns: Sequence[Column], head: pl.DataFrame) -> Decision:
     roles = shop_roles(columns, head, None)
     there = set(roles.values())
+    if not there & {Role.PRICE, Role.INVOICE} and _numbers_people(columns, head):
+        return Decision(Kind.TABLE, {})
     thing = there & {Role.ITEM, Role.INVOICE}
     free = [c for c in columns if c.name not in roles]
     unnamed = unnamed_people_columns(free, head)
@@ -298,6 +300,14 @@ def _with_nobody(columns: Sequence[Column], head: pl.DataFrame) -> Decision:
     if behaving:
         return _asked_kind(columns, head, behaving[0], _repeats_words(behaving[0]))
     return Decision(Kind.TABLE, {})
+
+
+def _numbers_people(columns: Sequence[Column], head: pl.DataFrame) -> bool:
+    """Tell whether every row has an id of its own beside what people are like: a birthday, a sex, a race."""
+    if sum(says(c.name, Hint.ATTRIBUTE, Hint.BIRTH) for c in columns) < 2:
+        return False
+    ids = [head[c.name] for c in columns if is_bare_id(c.name) and holds_plain_values(head[c.name])]
+    return any(Repeats.of(values).distinct == len(head) > 1 for values in ids)
 
 
 def _behaves_like_people(one: PeopleColumn, columns: Sequence[Column], head: pl.DataFrame, *, dated: bool) -> bool:

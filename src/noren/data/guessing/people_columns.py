@@ -112,13 +112,16 @@ def not_overruled(people: Sequence[PeopleColumn]) -> list[PeopleColumn]:
     """Return the columns that tell how many people there are.
 
     A household, a card or an account manager stands in several rows of a list of customers: they yield to a number that
-    each customer or person has alone. Two numbers of customers do not yield to each other, for one may be the order's.
+    each customer or person has alone, and to a plain id. Two numbers of customers do not yield to each other, for one
+    may be the order's.
     """
-    own = {one.naming for one in people if not one.counted.repeated and one.counted.filled}
+    alone = [one for one in people if not one.counted.repeated and one.counted.filled]
+    own = {Naming.PERSON if is_bare_id(one.name) else one.naming for one in alone}
     weaker = {Naming.HOUSEHOLD, Naming.CARD, Naming.CONTACT, Naming.ROLE}
     if Naming.BUYER in own:
         weaker.add(Naming.PERSON)
-    return [one for one in people if not (own & {Naming.BUYER, Naming.PERSON} and one.naming in weaker)]
+    own &= {Naming.BUYER, Naming.PERSON}
+    return [one for one in people if one in alone or not (own and one.naming in weaker)]
 
 
 def people_columns(columns: Sequence[Column], head: pl.DataFrame) -> list[PeopleColumn]:

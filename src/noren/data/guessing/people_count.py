@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from noren.data.frames import History, Records
-from noren.data.guessing.column_words import Hint, says, spelled
+from noren.data.guessing.column_words import Hint, is_bare_id, says, spelled
 from noren.data.guessing.people_columns import Naming, PeopleColumn, naming_of, not_overruled
 from noren.data.guessing.repeats import Repeats, filled, holds_plain_values, looks_like_ids
 from noren.data.schema import Column, Kind, Role, Schema
@@ -90,8 +90,14 @@ def _of_table(schema: Schema, frame: pl.DataFrame) -> People:
 
 
 def namings(schema: Schema, rows: pl.DataFrame) -> dict[str, Naming]:
-    """Return the columns that tell whom rows are about, judged by some of the rows, and how they tell."""
+    """Return the columns that tell whom rows are about, judged by some of the rows, and how they tell.
+
+    What a guess takes as an identifier is not released, and need not number people: cases and tickets repeat.
+    """
     found = {c.name: _identifying(c, rows[c.name]) for c in schema.columns if may_identify(c)}
+    if schema.guessed:
+        plain = [name for name in found if is_bare_id(name) or says(name, Hint.CONTACT)]
+        found = {name: how for name, how in found.items() if how != Naming.ROLE or name in plain}
     return {name: naming for name, naming in found.items() if naming is not None}
 
 

@@ -6,10 +6,21 @@ line prints a question as one line, the studio as a question with a button for e
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
-__all__ = ["Answer", "Question"]
+from noren.data.schema import Role
+from noren.i18n import N_, _
+
+__all__ = ["Answer", "Question", "role_question"]
+
+_MEANINGS: Final = {
+    Role.IDENTIFIER: N_("it identifies the person: not released"),
+    Role.QUASI: N_("others may know it: protected"),
+    Role.SENSITIVE: N_("it is a secret of the person"),
+    Role.OTHER: N_("none of these"),
+}
 
 
 @dataclass(frozen=True)
@@ -47,3 +58,10 @@ class Question:
 
     def __str__(self) -> str:
         return self.text
+
+
+def role_question(column: str, text: str, chosen: Role, roles: Sequence[Role]) -> Question:
+    """Ask what a column is for; what was chosen is safe until somebody answers."""
+    stays = _("it stays the {role}")
+    told = [Answer(role, _(_MEANINGS[role]) if role in _MEANINGS else stays.format(role=role)) for role in roles]
+    return Question("role", text, chosen=chosen, answers=tuple(told), column=column)

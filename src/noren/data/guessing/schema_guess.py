@@ -131,9 +131,9 @@ def guess_columns(
         raise SchemaError(wrong.rule, wrong.cure, file=file, column=wrong.column, value=wrong.value) from None
     told = [said] if said else []
     if decision.kind == Kind.HISTORY:
-        columns, also = as_purchases(columns, head, decision.roles), list(decision.said)
+        columns, asked = as_purchases(columns, head, decision.roles)
     else:
-        columns, also = as_attributes(columns, head)
+        columns, asked = as_attributes(columns, head)
     told.append(
         _("guessed a {kind}: {roles}").format(
             kind=_("history") if decision.kind == Kind.HISTORY else _("table"),
@@ -142,4 +142,4 @@ def guess_columns(
     )
     schema = Schema(name=name[:100], kind=decision.kind, guessed=True, columns=tuple(columns))
     understood = tuple(understanding(head[column.name], column) for column in columns)
-    return SchemaGuess(schema, (*told, *also), (*decision.questions, *questions), understood)
+    return SchemaGuess(schema, (*told, *decision.said), (*decision.questions, *questions, *asked), understood)

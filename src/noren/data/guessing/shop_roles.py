@@ -15,7 +15,9 @@ import polars as pl
 from noren.data.formats.parse import INTEGER
 from noren.data.guessing.column_words import Hint, last_said, says, spelled
 from noren.data.guessing.people_columns import naming_of
+from noren.data.guessing.questions import Question
 from noren.data.guessing.repeats import Repeats, belongs, filled, holds_plain_values, may_name
+from noren.data.identifying import identifying_columns
 from noren.data.schema import Column, Role, Scale, ValueType
 
 __all__ = ["as_purchases", "bought_by_shape", "fits", "roles_by_position", "shop_roles"]
@@ -307,8 +309,24 @@ def roles_by_position(columns: Sequence[Column], head: pl.DataFrame, *, bought: 
     return {}
 
 
-def as_purchases(columns: Sequence[Column], head: pl.DataFrame, roles: dict[str, Role]) -> list[Column]:
-    """Give columns their roles in purchases, and the types that go with them."""
+def as_purchases(
+    columns: Sequence[Column], head: pl.DataFrame, roles: dict[str, Role]
+) -> tuple[list[Column], list[Question]]:
+    """Give columns their roles in purchases, and the types that go with them; also return what should be asked.
+
+    What may identify people is an identifier, which is not released. Where it is what was bought or when, it stays
+    that, for purchases need it, and is asked about.
+    """
+    customer = next(name for name, role in roles.items() if role == Role.CUSTOMER)
+    with_roles = [column.model_copy(update={"role": roles.get(column.name, Role.OTHER)}) for column in columns]
+    found = identifying_columns(with_roles, head, customer=customer)
+    named = {name for name in found if roles.get(name, Role.OTHER) in (Role.OTHER, Role.INVOICE, Role.DESCRIPTION)}
+    roles = roles | dict.fromkeys(named, Role.IDENTIFIER)
+    asked = [
+        one.question(roles[name], dict.fromkeys((Role.IDENTIFIER, Role.OTHER, roles[name])))
+        for name, one in found.items()
+        if not one.sure or name not in named
+    ]
     described = []
     for column in columns:
         role = roles.get(column.name, Role.OTHER)
@@ -321,7 +339,7 @@ def as_purchases(columns: Sequence[Column], head: pl.DataFrame, roles: dict[str,
         if role == Role.PRICE and column.type == ValueType.INTEGER:
             update |= {"type": ValueType.DECIMAL, "width": 1.0}
         described.append(column.model_copy(update=update))
-    return described
+    return described, asked
 
 
 def _whole(values: pl.Series) -> bool:

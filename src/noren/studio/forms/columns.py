@@ -40,6 +40,7 @@ HISTORY_ROLES: Final = {
     Role.INVOICE: N_("The receipt"),
     Role.TIME: N_("The time of day"),
     Role.DESCRIPTION: N_("The item’s name in words"),
+    Role.IDENTIFIER: N_("Names the person"),
     Role.OTHER: N_("None of these"),
 }
 TABLE_ROLES: Final = {

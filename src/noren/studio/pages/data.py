@@ -364,8 +364,8 @@ def _save_columns(request: Request, project: str, studio: Studio, posted: Mappin
 
 def _fits_kind(fields: ColumnFields, kind: str) -> bool:
     """Tell whether a column has a role that only rows of this kind have."""
-    own = HISTORY_ROLES if kind == Kind.HISTORY else TABLE_ROLES
-    return not fields.out and fields.role != Role.OTHER and fields.role in own
+    own, others = (HISTORY_ROLES, TABLE_ROLES) if kind == Kind.HISTORY else (TABLE_ROLES, HISTORY_ROLES)
+    return not fields.out and fields.role in own and fields.role not in others
 
 
 def _still_open(known: Mapping[str, Any], schema: Schema) -> list[Mapping[str, Any]]:
