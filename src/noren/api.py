@@ -26,6 +26,7 @@ from noren.data.given import as_public, as_records, as_release, checked_seed, op
 from noren.data.guessing.people_count import stop_at_repeated_people
 from noren.data.interchange import frame_of, index_names, missing_column
 from noren.data.knowledge import partial, partial_table
+from noren.data.public_scan import with_kept, without_columns
 from noren.data.release import Release
 from noren.data.schema import Column, Role, Schema
 from noren.data.statement import Statement
@@ -75,6 +76,7 @@ def protect(
     schema: Schema | str | Path | None = None,
     seed: int | None = None,
     audit: bool = True,
+    keep: Sequence[str] = (),
     progress: Progress = silent,
     **parameters: Any,
 ) -> Release:
@@ -91,8 +93,13 @@ def protect(
     :class:`~noren.errors.CheckFailedError`. A chain claims what its last step claims, of what the steps before it left:
     its audit knows those data, each row under its customer's name. An audit that breaks down raises
     :class:`~noren.errors.AuditUnfinishedError`, which holds the release, so that a long search is not lost.
+
+    Columns that identify people are left out, and a release that would hold one all the same is refused; ``keep`` names
+    those to release nevertheless, which its statement then says.
     """
-    release, claimed = protect_unaudited(original, method, schema=schema, seed=seed, progress=progress, **parameters)
+    release, claimed = protect_unaudited(
+        original, method, schema=schema, seed=seed, keep=keep, progress=progress, **parameters
+    )
     if audit and claimed is not None:
         claimed()
     return release
@@ -104,6 +111,7 @@ def protect_unaudited(
     *,
     schema: Schema | str | Path | None = None,
     seed: int | None = None,
+    keep: Sequence[str] = (),
     progress: Progress = silent,
     **parameters: Any,
 ) -> tuple[Release, Callable[[], None] | None]:
@@ -111,7 +119,7 @@ def protect_unaudited(
 
     The audit is None where the release claims no k.
     """
-    data = as_records(original() if callable(original) else original, schema)
+    data = with_kept(as_records(original() if callable(original) else original, schema), keep)
     chosen = method_of(method, parameters)
     must_accept(chosen, data.schema)
     stop_at_repeated_people(data)
@@ -161,10 +169,7 @@ def _seen_by_audit(original: Records, public: Records) -> Records:
         return there[column.name].role != Role.QUASI
 
     kept = [column.name for column in original.schema.columns if looked_at(column)] or original.schema.names[:1]
-    left = [name for name in original.schema.names if name not in kept]
-    odd = {name: texts for name, texts in original.spelling.exceptions.items() if name in kept}
-    spelling = replace(original.spelling, exceptions=odd)
-    return replace(original, frame=original.frame.select(kept), schema=original.schema.without(left), spelling=spelling)
+    return without_columns(original, [name for name in original.schema.names if name not in kept])
 
 
 def _unaudited(release: Release, error: BaseException) -> Release:

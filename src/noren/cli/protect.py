@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +14,7 @@ from noren.cli.parts.inputs import (
     EngineName,
     Force,
     Json,
+    Keep,
     Master,
     Original,
     Rows,
@@ -54,6 +55,7 @@ def protect(
     rows_are: Rows = None,
     customer: CustomerColumn = None,
     master: Master = None,
+    keep: Keep = None,
     seed: Seed = None,
     official: Annotated[
         bool,
@@ -86,7 +88,7 @@ def protect(
     where = parse_engine(engine)
     must_be_there(where)
     if where.address is not None:
-        for given, flag in ((official, "--official"), (stream, "--stream"), (master, "--master")):
+        for given, flag in ((official, "--official"), (stream, "--stream"), (master, "--master"), (keep, "--keep")):
             if given:
                 raise ParameterError(
                     _("{flag} does not work on a cluster").format(flag=flag), _("leave it out, or use --engine local")
@@ -102,44 +104,48 @@ def protect(
     held = [load_original(original, schema, master, rows=rows_are, customer=customer, quiet=as_json)]
     if official:
         must_have_official_form(held[0])
+    naming = [column.name for column in held[0].schema.with_role("identifier")]
     unaudited = ""
     used = draw_seed() if seed is None else seed
     with _telling_the_seed(used, drawn=seed is None):
         try:
             with stoppable_bar(_("Protecting"), quiet=as_json) as progress, using(where):
-                release = heard(run, held.pop, ready, seed=used, audit=not no_audit, progress=progress)
+                release = heard(run, held.pop, ready, seed=used, audit=not no_audit, keep=keep or (), progress=progress)
         except AuditUnfinishedError as error:
             release, unaudited = error.release, str(error)
         release.save(out, official=official, replace_existing=force)
-    answer: dict[str, Any] = {
-        "release": str(out),
-        "method": ready.name,
-        "parameters": ready.parameters(),
-        "promise": release.statement.promise,
-        "original_rows": release.secret.original_rows,
-        "public_rows": len(release.public),
-        "deleted_rows": release.deleted_rows,
-        "added_rows": release.inserted_rows,
-        "notes": release.statement.notes,
-    }
-    if unaudited:
-        answer["failed"] = {"audit": unaudited}
-    if as_json:
-        show_json(answer)
-        _leave_unaudited(unaudited)
-        return
-    facts = [
-        *_told(release.statement),
-        (_("original rows"), number(release.secret.original_rows)),
-        (_("released rows"), number(len(release.public))),
-        (_("deleted rows"), number(release.deleted_rows)),
-        (_("added rows"), number(release.inserted_rows)),
-        (_("release"), str(out)),
-    ]
-    show_table("", (_("what"), ""), facts)
+    rows = (release.secret.original_rows, len(release.public), release.deleted_rows, release.inserted_rows)
+    left_out = [name for name in naming if name not in release.public.schema.names]
+    _show(ready, out, release.statement, rows, left_out, as_json=as_json, failed=unaudited)
     again = f"noren measure {original} {out}{schema_flag(schema, rows_are, customer)}"
-    _leave_unaudited(unaudited, f"{again} --with classes")
-    say(_("next: {command}").format(command=f"{again} --with all"))
+    _leave_unaudited(unaudited, "" if as_json else f"{again} --with classes")
+    if not as_json:
+        say(_("next: {command}").format(command=f"{again} --with all"))
+
+
+def _show(
+    ready: Method,
+    out: Path,
+    statement: Statement,
+    rows: tuple[int, int, int, int],
+    left_out: Sequence[str] = (),
+    *,
+    as_json: bool,
+    failed: str = "",
+    **more: Any,
+) -> None:
+    """Say what was done; ``rows`` counts those of the original, public, deleted and added ones."""
+    if as_json:
+        counts = dict(zip(("original_rows", "public_rows", "deleted_rows", "added_rows"), rows, strict=True))
+        answer = {"release": str(out), "method": ready.name, "parameters": ready.parameters()} | counts | more
+        answer |= {"promise": statement.promise, "left_out": list(left_out), "notes": statement.notes}
+        show_json(answer | ({"failed": {"audit": failed}} if failed else {}))
+        return
+    labels = (_("original rows"), _("released rows"), _("deleted rows"), _("added rows"))
+    facts = _told(statement)
+    facts += [(_("left out, as they identify people"), ", ".join(left_out))] if left_out else []
+    facts += [(label, number(count)) for label, count in zip(labels, rows, strict=True)]
+    show_table("", (_("what"), ""), [*facts, (_("release"), str(out))])
 
 
 def _on_cluster(
@@ -177,35 +183,13 @@ def _on_cluster(
             "what the chain's last step claims was not audited: on a cluster no chain of a table is;"
             " do not publish it yet"
         )
-    if as_json:
-        show_json(
-            {
-                "release": str(out),
-                "method": ready.name,
-                "parameters": ready.parameters(),
-                "promise": done.statement.promise,
-                "original_rows": done.original_rows,
-                "public_rows": done.public_rows,
-                "deleted_rows": done.deleted_rows,
-                "added_rows": done.inserted_rows,
-                "notes": done.statement.notes,
-                "engine": address,
-                "audited": bool(done.audited),
-            }
-        )
-        _leave_unaudited(unaudited)
-        return
-    facts = [
-        *_told(done.statement),
-        (_("original rows"), number(done.original_rows)),
-        (_("released rows"), number(done.public_rows)),
-        (_("deleted rows"), number(done.deleted_rows)),
-        (_("added rows"), number(done.inserted_rows)),
-        (_("release"), str(out)),
-    ]
-    show_table("", (_("what"), ""), facts)
+    rows = (done.original_rows, done.public_rows, done.deleted_rows, done.inserted_rows)
+    more: dict[str, Any] = {"engine": address, "audited": bool(done.audited)}
+    left_out = [column.name for column in schema.with_role("identifier")]
+    _show(ready, out, done.statement, rows, left_out, as_json=as_json, **more)
     _leave_unaudited(unaudited)
-    say(_("next: {command}").format(command=f"noren digest {out}"))
+    if not as_json:
+        say(_("next: {command}").format(command=f"noren digest {out}"))
 
 
 def _leave_unaudited(reason: str, command: str = "") -> None:

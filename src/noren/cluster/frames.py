@@ -7,7 +7,7 @@ So rows need no order to be told apart, and a draw by row is the same anywhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +75,17 @@ class ClusterRecords:
     def with_frame(self, frame: DataFrame, *, rows: int | None = None, types: Types | None = None) -> ClusterRecords:
         """Return other rows of the same schema."""
         return replace(self, frame=frame, rows=self.rows if rows is None else rows, types=types or self.types)
+
+    def without(self, names: Collection[str]) -> ClusterRecords:
+        """Return the rows less some columns."""
+        from pyspark.sql import functions as f
+
+        left = [name for name in self.schema.names if name not in names]
+        cells = [f.col(self.at(name)).alias(f"c{place}") for place, name in enumerate(left)]
+        frame = self.frame.select(*cells, ROW)
+        return replace(
+            self, frame=frame, schema=self.schema.without(list(names)), types={name: self.types[name] for name in left}
+        )
 
     def block(self, frame: pl.DataFrame) -> Records:
         """Return a block of the frame (any columns beside are dropped) as records of one machine."""

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from noren.cluster.frames import PLACE, ROW, ClusterRecords, as_records, cell_types, map_blocks
+from noren.cluster.frames import PLACE, ROW, ClusterRecords, as_records, cell_types, map_blocks, polars_of
 from noren.cluster.places import Place, is_local, local_path, written_whole
 from noren.cluster.reading import numbered
 from noren.data.cells import generalised_dtype, is_generalised
+from noren.data.public_scan import scanned
 from noren.data.public_schema import published_schema, published_statement
 from noren.data.release import RELEASE, SCHEMA_FILE, schema_in
 from noren.data.row_digest import LANES, RowDigest
-from noren.data.schema import Column, Role, Schema
+from noren.data.schema import Column, Kind, Role, Schema
 from noren.data.statement import Statement
 from noren.errors import FileError
 from noren.i18n import _
@@ -30,6 +31,7 @@ __all__ = ["ClusterRelease", "digest_of", "load_public", "load_release"]
 
 _LINE = "line"
 _ROWS_OF_A_FILE = 2_000_000
+_ROWS_LOOKED_AT = 50_000
 
 
 @dataclass(frozen=True)
@@ -68,24 +70,32 @@ class ClusterRelease:
     ) -> dict[str, int]:
         """Write the release, whole or not at all, and return how many rows it has, lost and gained.
 
+        As on one machine, identifiers of a history are left out, and a public part that identifies people is refused;
+        of very many rows some are looked at.
+
         Rows are put in the order of their text once, and written aside; public part and origins are read from there, so
         that they stand side by side. ``check`` may look at what is written before it takes its place, and raise.
         """
         from pyspark.sql import functions as f
 
-        session = self.public.session
+        session, released = self.public.session, self.public
+        if released.schema.kind == Kind.HISTORY:
+            released = released.without([column.name for column in released.schema.with_role(Role.IDENTIFIER)])
+        some = released.block(polars_of(released.frame.limit(_ROWS_LOOKED_AT).toArrow()))
+        statement = scanned(some, self.statement)
         with written_whole(session, folder, replace=replace_existing and RELEASE) as aside:
             progress(0.5, _("putting the rows in an order that tells nothing"))
             staged = aside / "_sorted"
-            files = max(1, -(-self.public.rows // _ROWS_OF_A_FILE))
-            by_text = lined(self.public).repartitionByRange(files, _LINE).sortWithinPartitions(_LINE)
+            files = max(1, -(-released.rows // _ROWS_OF_A_FILE))
+            by_text = lined(released).repartitionByRange(files, _LINE).sortWithinPartitions(_LINE)
             by_text.write.parquet(staged.address)
             laid = staged.read()
-            cells = [f"c{at}" for at in range(len(self.public.schema.names))]
-            names = self.public.schema.names
+            names = released.schema.names
+            cells = [f"c{at}" for at in range(len(names))]
             public = laid.select(*(f.col(c).alias(n) for c, n in zip(cells, names, strict=True)))
             public.write.parquet((aside / "public.parquet").address)
-            (aside / "public.parquet" / SCHEMA_FILE).write_text(self._published_schema(laid).to_toml())
+            schema = replace(self, public=released)._published_schema(laid)
+            (aside / "public.parquet" / SCHEMA_FILE).write_text(schema.to_toml())
             progress(0.8, _("writing the secret part"))
             secret = aside / "secret"
             secret.make_private()
@@ -100,7 +110,7 @@ class ClusterRelease:
             staged.remove()
             run = {"seed": self.seed, "digest": digest, "rows": self.original_rows}
             (secret / "run.json").write_json(run)
-            (aside / "statement.json").write_json(published_statement(self.statement))
+            (aside / "statement.json").write_json(published_statement(statement))
             if check is not None:
                 check(aside)
         rows, of_original, different = counts or (0, 0, 0)

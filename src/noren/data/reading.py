@@ -207,7 +207,7 @@ def read_release(path: str | Path, original: Records) -> Release:
     # the contest of 2017 gives a pseudonym for each month, the month being the original's
     monthly = original.schema.official == "pwscup2017"
     periods = periods_of(original[Role.DATE]) if monthly else None
-    return Release.of_aligned(original, aligned, statement, periods=periods)
+    return Release.of_aligned(original, aligned, statement, periods=periods, scan=False)
 
 
 def read_public(path: str | Path, original: Records) -> Records:

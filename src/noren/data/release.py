@@ -14,6 +14,7 @@ The seed is secret: who holds the original and the seed can run the method again
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -36,6 +37,7 @@ from noren.data.formats.parse import in_calendar
 from noren.data.formats.text_order import order_by_text
 from noren.data.frames import History, Records, Table
 from noren.data.interchange import Cells
+from noren.data.public_scan import scanned, without_identifiers
 from noren.data.public_schema import published_schema, published_statement
 from noren.data.schema import Column, Kind, Role, Scale, Schema
 from noren.data.statement import Statement
@@ -81,15 +83,10 @@ def schema_in(path: Path) -> str | None:
     if path.is_dir():
         beside = path / SCHEMA_FILE
         return beside.read_text(encoding="utf-8") if beside.is_file() else None
-    with pq.ParquetFile(path) as file:
-        return _decoded((file.schema_arrow.metadata or {}).get(_SCHEMA_KEY))
-
-
-def _decoded(text: bytes | None) -> str | None:
-    try:
+    with pq.ParquetFile(path) as file, contextlib.suppress(UnicodeDecodeError):
+        text = (file.schema_arrow.metadata or {}).get(_SCHEMA_KEY)
         return None if text is None else text.decode()
-    except UnicodeDecodeError:
-        return None
+    return None
 
 
 # a cluster writes folders of parts where one machine writes a file
@@ -198,6 +195,7 @@ class Release:
         inserted: Records | None = None,
         pseudonyms: pl.DataFrame | None = None,
         deleted: pl.Series | None = None,
+        scan: bool = True,
     ) -> Release:
         """Make a release of rows that stand in the original's order, deleted rows being rows of nulls.
 
@@ -215,6 +213,9 @@ class Release:
             changed hands: left out, a pseudonym is that of the customers whose rows stand under it.
         deleted
             Rows of a table that are not released although their cells still stand in ``aligned``.
+        scan
+            Whether to refuse a public part that identifies people (:mod:`noren.data.public_scan`); False for rows that
+            somebody else released, on which a verdict is asked.
         """
         if len(original) != len(aligned):
             raise ParameterError(
@@ -225,6 +226,7 @@ class Release:
             )
         if pseudonyms is None:
             pseudonyms = _behind_rows(original, aligned, periods)
+        aligned = without_identifiers(aligned) if scan else aligned
         every = aligned if inserted is None else _followed_by(aligned, inserted)
         gone = every.frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
         gone = gone if deleted is None else gone | deleted
@@ -235,7 +237,7 @@ class Release:
         kept = every.take(order)
         frame = kept.frame.with_columns(in_texts(values) for values in kept.frame)
         unspelled = replace(kept, frame=frame, spelling=replace(kept.spelling, newline="\n", final_newline=True))
-        return cls(unspelled, secret, statement)
+        return cls(unspelled, secret, scanned(unspelled, statement, original, origin) if scan else statement)
 
     def then(self, second: Release) -> Release:
         """Return the release of this one's original that ``second`` makes of it, ``second`` being of our public part.
@@ -347,10 +349,12 @@ class Release:
     ) -> Path:
         """Write the public part and the statement, and nothing else but the data card that is handed over.
 
+        The public part is looked through once more, and refused where a column identifies people that nobody kept.
         With ``replace_existing`` a published folder is replaced; never one with a secret part or with a file of yours.
         """
+        looked_through = replace(self, statement=scanned(self.public, self.statement))
         with writing_folder(folder, replace=replace_existing and PUBLISHED) as aside:
-            self._write_public(aside, official=official)
+            looked_through._write_public(aside, official=official)
             for name, content in (card or {}).items():
                 (aside / name).write_bytes(content)
         return Path(folder)
@@ -481,7 +485,7 @@ def _read_secret(folder: Path, public_rows: int) -> Secret:
         and origin["row"].dtype.is_integer()
         and len(origin) == public_rows
         and 0 <= run["rows"] < 2**32
-        and _within(origin["row"], run["rows"])
+        and all(0 <= end < run["rows"] for end in (origin["row"].min(), origin["row"].max()) if isinstance(end, int))
     )
     if not fits:
         raise FileError(
@@ -490,10 +494,6 @@ def _read_secret(folder: Path, public_rows: int) -> Secret:
             file=folder,
         )
     return Secret(pseudonyms, origin["row"], run["rows"], run.get("seed"), run.get("digest"))
-
-
-def _within(places: pl.Series, count: int) -> bool:
-    return all(0 <= int(place) < count for place in (places.min(), places.max()) if isinstance(place, int))
 
 
 def _read_frame(path: Path) -> pl.DataFrame:

@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 
 from noren.data.formats.binary_files import is_parquet, parquet_blocks
 from noren.data.formats.files import readable, writing_folder
+from noren.data.frames import Table
 from noren.data.guessing.people_count import PeopleSeen
+from noren.data.public_scan import scanned
 from noren.data.public_schema import published_schema, published_statement
 from noren.data.reading import read_blocks, settled
 from noren.data.release import RELEASE
@@ -72,7 +74,8 @@ def protect_file(
     if plan.cells >= 1 << 62:
         raise ParameterError(_("the attributes have too many values together"), _("choose fewer attributes"))
     needed = schema.without([name for name in schema.names if name not in plan.names])
-    statement = method.statement(plan, rows)
+    some = next(iter(read_blocks(path, known)))
+    statement = scanned(Table(some.select(needed.names), needed), method.statement(plan, rows))
 
     def kernel(numbered: tuple[int, pl.DataFrame]) -> Whole:
         first, block = numbered

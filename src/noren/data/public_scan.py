@@ -1,0 +1,139 @@
+"""The last look at what is about to leave: does a public column still identify people?
+
+Whatever the method, ours or another's, identifiers of a history are dropped here, and a public part with a column that
+identifies people is refused. A steward may keep such a column by its name; the statement then says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from noren.data.cells import is_interval, is_set
+from noren.data.frames import History, Records
+from noren.data.identifying import Identifying, identifying_columns
+from noren.data.schema import Role
+from noren.errors import SchemaError
+from noren.i18n import _
+
+if TYPE_CHECKING:
+    from noren.data.statement import Statement
+
+__all__ = ["identifying_in", "kept_columns", "scanned", "with_kept", "without_columns", "without_identifiers"]
+
+_NAMING = (Role.CUSTOMER, Role.IDENTIFIER)
+_BY_STRUCTURE = ("number", "per-customer", "free-text")
+_LOOKED_AT = 200_000
+_SHORTEST = 4
+_FEW = 0.01
+
+
+def without_columns(records: Records, names: Iterable[str]) -> Records:
+    """Return records less some columns."""
+    gone = set(names)
+    odd = {name: texts for name, texts in records.spelling.exceptions.items() if name not in gone}
+    return replace(
+        records,
+        frame=records.frame.drop(gone & set(records.frame.columns)),
+        schema=records.schema.without(list(gone)),
+        spelling=replace(records.spelling, exceptions=odd),
+    )
+
+
+def without_identifiers(records: Records) -> Records:
+    """Return a history less its identifiers; a table as it is, whose methods drop them or put pseudonyms there."""
+    gone = [c.name for c in records.schema.with_role(Role.IDENTIFIER)] if isinstance(records, History) else []
+    return without_columns(records, gone) if gone else records
+
+
+def with_kept(records: Records, names: Iterable[str]) -> Records:
+    """Return records whose columns of these names are released although they may identify people."""
+    keep = {records.schema[name].name for name in names}
+    columns = (
+        c.model_copy(update={"keep": True} | ({"role": Role.OTHER} if c.role == Role.IDENTIFIER else {}))
+        if c.name in keep
+        else c
+        for c in records.schema.columns
+    )
+    return replace(records, schema=records.schema.model_copy(update={"columns": tuple(columns)})) if keep else records
+
+
+def kept_columns(statement: Statement) -> set[str]:
+    """Return the columns that a steward decided to release although they identify people."""
+    told = [step.notes.get("kept") for step in (statement, *statement.steps)]
+    return {str(name) for names in told if isinstance(names, list) for name in names}
+
+
+def identifying_in(public: Records) -> dict[str, Identifying]:
+    """Return the public columns that identify people; of pseudonyms those whose values are names or the like."""
+    customer = public.schema.role(Role.CUSTOMER).name if isinstance(public, History) else None
+    found = identifying_columns(public.schema.columns, public.frame, customer=customer)
+    # pseudonyms are everybody's own, and of a column declared unknown somebody said that nobody knows its values
+    own = {c.name for c in public.schema.columns if c.role in _NAMING or not c.known}
+    return {name: one for name, one in found.items() if not (name in own and one.kind in _BY_STRUCTURE)}
+
+
+def scanned(
+    public: Records, statement: Statement, original: Records | None = None, origin: pl.Series | None = None
+) -> Statement:
+    """Return the statement of a public part that may leave, with the columns kept by name; stop where it may not.
+
+    Parameters
+    ----------
+    original, origin
+        What it was made of, and the original row of each public row: cells are then also searched for the identifiers
+        of the person they are about.
+    """
+    looked_at = identifying_in(public)
+    if isinstance(original, History):  # under a name for each month no value is a pseudonym's own, and yet a customer's
+        shown = [c for c in public.schema.with_role(Role.OTHER) if c.known and not public.frame[c.name].is_null().all()]
+        same = [original.schema[c.name] for c in shown if c.name in original.schema.names]
+        looked_at |= identifying_columns(same, original.frame, customer=original.schema.role(Role.CUSTOMER).name)
+    found = {name: one.evidence for name, one in looked_at.items() if one.sure}
+    if original is not None and origin is not None:
+        found |= _own_identifiers(public, original, origin)
+    keep = kept_columns(statement) | {c.name for c in public.schema.columns if c.keep}
+    stop_at_identifying({name: why for name, why in found.items() if name not in keep})
+    kept = sorted(set(found) & keep)
+    return replace(statement, notes={**statement.notes, "kept": kept}) if kept else statement
+
+
+def stop_at_identifying(found: dict[str, str]) -> None:
+    """Stop at a column that identifies people; the message tells how many values do, and none of them."""
+    for name, evidence in found.items():
+        raise SchemaError(
+            _("{column} would be published and identifies people: {evidence}").format(column=name, evidence=evidence),
+            _(
+                'give it role = "identifier" in the schema, so that it is left out, or keep it: --keep "{column}"'
+            ).format(column=name),
+            column=name,
+        )
+
+
+def _own_identifiers(public: Records, original: Records, origin: pl.Series) -> dict[str, str]:
+    """Return the public columns whose cells hold an identifier of the person whom their row is about."""
+    step = max(len(public) // _LOOKED_AT, 1)
+    rows, found = origin.gather_every(step), dict[str, str]()
+    if not len(rows):
+        return found
+    owners = original.frame.select(
+        pl.col(c.name).cast(pl.String).gather(rows) for c in original.schema.with_role(*_NAMING) if not c.keep
+    )
+    for column in public.schema.columns:
+        cells = public.frame[column.name].gather_every(step)
+        if column.role in (Role.CUSTOMER, Role.QUANTITY) or is_interval(cells.dtype) or cells.dtype.is_temporal():
+            continue
+        texts = (
+            cells.cast(pl.List(pl.String)).list.join("\0") if is_set(cells.dtype) else cells.cast(pl.String)
+        ).alias("cell")
+        for owner in owners.columns:
+            long_enough = pl.col(owner).str.len_chars() >= _SHORTEST  # short numbers are alike by chance
+            both = owners.select(owner).with_columns(texts).drop_nulls().filter(long_enough)
+            count = int(both.select(pl.col("cell").str.contains(pl.col(owner), literal=True).sum()).item() or 0)
+            if count >= 2 and count > _FEW * len(both) and both[owner].n_unique() > 1:
+                words = _("{count:,} of {rows:,} cells hold the {owner} of their own row")
+                found[column.name] = words.format(count=count, rows=len(both), owner=owner)
+    return found
