@@ -28,7 +28,7 @@ from noren.judgement.verdict import Verdict
 from noren.measures import measures
 from noren.methods import methods
 from noren.protocols import Measure
-from noren.reports.example_rows import RowPair, example_rows
+from noren.reports.row_pairs import RowPair, example_rows
 from noren.reports.scripts import ScriptOrder, commands
 from noren.reports.unicity_part import UnicityPart, unicity_part
 

@@ -26,8 +26,8 @@ from noren.judgement.page_text import printable
 from noren.judgement.rule import Rule, rule_named
 from noren.judgement.sentences import finding, rule_sentence, word_text
 from noren.judgement.verdict import Word
-from noren.reports.example_rows import example_columns
 from noren.reports.parts import ReleasePart, map_of, pairs_of, part_of
+from noren.reports.row_pairs import example_columns
 from noren.version import __version__
 
 __all__ = ["report_html", "write_report"]

@@ -1,7 +1,8 @@
-"""Original rows beside what the release says of each, as columns: for the steward's eyes, page by page."""
+"""Original rows beside what the release says of each, for the steward's eyes: as columns, page by page; or a few."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,14 +16,69 @@ from noren.data.frames import History, Records
 from noren.data.release import Release
 from noren.data.schema import Role
 from noren.drawing.beside import perturbed_by
-from noren.judgement.page_text import printable_texts
-from noren.reports.example_rows import example_columns
+from noren.judgement.page_text import printable, printable_texts
 
-__all__ = ["CHANGES", "STATES", "row_columns", "row_pairs"]
+__all__ = ["CHANGES", "STATES", "Cell", "RowPair", "example_columns", "example_rows", "row_columns", "row_pairs"]
 
 CHANGES = pl.Enum(["same", "generalised", "suppressed", "changed", "pseudonym", "dropped"])
 STATES = pl.Enum(["kept", "deleted", "inserted"])
 _SHOWN = 100_000
+_EXAMPLES, _MOST_COLUMNS = 8, 9
+_LENGTHS = 60, 400
+"""The longest text of an example, and the longest whole."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A text, cut to what fits, the whole of it, and what became of it: one of :data:`CHANGES`, empty for the same."""
+
+    text: str
+    whole: str = ""
+    change: str = ""
+
+
+@dataclass(frozen=True)
+class RowPair:
+    """An original row (``number`` counts from 1) and the released one; none where it was deleted."""
+
+    number: int
+    original: Sequence[Cell]
+    released: Sequence[Cell] | None
+
+
+def example_columns(original: Records, most: int | None = _MOST_COLUMNS) -> list[str]:
+    """Return the columns to show: who, what a release generalises, then the rest, as far as they fit."""
+    names = list(original.schema.names)
+    if isinstance(original, History):
+        first = [original.schema.role(Role.CUSTOMER).name, *(c.name for c in original.measured())]
+        names = first + [n for n in names if n not in first]
+    return names[:most]
+
+
+def example_rows(original: Records, release: Release, *, pseudonyms: bool = True) -> list[RowPair]:
+    """Return a few pairs, evenly chosen over the original, the same for every release; none without its secret.
+
+    A dash stands in place of customers' own names: a report is handed around. Without ``pseudonyms`` one stands in
+    theirs, too.
+    """
+    names = [n for n in example_columns(original) if n in release.public.frame.columns]
+    naming = {column.name for column in original.schema.with_role(Role.CUSTOMER, Role.IDENTIFIER)}
+
+    def cell(row: dict[str, str | None], name: str, side: str) -> Cell:
+        change = row[f"change:{name}"] or "" if side == "released" else ""
+        hidden = name in naming and (side == "original" or not pseudonyms)
+        short, whole = (printable("–" if hidden else row[f"{side}:{name}"] or "", most) for most in _LENGTHS)
+        return Cell(short, whole if whole != short else "", "" if change == "same" else change)
+
+    found = row_pairs(original, release, _EXAMPLES, inserted=False)
+    return [
+        RowPair(
+            row["row"],
+            [cell(row, name, "original") for name in names],
+            [cell(row, name, "released") for name in names] if row["state"] == "kept" else None,
+        )
+        for row in found.iter_rows(named=True)  # a handful, never the whole
+    ]
 
 
 def row_columns(original: Records, release: Release) -> list[str]:
@@ -31,7 +87,7 @@ def row_columns(original: Records, release: Release) -> list[str]:
     return [*own, *(n for n in release.public.schema.names if n not in own)]
 
 
-def row_pairs(original: Records, release: Release, most: int = _SHOWN) -> pl.DataFrame:
+def row_pairs(original: Records, release: Release, most: int = _SHOWN, *, inserted: bool = True) -> pl.DataFrame:
     """Return a row for each original row, evenly chosen where there are more than ``most``, inserted rows at the end.
 
     ``row`` counts from 1, ``state`` tells whether the row was kept, deleted or inserted, and of each column there are
@@ -49,8 +105,10 @@ def row_pairs(original: Records, release: Release, most: int = _SHOWN) -> pl.Dat
     """
     names = row_columns(original, release)
     if not release.has_secret or release.secret.original_rows != len(original):
-        return _nothing(names)
-    chosen, places = _places(release, len(original), most)
+        parts = {"original": pl.String(), "released": pl.String(), "change": CHANGES}
+        empty = {f"{part}:{name}": dtype for name in names for part, dtype in parts.items()}
+        return pl.DataFrame(schema={"row": pl.UInt32(), "state": STATES} | empty)
+    chosen, places = _places(release, len(original), most, inserted=inserted)
     own = chosen.filter(chosen < len(original))
     before, after = original.take(own), _gathered(release.public, places)
     told, said = before.texts(""), after.texts()
@@ -80,22 +138,15 @@ def _state(rows: int) -> pl.Expr:
     return said.cast(STATES)
 
 
-def _nothing(names: list[str]) -> pl.DataFrame:
-    schema: dict[str, pl.DataType] = {"row": pl.UInt32(), "state": STATES}
-    for name in names:
-        schema |= {f"original:{name}": pl.String(), f"released:{name}": pl.String(), f"change:{name}": CHANGES}
-    return pl.DataFrame(schema=schema)
-
-
-def _places(release: Release, rows: int, most: int) -> tuple[pl.Series, pl.Series]:
+def _places(release: Release, rows: int, most: int, *, inserted: bool) -> tuple[pl.Series, pl.Series]:
     """Return the places chosen, those from ``rows`` on being inserted rows, and the public row of each, if any."""
     public = pl.DataFrame({"row": release.secret.origin.cast(pl.UInt32)}).with_row_index("public")
-    inserted = public.filter(pl.col("row").is_null())["public"]
-    every = rows + len(inserted)
+    new = public.filter(pl.col("row").is_null() & inserted)["public"]
+    every = rows + len(new)
     picked = np.unique(np.linspace(0, max(every - 1, 0), min(most, every)).round().astype(np.int64))
     chosen = pl.Series("row", picked, dtype=pl.UInt32)
     known = public.drop_nulls("row").unique("row", keep="first")
-    more = pl.DataFrame({"public": inserted}).with_columns(row=pl.int_range(rows, every, dtype=pl.UInt32, eager=True))
+    more = pl.DataFrame({"public": new}).with_columns(row=pl.int_range(rows, every, dtype=pl.UInt32, eager=True))
     both = pl.concat([known.select("row", "public"), more.select("row", "public")])
     found = chosen.to_frame().join(both, on="row", how="left", maintain_order="left")["public"]
     return chosen, found
