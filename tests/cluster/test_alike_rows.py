@@ -69,10 +69,12 @@ def combinations(table: Table, names: list[str]) -> tuple[Table, np.ndarray]:
 
 
 @pytest.mark.parametrize("asked", [{}, {"l": 2}, {"t": 0.3}, {"l": 2, "diversity": "entropy"}])
+@pytest.mark.parametrize("search", ["safe", "arx"])
 @pytest.mark.parametrize("more", [{"missing": "category"}, {"missing": "drop"}, {"loss": "entropy"}])
-def test_counts_are_enough_to_choose_levels(ladders: Path, asked: dict, more: dict) -> None:
+def test_counts_are_enough_to_choose_levels(ladders: Path, asked: dict, more: dict, search: str) -> None:
     table = people(300)
-    method = HierarchyMethod(k=3, hierarchies=ladders, suppression=0.1, quasi=("age", "a city"), **asked, **more)
+    given = {"k": 3, "hierarchies": ladders, "quasi": ("age", "a city"), "search": search, **asked, **more}
+    method = HierarchyMethod(suppression=0.1 if search == "arx" else 0.6, **given)
     quasi, sensitive = method.looked_at(SCHEMA)
     chosen = method.levelled(table, quasi, sensitive)
     some, rows = combinations(table, [column.name for column in [*quasi, *sensitive]])
@@ -85,13 +87,14 @@ def test_counts_are_enough_to_choose_levels(ladders: Path, asked: dict, more: di
 @pytest.mark.parametrize("asked", [{}, {"l": 2}, {"t": 0.4}])
 def test_counts_are_enough_to_cut_classes(asked: dict) -> None:
     table = people(300)
-    method = Mondrian(k=4, **asked)
+    method = Mondrian(k=4, suppression=1.0, **asked)
     quasi, sensitive = method.looked_at(SCHEMA)
     parted = method.parted(table, quasi, sensitive)
     some, rows = combinations(table, [column.name for column in [*quasi, *sensitive]])
     assert len(some) < len(table)
     again = method.parted(some, quasi, sensitive, rows)
-    assert again.classes == parted.classes
+    assert (again.classes, again.suppressed) == (parted.classes, parted.suppressed)
+    assert rows[again.deleted.to_numpy()].sum() == parted.deleted.sum() == parted.suppressed
     names = [column.name for column in [*quasi, *sensitive]]
     whole = pl.DataFrame([*table.frame.select(names), *(its.alias(f"{n}!") for n, its in parted.cells.items())])
     few = pl.DataFrame([*some.frame.select(names), *(its.alias(f"{n}!") for n, its in again.cells.items())])
@@ -105,8 +108,12 @@ def test_whole_columns_are_raised_alike(spark, tmp_path: Path, ladders: Path) ->
 
 
 def test_classes_are_cut_alike(spark, tmp_path: Path) -> None:
-    release = same_release(Mondrian(k=4, t=0.5), people(400), spark, tmp_path)
+    some = people(400).frame
+    # values that go with a column: chance does not deal them, and classes fail
+    alike = some.with_columns(illness=pl.when(pl.col("age") < 26).then(pl.lit("flu")).otherwise("illness"))
+    release = same_release(Mondrian(k=4, l=2, suppression=0.4), Table(alike, SCHEMA), spark, tmp_path)
     assert release.statement.notes["classes"] > 5
+    assert release.deleted_rows == release.statement.notes["suppressed_rows"] > 0
 
 
 def test_what_stops_them(spark, tmp_path: Path, ladders: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,9 +111,13 @@ def test_hierarchies_keep_neighbours_together(tmp_path: Path) -> None:
 def test_sensitive_values_differ_in_every_class() -> None:
     people = some_people(3, 200)
     release = api.protect(people, "mondrian", k=2, l=3, seed=1)
-    assert api.measure(people, release, "classes").parts["l_distinct"] == 3
-    close = api.protect(people, "mondrian", k=2, t=0.2, seed=1)
-    assert api.measure(people, close, "classes").parts["t_equal"] <= 0.2 + 1e-9
+    score = api.measure(people, release, "classes")
+    assert (score.parts["l_distinct"], score.notes["holds"]) == (3, True)
+    assert release.deleted_rows == release.statement.notes["suppressed_rows"] <= 20
+    close = api.protect(people, "mondrian", k=2, t=0.2, suppression=0.3, seed=1)
+    told = api.measure(people, close, "classes")
+    assert told.notes["sensitive"]["illness"]["t_equal_to_original"] <= 0.2 + 1e-9
+    assert told.notes["classes"] == close.statement.notes["classes"] > 1
     with pytest.raises(ParameterError, match="even all rows together"):
         api.protect(people, "mondrian", k=2, l=4, seed=1)
 

@@ -40,7 +40,7 @@ def adult() -> tuple[Records, Release]:
     rows = {
         "name": [f"person {i}" for i in range(40)],
         "age": [20 + i % 8 for i in range(40)],
-        "illness": ["flu", "cold"] * 20,
+        "illness": [("flu", "cold")[i // 8 % 2] for i in range(40)],
     }
     columns = {
         "name": {"role": "identifier"},

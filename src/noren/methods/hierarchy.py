@@ -22,9 +22,10 @@ from noren.descriptions import in_form
 from noren.engines.blocks import cores
 from noren.errors import ParameterError
 from noren.i18n import N_, _
+from noren.kernels.lattice.class_rules import ClassRule
 from noren.kernels.lattice.keys import distinct
 from noren.kernels.lattice.scores import CLASS_SIZE, DISCERNIBILITY, GEOMETRIC, SUM
-from noren.kernels.lattice.search import Optimum, search, suppressed
+from noren.kernels.lattice.search import Optimum, judged, search, suppressed
 from noren.methods.table_parts import (
     AlikeRows,
     SensitiveCodes,
@@ -33,6 +34,7 @@ from noren.methods.table_parts import (
     rule_of,
     sensitive_codes,
     stop_if_too_few_rows,
+    stop_if_too_many_fail,
 )
 from noren.progress import Progress, silent
 
@@ -93,10 +95,14 @@ class HierarchyMethod(AlikeRows):
     """Make every row alike, in all columns that could link it to a person, to at least k - 1 others.
 
     Each quasi column is raised as a whole to one level of its hierarchy; rows that are still alike to too few are
-    deleted, up to the share ``suppression``. Of all combinations of levels that keep k (and, where asked, ℓ-diversity
-    and t-closeness) within that share it chooses one of least loss, and it is the least of all: the search leaves out
-    only what provably cannot be better (see the page on the lattice). :class:`~noren.progress.Enough` ends it with the
-    best levels so far.
+    deleted, up to the share ``suppression``. Of all combinations of levels that keep k within that share it chooses one
+    of least loss, and it is the least of all: the search leaves out only what provably cannot be better (see the page
+    on the lattice). :class:`~noren.progress.Enough` ends it with the best levels so far.
+
+    With ``l`` or ``t`` the levels are still chosen by k alone, within half of the share, and classes that fail are
+    deleted whole: whoever knows the search would otherwise learn from its choice whose values are alike (see
+    :func:`~noren.methods.table_parts.stop_if_too_many_fail`). ``search="arx"`` looks for the levels of least loss that
+    keep ℓ and t as well, as ARX does, and the statement says so.
 
     What it does not promise: a class whose sensitive values are all the same tells them (ask for ``l`` or ``t``), and
     columns called *other* or *sensitive* are released as they are.
@@ -104,7 +110,8 @@ class HierarchyMethod(AlikeRows):
     References
     ----------
     Samarati (2001), Protecting respondents' identities in microdata release; LeFevre et al. (2005), Incognito;
-    Kohlmayer et al. (2012), Flash; Machanavajjhala et al. (2006), ℓ-diversity; Li et al. (2007), t-closeness.
+    Kohlmayer et al. (2012), Flash; Machanavajjhala et al. (2006), ℓ-diversity; Li et al. (2007), t-closeness; Wong et
+    al. (2007), Minimality attack in privacy preserving data publishing.
 
     Examples
     --------
@@ -134,6 +141,7 @@ class HierarchyMethod(AlikeRows):
     wrong_for: ClassVar[str] = N_(
         "Many columns with many values each: they all become coarse, and mondrian keeps more."
     )
+    only_with_l_or_t: ClassVar[frozenset[str]] = frozenset({"search"})
     best_so_far: ClassVar[str] = N_("least loss so far (lower is more useful)")
 
     hierarchies: Path = Field(
@@ -174,6 +182,20 @@ class HierarchyMethod(AlikeRows):
                 "drop": N_("delete the row"),
                 "error": N_("stop and say where"),
             },
+        ),
+    )
+    search: Literal["safe", "arx"] = Field(
+        default="safe",
+        title=N_("How levels are chosen, with l or t"),
+        description=N_(
+            "with l or t: choose levels by k alone (safe), or also by sensitive values, which tells something of them"
+            " (arx)"
+        ),
+        json_schema_extra=in_form(
+            words={
+                "safe": N_("by k alone; groups that fail l or t are deleted"),
+                "arx": N_("by sensitive values too: less is lost, and the choice tells something of them"),
+            }
         ),
     )
 
@@ -236,6 +258,8 @@ class HierarchyMethod(AlikeRows):
             "columns_without_hierarchy": list(chosen.without),
             "columns_not_released": self._not_released(schema, {one.column.name for one in rungs}),
         } | ({"stopped": True, "searched": best.searched} if best.searched < 1 else {})
+        if self.search == "arx" and self._promise.looks_at_sensitive:
+            notes["chosen_by_sensitive_values"] = True
         return Statement(
             method=self.name,
             parameters=self.parameters() | {"hierarchies": self.hierarchies.name},
@@ -273,17 +297,16 @@ class HierarchyMethod(AlikeRows):
         everybody = None if secrets is None else secrets.of_rows
         values = None if everybody is None else everybody[there.to_numpy()]
         shares = None if everybody is None else np.bincount(everybody, rows) / rows.sum()
-        codes, sizes = [one.codes for one in rungs], [one.ladder.values for one in rungs]
-        if values is None:
-            which, first = distinct(codes, sizes)
-        else:
-            which, first = distinct([*codes, values], [*sizes, int(values.max()) + 1])
-        combinations = np.column_stack([its[first] for its in codes]).astype(np.int64)
-        own_rows = rows[there.to_numpy()]
-        counts, ladders = np.bincount(which, own_rows).astype(np.int64), [one.ladder for one in rungs]
-        own = None if values is None else values[first]
-        rule = rule_of(self._promise, math.floor(self.suppression * int(own_rows.sum()) + 1e-9), secrets)
+        ladders, own_rows = [one.ladder for one in rungs], rows[there.to_numpy()]
+        most = math.floor(self.suppression * int(own_rows.sum()) + 1e-9)
+        full = rule_of(self._promise, most, secrets)
+        # What sensitive values are may not decide on the levels. A class of ℓ values has ℓ rows, so that much is known
+        # without them; k may delete half of the limit, or little would be left of it for classes that fail ℓ or t.
+        safe = self.search == "safe" and values is not None
+        rule = ClassRule(max(self.k, self.l or 1), most // 2) if safe else full
+        which, combinations, counts, own = _combined(rungs, None if safe else values, own_rows)
         costs = {"loss": loss_costs, "entropy": entropy_costs}.get(self.loss)
+        cell_costs = None if costs is None else costs(rungs)
 
         def told(share: float, score: float) -> None:
             progress(0.2 + 0.4 * share, _("searching the levels"), score if math.isfinite(score) else None)
@@ -295,18 +318,36 @@ class HierarchyMethod(AlikeRows):
             ladders,
             rule,
             _GOALS[self.loss],
-            costs=None if costs is None else costs(rungs),
+            costs=cell_costs,
             sensitive=own,
-            everybody=shares,
+            everybody=None if safe else shares,
             workers=cores(),
             report=told,
         )
         if best is None:
             raise ParameterError(
                 _("no combination of levels keeps what is asked and deletes {share:.1%} of the rows at most").format(
-                    share=self.suppression
+                    share=self.suppression / 2 if safe else self.suppression
                 ),
                 _("allow more --suppression, ask for less, or let every hierarchy end in *"),
             )
-        lost = suppressed(combinations, counts, ladders, best.levels, rule, own, shares)
+        if not safe:
+            return best, suppressed(combinations, counts, ladders, best.levels, rule, own, shares)[which]
+        which, combinations, counts, own = _combined(rungs, values, own_rows)
+        given = combinations, counts, ladders, best, full, _GOALS[self.loss]
+        best, lost = judged(*given, costs=cell_costs, sensitive=own, everybody=shares)
+        advice = _("ask for a larger k, a smaller l or a larger t, allow more --suppression, or use --search arx")
+        stop_if_too_many_fail(best.suppressed, int(own_rows.sum()), self.suppression, advice)
         return best, lost[which]
+
+
+def _combined(rungs: Sequence[Rungs], values: Whole | None, rows: Whole) -> tuple[Whole, Whole, Whole, Whole | None]:
+    """Return each row's combination of codes and values; of each combination its codes, its rows and its value."""
+    codes, sizes = [one.codes for one in rungs], [one.ladder.values for one in rungs]
+    if values is None:
+        which, first = distinct(codes, sizes)
+    else:
+        which, first = distinct([*codes, values], [*sizes, int(values.max()) + 1])
+    combinations = np.column_stack([its[first] for its in codes]).astype(np.int64)
+    counts = np.bincount(which, rows).astype(np.int64)
+    return which, combinations, counts, None if values is None else values[first]

@@ -21,12 +21,15 @@ from noren.data.schema import Column, Kind, Scale, Schema
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.lattice.mondrian import classes_by_cuts
+from noren.kernels.lattice.search import Ladder, suppressed
 from noren.methods.table_parts import (
     AlikeRows,
+    Share,
     released,
     rule_of,
     sensitive_codes,
     stop_if_too_few_rows,
+    stop_if_too_many_fail,
 )
 from noren.progress import Progress, silent
 
@@ -38,27 +41,36 @@ Real = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Parted:
-    """The classes that rows were cut into: what each row's quasi cells show, and how many classes there are."""
+    """The classes that rows were cut into: what each row's quasi cells show, and which rows are deleted.
+
+    ``classes`` and ``suppressed`` are how many classes are released, and how many rows of the original are not.
+    """
 
     cells: dict[str, pl.Series]
+    deleted: pl.Series
     classes: int
+    suppressed: int
 
 
 class Mondrian(AlikeRows):
     """Make every row alike, in all columns that could link it to a person, to at least k - 1 others.
 
     Rows are cut in two along the column in which they differ most, and the parts again, as long as both parts have k
-    rows (and, where asked, ℓ sensitive values, or values no further from everybody's than t). Each class then shows the
-    interval of its numbers and days and the set of its texts. Unlike ``hierarchy``, which raises whole columns, each
-    class is generalised by itself: far less is lost, no row is deleted, and the same value may be shown differently in
-    different classes. It is quick and not the best there is, which is NP-hard to find.
+    rows. Each class then shows the interval of its numbers and days and the set of its texts. Unlike ``hierarchy``,
+    which raises whole columns, each class is generalised by itself: far less is lost, and the same value may be shown
+    differently in different classes. It is quick and not the best there is, which is NP-hard to find.
+
+    With ``l`` or ``t`` rows are cut only while the sensitive values that they have together are varied enough; how the
+    parts divide them is never looked at, as that would tell whose values are alike. Classes that fail are deleted, up
+    to the share ``suppression``: see :func:`~noren.methods.table_parts.stop_if_too_many_fail`.
 
     Texts have no order of their own. They are cut in the order of their hierarchy where there is one, so that its
     groups stay together, else by frequency. A class that lacks a value somewhere shows nothing in that column.
 
     References
     ----------
-    LeFevre, DeWitt and Ramakrishnan (2006), Mondrian multidimensional k-anonymity.
+    LeFevre, DeWitt and Ramakrishnan (2006), Mondrian multidimensional k-anonymity; Wong, Fu, Wang and Pei (2007),
+    Minimality attack in privacy preserving data publishing.
 
     Examples
     --------
@@ -80,11 +92,17 @@ class Mondrian(AlikeRows):
     good_for: ClassVar[str] = N_("Loses little: each group is generalised only as far as it must be.")
     wrong_for: ClassVar[str] = N_("The table must use one category system throughout, such as every age in decades.")
     generalises: ClassVar[bool] = True
+    only_with_l_or_t: ClassVar[frozenset[str]] = frozenset({"suppression"})
 
     relaxed: bool = Field(
         default=False,
         title=N_("Also part rows of equal value"),
         description=N_("also part rows of equal value: smaller classes, whose cells may overlap"),
+    )
+    suppression: Share = Field(
+        default=0.1,
+        title=N_("Share of rows that may be deleted"),
+        description=N_("with l or t: the share of rows that may be deleted because their class fails, from 0 to 1"),
     )
     hierarchies: Path | None = Field(
         default=None, description=N_("a folder of hierarchies, as for the method hierarchy, that put texts in order")
@@ -95,10 +113,9 @@ class Mondrian(AlikeRows):
         quasi, sensitive = self.looked_at(original.schema)
         stop_if_too_few_rows(self.k, len(original))
         parted = self.parted(original, quasi, sensitive, progress=progress)
-        nobody = pl.repeat(False, len(original), eager=True, dtype=pl.Boolean)
         statement = self.statement(original.schema, parted)
         progress(0.7, _("putting the rows in an order that tells nothing"))
-        return released(original, parted.cells, nobody, statement, seed=seed, identifiers=self.identifiers)
+        return released(original, parted.cells, parted.deleted, statement, seed=seed, identifiers=self.identifiers)
 
     def parted(
         self,
@@ -122,10 +139,11 @@ class Mondrian(AlikeRows):
         orders = {} if self.hierarchies is None else read_hierarchies(self.hierarchies, names)
         placed = [_placed(exact_values(table, column), column, orders.get(column.name), counts) for column in quasi]
         progress(0.2, _("cutting rows into classes"))
+        rule = rule_of(self._promise, 0, values)
         class_of = classes_by_cuts(
             np.stack([codes for codes, _places in placed]),
             [places for _codes, places in placed],
-            rule_of(self._promise, 0, values),
+            rule,
             relaxed=self.relaxed,
             sensitive=None if values is None else values.of_rows,
             counts=counts,
@@ -135,19 +153,27 @@ class Mondrian(AlikeRows):
                 _("even all rows together do not keep what is asked of sensitive values"),
                 _("ask for a smaller l or a larger t"),
             )
+        rows = np.ones(len(table), np.int64) if counts is None else counts
+        classes, failing = int(class_of.max()) + 1, np.zeros(len(table), dtype=np.bool_)
+        if values is not None:
+            failing = suppressed(class_of[:, None], rows, [Ladder(classes, ())], [0], rule, values.of_rows)
+            advice = _("allow more --suppression (classes stay the same), or ask for a smaller l or a larger t or k")
+            stop_if_too_many_fail(int(rows[failing].sum()), int(rows.sum()), self.suppression, advice)
         progress(0.5, _("generalising rows"))
-        classes = pl.Series("class", class_of)
-        cells = {column.name: _cells(exact_values(table, column), column, classes) for column in quasi}
-        return Parted(cells, int(class_of.max()) + 1)
+        of_rows = pl.Series("class", class_of)
+        cells = {column.name: _cells(exact_values(table, column), column, of_rows) for column in quasi}
+        left = classes - len(np.unique(class_of[failing]))
+        return Parted(cells, pl.Series(failing), left, int(rows[failing].sum()))
 
     def statement(self, schema: Schema, parted: Parted) -> Statement:
         """Return what a release says of itself."""
         left = self._not_released(schema, parted.cells.keys())
+        deleted = {"suppressed_rows": parted.suppressed} if self._promise.looks_at_sensitive else {}
         return Statement(
             method=self.name,
             parameters=self.parameters() | {"hierarchies": self.hierarchies and self.hierarchies.name},
             promise=self._promise.words(),
-            notes={"classes": parted.classes, "columns_not_released": left},
+            notes={"classes": parted.classes, "columns_not_released": left} | deleted,
         )
 
 

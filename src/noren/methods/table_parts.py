@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal
@@ -42,6 +43,7 @@ __all__ = [
     "sensitive_codes",
     "sensitive_columns",
     "stop_if_too_few_rows",
+    "stop_if_too_many_fail",
 ]
 
 Whole = NDArray[np.int64]
@@ -239,6 +241,25 @@ def stop_if_too_few_rows(k: int, rows: int) -> None:
         )
 
 
+def stop_if_too_many_fail(lost: int, rows: int, limit: float, advice: str) -> None:
+    """Raise where classes of too many rows break what is asked of sensitive values.
+
+    Classes are made without a look at how their members' values differ; those that fail ℓ or t are deleted whole. So
+    permuting values inside a class changes neither the classes nor which of them are deleted, and whoever knows all but
+    which member of a class has which value finds, for each member of a released class, exactly the class's share of
+    each value (proof: ``docs/theory/lattice.md``). Of people in a deleted class it says that their class failed. To go
+    on to other classes because too many of these fail would end that: the release would say that finer ones failed, and
+    so whose values are alike (Wong et al. 2007). Hence an error.
+    """
+    if lost > math.floor(limit * rows + 1e-9):
+        raise ParameterError(
+            _("classes with {share:.1%} of the rows fail k, l or t, and {limit:.1%} of the rows may be deleted").format(
+                share=lost / rows, limit=limit
+            ),
+            advice,
+        )
+
+
 def released(
     original: Table,
     cells: Mapping[str, pl.Series],
@@ -306,6 +327,8 @@ class AlikeRows(Method):
 
     strength: ClassVar[Strength | None] = Strength("k", "2, 5, 10, 20", beside=("l",))
     promises: ClassVar[PromiseKind] = ALIKE
+    only_with_l_or_t: ClassVar[frozenset[str]] = frozenset()
+    """Parameters that make no difference without l and t."""
 
     k: TableK
     quasi: Quasi = ()
@@ -359,6 +382,11 @@ class AlikeRows(Method):
     @property
     def _promise(self) -> Promise:
         return Promise(self.k, self.l, self.diversity, self.c, self.t, self.distance)
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters that make a difference, as plain data."""
+        idle = frozenset() if self._promise.looks_at_sensitive else self.only_with_l_or_t
+        return {name: value for name, value in super().parameters().items() if name not in idle}
 
     def looked_at(self, schema: Schema) -> tuple[list[Column], list[Column]]:
         """Return the quasi columns, and the sensitive columns that the promise looks at."""

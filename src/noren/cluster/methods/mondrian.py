@@ -31,6 +31,8 @@ def protect(method: Mondrian, original: ClusterRecords, *, seed: int, progress: 
     progress(0.0, _("counting combinations"))
     table, counts = combined(original, [*quasi, *sensitive])
     parted = method.parted(table, quasi, sensitive, counts, progress=progress)
-    values = table.frame.select(parted.cells.keys())
+    kept = ~parted.deleted
+    cells = {name: its.filter(kept) for name, its in parted.cells.items()}
+    values = table.frame.select(cells.keys()).filter(kept)
     statement = method.statement(original.schema, parted)
-    return released(original, values, parted.cells, statement, seed=seed, identifiers=method.identifiers)
+    return released(original, values, cells, statement, seed=seed, identifiers=method.identifiers)

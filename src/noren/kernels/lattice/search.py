@@ -16,7 +16,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from noren.kernels.compiling import kernel
 from noren.kernels.lattice.class_rules import DISTINCT, ClassRule
 from noren.kernels.lattice.keys import Keys, Layout, Room, class_sizes, collapse, distinct, packed, roll_up, room_for
 from noren.kernels.lattice.scores import (
+    CLASS_SIZE,
     GEOMETRIC,
     ROUNDING,
     CellCosts,
@@ -38,7 +39,7 @@ from noren.kernels.lattice.scores import (
 )
 from noren.progress import Enough
 
-__all__ = ["Ladder", "Optimum", "search", "suppressed"]
+__all__ = ["Ladder", "Optimum", "judged", "search", "suppressed"]
 
 Report = Callable[[float, float], None]
 """Told the share of the parts walked (0 to 1) and the best score so far (infinite while there is none)."""
@@ -163,6 +164,33 @@ def suppressed(
     >>> suppressed(np.arange(3)[:, None], np.ones(3, np.int64), [ages], [1], ClassRule(2, 1)).tolist()
     [False, False, True]
     """
+    node = Optimum(tuple(levels), 0.0, 0, 0, 0, 0)
+    return judged(codes, counts, ladders, node, rule, CLASS_SIZE, sensitive=sensitive, everybody=everybody)[1]
+
+
+def judged(
+    codes: Whole,
+    counts: Whole,
+    ladders: Sequence[Ladder],
+    node: Optimum,
+    rule: ClassRule,
+    goal: int,
+    *,
+    costs: CellCosts | None = None,
+    sensitive: Whole | None = None,
+    everybody: Real | None = None,
+) -> tuple[Optimum, Flags]:
+    """Judge a node that another rule chose: return its score and what it suppresses, by row and by combination.
+
+    Parameters are those of :func:`search`. Of two pairs the second has one sensitive value alone:
+
+    >>> pairs, node = np.array([[0], [0], [1]]), Optimum((0,), 0.0, 0, 2, 1, 1)
+    >>> given = pairs, np.array([1, 1, 2]), [Ladder(2, ())], node, ClassRule(2, 2, DISTINCT, 2), CLASS_SIZE
+    >>> found, failing = judged(*given, sensitive=np.array([0, 1, 1]))
+    >>> found.suppressed, found.classes, failing.tolist()
+    (2, 1, [False, False, True])
+    """
+    levels = np.array(node.levels, dtype=np.int64)
     there = [ladder.maps()[level][codes[:, i]] for i, (ladder, level) in enumerate(zip(ladders, levels, strict=True))]
     values = np.zeros(len(codes), dtype=np.int64) if sensitive is None else sensitive
     sizes = [*(ladder.values for ladder in ladders), int(values.max(initial=0)) + 1]
@@ -173,9 +201,12 @@ def suppressed(
     entries = keys[first]
     failing = np.zeros(len(first), dtype=np.bool_)
     shares = _everybody(counts, sensitive) if everybody is None else everybody
-    judge(entries, rows, len(first), layout, rule, shares, room_for(entries), failing)
-    answer: Flags = failing[entry]
-    return answer
+    lost, kept, squares = judge(entries, rows, len(first), layout, rule, shares, room_for(entries), failing)
+    costs, extra = no_costs(len(ladders)) if costs is None else costs, np.zeros(len(ladders))
+    if goal >= GEOMETRIC:
+        extra = extra_costs(entries, rows, len(first), layout, costs, levels, failing)
+    score = float(score_of(goal, int(counts.sum()), lost, kept, squares, costs, levels, extra))
+    return replace(node, score=score, suppressed=int(lost), classes=int(kept)), failing[entry]
 
 
 def _most_values_first(ladders: Sequence[Ladder]) -> Whole:
