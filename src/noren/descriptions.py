@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 from typing import Any, Final, Literal
 
 from noren.i18n import N_, _
@@ -24,6 +24,7 @@ __all__ = [
     "KeptShare",
     "Placing",
     "PromiseKind",
+    "Recoding",
     "Runtime",
     "Strength",
     "as_it_is",
@@ -51,6 +52,21 @@ class Runtime(IntEnum):
             Runtime.MINUTES: _("minutes for tens of thousands of rows"),
             Runtime.HOURS: _("hours for tens of thousands of rows"),
         }[self]
+
+
+class Recoding(StrEnum):
+    """What a release may have done to rows, in a phrase: an attack sees through some of it."""
+
+    DELETED_ROWS = N_("deleted rows")
+    ADDED_ROWS = N_("added rows")
+    SWAPPED_ROWS = N_("rows swapped between customers")
+    GENERALISED_CELLS = N_("generalised cells")
+    NOISED_NUMBERS = N_("noise on prices and quantities")
+    NOISED_DATES = N_("noise on dates")
+    SHIFTED_DATES = N_("dates shifted for each customer")
+    RENAMED_ITEMS = N_("renamed items")
+    CHANGING_PSEUDONYMS = N_("pseudonyms that change over time")
+    OTHER_PERIOD = N_("purchases of a period that the attacker does not know")
 
 
 # --- methods ---------------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from noren.data.interchange import pandas_frame
 from noren.data.release import Release
 from noren.data.schema import Kind, Role, Schema
 from noren.data.statement import Statement
-from noren.descriptions import OWN, Headline, KeptShare, Placing, PromiseKind, Runtime, Strength
+from noren.descriptions import OWN, Headline, KeptShare, Placing, PromiseKind, Recoding, Runtime, Strength
 from noren.errors import ParameterError
 from noren.i18n import _, learn
 from noren.progress import Progress, silent
@@ -163,6 +163,8 @@ class Attack(Component):
 
     listens: ClassVar[bool] = False
     """Whether it makes use of what other attacks found, and so comes after them."""
+    sees_through: ClassVar[frozenset[Recoding]] = frozenset()
+    """What a release may do to a history, all of it at once, without hiding people from this attack."""
 
     def after(self, guesses: Mapping[str, Guess]) -> Attack:
         """Return the attack, told what others found on the same release; one that does not listen stays as it is."""
