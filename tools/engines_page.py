@@ -22,12 +22,15 @@ _PAIRS = "pairs of items of one customer: of somebody with a tenth of all rows t
 _SAMPLE = "a model learns from 20,000 rows drawn at random, which one machine holds; there is nothing to share out"
 _CELLS = "not written; what is counted of a guess is bounded by the number of periods"
 WITHOUT = {
+    "recoded": _EVERYBODY,
+    "shifted": _EVERYBODY,
     "association": "counts by pairs of values: as many as rows, where a column has another text in every row",
     "clustering": _SAMPLE,
     "consistency": _EVERYBODY,
     "e1": _PAIRS,
     "e2": _PAIRS,
     "e3": _PAIRS,
+    "earlier-period": _EVERYBODY,
     "emm": _CELLS,
     "ensemble": "rehearses the release and runs the other attacks, some of which have no plan",
     "frequent-itemsets": "no aggregate: which sets are counted depends on those of a size less, basket by basket",

@@ -169,3 +169,19 @@ def test_an_attacker_may_know_less() -> None:
         api.attack(original, release, "row-linkage", columns=("salary",))
     with pytest.raises(ParameterError, match=r"^the knowledge has 59 rows, the original 60; give one row for each"):
         api.attack(original, release, "row-linkage", known=original.take(pl.Series(range(59))))
+
+
+def test_columns_of_role_other_are_known_unless_declared_unknown() -> None:
+    rows: dict[str, list[Any]] = {
+        "sex": ["f", "f", "f"],
+        "town": ["a", "b", "c"],
+        "shoe": [36, 37, 38],
+        "illness": ["x", "y", "z"],
+    }
+    roles: dict[str, dict[str, Any]] = {"sex": QUASI, "town": {"role": "other", "known": False}}
+    roles |= {"shoe": {"role": "other", "type": "integer"}, "illness": {"role": "sensitive"}}
+    for unknown, columns, score in ((False, ["sex", "shoe"], 1.0), (True, ["sex"], 1 / 3)):
+        original = table(rows, **roles | {"shoe": roles["shoe"] | {"known": not unknown}})
+        guess = RowLinkage().attack(original, original, seed=1)
+        assert guess.notes["columns"] == columns
+        assert guess.pairs["score"].to_list() == pytest.approx([score] * 3)

@@ -10,12 +10,14 @@ attacks: Registry[Attack] = Registry(
     "noren.attacks",
     {
         "consistency": "noren.attacks.consistency:Consistency",
+        "earlier-period": "noren.attacks.earlier_period:EarlierPeriod",
         "ensemble": "noren.attacks.ensemble:Ensemble",
         "item-candidates": "noren.attacks.item_candidates:ItemCandidates",
         "jaccard": "noren.attacks.jaccard:Jaccard",
         "linkage": "noren.attacks.linkage:Linkage",
         "nearest": "noren.attacks.nearest:Nearest",
         "profile": "noren.attacks.profile:Profile",
+        "recoded": "noren.attacks.recoded:Recoded",
         "row-linkage": "noren.attacks.row_linkage:RowLinkage",
         "s1": "noren.attacks.signatures:S1",
         "s2": "noren.attacks.signatures:S2",
@@ -25,6 +27,7 @@ attacks: Registry[Attack] = Registry(
         "s6": "noren.attacks.signatures:S6",
         "s7": "noren.attacks.monthly_profile:S7",
         "s8": "noren.attacks.monthly_profile:S8",
+        "shifted": "noren.attacks.shifted:Shifted",
         "unique-rows": "noren.attacks.unique_rows:UniqueRows",
     },
 )

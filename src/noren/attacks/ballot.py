@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from noren.attacks.assignment import pairs_of
 from noren.attacks.period_sides import ALWAYS
 from noren.data.periods import in_order
 from noren.kernels.linkage.one_to_one import greedy_pairs
@@ -95,14 +96,11 @@ class Ballot:
         given = column % len(names)
         sure = np.where(answers[row] == given[:, None], chance[row], 0.0).max(axis=1, initial=0.0)
         order = np.argsort(-sure, kind="stable")
-        return pl.DataFrame(
-            {
-                "pseudonym": names.gather(given[order]),
-                "customer": self.cells["customer"].gather(row[order]),
-                "score": sure[order],
-                "period": self.cells["period"].gather(row[order]),
-            },
-            schema=_PAIRS,
+        return pairs_of(
+            names.gather(given[order]),
+            self.cells["customer"].gather(row[order]),
+            sure[order],
+            self.cells["period"].gather(row[order]),
         )
 
     def about(self, skill: Real, divided: Real) -> dict[str, dict[str, Any]]:

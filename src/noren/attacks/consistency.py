@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-import polars as pl
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching, min_weight_full_bipartite_matching
 
+from noren.attacks.assignment import pairs_of
 from noren.attacks.draws import uniform
 from noren.data.fits import Consistent, consistent_customers
 from noren.data.frames import History
+from noren.descriptions import Recoding
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.linkage.feasibility import Candidates, assignable
@@ -63,6 +64,7 @@ class Consistency(Attack):
         "Assigns each pseudonym a customer whose rows fit all of its public rows, no customer twice."
     )
     source: ClassVar[str] = "S0"
+    sees_through: ClassVar[frozenset[Recoding]] = frozenset({Recoding.DELETED_ROWS, Recoding.GENERALISED_CELLS})
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name one customer for each pseudonym that anybody fits; the seed decides between equals."""
@@ -84,13 +86,8 @@ class Consistency(Attack):
         pseudonym, customer = _likeliest(kept, found, seed)
         score = 1.0 / kept.counts[pseudonym]
         order = np.lexsort((pseudonym, found.history[pseudonym], -score))
-        pairs = pl.DataFrame(
-            {
-                "pseudonym": found.pseudonyms.gather(pseudonym[order]),
-                "customer": found.customers.gather(customer[order]),
-                "score": score[order],
-            },
-            schema={"pseudonym": pl.String, "customer": pl.String, "score": pl.Float64},
+        pairs = pairs_of(
+            found.pseudonyms.gather(pseudonym[order]), found.customers.gather(customer[order]), score[order]
         )
         certain = int((kept.counts == 1).sum())
         return Guess(self.name, pairs, {"certain": certain, "one_to_one": one_to_one is not None})

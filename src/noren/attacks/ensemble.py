@@ -13,7 +13,7 @@ from noren.attacks.period_sides import shown_periods
 from noren.attacks.rehearsal import rehearsal
 from noren.data.frames import History
 from noren.data.statement import Statement
-from noren.descriptions import Runtime
+from noren.descriptions import Recoding, Runtime
 from noren.errors import InputError, ParameterError
 from noren.i18n import N_, _
 from noren.progress import Progress, part_of, silent
@@ -74,6 +74,10 @@ class Ensemble(AttackByPeriod):
     )
     source: ClassVar[str] = "Dawid and Skene 1979"
     runtime: ClassVar[Runtime] = Runtime.MINUTES
+    sees_through: ClassVar[frozenset[Recoding]] = frozenset(
+        {Recoding.DELETED_ROWS, Recoding.ADDED_ROWS, Recoding.SWAPPED_ROWS}
+        | {Recoding.GENERALISED_CELLS, Recoding.NOISED_NUMBERS, Recoding.NOISED_DATES, Recoding.CHANGING_PSEUDONYMS}
+    )
     listens: ClassVar[bool] = True
 
     members: tuple[str, ...] = Field(

@@ -7,11 +7,13 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
+from noren.attacks.assignment import pairs_of
 from noren.attacks.draws import uniform
 from noren.data.arrays import exact_values, people
 from noren.data.cells import is_set
 from noren.data.frames import History
 from noren.data.schema import Role
+from noren.descriptions import Recoding
 from noren.i18n import N_, _
 from noren.kernels.items.item_walk import NOBODY, Walk, walk
 from noren.progress import Progress, silent
@@ -54,6 +56,9 @@ class ItemCandidates(Attack):
     summary: ClassVar[str] = N_("Assigns each customer a pseudonym whose items are consistent with what they bought.")
     source: ClassVar[str] = "S0 (PWS Cup 2018, re-item)"
     roles: ClassVar[tuple[Role, ...]] = (Role.ITEM,)
+    sees_through: ClassVar[frozenset[Recoding]] = frozenset(
+        {Recoding.GENERALISED_CELLS, Recoding.NOISED_NUMBERS, Recoding.NOISED_DATES, Recoding.SHIFTED_DATES}
+    )
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Walk through the customers in a drawn order; of several candidates one is drawn."""
@@ -64,14 +69,7 @@ class ItemCandidates(Attack):
         order = np.argsort(drawn[: len(customers)], kind="stable")
         chosen, among = walk(about, order, drawn[len(customers) :])
         named = chosen != NOBODY
-        pairs = pl.DataFrame(
-            {
-                "pseudonym": pseudonyms.gather(chosen[named]),
-                "customer": customers.gather(order[named]),
-                "score": 1.0 / among[named],
-            },
-            schema={"pseudonym": pl.String, "customer": pl.String, "score": pl.Float64},
-        )
+        pairs = pairs_of(pseudonyms.gather(chosen[named]), customers.gather(order[named]), 1.0 / among[named])
         passed = int((~named).sum())
         return Guess(self.name, pairs.sort("score", descending=True, maintain_order=True), {"passed_over": passed})
 

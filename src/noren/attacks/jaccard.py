@@ -9,9 +9,11 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field
 
+from noren.attacks.assignment import pairs_of
 from noren.data.frames import History
 from noren.data.item_sets import SetSides, set_sides
 from noren.data.schema import Role
+from noren.descriptions import Recoding
 from noren.engines.accelerated.device import accelerator_for
 from noren.engines.accelerated.sets import most_similar_sets, pairs_pay
 from noren.engines.blocks import map_blocks
@@ -65,6 +67,10 @@ class Jaccard(Attack):
     summary: ClassVar[str] = N_("Names the customer whose set of items is most similar to the pseudonym's.")
     source: ClassVar[str] = "S2"
     roles: ClassVar[tuple[Role, ...]] = (Role.ITEM,)
+    sees_through: ClassVar[frozenset[Recoding]] = frozenset(
+        {Recoding.DELETED_ROWS, Recoding.ADDED_ROWS, Recoding.GENERALISED_CELLS}
+        | {Recoding.NOISED_NUMBERS, Recoding.NOISED_DATES, Recoding.SHIFTED_DATES, Recoding.CHANGING_PSEUDONYMS}
+    )
 
     candidates: int = Field(
         default=1,
@@ -110,13 +116,10 @@ class Jaccard(Attack):
         who, how = customer.T.ravel(), score.T.ravel()
         order = np.lexsort((pseudonym, -how, rank))
         order = order[who[order] != NOBODY]
-        pairs = pl.DataFrame(
-            {
-                "pseudonym": sides.pseudonyms.cast(pl.String).gather(pseudonym[order]),
-                "customer": sides.customers.cast(pl.String).gather(who[order]),
-                "score": how[order],
-            },
-            schema={"pseudonym": pl.String, "customer": pl.String, "score": pl.Float64},
+        pairs = pairs_of(
+            sides.pseudonyms.cast(pl.String).gather(pseudonym[order]),
+            sides.customers.cast(pl.String).gather(who[order]),
+            how[order],
         )
         if self.candidates > 1:
             pairs = pairs.with_columns(pl.Series("rank", rank[order]))

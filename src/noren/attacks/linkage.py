@@ -19,6 +19,7 @@ from noren.attacks.row_evidence import row_evidence
 from noren.data.frames import History
 from noren.data.schema import Role
 from noren.data.stand_ins import columns_not_there, of_one_item
+from noren.descriptions import Recoding
 from noren.i18n import N_, _
 from noren.kernels.linkage.copied_rows import Copies
 from noren.kernels.linkage.row_counts import Counts, first_counts, kept_share
@@ -81,6 +82,10 @@ class Linkage(AttackByPeriod):
         "Solves each period as one assignment problem, allows for swapped rows, and links the periods."
     )
     source: ClassVar[str] = "S3"
+    sees_through: ClassVar[frozenset[Recoding]] = frozenset(
+        {Recoding.DELETED_ROWS, Recoding.ADDED_ROWS, Recoding.SWAPPED_ROWS}
+        | {Recoding.GENERALISED_CELLS, Recoding.NOISED_NUMBERS, Recoding.NOISED_DATES, Recoding.CHANGING_PSEUDONYMS}
+    )
 
     rounds: int = Field(
         default=2, ge=0, description=N_("how many rounds use what was recognised in one period for the others; 0: none")

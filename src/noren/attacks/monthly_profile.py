@@ -13,6 +13,7 @@ from noren.data.cells import is_interval
 from noren.data.frames import History
 from noren.data.periods import in_order
 from noren.data.schema import Column, Role
+from noren.descriptions import Recoding
 from noren.i18n import N_, _
 from noren.kernels.linkage.likeness import likeness
 from noren.progress import Progress, silent
@@ -43,6 +44,9 @@ class MonthlyProfile(AttackByPeriod):
 
     source: ClassVar[str] = "S3"
     roles: ClassVar[tuple[Role, ...]] = (Role.DATE,)
+    sees_through: ClassVar[frozenset[Recoding]] = frozenset(
+        {Recoding.NOISED_NUMBERS, Recoding.NOISED_DATES, Recoding.RENAMED_ITEMS, Recoding.CHANGING_PSEUDONYMS}
+    )
 
     averaged: ClassVar[bool]
     """Whether the number is the mean of the rows' amounts, or their sum."""

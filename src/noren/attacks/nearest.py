@@ -6,16 +6,17 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field
 from scipy.optimize import linear_sum_assignment
 
+from noren.attacks.assignment import pairs_of
 from noren.attacks.draws import uniform
 from noren.data.arrays import exact_values, numbers
 from noren.data.fits import Sides, sides_of
 from noren.data.frames import History
 from noren.data.schema import Scale
+from noren.descriptions import Recoding
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.judging.cell_error import population_sd
@@ -61,6 +62,10 @@ class Nearest(Attack):
     name: ClassVar[str] = "nearest"
     summary: ClassVar[str] = N_("Assigns pseudonyms to the customers whose rows are nearest, all in one assignment.")
     source: ClassVar[str] = "S0"
+    sees_through: ClassVar[frozenset[Recoding]] = frozenset(
+        {Recoding.DELETED_ROWS, Recoding.ADDED_ROWS}
+        | {Recoding.GENERALISED_CELLS, Recoding.NOISED_NUMBERS, Recoding.NOISED_DATES}
+    )
 
     shortlist: int = Field(
         default=32,
@@ -115,12 +120,7 @@ class Nearest(Attack):
         # with one customer in all there is no next one, and no doubt
         score = np.where(np.isfinite(following), (following - chosen) / rows, 1.0)
         order = np.lexsort((pseudonym, sides.history[pseudonym], -score))
-        pairs = pl.DataFrame(
-            {
-                "pseudonym": sides.pseudonyms.gather(pseudonym[order]),
-                "customer": sides.customers.gather(customer[order]),
-                "score": score[order],
-            },
-            schema={"pseudonym": pl.String, "customer": pl.String, "score": pl.Float64},
+        pairs = pairs_of(
+            sides.pseudonyms.gather(pseudonym[order]), sides.customers.gather(customer[order]), score[order]
         )
         return Guess(self.name, pairs, {"mean_distance": float(chosen.mean()) if len(chosen) else 0.0})

@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field
 
+from noren.attacks.assignment import pairs_of
 from noren.attacks.by_period import AttackByPeriod
 from noren.attacks.copy_model import Solution, learnt_copies, periods_in
 from noren.attacks.period_sides import PeriodSides, period_sides
@@ -17,6 +18,7 @@ from noren.attacks.row_evidence import row_evidence
 from noren.data.frames import History
 from noren.data.schema import Role
 from noren.data.stand_ins import columns_not_there, of_one_item
+from noren.descriptions import Recoding
 from noren.i18n import N_, _
 from noren.kernels.linkage.copied_rows import CopyEvidence
 from noren.kernels.linkage.row_counts import Counts, first_counts, kept_share
@@ -28,7 +30,6 @@ __all__ = ["Profile", "answer", "priors"]
 
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
-_PAIRS = {"pseudonym": pl.String, "customer": pl.String, "score": pl.Float64, "period": pl.String}
 _LEAST_UNKNOWN = 0.5
 
 
@@ -73,6 +74,10 @@ class Profile(AttackByPeriod):
         "Scores each customer of the period by the likelihood of all rows of a pseudonym; learns the noise."
     )
     source: ClassVar[str] = "Fellegi and Sunter 1969"
+    sees_through: ClassVar[frozenset[Recoding]] = frozenset(
+        {Recoding.DELETED_ROWS, Recoding.ADDED_ROWS, Recoding.GENERALISED_CELLS}
+        | {Recoding.NOISED_NUMBERS, Recoding.NOISED_DATES, Recoding.CHANGING_PSEUDONYMS}
+    )
 
     shortlist: int = Field(
         default=256, ge=1, description=N_("how many customers are kept for each pseudonym, the likeliest")
@@ -108,14 +113,11 @@ def answer(name: str, sides: PeriodSides, best: Solution, notes: Mapping[str, An
     """Return a solution as a guess, surest first, equals in order of period and pseudonym."""
     named = np.flatnonzero((best.person >= 0) & best.pays)
     order = named[np.argsort(-best.trust[named], kind="stable")]
-    pairs = pl.DataFrame(
-        {
-            "pseudonym": sides.pseudonyms.gather(order),
-            "customer": sides.customers.gather(best.person[order]),
-            "score": best.trust[order],
-            "period": pl.Series(list(sides.periods), dtype=pl.String).gather(sides.period[order]),
-        },
-        schema=_PAIRS,
+    pairs = pairs_of(
+        sides.pseudonyms.gather(order),
+        sides.customers.gather(best.person[order]),
+        best.trust[order],
+        pl.Series(list(sides.periods), dtype=pl.String).gather(sides.period[order]),
     )
     return Guess(name, pairs if sides.by_time else pairs.drop("period"), notes)
 

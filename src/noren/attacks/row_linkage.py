@@ -36,10 +36,11 @@ _BLOCK = 256
 class RowLinkage(Attack):
     """Name the person behind each row of a table, by all columns that are known of people.
 
-    The attacker holds the original and knows of everybody what links to people: the quasi-identifiers, or the columns
-    named. A public row is given to the person it is likeliest to be of. A cell fits a person whose value it says,
-    contains or covers; of a release by retention, whose noise is public, each cell is as likely as that noise makes it.
-    Where nobody fits, those are named who fit in most columns and are nearest in the others.
+    The attacker holds the original and knows of everybody the quasi-identifiers and all columns of role other, except
+    those that the schema declares unknown (``known = false``); or just the columns named. A public row is given to the
+    person it is likeliest to be of. A cell fits a person whose value it says, contains or covers; of a release by
+    retention, whose noise is public, each cell is as likely as that noise makes it. Where nobody fits, those are named
+    who fit in most columns and are nearest in the others.
 
     Nobody gets two rows: among people who are equally likely lots are drawn, and whoever is named for two rows keeps
     the surer one. The score is the chance that the model gives to the name: 1/5 in a class of five. A row that says
@@ -73,14 +74,18 @@ class RowLinkage(Attack):
     """
 
     name: ClassVar[str] = "row-linkage"
-    summary: ClassVar[str] = N_("Links each row of a table to the person whom it fits best, by the quasi-identifiers.")
+    summary: ClassVar[str] = N_(
+        "Links each row of a table to the person whom it fits best, by all columns that are known."
+    )
     source: ClassVar[str] = "Fellegi and Sunter 1969"
     accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.TABLE})
 
     columns: tuple[str, ...] = Field(
         default=(),
         title=N_("Columns that the attacker knows"),
-        description=N_("the columns that are known of everybody; left out: the quasi-identifiers"),
+        description=N_(
+            "the columns that are known of everybody; default: quasi-identifiers and others not declared unknown"
+        ),
     )
     hierarchies: Path | None = Field(
         default=None, description=N_("a folder of hierarchies, as for the method hierarchy, that tell what labels mean")
@@ -117,7 +122,7 @@ class RowLinkage(Attack):
         return Guess(self.name, naming.pairs(), notes | {"rows_not_tried": naming.not_tried})
 
     def _known(self, original: Table, public: Table, noise: Perturbation | None) -> list[str]:
-        """Return the columns that are known and released: those named, else those that link to people.
+        """Return the columns that are known and released: those named, else all that an attacker is taken to know.
 
         Where the noise is public, so are all columns that have it: its promise holds whatever is known.
         """
@@ -133,6 +138,7 @@ class RowLinkage(Attack):
         if noise is not None:
             return [name for name in noise.names if name in both]
         linking = {column.name for one in (original, public) for column in one.schema.with_role(Role.QUASI)}
+        linking |= {column.name for column in original.schema.with_role(Role.OTHER) if column.known}
         return [name for name in both if name in linking]
 
 

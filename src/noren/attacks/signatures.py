@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from noren.attacks.assignment import pairs_of
 from noren.attacks.by_period import AttackByPeriod
 from noren.data.arrays import exact_values, numbered, physical, text_bytes, text_views
 from noren.data.cells import is_generalised
@@ -15,6 +16,7 @@ from noren.data.formats.render import cell_text
 from noren.data.frames import History
 from noren.data.periods import in_order
 from noren.data.schema import Column, Role, ValueType
+from noren.descriptions import Recoding
 from noren.errors import SchemaError
 from noren.i18n import N_, _
 from noren.kernels.linkage.last_match import (
@@ -37,6 +39,7 @@ ITEM_LETTERS = 2
 """What the attackers of 2017 were told of an item: its first two characters."""
 
 Whole = NDArray[np.int64]
+_KEPT = frozenset({Recoding.DELETED_ROWS, Recoding.ADDED_ROWS})
 _PAIRS = {"pseudonym": pl.String, "customer": pl.String, "score": pl.Float64, "period": pl.String}
 
 
@@ -60,6 +63,7 @@ class Signature(AttackByPeriod):
     source: ClassVar[str] = "S3 (PWS Cup 2017)"
     key: ClassVar[tuple[Role, ...]]
     """The columns that rows are recognised by; a date is needed besides, to tell which period an answer is for."""
+    sees_through: ClassVar[frozenset[Recoding]] = _KEPT | {Recoding.CHANGING_PSEUDONYMS}
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name a pseudonym for each customer and period of the known rows; nothing is drawn at random."""
@@ -82,14 +86,11 @@ class Signature(AttackByPeriod):
         places[customers.arg_sort().to_numpy()] = np.arange(len(customers))
         order = np.lexsort((period, places[customer], -share))
         customer, period = customer[order], period[order]
-        pairs = pl.DataFrame(
-            {
-                "pseudonym": public[Role.CUSTOMER][shown[last[customer, period]]],
-                "customer": customers[customer],
-                "score": share[order],
-                "period": pl.Series(periods, dtype=pl.String)[period],
-            },
-            schema=_PAIRS,
+        pairs = pairs_of(
+            public[Role.CUSTOMER][shown[last[customer, period]]],
+            customers[customer],
+            share[order],
+            pl.Series(periods, dtype=pl.String)[period],
         )
         notes = {"matched_rows": int(np.count_nonzero(found != NO_ROW)), "known_rows": len(found)}
         return Guess(self.name, pairs, notes)
@@ -129,6 +130,7 @@ class S1(Signature):
     summary: ClassVar[str] = N_("Recognises purchases by date and quantity, month by month.")
     key: ClassVar[tuple[Role, ...]] = (Role.DATE, Role.QUANTITY)
     roles: ClassVar[tuple[Role, ...]] = (Role.DATE, Role.QUANTITY)
+    sees_through: ClassVar[frozenset[Recoding]] = Signature.sees_through | {Recoding.RENAMED_ITEMS}
 
 
 class S2(Signature):
@@ -138,6 +140,7 @@ class S2(Signature):
     summary: ClassVar[str] = N_("Recognises purchases by the item's first two characters and price, month by month.")
     key: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.PRICE)
     roles: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.PRICE, Role.DATE)
+    sees_through: ClassVar[frozenset[Recoding]] = _KEPT | {Recoding.NOISED_DATES}
 
 
 class S3(Signature):
@@ -147,6 +150,7 @@ class S3(Signature):
     summary: ClassVar[str] = N_("Recognises purchases by the item's first two characters and quantity, month by month.")
     key: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.QUANTITY)
     roles: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.QUANTITY, Role.DATE)
+    sees_through: ClassVar[frozenset[Recoding]] = _KEPT | {Recoding.NOISED_DATES}
 
 
 class S4(Signature):
@@ -156,6 +160,7 @@ class S4(Signature):
     summary: ClassVar[str] = N_("Recognises purchases by the item's first two characters and date, month by month.")
     key: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.DATE)
     roles: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.DATE)
+    sees_through: ClassVar[frozenset[Recoding]] = Signature.sees_through | {Recoding.NOISED_NUMBERS}
 
 
 class S5(Signature):
@@ -167,6 +172,7 @@ class S5(Signature):
     )
     key: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.PRICE, Role.QUANTITY)
     roles: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.PRICE, Role.QUANTITY, Role.DATE)
+    sees_through: ClassVar[frozenset[Recoding]] = _KEPT | {Recoding.NOISED_DATES}
 
 
 class S6(Signature):

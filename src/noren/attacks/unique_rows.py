@@ -11,6 +11,7 @@ from pydantic import Field
 from noren.data.formats.spelling import Spelling
 from noren.data.frames import History
 from noren.data.schema import Role
+from noren.descriptions import Recoding
 from noren.i18n import N_, _
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Guess
@@ -48,6 +49,9 @@ class UniqueRows(Attack):
     name: ClassVar[str] = "unique-rows"
     summary: ClassVar[str] = N_("Re-identifies customers by unique purchases that are published unchanged.")
     source: ClassVar[str] = "S0 (PWS Cup 2018, re-uniq)"
+    sees_through: ClassVar[frozenset[Recoding]] = frozenset(
+        {Recoding.DELETED_ROWS, Recoding.ADDED_ROWS, Recoding.CHANGING_PSEUDONYMS}
+    )
 
     spelling: bool = Field(
         default=True,
