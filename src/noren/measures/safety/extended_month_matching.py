@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
-from noren.data.schema import Role
 from noren.i18n import N_
 from noren.kernels.linkage.period_matching import Window, curve_of, windows_of
-from noren.measures.safety.matching import MatchedPeriods, matched
+from noren.measures.safety.matching import MatchedPeriods, MatchingMeasure, matched
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Measure, Need, Score, Side
+from noren.protocols import Evidence, Score
 
 __all__ = ["ExtendedMonthMatching", "extended_score"]
 
 
-class ExtendedMonthMatching(Measure):
+class ExtendedMonthMatching(MatchingMeasure):
     """Tell how much an attacker finds at the worst moment of a series of releases; the best attack counts.
 
     A shop that hands out a month at a time is not judged once at the end but after every month: MM^(l) is MM over the
@@ -33,32 +32,15 @@ class ExtendedMonthMatching(Measure):
     --------
     Both pseudonyms of December are found and one of January's: 2/2 after the first release, 3/4 after the second.
 
-    >>> import polars as pl
-    >>> from noren.data.frames import History
-    >>> from noren.data.periods import periods_of
-    >>> from noren.data.release import Release, Statement
-    >>> from noren.data.schema import Schema
-    >>> from noren.protocols import Guess
-    >>> rows = {"customer": ["ann", "bob"] * 2, "date": ["2010/12/1"] * 2 + ["2011/1/1"] * 2, "item": ["x"] * 4,
-    ...         "price": [1.0] * 4, "quantity": [1] * 4}
-    >>> original = History.of(rows, Schema.preset("pwscup2018"))
-    >>> renamed = History.of(rows | {"customer": ["p", "q", "r", "s"]}, Schema.preset("pwscup2018"))
-    >>> release = Release.of_aligned(original, renamed, Statement("hand"), periods=periods_of(original["date"]))
-    >>> guess = Guess("hand", release.secret.pseudonyms[:3])
-    >>> score = ExtendedMonthMatching().measure(Evidence(original, release, {"hand": guess}))
+    >>> from noren.measures.safety.matching import two_months
+    >>> score = ExtendedMonthMatching().measure(two_months())
     >>> score.value, score.notes["at"], score.notes["curve"]["hand"]
     (1.0, '2010/12', [1.0, 0.75])
     """
 
     name: ClassVar[str] = "emm"
     summary: ClassVar[str] = N_("The share of pseudonyms that the best attack finds at the worst moment of the series.")
-    source: ClassVar[str] = "S3"
-    roles: ClassVar[tuple[Role, ...]] = (Role.DATE,)
-    goal: ClassVar[Literal["lower", "higher"]] = "lower"
-    bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = N_("share of pseudonyms found, at the worst moment")
-    side: ClassVar[Side] = "safety"
-    needs: ClassVar[frozenset[Need]] = frozenset({"original", "secret", "guess"})
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the largest rate of all guesses and moments; the parts are each attack's."""

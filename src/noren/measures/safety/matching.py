@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -14,19 +15,49 @@ from noren.data.formats.guess_files import listed_customers
 from noren.data.frames import History
 from noren.data.periods import in_order, of_one_kind, periods_of
 from noren.data.release import Release
-from noren.data.schema import Role
+from noren.data.schema import Role, Schema
+from noren.data.statement import Statement
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import _
 from noren.measures.evidence import guesses_of, original_history, secret_of
-from noren.protocols import Evidence, Guess
+from noren.protocols import Evidence, Guess, Measure, Need, Side
 
-__all__ = ["UNLISTED", "Matched", "MatchedPeriods", "matched", "unknown_customer"]
+__all__ = ["UNLISTED", "Matched", "MatchedPeriods", "MatchingMeasure", "matched", "two_months", "unknown_customer"]
 
 UNLISTED = "unlisted"
 """The note of a guess that was read from a file: customers it has no line for."""
 
 Cells = NDArray[np.bool_]
 _NONE, _OTHER = -1, -2
+
+
+class MatchingMeasure(Measure):
+    """What UM, MM and EMM have in common."""
+
+    source: ClassVar[str] = "S3"
+    roles: ClassVar[tuple[Role, ...]] = (Role.DATE,)
+    goal: ClassVar[Literal["lower", "higher"]] = "lower"
+    bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
+    side: ClassVar[Side] = "safety"
+    needs: ClassVar[frozenset[Need]] = frozenset({"original", "secret", "guess"})
+
+
+def two_months() -> Evidence:
+    """Return an example: Ann is p in December and r in January, Bob q and s; a guess finds all but s.
+
+    >>> two_months().guesses["hand"].pairs.rows()
+    [('p', 'ann', '2010/12'), ('q', 'bob', '2010/12'), ('r', 'ann', '2011/1')]
+    """
+    rows: dict[str, list[Any]] = {
+        "customer": ["ann", "bob"] * 2,
+        "date": ["2010/12/1"] * 2 + ["2011/1/1"] * 2,
+        "item": ["x"] * 4,
+    }
+    rows |= {"price": [1.0] * 4, "quantity": [1] * 4}
+    original = History.of(rows, Schema.preset("pwscup2018"))
+    renamed = History.of(rows | {"customer": ["p", "q", "r", "s"]}, Schema.preset("pwscup2018"))
+    release = Release.of_aligned(original, renamed, Statement("hand"), periods=periods_of(original["date"]))
+    return Evidence(original, release, {"hand": Guess("hand", release.secret.pseudonyms[:3])})
 
 
 @dataclass(frozen=True)

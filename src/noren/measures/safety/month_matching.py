@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 
-from noren.data.schema import Role
 from noren.i18n import N_
 from noren.kernels.linkage.period_matching import curve_of
-from noren.measures.safety.matching import MatchedPeriods, matched
+from noren.measures.safety.matching import MatchedPeriods, MatchingMeasure, matched
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Measure, Need, Score, Side
+from noren.protocols import Evidence, Score
 
 __all__ = ["MonthMatching", "month_score"]
 
 
-class MonthMatching(Measure):
+class MonthMatching(MatchingMeasure):
     """Tell which share of the pseudonyms, one per customer and period, an attacker finds; the best attack counts.
 
     A cell counts where the customer has a pseudonym in the period and is given it. Naming somebody who has none costs
@@ -30,31 +29,14 @@ class MonthMatching(Measure):
     --------
     Three of four pseudonyms are found.
 
-    >>> import polars as pl
-    >>> from noren.data.frames import History
-    >>> from noren.data.periods import periods_of
-    >>> from noren.data.release import Release, Statement
-    >>> from noren.data.schema import Schema
-    >>> from noren.protocols import Guess
-    >>> rows = {"customer": ["ann", "bob"] * 2, "date": ["2010/12/1"] * 2 + ["2011/1/1"] * 2, "item": ["x"] * 4,
-    ...         "price": [1.0] * 4, "quantity": [1] * 4}
-    >>> original = History.of(rows, Schema.preset("pwscup2018"))
-    >>> renamed = History.of(rows | {"customer": ["p", "q", "r", "s"]}, Schema.preset("pwscup2018"))
-    >>> release = Release.of_aligned(original, renamed, Statement("hand"), periods=periods_of(original["date"]))
-    >>> guess = Guess("hand", release.secret.pseudonyms[:3])
-    >>> MonthMatching().measure(Evidence(original, release, {"hand": guess})).value
+    >>> from noren.measures.safety.matching import two_months
+    >>> MonthMatching().measure(two_months()).value
     0.75
     """
 
     name: ClassVar[str] = "mm"
     summary: ClassVar[str] = N_("The share of pseudonyms, one per customer and period, that the best attack finds.")
-    source: ClassVar[str] = "S3"
-    roles: ClassVar[tuple[Role, ...]] = (Role.DATE,)
-    goal: ClassVar[Literal["lower", "higher"]] = "lower"
-    bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = N_("share of pseudonyms found, all periods together")
-    side: ClassVar[Side] = "safety"
-    needs: ClassVar[frozenset[Need]] = frozenset({"original", "secret", "guess"})
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the largest rate of all guesses; the parts are each attack's, the notes those of single periods."""

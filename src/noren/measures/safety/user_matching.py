@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import ClassVar
 
-from noren.data.schema import Role
 from noren.i18n import N_
 from noren.kernels.linkage.period_matching import user_matching
-from noren.measures.safety.matching import UNLISTED, matched
+from noren.measures.safety.matching import UNLISTED, MatchingMeasure, matched
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Measure, Need, Score, Side
+from noren.protocols import Evidence, Score
 
 __all__ = ["UserMatching", "user_score"]
 
 
-class UserMatching(Measure):
+class UserMatching(MatchingMeasure):
     """Tell which share of the customers an attacker follows through all periods; the best attack counts.
 
     A customer counts who is given her pseudonym in every period and none where she has none: one slip in twelve months
@@ -34,31 +33,14 @@ class UserMatching(Measure):
     --------
     Ann is found in both months, Bob in one of two.
 
-    >>> import polars as pl
-    >>> from noren.data.frames import History
-    >>> from noren.data.periods import periods_of
-    >>> from noren.data.release import Release, Statement
-    >>> from noren.data.schema import Schema
-    >>> from noren.protocols import Guess
-    >>> rows = {"customer": ["ann", "bob"] * 2, "date": ["2010/12/1"] * 2 + ["2011/1/1"] * 2, "item": ["x"] * 4,
-    ...         "price": [1.0] * 4, "quantity": [1] * 4}
-    >>> original = History.of(rows, Schema.preset("pwscup2018"))
-    >>> renamed = History.of(rows | {"customer": ["p", "q", "r", "s"]}, Schema.preset("pwscup2018"))
-    >>> release = Release.of_aligned(original, renamed, Statement("hand"), periods=periods_of(original["date"]))
-    >>> guess = Guess("hand", release.secret.pseudonyms[:3])
-    >>> UserMatching().measure(Evidence(original, release, {"hand": guess})).value
+    >>> from noren.measures.safety.matching import two_months
+    >>> UserMatching().measure(two_months()).value
     0.5
     """
 
     name: ClassVar[str] = "um"
     summary: ClassVar[str] = N_("The share of customers whose pseudonyms the best attack finds in every period.")
-    source: ClassVar[str] = "S3"
-    roles: ClassVar[tuple[Role, ...]] = (Role.DATE,)
-    goal: ClassVar[Literal["lower", "higher"]] = "lower"
-    bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
     unit: ClassVar[str] = N_("share of customers found in every period")
-    side: ClassVar[Side] = "safety"
-    needs: ClassVar[frozenset[Need]] = frozenset({"original", "secret", "guess"})
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the largest share of all guesses; the parts are each attack's."""

@@ -41,7 +41,26 @@ def _sizes(evidence: Evidence) -> ClassSizes:
     return ClassSizes.of(found.sizes, found.unlinked_rows)
 
 
-class Discernibility(Measure):
+class _ClassSizes(Measure):
+    """A measure of class sizes alone."""
+
+    accepts: ClassVar[frozenset[Kind]] = _TABLES
+    goal: ClassVar[Literal["lower", "higher"]] = "lower"
+    needs: ClassVar[frozenset[Need]] = frozenset({"original", "public"})
+    side: ClassVar[Side] = "utility"
+    part_names: ClassVar[Mapping[str, str]] = {"classes": N_("classes"), "lost_rows": N_("lost rows")}
+
+    def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
+        """Return the score of a release's classes; rows in none are deleted or say nothing."""
+        return self.of_sizes(_sizes(evidence), len(evidence.original))
+
+    @staticmethod
+    @abstractmethod
+    def of_sizes(sizes: ClassSizes, rows: int) -> Score:
+        """Return the score of classes of these sizes, of so many rows of the original."""
+
+
+class Discernibility(_ClassSizes):
     """Add up, over all rows, how many rows each cannot be told from: its class, or the whole table where it is lost.
 
     References
@@ -65,26 +84,17 @@ class Discernibility(Measure):
     name: ClassVar[str] = "discernibility"
     summary: ClassVar[str] = N_("Sum over all rows of the number of rows each cannot be distinguished from.")
     source: ClassVar[str] = "Bayardo and Agrawal 2005"
-    accepts: ClassVar[frozenset[Kind]] = _TABLES
-    goal: ClassVar[Literal["lower", "higher"]] = "lower"
     unit: ClassVar[str] = N_("pairs of rows")
-    needs: ClassVar[frozenset[Need]] = frozenset({"original", "public"})
-    side: ClassVar[Side] = "utility"
-    part_names: ClassVar[Mapping[str, str]] = {"classes": N_("classes"), "lost_rows": N_("lost rows")}
-
-    def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
-        """Return the sum of squared class sizes and, for each row in none, the number of rows."""
-        return self.of_sizes(_sizes(evidence), len(evidence.original))
 
     @staticmethod
     def of_sizes(sizes: ClassSizes, rows: int) -> Score:
-        """Return the score of classes of these sizes; what of ``rows`` is in none is deleted or says nothing."""
+        """Return the sum of squared class sizes and, for each row in none, the number of rows."""
         squares = sizes.sizes.astype(np.float64) ** 2
         classes, lost = float((squares * sizes.counts).sum()), float((rows - sizes.rows) * rows)
         return Score(classes + lost, {"classes": classes, "lost_rows": lost})
 
 
-class ClassSize(Measure):
+class ClassSize(_ClassSizes):
     """Tell the mean size of a class, all lost rows together being one class more.
 
     References
@@ -95,23 +105,14 @@ class ClassSize(Measure):
     name: ClassVar[str] = "class-size"
     summary: ClassVar[str] = N_("The mean number of rows in a class; all lost rows together count as one.")
     source: ClassVar[str] = "LeFevre et al. 2006"
-    accepts: ClassVar[frozenset[Kind]] = _TABLES
-    goal: ClassVar[Literal["lower", "higher"]] = "lower"
     unit: ClassVar[str] = N_("rows")
     headlines: ClassVar[tuple[Headline, ...]] = (
         Headline(N_("mean class size"), N_("How many rows cannot be distinguished, in the mean."), of="others", rank=2),
     )
-    needs: ClassVar[frozenset[Need]] = frozenset({"original", "public"})
-    side: ClassVar[Side] = "utility"
-    part_names: ClassVar[Mapping[str, str]] = {"classes": N_("classes"), "lost_rows": N_("lost rows")}
-
-    def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
-        """Return the rows of the original by the number of classes."""
-        return self.of_sizes(_sizes(evidence), len(evidence.original))
 
     @staticmethod
     def of_sizes(sizes: ClassSizes, rows: int) -> Score:
-        """Return the score of classes of these sizes; what of ``rows`` is in none is deleted or says nothing."""
+        """Return the rows of the original by the number of classes."""
         lost = rows - sizes.rows
         classes = sizes.classes + (1 if lost > 0 else 0)
         return Score(rows / max(classes, 1), {"classes": float(sizes.classes), "lost_rows": float(lost)})
