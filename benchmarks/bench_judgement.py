@@ -1,64 +1,107 @@
-"""The verdicts on releases of the PWS Cup 2018 final data: k = 2, 3, 4 under each rule that has a name.
+"""How often a verdict is wrong: false *broken*, false *proved*, and classes of four missed under a rule of 1/5.
 
-python benchmarks/bench_judgement.py [--data T.csv] [--k 2,3,4] [--seeds 1,2,3]
-                                     [--methods generalize-by-count,generalize]
+Sixteen attackers work independently of each other. Each of ``--simulations`` releases is simulated at four sizes:
 
-Attacks are tried once for each release; each rule judges the same facts. The share of customers that the best attack
-names is given as its mean over the seeds, with the smallest and the largest.
+* independent answers that are right with 0.15, where 0.2 is allowed: *broken* would be false. By count (more than the
+  tolerance of the customers named by one attacker) and by inference (chance does not explain the hits) apart, for only
+  the second has an error level;
+* classes of five with names drawn at random: *proved* is true, and *broken* by a refuted claim would be false;
+* classes of four that say so: *withstands* or *proved* would be missed;
+* names dealt in the order of customers inside classes of five that claim k = 5: *proved* would be false;
+* classes of five whose names leak, so that an attacker is right with 0.4: *proved* would be false.
+
+python benchmarks/bench_judgement.py [--simulations 300]
 """
 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
-from statistics import fmean
+from collections import Counter
+from dataclasses import replace
 
+import numpy as np
+import polars as pl
 from machine import facts, report, table
 
-from noren.api import measure, protect
-from noren.data.reading import read
+from noren.data.frames import History
+from noren.data.release import Release, Statement
+from noren.data.schema import Schema
+from noren.judgement.evidence import Facts, Tried
 from noren.judgement.judging import judge
-from noren.judgement.outcome import examine
-from noren.judgement.rule import RULES
+from noren.judgement.outcome import Outcome
+from noren.judgement.verdict import Reason, Word
+from noren.kernels.judging.shares import share_interval
 
-FINAL = Path(__file__).parents[2] / "shared/data/pwscup2018_final_T.csv"
-PARAMETERS: dict[str, dict[str, object]] = {
-    "generalize-by-count": {"suppress_cells": True},
-    "generalize": {"effort": "quick"},
+SIZES = (60, 200, 400, 2_000)
+ATTACKERS = 16
+ROWS = {
+    "count": "false *broken* by count: independent answers right with .15",
+    "inference": "false *broken* by inference: the same answers, error level 0.01",
+    "fives": "false *broken*: classes of five, names drawn at random",
+    "fours": "missed: classes of four not called broken",
+    "leaking": "false *proved*: classes of five, an attacker right with .4",
+    "dealt": "false *proved*: classes of five, names dealt in order",
 }
+SCHEMA = Schema.of({"columns": {"customer": {"role": "customer"}, "date": {"role": "date"}, "item": {"role": "item"}}})
+
+
+def tried(attack: int, right: np.ndarray) -> Tried:
+    places = tuple(int(at) + 1 for at in np.flatnonzero(right))
+    return Tried(attack=f"a{attack}", named=len(right), right=len(places), customers=len(places), right_at=places)
+
+
+def hits_in_classes(generator: np.random.Generator, people: int, k: int) -> np.ndarray:
+    """Return which of one guess each inside classes of k is right: the fixed points of a random permutation."""
+    return np.concatenate([generator.permutation(k) == np.arange(k) for _class in range(people // k)])
+
+
+def dealt(people: int) -> Release:
+    """Return classes of five equal histories whose pseudonyms follow the order of customers."""
+    rows = {"customer": [f"c{n:05}" for n in range(people)], "date": ["2024-01-01"] * people}
+    original = History.of(rows | {"item": [f"item {n // 5}" for n in range(people)]}, SCHEMA)
+    names = pl.Series("customer", [str(10**6 + n) for n in range(people)])
+    aligned = replace(original, frame=original.frame.with_columns(names))
+    return Release.of_aligned(original, aligned, Statement("generalize-by-count", {"k": 5}), seed=2**40)
+
+
+def simulated(people: int, simulations: int) -> dict[str, int]:
+    generator = np.random.default_rng(people)
+    counts: Counter[str] = Counter()
+    for _simulation in range(simulations):
+        answers = [tried(a, generator.random(people) < 0.15) for a in range(ATTACKERS)]
+        found = judge(Facts(kind="history", people=people, tried=answers), "partner")
+        counts["count"] += found.reason == Reason.TOO_MANY_NAMED
+        counts["inference"] += any(one.beyond_chance for one in found.evidence)
+        for k in (5, 4):
+            lucky = [tried(a, hits_in_classes(generator, people, k)) for a in range(ATTACKERS)]
+            classes = Facts(kind="history", people=people, claimed={"k": k}, smallest_class=k, tried=lucky)
+            word = judge(classes, "partner").word
+            counts["fives"] += k == 5 and word == Word.BROKEN
+            counts["fours"] += k == 4 and word != Word.BROKEN
+        cheat = tried(0, generator.random(people) < 0.4)
+        leaking = Facts(kind="history", people=people, claimed={"k": 5}, smallest_class=5, tried=[cheat])
+        counts["leaking"] += judge(leaking, "partner").word == Word.PROVED
+    word = judge(Outcome("dealt", dealt(people), people=people), "partner").word
+    counts["dealt"] += simulations * (word == Word.PROVED)
+    return dict(counts)
 
 
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    words.add_argument("--data", default=str(FINAL))
-    words.add_argument("--k", default="2,3,4")
-    words.add_argument("--seeds", default="1,2,3")
-    words.add_argument("--methods", default="generalize-by-count,generalize")
-    asked = words.parse_args()
-    original = read(asked.data, "pwscup2018").data
+    words.add_argument("--simulations", type=int, default=300)
+    trials = words.parse_args().simulations
+    found = {people: simulated(people, trials) for people in SIZES}
     rows = []
-    for method in asked.methods.split(","):
-        for k in map(int, asked.k.split(",")):
-            outcomes = []
-            for seed in map(int, asked.seeds.split(",")):
-                release = protect(original, method, seed=seed, k=k, **PARAMETERS[method])
-                error = measure(original, release, "cell-error").value
-                outcomes.append((error, examine(original, release, measures=[])))
-            verdicts = {name: [judge(outcome, name) for _error, outcome in outcomes] for name in RULES}
-            shares = [max(one.customers for one in verdict.evidence) for verdict in verdicts["partner"]]
-            found = {name: sorted({str(verdict.word) for verdict in some}) for name, some in verdicts.items()}
-            row = [
-                method,
-                str(k),
-                f"{fmean(error for error, _outcome in outcomes):.4f}",
-                f"{fmean(shares):.3f}" + (f" ({min(shares):.3f}–{max(shares):.3f})" if len(shares) > 1 else ""),
-                *(" or ".join(found[name]) for name in RULES),
-            ]
-            print(*row, sep="  ", flush=True)
-            rows.append(row)
-    head = ["method", "k", "U", "best attack names", *RULES]
-    title = "Verdicts on releases of the PWS Cup 2018 final data"
-    report("judgement", title, facts(), f"Seeds {asked.seeds}.", table(head, rows))
+    for name, about in ROWS.items():
+        shares = [(found[people][name], *share_interval(found[people][name], trials)) for people in SIZES]
+        rows.append([about, *(f"{count / trials:.3f} ({low:.3f}–{high:.3f})" for count, low, high in shares)])
+    report(
+        "judgement",
+        "Error rates of verdicts under the rule partner (20 %)",
+        facts(),
+        f"Shares of {trials} simulated releases, with intervals of 95 %, for {ATTACKERS} independent attackers.",
+        table(["verdict", *(f"n = {people:,}" for people in SIZES)], rows),
+    )
 
 
 if __name__ == "__main__":

@@ -141,9 +141,9 @@ def test_an_audit_that_breaks_down_does_not_lose_the_release(noren, small_csv, t
     assert (found.secret.seed, found.secret.digest) == (5, sound.secret.digest)
     # the statement is public, so it says that it failed, but nothing of what the error says
     assert found.statement.notes == sound.statement.notes | {"audit": "failed: ValueError"}
-    published = noren("publish", tmp_path / "out", "--out", tmp_path / "public")
-    assert "warning: the audit of this release did not finish" in published.err
-    assert "did not finish" not in noren("publish", tmp_path / "sound", "--out", tmp_path / "public2").err
+    published = noren("publish", tmp_path / "out", "--out", tmp_path / "public", "--rule", "inside")
+    assert (published.code, (tmp_path / "public").exists()) == (1, False)
+    assert "Untried: nobody checked whether this release keeps what it claims" in published.err
     judged = noren("measure", small_csv, tmp_path / "out", *SCHEMA, "--with", "classes", "--json")
     assert (judged.code, judged.json["results"]["classes"]["notes"]["holds"]) == (0, True)
 
@@ -206,7 +206,7 @@ def test_a_failed_measure_is_no_verdict(noren, order, tmp_path, monkeypatch) -> 
     again = noren(*order, "--out", tmp_path / "study", "--json")  # only what failed, and what rests on it, runs again
     assert (again.code, again.json["computed"], again.json["failed"]) == (0, 2, {})
     assert again.json["kept"] == answer.json["computed"] - 2
-    assert again.json["recommended"] == answer.json["recommended"] == ["generalize-by-count, k = 2"]
+    assert again.json["recommended"] == answer.json["recommended"] == ["generalize-by-count, k = 6"]
     clean = noren(*order[:-1], tmp_path / "other", "--json")
     assert clean.json["settings"] == again.json["settings"]
 
@@ -219,11 +219,13 @@ def test_a_failed_attack_leaves_open_whether_it_withstands(noren, order, monkeyp
     assert "generalize-by-count, k = 6, unique-rows failed: MemoryError" in answer.err
     assert "what failed is not kept; the same command tries it again" in answer.err
     assert "● withstands" not in answer.out
-    assert "■ untried" in answer.out  # k = 2 is proved of nobody, and nothing was tried
     again = noren(*order, "--json")
     weak, strong = (one["verdict"] for one in again.json["settings"])
-    assert (again.code, strong) == (0, "proved")
-    assert weak != "untried"
+    assert (again.code, weak, strong) == (0, "broken", "proved")
+    with monkeypatch.context() as patched:
+        patched.setattr(attacks["unique-rows"], "attack", breaking(MemoryError()))
+        noise = noren(*order[:4], "--methods", "perturb", *order[8:])
+    assert "■ untried" in noise.out  # nothing is proved of noise, and nothing was tried
 
 
 def test_a_method_that_fails_is_not_refused(noren, order, monkeypatch) -> None:

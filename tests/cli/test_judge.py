@@ -34,10 +34,8 @@ def test_proved_is_0_and_needs_no_attack(noren, small_csv, release) -> None:
 
 
 def test_untried_is_3(noren, small_csv, release, tmp_path) -> None:
-    answer = noren("judge", small_csv, release, *SCHEMA, "--rule", "public", "--with", "none", "--json")
-    assert (answer.code, answer.json["verdict"], answer.json["guarantee"]["k"]) == (3, "untried", 3)
     noren("protect", small_csv, *SCHEMA, "--method", "pseudonymize", "--seed", 1, "--out", tmp_path / "p", "--official")
-    noren("publish", tmp_path / "p", "--out", tmp_path / "public")
+    noren("publish", tmp_path / "p", "--out", tmp_path / "public", "--anyway", "a test")
     published = noren("judge", small_csv, tmp_path / "public", *SCHEMA, "--with", "unique-rows", "--json")
     assert (published.code, published.json["verdict"], published.json["reason"]) == (3, "untried", "not-tried")
     # a published file of as many rows as the original says nothing about whose row is whose
@@ -45,12 +43,20 @@ def test_untried_is_3(noren, small_csv, release, tmp_path) -> None:
     assert (file.code, file.json["verdict"]) == (3, "untried")
 
 
-def test_withstands_is_0(noren, small_csv, tmp_path) -> None:
+def test_classes_that_are_too_small_are_1_without_an_attack(noren, small_csv, release) -> None:
+    answer = noren("judge", small_csv, release, *SCHEMA, "--rule", "public", "--with", "none", "--json")
+    assert (answer.code, answer.json["verdict"], answer.json["reason"]) == (1, "broken", "class-too-small")
+    assert answer.json["guarantee"]["k"] == 3
+
+
+def test_withstands_is_0_and_says_what_the_attacks_see_through(noren, small_csv, tmp_path) -> None:
     out = tmp_path / "t"
-    noren("protect", small_csv, *SCHEMA, "--method", "generalize-by-count", "--k", 3, "--seed", 1, "--out", out)
+    words = ("--method", "perturb", "--days", 30, "--price", 3, "--seed", 1, "--out", out)
+    noren("protect", small_csv, *SCHEMA, *words)
     answer = noren("judge", small_csv, out, *SCHEMA, "--with", "unique-rows", "--json")
-    assert (answer.code, answer.json["verdict"], answer.json["reason"]) == (0, "withstands", "nobody-named")
-    assert "only 33.3% is proved" in answer.json["sentence"]
+    assert (answer.code, answer.json["verdict"]) == (0, "withstands")
+    assert "The attacks tried see through: " in answer.json["sentence"]
+    assert "None of them sees through: " in answer.json["sentence"]
 
 
 def test_less_knowledge_names_fewer(noren, small_csv, tmp_path) -> None:

@@ -30,7 +30,9 @@ def test_papers_about_a_broken_release_are_written_and_stamped(noren, small_csv,
     assert "papers written to" in answer.out
 
 
-def test_papers_about_a_release_alone_say_that_nothing_was_tried(noren, release, tmp_path) -> None:
+def test_papers_about_a_release_alone_say_that_nothing_was_tried(noren, small_csv, tmp_path) -> None:
+    release = tmp_path / "thinned"
+    noren("protect", small_csv, *SCHEMA, "--method", "thin", "--out", release)
     answer = noren("papers", release, "--for", "gdpr", "--rule", "public", "--out", tmp_path / "papers")
     assert answer.code == 0, answer.err
     assert "nothing that decides was tried" in answer.err

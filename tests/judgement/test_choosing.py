@@ -61,17 +61,25 @@ def test_an_attack_is_told_by_whom_it_named() -> None:
     assert outcome_words(nobody.evidence[0], nobody) == "re-identified nobody"
 
 
-def test_luck_stands_beside_a_proof_and_not_in_its_headline() -> None:
+def test_what_chance_explains_stands_beside_a_proof_and_not_in_its_headline() -> None:
     lucky = attacked(25, claimed={"k": 5}, smallest_class=5)
     assert str(lucky.word) == "proved"
-    assert outcome_words(lucky.evidence[0], lucky) == "named 25 of 100 by luck: the proof holds"
+    assert outcome_words(lucky.evidence[0], lucky) == "named 25 of 100, which chance explains: the proof holds"
     assert headline_sentence(lucky).endswith("whatever an attacker does; 20.0% is allowed.")
-    assert besides(lucky) == ["By luck the attack tried hit 25.0% of the customers."]
-    assert lucky.sentence == f"{headline_sentence(lucky)} {besides(lucky)[0]}"
+    drawn, not_covered = besides(lucky)
+    assert drawn == (
+        "At most 20.0% is expected; in this draw the attack tried named 25.0%, within what chance explains."
+    )
+    assert not_covered.startswith("Not covered: whether somebody is in the data, ")
+    assert lucky.sentence == f"{headline_sentence(lucky)} {drawn} {not_covered}"
+    rare = attacked(38, claimed={"k": 5}, smallest_class=5)  # below alpha, and above alpha over 20 attackers
+    assert str(rare.word) == "proved"
+    assert "chance explains" not in rare.sentence
+    assert "38.0% were named, which chance does with a probability of at most 0.17%: rare, but" in rare.sentence
 
 
 def test_what_broke_down_is_told_beside_the_headline() -> None:
     half = attacked(3, failed=("linkage",))
-    assert besides(half) == ["One thing was not tried to its end: linkage."]
+    assert besides(half)[-1] == "One thing was not tried to its end: linkage."
     assert "linkage" not in headline_sentence(half)
     assert besides(attacked(50, failed=("linkage",))) == []

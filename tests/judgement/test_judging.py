@@ -95,7 +95,7 @@ def table(least: int | None = 5, *, claimed: float | None = 5, told: tuple[Told,
         (
             history(tried("near", 9, 0), failed=("linkage",)),
             "withstands",
-            "it re-identifies nobody. One thing was not tried to its end: linkage.",
+            "One thing was not tried to its end: linkage.",
         ),
     ],
 )
@@ -171,7 +171,7 @@ def test_a_word_that_sounds_safe_never_stands_beside_a_number_that_does_not() ->
     assert lucky.reason == Reason.CLAIM_REFUTED
     by_luck = judge(history(tried("near", 30, 7, first=20), claimed={"k": 5}, smallest_class=5, people=30))
     assert (by_luck.word, by_luck.risk) == (Word.PROVED, 0.2)
-    assert "By luck the attack tried hit 23.3% of the customers." in by_luck.sentence
+    assert "in this draw the attack tried named 23.3%, within what chance explains." in by_luck.sentence
 
 
 def test_the_evidence_stands_in_the_order_of_damage() -> None:
@@ -184,7 +184,7 @@ def test_the_evidence_stands_in_the_order_of_damage() -> None:
 
 def test_another_rule_judges_the_same_facts() -> None:
     facts = history(claimed={"k": 5}, smallest_class=5)
-    assert [str(judge(facts, rule).word) for rule in ("public", "partner", "inside")] == ["untried", "proved", "proved"]
+    assert [str(judge(facts, rule).word) for rule in ("public", "partner", "inside")] == ["broken", "proved", "proved"]
     assert judge(facts, "0.1").rule.least_k == 10
     assert "9.1% (k = 11)" in rule_sentence(rule_named("public"))
 

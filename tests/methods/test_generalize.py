@@ -21,9 +21,9 @@ from noren.data.reading import read
 from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.errors import ParameterError, SchemaError
-from noren.judgement.evidence import smallest_class
 from noren.judgement.judging import judge
 from noren.judgement.outcome import run_outcome
+from noren.judgement.release_facts import release_facts
 from noren.judgement.rule import rule_named
 from noren.kernels.sharing.blocks import customer_features
 from noren.kernels.sharing.pair_bounds import in_turn
@@ -312,7 +312,7 @@ def test_a_customer_deleted_whole_is_named_by_nothing(tmp_path: Path) -> None:
     assert release.deleted_rows == 1
     # nothing public, nor the truth of a guess, speaks of c: the class of the deleted is no class
     assert sorted(release.secret.pseudonyms["customer"].to_list()) == ["a", "b"]
-    assert smallest_class(release) == 2
+    assert release_facts(release).smallest_class == 2
     audit(original, release)
     outcome = run_outcome(original, "generalize", k=2, seed=1, attacks=["jaccard", "consistency"], measures=[])
     assert not outcome.failed

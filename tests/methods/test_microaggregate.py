@@ -19,9 +19,9 @@ from noren.data.reading import read
 from noren.data.release import Release, Statement
 from noren.data.schema import Schema
 from noren.errors import CheckFailedError, ParameterError
-from noren.judgement.evidence import smallest_class
 from noren.judgement.judging import judge
 from noren.judgement.outcome import run_outcome
+from noren.judgement.release_facts import release_facts
 from noren.measures.safety.classes import Classes, audit
 from noren.methods import methods
 from noren.methods.generalize import Generalize
@@ -154,7 +154,7 @@ def test_every_history_is_shared_and_made_of_values_that_stand_in_the_column(k: 
     release = api.protect(original, "microaggregate", k=k, effort="quick", seed=1)  # audited
     assert isinstance(release.public, History)
     assert min(class_sizes(release.public)) >= k
-    assert smallest_class(release) == min(class_sizes(release.public))
+    assert release_facts(release).smallest_class == min(class_sizes(release.public))
     assert not release.public.generalised
     for column in original.measured():
         said = release.public.frame[column.name].drop_nulls()

@@ -19,10 +19,11 @@ from tests.studio.finished_runs import MEASURES, SEED, Finished, finished_runs, 
 from tests.studio.in_process import Server
 
 from noren.data.release import Release
-from noren.judgement.evidence import Facts, Tried, smallest_class
+from noren.judgement.evidence import Facts, Tried
 from noren.judgement.glossary import chapters
 from noren.judgement.judging import judge
 from noren.judgement.numbers import number
+from noren.judgement.release_facts import release_facts
 from noren.judgement.sentences import word_text
 from noren.judgement.verdict import Exhibit, Word
 from noren.measures import measures
@@ -122,7 +123,7 @@ def got(attack: str, hits: list[int], result: dict[str, Any]) -> Tried:
 
 
 def smallest(release: Path) -> int:
-    found = smallest_class(Release.load(release))
+    found = release_facts(Release.load(release)).smallest_class
     assert found is not None
     return found
 

@@ -138,15 +138,5 @@ def evidence_row(one: Exhibit) -> tuple[str, ...]:
     from noren.judgement.numbers import count, percent
 
     best = f"{count(one.best_right)}/{count(one.best_named)} ({count(one.needed)})"
-    interval = f"{100 * one.low:.0f}–{100 * one.high:.0f}"
-    mark = "✗" if one.exceeds else ""
-    return (
-        one.attack,
-        count(one.named),
-        count(one.right),
-        percent(one.rate),
-        interval,
-        percent(one.customers),
-        best,
-        mark,
-    )
+    rates = (percent(one.rate), f"{100 * one.low:.0f}–{100 * one.high:.0f}", percent(one.customers))
+    return one.attack, count(one.named), count(one.right), *rates, best, "✗" if one.exceeds else ""

@@ -6,20 +6,21 @@ that a verdict can be given again, by another rule, without a second attack.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 from noren.attacks import attacks
-from noren.data.fits import class_sizes
-from noren.data.frames import History, Table
-from noren.data.release import Release, Secret
+from noren.data.frames import Table
+from noren.data.release import Secret
 from noren.data.schema import Kind
 from noren.data.statement import Statement
 from noren.inference.findings import Inferred
 from noren.judgement.outcome import Outcome
 from noren.judgement.page_text import printable
+from noren.judgement.release_facts import ReleaseFacts, claimed_by, release_facts
 from noren.measures.safety.hits import hits, hits_by_rank
 from noren.methods import methods
 from noren.protocols import Guess, Score
@@ -33,12 +34,9 @@ __all__ = [
     "facts_from",
     "facts_of",
     "people_of",
-    "smallest_class",
     "table_facts",
     "tried_by",
 ]
-
-_CLAIMS: Final = ("k", "l", "t", "rho")
 
 
 class _Found(BaseModel):
@@ -71,10 +69,7 @@ class Tried(_Found):
         >>> Tried(attack="a", named=4, right=2, customers=2, right_at=(1, 3)).hits
         [0, 1, 1, 2, 2]
         """
-        found, at = [0], set(self.right_at)
-        for place in range(1, self.named + 1):
-            found.append(found[-1] + (place in at))
-        return found
+        return [bisect_right(self.right_at, place) for place in range(self.named + 1)]
 
 
 class Told(_Found):
@@ -119,8 +114,8 @@ class TableFacts(_Found):
     told: tuple[Told, ...] = ()
 
 
-class Facts(_Found):
-    """All that a verdict is made of.
+class Facts(ReleaseFacts):
+    """All that a verdict is made of: what the release tells by itself, and the following.
 
     Attributes
     ----------
@@ -132,13 +127,9 @@ class Facts(_Found):
         False where the audit of the claim broke down, so that nobody checked it.
     perturbed
         Whether the method adds noise to values, so that no cell is sure.
-    smallest_class
-        Of a history that claims k, the fewest pseudonyms that share one public history, counted from the release.
     periods, once
         Of how many periods it is, each under pseudonyms of its own; and, of several in classes, the share of customers
         whom the best attacker names rightly in one of them at least, in the mean.
-    proven_k
-        Of a release by retention, the k that follows from its noise.
     table
         What the classes of a table come to; None where nobody counted them.
     tried, failed
@@ -152,14 +143,18 @@ class Facts(_Found):
     claimed: Mapping[str, float] = {}
     audited: bool = True
     perturbed: bool = False
-    smallest_class: int | None = None
     periods: int = 1
     once: float | None = None
-    proven_k: float | None = None
     table: TableFacts | None = None
     tried: tuple[Tried, ...] = ()
     failed: tuple[str, ...] = ()
     inferred: tuple[Inferred, ...] = ()
+
+    @property
+    def least(self) -> int | None:
+        """The fewest people who are alike in all that an attacker is taken to know; None where nobody counted."""
+        counted = (self.smallest_class, None if self.table is None else self.table.least, self.known_least)
+        return min((size for size in counted if size is not None), default=None)
 
 
 def facts_of(outcome: Outcome) -> Facts:
@@ -172,7 +167,7 @@ def facts_of(outcome: Outcome) -> Facts:
         release.statement,
         outcome.scores,
         tuple(tried) if release.has_secret else (),
-        smallest_class=smallest_class(release),
+        release_facts(release, outcome.original),
         failed=tuple(sorted(name for name in outcome.failed if name in attacks or name == "classes")),
         inferred=outcome.inferred,
     )
@@ -184,22 +179,20 @@ def facts_from(
     statement: Statement,
     scores: Mapping[str, Score],
     tried: tuple[Tried, ...],
+    release: ReleaseFacts,
     *,
-    smallest_class: int | None,
     failed: tuple[str, ...] = (),
     inferred: tuple[Inferred, ...] = (),
 ) -> Facts:
     """Return what was found of a release whose parts were looked at one by one, perhaps long ago."""
     claimed = claimed_by(statement)
-    noise = statement.notes.get("k") if statement.method == "retention" else None
     return Facts(
+        **release.model_dump(),
         kind=kind,
         people=people,
         claimed=claimed,
         audited="audit" not in statement.notes,
         perturbed=statement.method in methods and methods[statement.method].perturbs,
-        smallest_class=smallest_class,
-        proven_k=float(noise) if isinstance(noise, int | float) else None,
         table=None if kind != Kind.TABLE else table_facts(scores.get("classes"), claimed.get("k")),
         tried=tried,
         failed=failed,
@@ -218,26 +211,6 @@ def people_of(outcome: Outcome) -> int:
     return 0 if who is None else int(who["customer"].n_unique())
 
 
-def smallest_class(release: Release) -> int | None:
-    """Return the fewest pseudonyms that share one public history, of a history that claims k; None of any other.
-
-    Nor is there one where a customer has several pseudonyms: five that are alike may all be one person's.
-    """
-    if not isinstance(release.public, History) or "k" not in claimed_by(release.statement):
-        return None
-    if _has_several_pseudonyms(release):
-        return None
-    return min(class_sizes(release.public), default=None)
-
-
-def _has_several_pseudonyms(release: Release) -> bool:
-    """Tell whether a customer may have several pseudonyms: by the secret part, or without it by what was done."""
-    if release.has_secret:
-        pairs = release.secret.pseudonyms.select("pseudonym", "customer").unique()
-        return bool(pairs["customer"].is_duplicated().any())
-    return any(step.method == "monthly-pseudonyms" for step in release.statement.steps)
-
-
 def tried_by(name: str, guess: Guess, secret: Secret) -> Tried:
     """Return what an attack got.
 
@@ -251,22 +224,6 @@ def tried_by(name: str, guess: Guess, secret: Secret) -> Tried:
     places = tuple(at for at, count in enumerate(ranked, start=1) if count > (ranked[at - 2] if at > 1 else 0))
     customers = hits(guess, secret).customers
     return Tried(attack=name, named=len(ranked), right=len(places), customers=customers, right_at=places)
-
-
-def claimed_by(statement: Statement) -> dict[str, float]:
-    """Return what the last step of a method claims: k and, where it says so, l, t or rho.
-
-    >>> claimed_by(Statement("generalize", {"min_class": 3, "l": None}))
-    {'k': 3}
-    """
-    said = dict(statement.steps[-1].parameters)
-    if said.get("k") is None:
-        said["k"] = said.get("min_class")
-    return {
-        name: said[name]
-        for name in _CLAIMS
-        if isinstance(said.get(name), int | float) and not isinstance(said[name], bool)
-    }
 
 
 def table_facts(score: Score | None, claimed_k: float | None) -> TableFacts | None:

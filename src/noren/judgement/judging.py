@@ -1,13 +1,19 @@
 """The one place where it is decided how safe a release is. The reasoning is in ``docs/theory/judgement.md``.
 
-**A guarantee goes first.** Where at least 1/tolerance people are alike in everything released, nobody can be named
-rightly with a higher chance than the tolerance, whatever is tried: *proved*. Luck may let an attack hit more; only hits
-that the guarantee itself makes all but impossible refute it.
+**What identifies people goes first.** A published column of names or e-mail addresses breaks a release, whatever else
+holds of it; so does a column of role other by which more people than the tolerance are singled out.
 
-**Then what was tried.** An attack breaks a release in two ways. As a fact: it names more than ``tolerance`` of all
-customers rightly. Or by inference: so many of its answers are right that a release within the tolerance would show this
-with a chance of at most alpha. The surest n answers are chosen with the truth at hand, so half of the chance goes to
-all answers and half to the choice (:mod:`noren.kernels.judging.prefix_threshold`), and all attackers share alpha.
+**Then a guarantee.** Where at least 1/tolerance people are alike in everything released, and names were drawn without a
+look at the data, nobody can be named rightly with a higher chance than the tolerance, whatever is tried: *proved*. An
+attack may hit more; only hits that the guarantee makes all but impossible refute it
+(:func:`noren.kernels.judging.composition.class_tail`). Where somebody is alike with fewer people than 1/tolerance the
+release is broken, without an attack: the classes show it.
+
+**Then what was tried.** An attack breaks a release in two ways. As a count: it names more than ``tolerance`` of all
+customers rightly; this is what happened to this release and has no error level. Or by inference: so many of its answers
+are right that a release within the tolerance would show this with a chance of at most alpha. The surest n answers are
+chosen with the truth at hand, so half of the chance goes to all answers and half to the choice
+(:mod:`noren.kernels.judging.prefix_threshold`), and all attackers share alpha.
 
 **Tables** are looked up: a person is found among the rows of a class with the chance 1/size, and a class that has one
 sensitive value tells it. Where classes are large enough, only hits that they make all but impossible count against
@@ -19,7 +25,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from math import factorial
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +37,7 @@ from noren.judgement.evidence import Facts, Tried, facts_of
 from noren.judgement.outcome import Outcome, examine
 from noren.judgement.rule import Rule, rule_named
 from noren.judgement.verdict import Exhibit, Guarantee, Reason, Verdict, Word
+from noren.kernels.judging.composition import class_tail, once_per_person
 from noren.kernels.judging.prefix_threshold import prefix_thresholds
 from noren.kernels.judging.shares import share_interval
 from noren.kernels.judging.threshold import Bound, threshold
@@ -41,7 +47,6 @@ from noren.protocols import Attack
 __all__ = ["beyond", "deciding_measures", "judge", "not_inferred", "verdict"]
 
 _ROUNDING = 1e-6
-_FINE = 10**6
 
 
 def judge(outcome: Outcome | Facts, rule: Rule | str | None = None) -> Verdict:
@@ -59,7 +64,10 @@ def judge(outcome: Outcome | Facts, rule: Rule | str | None = None) -> Verdict:
     exhibits.sort(key=_damage, reverse=True)
     guarantee = _guarantee(facts)
     decide = _judge_table if facts.kind == Kind.TABLE else _judge_history
-    word, reason = decide(facts, by, exhibits, guarantee)
+    if facts.identifying:
+        word, reason = Word.BROKEN, Reason.IDENTIFIED
+    else:
+        word, reason = decide(facts, by, exhibits, guarantee)
     if word == Word.PROVED or reason == Reason.CLASSES_LARGE_ENOUGH:  # what luck let an attack hit breaks nothing
         exhibits = [one.model_copy(update={"exceeds": False}) for one in exhibits]
     word, reason = _with_inferences(facts, by, word, reason)
@@ -167,10 +175,19 @@ def _guarantee(facts: Facts) -> Guarantee | None:
     """Return what is guaranteed, at any tolerance."""
     if facts.proven_k is not None:
         return Guarantee(k=facts.proven_k, by="noise")
-    k = facts.smallest_class if facts.table is None else facts.table.least
-    if k is None or "k" not in facts.claimed or k < facts.claimed["k"] or not facts.audited:
+    k = facts.least
+    if k is None or "k" not in facts.claimed or k < facts.claimed["k"] or not facts.audited or _unproved(facts):
         return None
     return Guarantee(k=k, by="classes")
+
+
+def _unproved(facts: Facts) -> Reason | None:
+    """Return why a claim of k does not count: nobody knows the method, or names follow the data."""
+    if "k" not in facts.claimed:
+        return None
+    if not facts.registered:
+        return Reason.UNKNOWN_METHOD
+    return Reason.NAMES_NOT_RANDOM if facts.names_random is False else None
 
 
 def _judge_history(
@@ -181,13 +198,20 @@ def _judge_history(
         return Word.BROKEN, Reason.CLAIM_NOT_KEPT
     if guarantee is not None and any(_refutes(one, int(guarantee.k), rule, len(exhibits)) for one in exhibits):
         return Word.BROKEN, Reason.CLAIM_REFUTED
-    if guarantee is not None and guarantee.k >= rule.least_k:
-        return Word.PROVED, Reason.GUARANTEE
+    if any(share > rule.tolerance for share in facts.alone.values()):
+        return Word.BROKEN, Reason.SINGLED_OUT
+    if facts.least is not None and facts.least < rule.least_k:
+        return Word.BROKEN, Reason.CLASS_TOO_SMALL
+    if guarantee is not None:
+        once = once_per_person(guarantee.k, facts.periods) if rule.per == "person" else 0.0
+        return (Word.BROKEN, Reason.NAMED_ONCE) if once > rule.tolerance else (Word.PROVED, Reason.GUARANTEE)
     broken = _broken_by_attacks(facts, rule, exhibits)
     if broken is not None:
         return Word.BROKEN, broken
     if not facts.audited:
         return Word.UNTRIED, Reason.NOT_AUDITED
+    if unproved := _unproved(facts):
+        return Word.UNTRIED, unproved
     if not exhibits:
         return Word.UNTRIED, Reason.NOT_TRIED
     return _withstood(exhibits)
@@ -205,13 +229,8 @@ def _withstood(exhibits: list[Exhibit]) -> tuple[Word, Reason]:
 
 
 def _refutes(one: Exhibit, k: int, rule: Rule, tried: int) -> bool:
-    """Tell whether an attack has more right answers than classes of k people leave to luck.
-
-    In classes of at least k the chance that m given people are all named rightly is at most (k!)^(-m/k): such a release
-    satisfies H0 with p = (k!)^(-1/k), and its sharp threshold for this p is all but never reached.
-    """
-    p = Fraction(min(int(factorial(min(k, 150)) ** (-1 / min(k, 150)) * _FINE) + 1, _FINE - 1), _FINE)
-    return k > 1 and one.right >= threshold(one.named, "sharp", p, rule.level(tried))
+    """Tell whether an attack has more right answers than classes of k people leave to luck."""
+    return k > 1 and class_tail(one.named, one.right, k) < rule.level(tried)
 
 
 # --- inferences ------------------------------------------------------------------------------------------------------
@@ -267,17 +286,20 @@ def _judge_table(facts: Facts, rule: Rule, exhibits: list[Exhibit], guarantee: G
         if broken is not None:
             return Word.BROKEN, broken
         return _withstood(exhibits) if exhibits else (Word.UNTRIED, Reason.PROOF_TOO_WEAK)
+    least = facts.least
+    if table is not None and table.holds is False:
+        return Word.BROKEN, Reason.CLAIM_NOT_KEPT
+    if table is not None and any(one.certain != 0 for one in table.told):
+        return Word.BROKEN, Reason.SENSITIVE_TOLD
+    if least is not None and least < rule.least_k:
+        return Word.BROKEN, Reason.CLASS_TOO_SMALL
+    if facts.known_told:
+        return Word.BROKEN, Reason.SENSITIVE_TOLD
     if table is None:
         return (Word.UNTRIED, Reason.NOT_COUNTED) if broken is None else (Word.BROKEN, broken)
-    if table.holds is False:
-        return Word.BROKEN, Reason.CLAIM_NOT_KEPT
-    if any(one.certain != 0 for one in table.told):
-        return Word.BROKEN, Reason.SENSITIVE_TOLD
-    if table.least is None:
+    if least is None:
         return (Word.PROVED if claimed is not None and facts.audited else Word.WITHSTANDS), Reason.NOTHING_SAID
-    if table.least < rule.least_k:
-        return Word.BROKEN, Reason.CLASS_TOO_SMALL
-    if any(_refutes(one, table.least, rule, len(exhibits)) for one in exhibits):
+    if any(_refutes(one, least, rule, len(exhibits)) for one in exhibits):
         return Word.BROKEN, Reason.CLAIM_REFUTED
     if guarantee is not None:
         return Word.PROVED, Reason.GUARANTEE

@@ -31,7 +31,8 @@ class Outcome:
 
     ``failed`` names attacks and measures that broke down, with the reason: nothing is known from them, for or against
     the release. ``people`` says how many people the original is about; left out, those of the secret part are counted.
-    ``inferred`` is what was inferred against a control group, where there was one.
+    ``inferred`` is what was inferred against a control group, where there was one; ``original`` what was protected,
+    where it is at hand.
     """
 
     label: str
@@ -41,6 +42,7 @@ class Outcome:
     failed: Mapping[str, str] = field(default_factory=dict)
     people: int | None = None
     inferred: tuple[Inferred, ...] = ()
+    original: Records | None = None
 
 
 def people_in(original: Records) -> int:
@@ -142,7 +144,7 @@ def examine(
             failed[name] = reason_of(error)
     progress(1.0)
     name = label_of(release.statement) if label is None else label
-    return Outcome(name, release, guesses, scores, failed, people_in(original))
+    return Outcome(name, release, guesses, scores, failed, people_in(original), original=original)
 
 
 def label_of(statement: Statement) -> str:

@@ -68,6 +68,8 @@ class Rule(BaseModel):
     """The share of people, beyond a tenth of others taken for one, who may be told to be in the data; None: any."""
     attributes: Chance | None = None
     """How much of a secret may be told of people beyond what is told of somebody outside; None: any."""
+    per: Literal["guess", "person"] = "guess"
+    """Whether the tolerance holds for each guess, or for naming a person at least once over all releases together."""
 
     @property
     def least_k(self) -> int:
@@ -84,7 +86,7 @@ class Rule(BaseModel):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the rule as plain data, from which :class:`Rule` makes it again; no limits that it does not set."""
-        return self.model_dump(mode="json", exclude_none=True)
+        return self.model_dump(mode="json", exclude_none=True, exclude={"per"} if self.per == "guess" else None)
 
 
 RULES: Final[Mapping[str, Rule]] = {

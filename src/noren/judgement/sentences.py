@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from noren.attacks import attacks
 from noren.data.schema import Kind
+from noren.descriptions import Recoding
 from noren.i18n import _, ngettext
 from noren.inference.findings import JUDGED_FPR, Inferred
 from noren.judgement.evidence import TableFacts
@@ -13,6 +15,7 @@ from noren.judgement.numbers import count, number, percent
 from noren.judgement.place import Place, worth_a_choice
 from noren.judgement.rule import RECIPIENTS, Rule
 from noren.judgement.verdict import Exhibit, Reason, Verdict, Word
+from noren.kernels.judging.composition import class_tail, k_per_person, once_per_person, periods_per_person
 from noren.measures.safety.table_classes import LIKELY
 from noren.naming import listing
 
@@ -28,6 +31,7 @@ __all__ = [
     "headline_sentence",
     "inferred_sentences",
     "outcome_words",
+    "public_sentence",
     "rule_sentence",
     "told_sentences",
     "verdict_sentence",
@@ -80,8 +84,10 @@ def rule_sentence(rule: Rule) -> str:
         else _("each attack is judged by all of its guesses, under the {bound} bound")
     ).format(bound=rule.bound)
     said = _(
-        "Rule {name} ({whom}): nobody may be re-identified with a probability above {allowed} (k = {k}); {test}, "
-        "with a false-alarm probability of {alpha} shared by {attackers} attackers."
+        "Rule {name} ({whom}): nobody may be re-identified with a probability above {allowed} (k = {k}). A release is "
+        "broken where an attack names more than {allowed} of the people correctly, a count of what happened that has "
+        "no error level; or where chance does not explain its hits: {test}, with a false-alarm probability of {alpha} "
+        "shared by {attackers} attackers for this second test."
     ).format(
         name=rule.name or allowed(rule),
         whom=whom,
@@ -91,6 +97,10 @@ def rule_sentence(rule: Rule) -> str:
         alpha=percent(float(rule.alpha)),
         attackers=count(rule.attackers),
     )
+    if rule.per == "person":
+        said = _("{sentence} {more}").format(
+            sentence=said, more=_("Over several releases it holds for naming a person at least once.")
+        )
     if rule.membership is None and rule.attributes is None:
         return said
     return _(
@@ -119,24 +129,101 @@ def headline_sentence(verdict: Verdict) -> str:
     return _SAID[verdict.reason](verdict)
 
 
-def besides(verdict: Verdict) -> list[str]:
-    """Return what is to be known beside the headline and changes no verdict: luck, and what broke down."""
-    return [said for said in (_luck(verdict), _not_ended(verdict)) if said]
+def besides(verdict: Verdict, *, public: bool = False) -> list[str]:
+    """Return what is to be known beside the headline and changes no verdict: conditions, chance, what is not covered.
+
+    ``public`` leaves out what tells an attacker about this draw of names: what attacks hit, how the seed was chosen.
+    """
+    said = ["" if public else _draw(verdict), *_conditions(verdict, public=public)]
+    return [one for one in (*said, "" if public else _not_ended(verdict)) if one]
 
 
-def _luck(verdict: Verdict) -> str:
-    """Return that attacks hit more than is proved of a history; nothing where they did not."""
+def public_sentence(verdict: Verdict) -> str:
+    """Return a verdict as a data card tells it: what is proved, or what the word means; never what attacks hit."""
+    said = headline_sentence(verdict) if verdict.reason == Reason.GUARANTEE else word_meaning(verdict.word)
+    return " ".join([said, *besides(verdict, public=True)])
+
+
+def _draw(verdict: Verdict) -> str:
+    """Return that attacks hit more of a history than is expected of the guarantee; nothing where they did not."""
     guarantee, facts = verdict.guarantee, verdict.facts
-    if verdict.reason != Reason.GUARANTEE or guarantee is None or guarantee.by == "noise":
-        return ""
     best = max(verdict.evidence, key=lambda one: one.customers, default=None)
-    if best is None or facts.kind == Kind.TABLE or facts.periods > 1 or best.customers <= guarantee.bound:
+    if verdict.reason != Reason.GUARANTEE or guarantee is None or best is None or best.customers <= guarantee.bound:
         return ""
-    return ngettext(
-        "By luck the attack tried hit {customers} of the customers.",
-        "By luck the best of {tried} attacks tried hit {customers} of the customers.",
-        len(verdict.evidence),
-    ).format(tried=count(len(verdict.evidence)), customers=percent(best.customers))
+    if facts.kind == Kind.TABLE or facts.periods > 1:
+        return ""
+    words = {
+        "tried": count(len(verdict.evidence)),
+        "customers": percent(best.customers),
+        "bound": percent(guarantee.bound),
+    }
+    if by_chance(best, verdict):
+        return ngettext(
+            "At most {bound} is expected; in this draw the attack tried named {customers}, within what chance "
+            "explains.",
+            "At most {bound} is expected; in this draw the best of {tried} attacks tried named {customers}, within "
+            "what chance explains.",
+            len(verdict.evidence),
+        ).format(**words)
+    tail = class_tail(best.named, best.right, guarantee.k)
+    return _(
+        "At most {bound} is expected; in this draw {customers} were named, which chance does with a probability of at "
+        "most {tail}: rare, but one of {tried} attacks may be so lucky."
+    ).format(tail=percent(tail), **words)
+
+
+def by_chance(one: Exhibit, verdict: Verdict) -> bool:
+    """Tell whether chance explains what an attack hit in classes: with at least the rule's probability of error."""
+    guarantee = verdict.guarantee
+    return guarantee is None or class_tail(one.named, one.right, guarantee.k) >= verdict.rule.alpha
+
+
+def _conditions(verdict: Verdict, *, public: bool) -> Iterator[str]:
+    """Yield what a verdict that sounds safe rests on and does not cover; and the columns that somebody kept."""
+    facts, guarantee, is_safe = verdict.facts, verdict.guarantee, verdict.word.is_safe
+    if facts.chosen_seed and is_safe and not public:
+        yield _(
+            "The seed was chosen by hand (below 2³²), and whoever holds the original can try such seeds out. Protect "
+            "again without --seed before publishing."
+        )
+    if facts.names_random is None and verdict.word == Word.PROVED and facts.kind == Kind.HISTORY and not public:
+        yield _("Whether names were drawn at random cannot be checked without the secret part.")
+    if not public:
+        yield _recodings(verdict)
+    if is_safe and facts.kind == Kind.TABLE and not facts.sensitive and facts.proven_k is None:
+        yield _("No column is marked sensitive: what all members of a class share was not judged.")
+    if is_safe and facts.chosen_by_sensitive:
+        yield _(
+            "The generalisation was chosen by looking at sensitive values, and the choice itself can tell them "
+            "(minimality): their probabilities may exceed what classes show."
+        )
+    if is_safe and facts.exposed and facts.exposed > verdict.rule.tolerance:
+        yield _("Somebody who also knew {columns} would name {share} of the rows.").format(
+            columns=listing(list(facts.unknown)), share=percent(facts.exposed)
+        )
+    if facts.kept:
+        yield _("Published although it identifies people: {columns}.").format(columns=listing(list(facts.kept)))
+    if verdict.word == Word.PROVED and guarantee is not None:
+        yield (
+            _("Not covered: whether somebody is in the data, and what the table tells about people in general.")
+            if guarantee.by == "noise"
+            else _(
+                "Not covered: whether somebody is in the data, what all members of a class have in common, and the "
+                "ends of ranges, which can be true values."
+            )
+        )
+
+
+def _recodings(verdict: Verdict) -> str:
+    """Return which ways of recoding a history the attacks that failed see through, and which none does."""
+    if verdict.reason not in (Reason.ATTACKS_FAILED, Reason.NOBODY_NAMED) or verdict.facts.kind == Kind.TABLE:
+        return ""
+    tried = [attacks[one.attack].sees_through for one in verdict.evidence if one.attack in attacks]
+    seen = frozenset[Recoding]().union(*tried)
+    through, left = ([_(one) for one in Recoding if (one in seen) is there] for there in (True, False))
+    said = _("The attacks tried see through: {recodings}.").format(recodings=listing(through) or _("none"))
+    more = _("None of them sees through: {recodings}.").format(recodings=listing(left))
+    return _("{sentence} {more}").format(sentence=said, more=more) if left else said
 
 
 def _not_ended(verdict: Verdict) -> str:
@@ -163,19 +250,71 @@ def _guarantee(verdict: Verdict) -> str:
     if facts.kind == Kind.TABLE:
         return _(
             "Proved: every row is indistinguishable from at least {others} others, so whoever looks a person up "
-            "is right with a probability of {bound} at most; {allowed} is allowed."
-        ).format(others=number(guarantee.k - 1), **words)
+            "is right with a probability of {bound} at most{assuming}; {allowed} is allowed."
+        ).format(others=number(guarantee.k - 1), assuming=_assuming(verdict), **words)
     if facts.periods > 1:
         return _(
-            "Proved: at least {k} customers share each history in each of the {periods} periods, so no pseudonym "
-            "is re-identified with a probability above {bound}, whoever holds them all; {allowed} is allowed. "
-            "Each period is another try: whoever guesses in all of them re-identifies up to {once} of the "
-            "customers at least once, and cannot tell which."
+            "Proved: at least {k} customers share each history in each of the {periods} periods, so no single guess "
+            "re-identifies a pseudonym with a probability above {bound}, whoever holds them all; {allowed} is allowed "
+            "per guess. Over all releases up to {once} of the customers are named correctly at least once; an attacker "
+            "does not learn which."
         ).format(periods=count(facts.periods), once=percent(facts.once or 0.0), **words)
     return _(
         "Proved: at least {k} customers share each released history, so nobody is re-identified with a "
         "probability above {bound}, whatever an attacker does; {allowed} is allowed."
     ).format(**words)
+
+
+def _assuming(verdict: Verdict) -> str:
+    """Return the columns that an attacker is assumed not to know, as a part of a sentence."""
+    unknown = verdict.facts.unknown
+    if not unknown:
+        return ""
+    return _(", assuming an attacker does not know: {columns}").format(columns=listing(list(unknown), most=12))
+
+
+def _identified(verdict: Verdict) -> str:
+    return _(
+        "Broken: {columns} would be published and identifies people. Give it the role identifier, so that it is left "
+        "out."
+    ).format(columns=listing(list(verdict.facts.identifying)))
+
+
+def _singled_out(verdict: Verdict) -> str:
+    column, share = max(verdict.facts.alone.items(), key=lambda one: one[1])
+    return _(
+        "Broken: {share} of the pseudonyms have a value of {column} that nobody else has; {allowed} is allowed. Give "
+        "the column the role identifier, or declare it unknown (known = false)."
+    ).format(share=percent(share), column=column, allowed=allowed(verdict.rule))
+
+
+def _named_once(verdict: Verdict) -> str:
+    facts, tolerance = verdict.facts, float(verdict.rule.tolerance)
+    k = 1.0 if verdict.guarantee is None else verdict.guarantee.k
+    return _(
+        "Broken: over {periods} releases a person is named correctly at least once with a probability of up to {once}; "
+        "{allowed} is allowed per person. Classes of {k} would keep it, or at most {fewer} releases with these classes."
+    ).format(
+        periods=count(facts.periods),
+        once=percent(once_per_person(k, facts.periods)),
+        allowed=allowed(verdict.rule),
+        k=count(k_per_person(tolerance, facts.periods)),
+        fewer=count(periods_per_person(tolerance, k)),
+    )
+
+
+def _unknown_method(verdict: Verdict) -> str:
+    return _(
+        "Untried: the release claims k = {k}, but no method known here made it, so nothing shows that names were drawn "
+        "without looking at the data."
+    ).format(k=number(verdict.facts.claimed.get("k", 0)))
+
+
+def _names_not_random(verdict: Verdict) -> str:
+    return _(
+        "Untried: at least {k} customers share each history, but pseudonyms follow the order of customers, rows or "
+        "amounts: names that are not drawn at random tell who is who."
+    ).format(k=count(verdict.facts.least or 0))
 
 
 def _nothing_said(verdict: Verdict) -> str:
@@ -215,11 +354,11 @@ def _nobody_named(verdict: Verdict) -> str:
 
 
 def _classes_large_enough(verdict: Verdict) -> str:
-    table = _table(verdict)
+    least = verdict.facts.least or 1
     return _(
         "Withstands looking people up, though the method promises nothing: the smallest class has {least}, so "
-        "whoever looks a person up is right with a probability of {chance} at most; {allowed} is allowed."
-    ).format(least=_rows(table.least or 0), chance=percent(table.prosecutor), allowed=allowed(verdict.rule))
+        "whoever looks a person up is right with a probability of {chance} at most{assuming}; {allowed} is allowed."
+    ).format(least=_rows(least), chance=percent(1 / least), assuming=_assuming(verdict), allowed=allowed(verdict.rule))
 
 
 def _too_many_named(verdict: Verdict) -> str:
@@ -280,15 +419,34 @@ def _claim_not_kept(verdict: Verdict) -> str:
 
 
 def _class_too_small(verdict: Verdict) -> str:
-    table = _table(verdict)
+    facts, least = verdict.facts, verdict.facts.least or 1
+    words = {"least": count(least), "chance": percent(1 / least), "allowed": allowed(verdict.rule)}
+    if facts.kind == Kind.HISTORY:
+        return ngettext(
+            "Broken: some history is shared by {least} customer only, who is re-identified with a probability of up "
+            "to {chance}; {allowed} is allowed.",
+            "Broken: some history is shared by {least} customers only, each of whom is re-identified with a "
+            "probability of up to {chance}; {allowed} is allowed.",
+            least,
+        ).format(**words)
+    if facts.known_others and (facts.table is None or facts.table.least != least):
+        return _(
+            "Broken: {columns} are published as they are and count as known. With them the smallest class has {rows}, "
+            "so whoever looks a person up is right with a probability of up to {chance}; {allowed} is allowed. Make "
+            "them quasi or sensitive, leave them out, or declare them unknown (known = false)."
+        ).format(columns=listing(list(facts.known_others)), rows=_rows(least), **words)
     return _(
-        "Broken: the smallest class has {least}, so whoever looks a person up is right with a probability of up "
+        "Broken: the smallest class has {rows}, so whoever looks a person up is right with a probability of up "
         "to {chance}; {allowed} is allowed."
-    ).format(least=_rows(table.least or 0), chance=percent(table.prosecutor), allowed=allowed(verdict.rule))
+    ).format(rows=_rows(least), **words)
 
 
 def _sensitive_told(verdict: Verdict) -> str:
-    return _("Broken: {sentence}").format(sentence=told_sentences(_table(verdict))[0])
+    told = [] if verdict.facts.table is None else told_sentences(verdict.facts.table)
+    if not told:
+        words = _("a class of rows that are alike in all known columns tells {columns}")
+        told = [words.format(columns=listing(list(verdict.facts.known_told)))]
+    return _("Broken: {sentence}").format(sentence=told[0])
 
 
 def _not_tried(verdict: Verdict) -> str:
@@ -369,6 +527,11 @@ _SAID = {
     Reason.NOT_COUNTED: _not_counted,
     Reason.NOT_AUDITED: _not_audited,
     Reason.PROOF_TOO_WEAK: _proof_too_weak,
+    Reason.IDENTIFIED: _identified,
+    Reason.SINGLED_OUT: _singled_out,
+    Reason.NAMED_ONCE: _named_once,
+    Reason.UNKNOWN_METHOD: _unknown_method,
+    Reason.NAMES_NOT_RANDOM: _names_not_random,
 }
 
 
@@ -606,5 +769,7 @@ def outcome_words(one: Exhibit, verdict: Verdict) -> str:
     if not one.right:
         return _("re-identified nobody")
     if one.customers > float(verdict.rule.tolerance):
-        return _("named {hit} of {people} by luck: the proof holds").format(**words)
+        if by_chance(one, verdict):
+            return _("named {hit} of {people}, which chance explains: the proof holds").format(**words)
+        return _("named {hit} of {people}: rare, but not enough to refute the proof").format(**words)
     return _("named {hit} of {people}: withstood").format(**words)

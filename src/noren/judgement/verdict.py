@@ -59,6 +59,11 @@ class Reason(StrEnum):
     NOT_INFERRED = "not-inferred"
     INFERENCE_UNSURE = "inference-unsure"
     NOT_INFERRED_BEYOND = "not-inferred-beyond"
+    IDENTIFIED = "identified"
+    SINGLED_OUT = "singled-out"
+    NAMED_ONCE = "named-once"
+    UNKNOWN_METHOD = "unknown-method"
+    NAMES_NOT_RANDOM = "names-not-random"
 
 
 _BY_ATTACKS = (
@@ -176,13 +181,19 @@ class Verdict(_Frozen):
             return None
         if self.risk_of == "guarantee" and self.guarantee is not None:
             return self.guarantee.bound
-        if self.risk_of == "classes" and self.facts.table is not None:
-            return self.facts.table.prosecutor
+        if self.risk_of == "classes":
+            return 1 / self.facts.least if self.facts.least else 0.0
+        if self.risk_of == "columns":
+            return 1.0 if self.facts.identifying else max(self.facts.alone.values())
         return max(one.customers for one in self.evidence)
 
     @property
-    def risk_of(self) -> Literal["guarantee", "classes", "attacks"] | None:
+    def risk_of(self) -> Literal["guarantee", "classes", "attacks", "columns"] | None:
         """What tells the risk."""
+        if self.reason in (Reason.IDENTIFIED, Reason.SINGLED_OUT):
+            return "columns"
+        if self.reason == Reason.CLASS_TOO_SMALL:
+            return "classes"
         if self.evidence and self.reason in _BY_ATTACKS:
             return "attacks"
         # what is inferred beside it leaves a guarantee as it is
@@ -203,10 +214,15 @@ class Verdict(_Frozen):
         if self.guarantee is not None:
             k = self.guarantee.k
             guarantee = {"k": int(k) if k.is_integer() else k, "bound": self.guarantee.bound, "by": self.guarantee.by}
+        from noren.judgement.sentences import besides
+
         return {
             "verdict": str(self.word),
             "reason": str(self.reason),
             "sentence": self.sentence,
+            "besides": besides(self),
+            "assumed_unknown": list(self.facts.unknown),
+            "kept": list(self.facts.kept),
             "rule": self.rule.as_dict(),
             "evidence": [one.model_dump() for one in self.evidence],
             "guarantee": guarantee,

@@ -18,7 +18,7 @@ from noren.data.fits import history_classes
 from noren.data.frames import History
 from noren.data.release import Release
 from noren.i18n import _
-from noren.judgement.evidence import claimed_by
+from noren.judgement.release_facts import claimed_by
 from noren.kernels.arrays import Whole
 from noren.kernels.judging.composition import (
     customers_found,

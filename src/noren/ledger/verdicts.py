@@ -15,9 +15,10 @@ from pydantic import ValidationError
 from noren.data.frames import History
 from noren.data.release import Release
 from noren.data.schema import Kind
-from noren.judgement.evidence import Facts, facts_from, smallest_class, tried_by
+from noren.judgement.evidence import Facts, facts_from, tried_by
 from noren.judgement.judging import judge
 from noren.judgement.outcome import people_in
+from noren.judgement.release_facts import release_facts
 from noren.judgement.rule import Rule
 from noren.judgement.verdict import Verdict
 from noren.ledger.certificate import Certificate
@@ -49,19 +50,25 @@ def facts_together(
         claiming.statement,
         {},
         tried,
-        smallest_class=smallest_class(claiming),
+        release_facts(claiming, original if len(releases) == 1 else None),
         failed=tuple(sorted(failed)),
     )
-    if certificate is None or len(releases) == 1:
+    if len(releases) == 1:
         return facts
-    return facts.model_copy(
-        update={
+    each = [release_facts(release) for release in releases]
+    update: dict[str, Any] = {
+        "registered": all(one.registered for one in each),
+        "names_random": all(one.names_random is not False for one in each),
+        "chosen_seed": any(one.chosen_seed for one in each),
+    }
+    if certificate is not None:
+        update |= {
             "claimed": {"k": certificate.claimed},
             "smallest_class": certificate.k,
             "periods": certificate.periods,
             "once": certificate.once,
         }
-    )
+    return facts.model_copy(update=update)
 
 
 def kept_form(verdict: Verdict) -> dict[str, Any]:

@@ -59,6 +59,7 @@ class KeptPoint:
             (seed,),
         )
         (self._point,) = plan(asked, original, data_key(original))
+        self._original = original
 
     @property
     def folders(self) -> list[Path]:
@@ -94,7 +95,7 @@ class KeptPoint:
             return  # another run with this seed would come to another release
         with writing_folder(release_folder(self._folder, self._point.release.key), replace=True) as aside:
             shutil.copytree(folder, aside, copy_function=_linked, dirs_exist_ok=True)
-        self._keep(self._point.release, release_result(release), seconds)
+        self._keep(self._point.release, release_result(release, self._original), seconds)
 
     def guess(self, attack: str) -> Guess | None:
         """Return what an attack guessed."""

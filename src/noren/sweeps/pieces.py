@@ -24,8 +24,9 @@ from noren.data.frames import Records
 from noren.data.release import Release
 from noren.errors import AuditUnfinishedError, CheckFailedError, InputError, NorenError, reason_of
 from noren.i18n import LANGUAGES, _, active_language, speaking
-from noren.judgement.evidence import smallest_class, tried_by
+from noren.judgement.evidence import tried_by
 from noren.judgement.page_text import plain
+from noren.judgement.release_facts import release_facts
 from noren.measures.evidence import at_hand
 from noren.protocols import Component, Guess, Score
 from noren.registry import build
@@ -123,7 +124,7 @@ def make_release(text: str) -> dict[str, Any]:
         return trouble | {"seconds": _since(begin)}
     with writing_folder(release_folder(folder, order.key), replace=True) as aside:  # a damaged one in the cache as well
         made.write_into(aside)
-    return release_result(made) | {"seconds": _since(begin)}
+    return release_result(made, original) | {"seconds": _since(begin)}
 
 
 def make_guess(text: str, made: Mapping[str, Any], *heard: Mapping[str, Any]) -> dict[str, Any]:
@@ -159,11 +160,11 @@ def make_score(text: str, made: Mapping[str, Any], *heard: Mapping[str, Any]) ->
 # --- their results ---------------------------------------------------------------------------------------------------
 
 
-def release_result(made: Release) -> dict[str, Any]:
+def release_result(made: Release, original: Records) -> dict[str, Any]:
     """Return what a release says of itself."""
     return {
         "statement": json.loads(json.dumps(made.statement.as_dict(), default=str)),
-        "smallest_class": smallest_class(made),
+        "facts": release_facts(made, original).model_dump(mode="json"),
         "public": len(made.public),
         "deleted": made.deleted_rows,
         "added": made.inserted_rows,

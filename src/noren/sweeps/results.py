@@ -13,6 +13,7 @@ from noren.i18n import _, active_language
 from noren.judgement.evidence import Tried, facts_from
 from noren.judgement.judging import judge
 from noren.judgement.place import Place, over_runs, place_of
+from noren.judgement.release_facts import ReleaseFacts
 from noren.judgement.rule import Rule
 from noren.judgement.sentences import word_text
 from noren.judgement.verdict import Verdict, Word
@@ -104,7 +105,7 @@ def point_result(
         Statement(**made["statement"]),
         scores,
         tuple(Tried.model_validate(found["tried"]) for _name, found in sorted(guessed.items()) if "tried" in found),
-        smallest_class=made["smallest_class"],
+        ReleaseFacts.model_validate(made["facts"]),
         failed=tuple(sorted(failed)),
     )
     verdict = judge(facts, rule)

@@ -31,6 +31,7 @@ from noren.errors import InputError, NorenError
 from noren.i18n import LANGUAGES, N_, _, remember_messages, said_again, speaking
 from noren.judgement.evidence import Facts, Tried, facts_from, tried_by
 from noren.judgement.judging import deciding_measures
+from noren.judgement.release_facts import release_facts
 from noren.progress import Progress, part_of, silent
 from noren.protocols import Guess, Measure, Score
 from noren.work.canonical import rounded
@@ -214,4 +215,5 @@ def _facts(release: Prepared, house: Mapping[str, Mapping[str, Any]]) -> Facts:
     tried = tuple(Tried.model_validate(one["tried"]) for one in house.values() if "tried" in one)
     failed = tuple(key for key, one in house.items() if "failed" in one)
     people = len(data.customers) if isinstance(data, History) else len(data)
-    return facts_from(data.schema.kind, people, whole.statement, scores, tried, smallest_class=None, failed=failed)
+    of_release = release_facts(whole, data)
+    return facts_from(data.schema.kind, people, whole.statement, scores, tried, of_release, failed=failed)

@@ -9,13 +9,24 @@ chance 1/c, whatever is known and however many periods are at hand, and classes 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil, log
+from math import ceil, exp, expm1, floor, log, log1p
 
 import numpy as np
 
 from noren.kernels.arrays import Real, Whole
 
-__all__ = ["customers_found", "customers_log_mgf", "found_once", "most_hits", "pseudonyms_found", "pseudonyms_log_mgf"]
+__all__ = [
+    "class_tail",
+    "customers_found",
+    "customers_log_mgf",
+    "found_once",
+    "k_per_person",
+    "most_hits",
+    "once_per_person",
+    "periods_per_person",
+    "pseudonyms_found",
+    "pseudonyms_log_mgf",
+]
 
 _TRIED = np.geomspace(1e-3, 60.0, 600)
 """Any s > 0 gives a bound that holds; the best of these is told."""
@@ -94,3 +105,49 @@ def most_hits(log_mgf: Callable[[float], float], chance: float, there: int) -> i
     with np.errstate(over="ignore"):
         least = min((log_mgf(float(s)) + log(1 / chance)) / float(s) for s in _TRIED)
     return there if least > there else max(ceil(least - 1e-9) - 1, 0)
+
+
+def class_tail(named: int, hits: int, k: float) -> float:
+    """Return what the chance of at least so many hits stays at or below, where classes have k people or more.
+
+    Let n of the people of a class of m >= k be named, and X be right. Any j of those names are all right with the
+    chance (m-j)!/m!, so E[C(X,j)] = C(n,j)(m-j)!/m! <= (n/m)^j/j!, the moments of a Poisson variable of mean n/m; with
+    E[e^(sX)] = sum of (e^s - 1)^j E[C(X,j)] it has the larger moment-generating function. Classes are independent, so
+    all hits are dominated by a Poisson variable of mean named/k, whose tail Chernoff bounds.
+
+    >>> round(class_tail(60, 28, 5), 6), class_tail(2000, 800, 5) < 1e-67
+    (0.000442, True)
+    """
+    mean = named / max(k, 1.0)
+    return 1.0 if hits <= mean else exp(hits - mean - hits * log(hits / mean))
+
+
+# --- one person over several periods ---------------------------------------------------------------------------------
+
+
+def once_per_person(k: float, periods: int) -> float:
+    """Return the chance that one person is named rightly at least once, at most: a draw of one in k each period.
+
+    >>> round(once_per_person(5, 12), 3), round(once_per_person(11, 12), 3)
+    (0.931, 0.681)
+    """
+    return 1 - (1 - 1 / max(k, 1.0)) ** periods
+
+
+def k_per_person(tolerance: float, periods: int) -> int:
+    """Return the least k that keeps a person's chance over so many periods within the tolerance.
+
+    >>> k_per_person(1 / 5, 12)
+    55
+    """
+    k = max(floor(-1 / expm1(log1p(-tolerance) / periods)), 1)
+    return k if once_per_person(k, periods) <= tolerance + 1e-12 else k + 1
+
+
+def periods_per_person(tolerance: float, k: float) -> int:
+    """Return how many periods keep a person's chance within the tolerance.
+
+    >>> periods_per_person(1 / 5, 5), periods_per_person(1 / 5, 55)
+    (1, 12)
+    """
+    return floor(log1p(-tolerance) / log1p(-1 / k) + 1e-9) if k > 1 else 0

@@ -6,7 +6,7 @@ Nothing here knows how a method makes classes; the two meet in tests alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,8 +70,8 @@ class TableClasses:
         return self.class_of.null_count()
 
 
-def table_classes(table: Table) -> TableClasses:
-    """Return the classes of a table: rows whose quasi cells are all equal.
+def table_classes(table: Table, columns: Sequence[str] | None = None) -> TableClasses:
+    """Return the classes of a table: rows whose cells in all ``columns`` are equal, by default the quasi columns.
 
     A suppressed or missing cell is equal to other such cells and to no value. Rows all of whose quasi cells are so are
     not a class: nobody can be looked up among them, and to count them would let a method hide small classes there.
@@ -82,7 +82,7 @@ def table_classes(table: Table) -> TableClasses:
     >>> found.sizes.to_list(), found.unlinked_rows
     ([2], 1)
     """
-    quasi = [column.name for column in table.schema.with_role(Role.QUASI)]
+    quasi = [column.name for column in table.schema.with_role(Role.QUASI)] if columns is None else columns
     if not quasi:
         raise SchemaError(_("no column of the release is quasi"), _("there are no classes to look at"))
     # a column at a time, and a whole number for each cell: texts of ten million rows would fill the memory
