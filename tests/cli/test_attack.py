@@ -64,7 +64,7 @@ def test_pseudonyms_alone_are_broken(noren, small_csv, tmp_path) -> None:
 
 
 def test_attacks_need_no_secret_and_measures_say_when_they_do(noren, small_csv, release, tmp_path) -> None:
-    assert noren("publish", release, "--out", tmp_path / "public").code == 0
+    assert noren("publish", release, "--out", tmp_path / "public", "--anyway", "a test").code == 0
     found = noren("attack", small_csv, tmp_path / "public", *SCHEMA, "--json")
     assert (found.code, found.json["most_damaging"], found.json["verdict"]) == (0, None, None)
     assert all("right" not in about for about in found.json["results"].values())

@@ -71,7 +71,7 @@ class TestCheck:
     def test_a_published_folder_lacks_the_order(
         self, noren: Command, small_csv: Path, release: Path, tmp_path: Path
     ) -> None:
-        assert noren("publish", release, "--out", tmp_path / "public").code == 0
+        assert noren("publish", release, "--out", tmp_path / "public", "--anyway", "a test").code == 0
         answer = noren("contest", "check", tmp_path / "public", "--original", small_csv)
         assert answer.code == 2
         assert "has no secret part" in answer.err

@@ -69,7 +69,7 @@ def test_a_stewards_year(noren, folder, original, tmp_path) -> None:
         assert "safe" not in told
     checked = noren("ledger", "check", folder)
     assert (checked.code, checked.out) == (0, "2 releases, and every file is as it was written\n")
-    published = noren("publish", folder / "releases/2011-1", "--out", tmp_path / "out")
+    published = noren("publish", folder / "releases/2011-1", "--out", tmp_path / "out", "--anyway", "a test")
     assert published.code == 0
     handed_out = {path.name for path in (tmp_path / "out").iterdir()}
     assert handed_out == {*CARD, "public.parquet", "statement.json"}

@@ -83,12 +83,15 @@ def test_the_public_part_is_what_publish_writes(
     client: httpx.Client, runs: Finished, noren: Command, tmp_path: Path
 ) -> None:
     release = runs.job_folder("by-count") / "release"
-    assert noren("publish", release, "--out", tmp_path / "out", "--official").code == 0
+    assert noren("publish", release, "--out", tmp_path / "out", "--official", "--anyway", "a test").code == 0
     written = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
     files = unpacked(client.get(f"/api/v1/runs/{runs.runs['by-count']}/public", params={"form": "csv"}))
-    assert files == written
+    same = {name for name in written if not name.startswith("card.")}  # the command's card tells the reason, too
+    assert {name: files[name] for name in same} == {name: written[name] for name in same}
+    assert files.keys() == written.keys()
+    assert "▲ broken" in files["card.en.md"].decode()
     again = client.get(f"/api/v1/runs/{runs.runs['by-count']}/public", params={"form": "csv"})
-    assert unpacked(again) == written
+    assert unpacked(again) == files
 
 
 def test_a_table_has_a_text_file_of_its_own_form(client: httpx.Client, runs: Finished) -> None:

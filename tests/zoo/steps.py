@@ -173,7 +173,7 @@ class Visit:
         if report.verdict == "ok" and "</html>" not in page.read_text(encoding="utf-8"):
             report = Outcome("report", "BROKEN", "the page is not whole")
         yield report
-        publish = judged("publish", noren("publish", release, "--out", out, "--json"))
+        publish = judged("publish", noren("publish", release, "--out", out, "--anyway", "for the zoo", "--json"))
         if publish.verdict == "ok":
             told = leaked(self.ids(), sorted(out.rglob("*")))
             publish = Outcome("publish", "BROKEN", f"published: {told}") if told else publish

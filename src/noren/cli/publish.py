@@ -7,22 +7,33 @@ from typing import Annotated
 
 import typer
 
-from noren.cli.parts.inputs import Force, Json
-from noren.cli.parts.screen import say, show_json
+from noren.cli.parts.inputs import CustomerColumn, Force, Json, Keep, Master, Rows, RuleName, SchemaName, load_original
+from noren.cli.parts.screen import progress_bar, say, show_json
 from noren.i18n import _
 
 HELP = _(
-    "Copy the public part of a release and its statement to a new folder, with a data card; the secret part stays "
-    "where it is."
+    "Copy the public part of a release and its statement to a new folder, with a data card that tells the verdict. A "
+    "release that is broken or untried is refused (exit code 1) unless --anyway; the secret part stays where it is."
 )
-EXAMPLE = _("Example: noren publish release/ --out to-hand-out/")
-
-_EASY_TO_TRY = 2**40
+EXAMPLE = _("Example: noren publish release/ --original orders.csv --rule partner --out public/")
 
 
 def publish(
     release: Annotated[Path, typer.Argument(metavar="RELEASE", help=_("A folder that noren protect wrote."))],
-    out: Annotated[Path, typer.Option("--out", help=_("The folder to hand out."))],
+    out: Annotated[Path, typer.Option("--out", help=_("The folder to publish."))],
+    original: Annotated[
+        Path | None,
+        typer.Option("--original", help=_("What was protected: attacks decide where the release proves nothing.")),
+    ] = None,
+    rule: RuleName = None,
+    anyway: Annotated[
+        str, typer.Option("--anyway", metavar="REASON", help=_("Publish whatever the verdict; the card tells why."))
+    ] = "",
+    keep: Keep = None,
+    schema: SchemaName = None,
+    rows_are: Rows = None,
+    customer: CustomerColumn = None,
+    master: Master = None,
     official: Annotated[
         bool, typer.Option("--official", help=_("Also write the contest's text file (public.csv)."))
     ] = False,
@@ -37,35 +48,33 @@ def publish(
     as_json: Json = False,
 ) -> None:
     """Publish a release."""
-    from noren.data.release import Release
+    from noren.data.formats.files import must_be_free
+    from noren.data.release import PUBLISHED
     from noren.errors import ParameterError
-    from noren.papers.card import card_files, read_scores
+    from noren.judgement.sentences import word_text
+    from noren.papers.card import read_scores
+    from noren.papers.publishing import publish as run
 
     if out.resolve() == release.resolve() or release.resolve() in out.resolve().parents:
         raise ParameterError(
             _("{out} lies inside the release, beside its secret part").format(out=out), _("name a folder elsewhere")
         )
-    kept = None if card_from is None else read_scores(card_from)
-    loaded = Release.load(release)
-    loaded.publish(out, official=official, replace_existing=force, card=card_files(loaded, kept))
+    must_be_free(out, replace=force and PUBLISHED)
+    scores = None if card_from is None else read_scores(card_from)
+    data = None
+    if original is not None:
+        data = load_original(original, schema, master, rows=rows_are, customer=customer, quiet=as_json)
+    with progress_bar(_("Judging"), quiet=as_json) as progress:
+        verdict = run(
+            release, out, data, rule=rule, anyway=anyway, keep=keep or (), official=official, force=force,
+            scores=scores, progress=progress,
+        )  # fmt: skip
     files = sorted(str(p.relative_to(out)) for p in out.rglob("*") if p.is_file())
-    if any(
-        str(step.notes.get("audit", "")).startswith("failed") for step in (loaded.statement, *loaded.statement.steps)
-    ):
-        say(
-            _(
-                "warning: the audit of this release did not finish, and its statement says so; hand it out only if "
-                "noren measure --with classes says that its claim holds"
-            )
-        )
-    if loaded.secret.seed is not None and loaded.secret.seed < _EASY_TO_TRY:
-        say(
-            _(
-                "note: this release was made with a small seed of your choice; whoever has the original could try such "
-                "seeds and rebuild the pseudonyms. Protect again without --seed before you hand it out."
-            )
-        )
     if as_json:
-        show_json({"published": str(out), "files": files, "rows": len(loaded.public)})
+        show_json({"published": str(out), "files": files, "anyway": anyway, **verdict.as_dict()})
         return
+    print(word_text(verdict.word))
+    print(verdict.sentence)
+    if anyway:
+        say(_("published all the same: {reason}").format(reason=anyway))
     print(_("published {files} to {out}").format(files=", ".join(files), out=out))

@@ -1,7 +1,8 @@
 """The data card that lies beside a public part: what its columns are, what analyses keep, how to read it.
 
-It is made from the public part and the statement that is published with it, and is handed nothing else: no secret can
-come in. What analyses keep is told only where the statement says it, or where the steward hands scores over.
+It is made from the public part and the statement that is published with it, and of a verdict takes only what is public:
+no secret can come in. What analyses keep is told only where the statement says it, or where the steward hands scores
+over.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from noren.data.formats.files import readable
 from noren.data.frames import Records
@@ -22,6 +23,8 @@ from noren.descriptions import ALIKE, MONTHS, NAMES
 from noren.errors import FileError
 from noren.i18n import LANGUAGES, _, speaking
 from noren.judgement.numbers import count, number
+from noren.judgement.sentences import public_sentence, rule_sentence, word_text
+from noren.judgement.verdict import Verdict
 from noren.measures import measures
 from noren.methods import methods
 from noren.papers.document import Block, Code, Document, Grid, Section
@@ -30,26 +33,34 @@ from noren.papers.released_columns import ReleasedColumn, column_text, released_
 from noren.papers.to_html import as_html
 from noren.papers.to_markdown import as_markdown
 from noren.papers.wording import Wording
+from noren.tables import table_of
 
 __all__ = ["card_files", "data_card", "read_scores"]
 
 LOADER = "load_public.py"
 
 
-def card_files(release: Release, kept: Mapping[str, float] | None = None) -> dict[str, bytes]:
-    """Return the files that lie beside a public part: the card in both languages and two forms, and a loader."""
+def card_files(
+    release: Release, kept: Mapping[str, float] | None = None, *, verdict: Verdict | None = None, anyway: str = ""
+) -> dict[str, bytes]:
+    """Return the files that lie beside a public part: the card in both languages and two forms, and a loader.
+
+    ``verdict`` is that by which it is published, ``anyway`` the reason for publishing it where the verdict forbids it.
+    """
     statement = Statement(**published_statement(release.statement))
     made: dict[str, bytes] = {}
     for language in LANGUAGES:
         with speaking(language):
-            card = data_card(release.public, statement, kept or {})
+            card = data_card(release.public, statement, kept or {}, verdict, anyway)
             made[f"card.{language}.html"] = as_html(card, language)
             made[f"card.{language}.md"] = as_markdown(card, language)
     made[LOADER] = (files("noren.papers") / "templates" / "load_public.py.txt").read_bytes()
     return made
 
 
-def data_card(public: Records, statement: Statement, kept: Mapping[str, float]) -> Document:
+def data_card(
+    public: Records, statement: Statement, kept: Mapping[str, float], verdict: Verdict | None = None, anyway: str = ""
+) -> Document:
     """Return the card of a public part, in the language now spoken; ``kept`` are scores that may be published."""
     wording = Wording()
     columns = released_columns(public)
@@ -60,6 +71,7 @@ def data_card(public: Records, statement: Statement, kept: Mapping[str, float]) 
         basis="",
         sections=(
             Section(wording.word("card.what_title"), tuple(_what(public, statement, wording))),
+            *(_verdict(verdict, anyway, wording) if verdict is not None else ()),
             Section(wording.word("card.columns_title"), tuple(_columns(columns, wording))),
             Section(wording.word("card.kept_title"), tuple(_kept(statement, kept, wording))),
             Section(wording.word("card.use_title"), tuple(_use(columns, wording))),
@@ -74,6 +86,16 @@ def _what(public: Records, statement: Statement, wording: Wording) -> Iterator[B
         yield wording.said("card.promise", promise=_(statement.promise))
     if not _is_true(statement):
         yield wording.said("card.untrue")
+
+
+def _verdict(verdict: Verdict, anyway: str, wording: Wording) -> Iterator[Section]:
+    blocks: list[Block] = [
+        wording.said("card.verdict", word=word_text(verdict.word), sentence=public_sentence(verdict))
+    ]
+    blocks.append((rule_sentence(verdict.rule),))
+    if anyway:
+        blocks.append(wording.said("card.anyway", reason=anyway))
+    yield Section(wording.word("card.verdict_title"), tuple(blocks))
 
 
 def _is_true(statement: Statement) -> bool:
@@ -138,16 +160,12 @@ def read_scores(path: str | Path) -> dict[str, float]:
     path = readable(path)
     try:
         said = json.loads(path.read_text(encoding="utf-8"))["results"]
-        found = {str(name): _value(score) for name, score in said.items()}
+        found = {str(name): float(score["value"]) for name, score in said.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise FileError(
             _("these are no scores"), _("give the file that noren measure --json printed"), file=path
         ) from None
     return {name: value for name, value in found.items() if name in measures and measures[name].side == "utility"}
-
-
-def _value(score: Mapping[str, Any]) -> float:
-    return float(score["value"])
 
 
 # --- how to use it ---------------------------------------------------------------------------------------------------
@@ -158,40 +176,12 @@ def _use(columns: tuple[ReleasedColumn, ...], wording: Wording) -> Iterator[Bloc
     sets = [c.name for c in columns if c.form == "set"]
     yield wording.said("card.use_intro" if ranges or sets else "card.use_plain")
     yield wording.said("card.loader")
-    for language, (first, of_range, of_set) in _LINES.items():
-        lines = [first]
-        lines += [of_range.replace("NAME", _NAMED[language](name)) for name in ranges[:1]]
-        lines += [of_set.replace("NAME", _NAMED[language](name)) for name in sets[:1]]
-        yield Code(language, "\n".join(lines))
+    for language, lines in table_of(__name__).items():
+        shown = [(lines["ranges"], name) for name in ranges[:1]] + [(lines["sets"], name) for name in sets[:1]]
+        code = [lines["first"], *(line.replace("NAME", _NAMED[language](name)) for line, name in shown)]
+        yield Code(language, "\n".join(code))
 
 
-_LINES: Final = {
-    "python": (
-        'import pandas as pd\n\ndf = pd.read_parquet("public.parquet")',
-        'low, high = df[NAME].str["lo"], df[NAME].str["hi"]\n'
-        "value = low.dropna().iloc[0]\n"
-        "possible = (low <= value) & (value <= high)\n"
-        "sure = possible & (low == high)",
-        "weight = 1 / df[NAME].str.len()\n"
-        'estimate = df.assign(weight=weight).explode(NAME).groupby(NAME)["weight"].sum()',
-    ),
-    "sql": (
-        "-- DuckDB\nSELECT count(*) FROM 'public.parquet';",
-        "SELECT NAME.lo, NAME.hi FROM 'public.parquet';\n"
-        "SELECT count(*) FROM 'public.parquet' WHERE NAME.lo <= $value AND $value <= NAME.hi;",
-        "SELECT count(*) FROM 'public.parquet' WHERE list_contains(NAME, $value);\n"
-        "SELECT one, sum(1.0 / n) AS estimate\n"
-        "FROM (SELECT unnest(NAME) AS one, len(NAME) AS n FROM 'public.parquet') GROUP BY one;",
-    ),
-    "r": (
-        'df <- arrow::read_parquet("public.parquet")',
-        "low <- df[[NAME]]$lo; high <- df[[NAME]]$hi\n"
-        "value <- na.omit(low)[1]\n"
-        "possible <- low <= value & value <= high",
-        "sizes <- lengths(df[[NAME]])\nestimate <- tapply(rep(1 / sizes, sizes), unlist(df[[NAME]]), sum)",
-    ),
-}
-"""What is written first, for a column of ranges and for one of sets, in each language; NAME is the column."""
 _NAMED: Final[Mapping[str, Callable[[str], str]]] = {
     "python": repr,
     "sql": lambda name: '"' + name.replace('"', '""') + '"',

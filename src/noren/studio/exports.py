@@ -7,6 +7,7 @@ opens its folder. Archives are sent as they are packed, so their size does not m
 
 from __future__ import annotations
 
+import hashlib
 import io
 import re
 import threading
@@ -23,6 +24,7 @@ from noren.data.reading import write
 from noren.data.release import Release, Statement
 from noren.data.schema import Schema
 from noren.i18n import _
+from noren.judgement.sentences import public_sentence, rule_sentence
 from noren.papers.card import card_files
 from noren.reports.scripts import ScriptOrder, as_commands, as_python, chain_toml
 from noren.studio import handing_out
@@ -135,17 +137,22 @@ def is_audited(job: Job) -> bool:
 
 
 def _published(studio: Studio, job: Job, form: Form) -> Path:
-    """Return the folder that holds the public part, written when first asked for: a release never changes."""
-    folder = studio.job_folder(job) / f"published-{form}"
+    """Return the folder that holds the public part and its card, written when first asked for under a verdict.
+
+    A release never changes, but the rule by which the card judges it may.
+    """
+    verdict = studio.verdict(job.id)
+    told = hashlib.sha256(f"{public_sentence(verdict)}{rule_sentence(verdict.rule)}".encode()).hexdigest()
+    folder = studio.job_folder(job) / f"published-{form}_{told[:12]}"
     with _publishing:
         if not folder.exists():
             release = Release.load(studio.job_folder(job) / "release")
             official = form == "csv" and _has_official_form(release.public)
             if form == "parquet" or official:
-                release.publish(folder, official=official, card=card_files(release))
+                release.publish(folder, official=official, card=card_files(release, verdict=verdict))
             else:
                 aside = folder.with_name(f"{folder.name}.part")
-                release.publish(aside, replace_existing=True, card=card_files(release))
+                release.publish(aside, replace_existing=True, card=card_files(release, verdict=verdict))
                 write(release.public, aside / "public.csv")
                 aside.replace(folder)
     return folder
