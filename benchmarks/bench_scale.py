@@ -69,18 +69,19 @@ def commands(rows: int, here: Path, plan: list[dict[str, Any]]) -> Iterator[tupl
     ]
     for name, kind, file, schema, asked, to in ways:
         yield name, kind, ["protect", file, *schema, *asked, "--seed", "1", "--out", out[to], "--force", "--json"]
-    for release, kind, file, schema in (
-        ("generalised", "history", bought, history),
-        ("exact", "history", bought, history),
-        ("perturbed", "table", people, table),
-        ("alike", "table", people, table),
+    for release, method, kind, file, schema in (
+        ("generalised", "generalize-by-count", "history", bought, history),
+        ("exact", "perturb", "history", bought, history),
+        ("perturbed", "retention", "table", people, table),
+        ("alike", "hierarchy", "table", people, table),
     ):
         named = [one["name"] for one in plan if one["on"] == f"{kind}, {release}" and one["aggregate"]]
         if named:
             asked = ["--with", ",".join(named), "--json"]
-            yield f"measure {release}", kind, ["measure", file, out[release], *schema, *asked]
-    yield "audit (classes)", "history", ["measure", bought, out["generalised"], *history, "--with", "classes", "--json"]
-    yield "audit (classes)", "table", ["measure", people, out["alike"], *table, "--with", "classes", "--json"]
+            yield f"measure (after {method})", kind, ["measure", file, out[release], *schema, *asked]
+    audit = ["--with", "classes", "--json"]
+    yield "measure --with classes", "history", ["measure", bought, out["generalised"], *history, *audit]
+    yield "measure --with classes", "table", ["measure", people, out["alike"], *table, *audit]
     yield "unicity", "history", ["unicity", bought, *history, "--known", "1-4", "--seed", "1", "--json"]
     yield "identifiers", "table", ["identifiers", people, *table, "--json"]
     yield "population", "table", ["population", people, *table, "--population", "300e6", "--json"]

@@ -86,10 +86,7 @@ def formulas(_found: Findings) -> Comparison:
     def cell(
         row: str, column: str, paper: float, ours: float, near: float, erratum: str = "", digits: int = 0
     ) -> Datum:
-        return Datum(
-            row, column, paper, ours, exact=True, tolerance=near, erratum=erratum, unexplained=erratum == "rows",
-            digits=digits,
-        )  # fmt: skip
+        return Datum(row, column, paper, ours, exact=True, tolerance=near, erratum=erratum, digits=digits)
 
     h = _("items that two share, h")
     best = _("n = {n:,}: best c")
