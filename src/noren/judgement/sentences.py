@@ -84,10 +84,10 @@ def rule_sentence(rule: Rule) -> str:
         else _("each attack is judged by all of its guesses, under the {bound} bound")
     ).format(bound=rule.bound)
     said = _(
-        "Rule {name} ({whom}): nobody may be re-identified with a probability above {allowed} (k = {k}). A release is "
-        "broken where an attack names more than {allowed} of the people correctly, a count of what happened that has "
-        "no error level; or where chance does not explain its hits: {test}, with a false-alarm probability of {alpha} "
-        "shared by {attackers} attackers for this second test."
+        "Rule {name} ({whom}): nobody may be re-identified with a probability above {allowed} (k = {k}). Where no proof "
+        "is within that, an attack breaks a release if it names more than {allowed} of the people correctly, a count "
+        "of what happened that has no error level; or if chance does not explain its hits: {test}, with a false-alarm "
+        "probability of {alpha} shared by {attackers} attackers for this second test."
     ).format(
         name=rule.name or allowed(rule),
         whom=whom,
@@ -141,7 +141,9 @@ def besides(verdict: Verdict, *, public: bool = False) -> list[str]:
 def public_sentence(verdict: Verdict) -> str:
     """Return a verdict as a data card tells it: what is proved, or what the word means; never what attacks hit."""
     said = headline_sentence(verdict) if verdict.reason == Reason.GUARANTEE else word_meaning(verdict.word)
-    return " ".join([said, *besides(verdict, public=True)])
+    for more in besides(verdict, public=True):
+        said = _("{sentence} {more}").format(sentence=said, more=more)
+    return said
 
 
 def _draw(verdict: Verdict) -> str:
