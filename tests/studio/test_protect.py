@@ -215,4 +215,4 @@ def test_a_measure_that_cannot_judge_is_left_out(client: httpx.Client, history: 
     assert wait_for(client, job["id"])["state"] == "done"
     result = client.get(f"/api/v1/runs/{job['id']}/result").json()
     assert [m["name"] for m in result["measures"]] == ["cell-error"]
-    assert (result["verdict"]["verdict"], result["verdict"]["reason"]) == ("untried", "not-tried")
+    assert (result["verdict"]["verdict"], result["verdict"]["reason"]) == ("broken", "class-too-small")
