@@ -119,7 +119,7 @@ def test_a_name_of_role_other_is_refused_with_the_cure_and_no_name(method: str) 
     with pytest.raises(SchemaError) as caught:
         api.protect(shop(), method, seed=2**40)
     said = str(caught.value)
-    assert "Customer Name would be published and identifies people" in said
+    assert "column Customer Name: it would be published and identifies people" in said
     assert 'role = "identifier"' in said
     assert '--keep "Customer Name"' in said
     assert not any(name in said for name in NAMES)

@@ -48,7 +48,7 @@ def by_classes(data: Table) -> Outcome:
 def test_a_unique_column_of_role_other_counts_as_known() -> None:
     found = judge(by_classes(people()), "public")
     assert (found.word, found.reason, found.risk) == (Word.BROKEN, Reason.CLASS_TOO_SMALL, 1.0)
-    assert "distance are published as they are and count as known" in found.sentence
+    assert "published as they are and counted as known: distance. Counting these, the smallest" in found.sentence
 
 
 def test_a_column_declared_unknown_is_listed_in_the_verdict() -> None:

@@ -96,21 +96,12 @@ def scanned(
     if original is not None and origin is not None:
         found |= _own_identifiers(public, original, origin)
     keep = kept_columns(statement) | {c.name for c in public.schema.columns if c.keep}
-    stop_at_identifying({name: why for name, why in found.items() if name not in keep})
+    for name in (name for name in found if name not in keep):  # the evidence counts values and tells none
+        cure = _('give it role = "identifier" in the schema, so that it is left out, or keep it: --keep "{column}"')
+        words = _("it would be published and identifies people: {evidence}")
+        raise SchemaError(words.format(evidence=found[name]), cure.format(column=name), column=name)
     kept = sorted(set(found) & keep)
     return replace(statement, notes={**statement.notes, "kept": kept}) if kept else statement
-
-
-def stop_at_identifying(found: dict[str, str]) -> None:
-    """Stop at a column that identifies people; the message tells how many values do, and none of them."""
-    for name, evidence in found.items():
-        raise SchemaError(
-            _("{column} would be published and identifies people: {evidence}").format(column=name, evidence=evidence),
-            _(
-                'give it role = "identifier" in the schema, so that it is left out, or keep it: --keep "{column}"'
-            ).format(column=name),
-            column=name,
-        )
 
 
 def _own_identifiers(public: Records, original: Records, origin: pl.Series) -> dict[str, str]:

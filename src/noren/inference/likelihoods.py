@@ -88,7 +88,7 @@ def shown(
 def only(data: Records, columns: Sequence[str] | None = None) -> Records:
     """Return a table with some of its columns alone; left out, those that people may know of each other.
 
-    They are the quasi and sensitive ones. Names were taken out or drawn anew, and what is ``other`` nobody knows.
+    They are the quasi and sensitive ones: names were taken out or drawn anew, and columns of role other are not used.
     """
     if isinstance(data, History):
         return data

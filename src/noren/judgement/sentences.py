@@ -84,10 +84,10 @@ def rule_sentence(rule: Rule) -> str:
         else _("each attack is judged by all of its guesses, under the {bound} bound")
     ).format(bound=rule.bound)
     said = _(
-        "Rule {name} ({whom}): nobody may be re-identified with a probability above {allowed} (k = {k}). Where no proof "
-        "is within that, an attack breaks a release if it names more than {allowed} of the people correctly, a count "
-        "of what happened that has no error level; or if chance does not explain its hits: {test}, with a false-alarm "
-        "probability of {alpha} shared by {attackers} attackers for this second test."
+        "Rule {name} ({whom}): nobody may be re-identified with a probability above {allowed} (k = {k}). Where no "
+        "proof is within that, an attack breaks a release if it names more than {allowed} of the people correctly, a "
+        "count of what happened that has no error level; or if chance does not explain its hits: {test}, with a "
+        "false-alarm probability of {alpha} shared by {attackers} attackers for this second test."
     ).format(
         name=rule.name or allowed(rule),
         whom=whom,
@@ -140,7 +140,8 @@ def besides(verdict: Verdict, *, public: bool = False) -> list[str]:
 
 def public_sentence(verdict: Verdict) -> str:
     """Return a verdict as a data card tells it: what is proved, or what the word means; never what attacks hit."""
-    said = headline_sentence(verdict) if verdict.reason == Reason.GUARANTEE else word_meaning(verdict.word)
+    counted = (Reason.GUARANTEE, Reason.CLASSES_LARGE_ENOUGH)
+    said = headline_sentence(verdict) if verdict.reason in counted else word_meaning(verdict.word)
     for more in besides(verdict, public=True):
         said = _("{sentence} {more}").format(sentence=said, more=more)
     return said
@@ -186,7 +187,7 @@ def _conditions(verdict: Verdict, *, public: bool) -> Iterator[str]:
     if facts.chosen_seed and is_safe and not public:
         yield _(
             "The seed was chosen by hand (below 2³²), and whoever holds the original can try such seeds out. Protect "
-            "again without --seed before publishing."
+            "again without a seed of your own before publishing."
         )
     if facts.names_random is None and verdict.word == Word.PROVED and facts.kind == Kind.HISTORY and not public:
         yield _("Whether names were drawn at random cannot be checked without the secret part.")
@@ -433,9 +434,9 @@ def _class_too_small(verdict: Verdict) -> str:
         ).format(**words)
     if facts.known_others and (facts.table is None or facts.table.least != least):
         return _(
-            "Broken: {columns} are published as they are and count as known. With them the smallest class has {rows}, "
-            "so whoever looks a person up is right with a probability of up to {chance}; {allowed} is allowed. Make "
-            "them quasi or sensitive, leave them out, or declare them unknown (known = false)."
+            "Broken: published as they are and counted as known: {columns}. Counting these, the smallest class has "
+            "{rows}, so whoever looks a person up is right with a probability of up to {chance}; {allowed} is allowed. "
+            "Make each of them quasi or sensitive, leave it out, or declare it unknown (known = false)."
         ).format(columns=listing(list(facts.known_others)), rows=_rows(least), **words)
     return _(
         "Broken: the smallest class has {rows}, so whoever looks a person up is right with a probability of up "
