@@ -21,7 +21,7 @@ class RoundPrices(Method):
     """
 
     name = "round-prices"
-    summary = "Shows prices as bands; hides names only."
+    summary = "Shows prices as bands; replaces customers by pseudonyms."
     strength = Strength("step", "1, 5, 20")
     generalises = True
     translations: ClassVar = {"ja": {"Width of a price band": "価格帯の幅"}}
@@ -47,5 +47,5 @@ class RoundPrices(Method):
             pl.col(customer.name).replace_strict(customers, names, return_dtype=pl.String),
             band.alias(price.name),
         )
-        statement = Statement(self.name, self.parameters(), promise="hides names and exact prices only")
+        statement = Statement(self.name, self.parameters(), promise="hides exact prices, not people")
         return Release.of_aligned(original, replace(original, frame=frame), statement, seed=seed)
