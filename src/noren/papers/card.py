@@ -89,10 +89,8 @@ def _what(public: Records, statement: Statement, wording: Wording) -> Iterator[B
 
 
 def _verdict(verdict: Verdict, anyway: str, wording: Wording) -> Iterator[Section]:
-    blocks: list[Block] = [
-        wording.said("card.verdict", word=word_text(verdict.word), sentence=public_sentence(verdict))
-    ]
-    blocks.append((rule_sentence(verdict.rule),))
+    texts = (word_text(verdict.word), public_sentence(verdict), rule_sentence(verdict.rule))
+    blocks: list[Block] = [(text,) for text in texts]
     if anyway:
         blocks.append(wording.said("card.anyway", reason=anyway))
     yield Section(wording.word("card.verdict_title"), tuple(blocks))
