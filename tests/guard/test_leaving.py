@@ -85,7 +85,9 @@ def test_no_identifier_leaves(method: str, tmp_path: Path, capfd: pytest.Capture
         else:
             tried += 1
             folder = release.publish(tmp_path / str(number), card=card_files(release))
-            said = written(folder) + report_html(data, [Outcome("by hand", release)])
+            said = written(folder)
+            if tried % 6 == 1:  # a report takes half a second
+                said += report_html(data, [Outcome("by hand", release)])
         leaked = [value for value in identifiers_of(data) if value in said]
         assert not leaked, (fragment.name, leaked[:3])
     assert tried >= 8, tried

@@ -211,7 +211,7 @@ def hostile(folder: Path) -> Path:
     rows: dict[str, list[Any]] = {
         "customer": [f"{HOSTILE}{i % 6}" for i in range(48)],
         "date": ["2010/12/1"] * 48,
-        "item": [f"{HOSTILE}{i % 12}" for i in range(24)] + ["W" * 200, "商品名" * 30] * 12,
+        "item": [f"{HOSTILE} item {i % 12}" for i in range(24)] + ["W" * 200, "商品名" * 30] * 12,
         "price": [1.0 + i for i in range(48)],
         "quantity": [10 ** (i % 9) for i in range(48)],
     }
