@@ -1,6 +1,7 @@
 """Put the papers of the final data of PWS Cup 2018 into the documentation: one page for each k, in Japanese.
 
-noren protect pwscup2018_final_T.csv --schema pwscup2018 --method generalize --k 3 --effort quick --seed 1234567890123456 --out k3
+noren protect pwscup2018_final_T.csv --schema pwscup2018 --method generalize --k 3 --effort quick \\
+  --seed 1234567890123456 --out k3
 noren papers k3 --for appi --original pwscup2018_final_T.csv --schema pwscup2018 --lang ja --out papers-k3
 python tools/papers_pages.py papers-k3 docs/packs/pwscup2018-k3.md 3
 """

@@ -68,7 +68,9 @@ def test_what_is_broken_or_untried_is_refused_unless_somebody_says_why(noren, sm
     assert "▲ broken\n\nSomebody is re-identified" in card
     assert "Rule partner" in card
     assert "Published all the same, for this reason: the partner signed on 3 May" in card
-    assert "次の理由で提供または公表されました：the partner signed on 3 May" in (out / "card.ja.md").read_text(encoding="utf-8")
+    assert "次の理由で提供または公表されました：the partner signed on 3 May" in (out / "card.ja.md").read_text(
+        encoding="utf-8"
+    )
     noren("protect", small_csv, *SCHEMA, "--method", "perturb", "--out", tmp_path / "noise")
     untried = noren("publish", tmp_path / "noise", "--out", tmp_path / "public2")
     assert untried.code == 1

@@ -71,7 +71,10 @@ def written(folder: Path) -> str:
     return "\n".join([*texts, *("\n".join(cells[name].drop_nulls().to_list()) for name in cells.columns)])
 
 
-@pytest.mark.parametrize("method", METHODS)
+LONG = ("generalize", "microaggregate")
+
+
+@pytest.mark.parametrize("method", [pytest.param(m, marks=pytest.mark.slow if m in LONG else ()) for m in METHODS])
 def test_no_identifier_leaves(method: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     tried = 0
     for number, fragment in enumerate(FRAGMENTS):

@@ -110,6 +110,7 @@ def seven_worlds() -> list[World]:
     return every
 
 
+@pytest.mark.slow
 def test_the_best_levels_tell_who_has_hiv(regions: Path) -> None:
     method = HierarchyMethod(k=2, l=2, hierarchies=regions, search="arx")
     people = Table.of(SEVEN, SCHEMA)

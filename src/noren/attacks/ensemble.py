@@ -22,6 +22,8 @@ from noren.registry import build
 
 __all__ = ["Ensemble"]
 
+_ALONE = ("earlier-period", "recoded", "shifted")
+"""They are for recodings that no method of ours does, and would take most of the time of a rehearsal."""
 _WORTH = 2
 """With one member that said anything there is nothing to choose."""
 
@@ -173,7 +175,7 @@ class Ensemble(AttackByPeriod):
         """
         from noren.attacks import attacks
 
-        names = self.members or tuple(name for name in attacks if name != self.name)
+        names = self.members or tuple(name for name in attacks if name not in (self.name, *_ALONE))
         guesses: dict[str, Guess] = {}
         left_out: dict[str, str] = {}
         for at, name in enumerate(names):
