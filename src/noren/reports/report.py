@@ -24,7 +24,7 @@ from noren.judgement.numbers import count, decimal, percent
 from noren.judgement.outcome import Outcome, people_in
 from noren.judgement.page_text import printable
 from noren.judgement.rule import Rule, rule_named
-from noren.judgement.sentences import finding, rule_sentence, word_text
+from noren.judgement.sentences import finding, headline_sentence, rule_sentence, word_text
 from noren.judgement.verdict import Word
 from noren.reports.parts import ReleasePart, map_of, pairs_of, part_of
 from noren.reports.row_pairs import example_columns
@@ -119,7 +119,7 @@ def _headline(parts: Sequence[ReleasePart]) -> str:
     """Return the finding of the whole page."""
     if len(parts) > 1:
         return finding([part.place for part in parts])
-    return _("{label}: {finding}").format(label=parts[0].label, finding=parts[0].verdict.sentence)
+    return _("{label}: {finding}").format(label=parts[0].label, finding=headline_sentence(parts[0].verdict))
 
 
 def _breakable(text: str) -> Markup:
