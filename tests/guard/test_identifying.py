@@ -19,7 +19,14 @@ from noren.data.schema import Column, Kind, Role
 from noren.studio.forms.columns import HISTORY_ROLES
 from noren.studio.work.answers import asked_in_every_language, guessed_with, with_answer
 
-CASES = [pytest.param(one, size, id=f"{one.kind}-{one.name}-{size}") for one in FRAGMENTS for size in one.sizes]
+CASES = [
+    pytest.param(
+        one, size, id=f"{one.kind}-{one.name}-{size}", marks=pytest.mark.slow if size > 100 and place % 8 else ()
+    )
+    for place, one in enumerate(FRAGMENTS)
+    for size in one.sizes
+]
+"""Every eighth file of many people is enough for the fast tier."""
 
 
 def found_in(values: Mapping[str, object], customer: str | None = None) -> dict[str, tuple[str, bool]]:
