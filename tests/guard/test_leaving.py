@@ -146,6 +146,12 @@ def test_a_column_kept_by_name_is_released_and_said() -> None:
     assert "Published although it identifies people: Customer Name." in judge(Outcome("", release)).sentence
 
 
+def test_a_method_cannot_keep_a_name_by_its_own_statement() -> None:
+    data = shop()
+    with pytest.raises(SchemaError, match="identifies people"):
+        Release.of_aligned(data, data, Statement("by hand", notes={"kept": ["Customer Name"]}))
+
+
 def test_published_names_break_a_release_that_somebody_else_made() -> None:
     data = shop()
     release = Release.of_aligned(data, data, Statement("by hand"), scan=False)

@@ -219,6 +219,17 @@ def test_a_rule_may_ask_for_a_person_over_all_releases() -> None:
     assert "at least once" in rule_sentence(person)
 
 
+@pytest.mark.parametrize("k", [3, 5, 7, 11])
+def test_one_release_in_classes_of_k_keeps_one_in_k_per_person(k: int) -> None:
+    facts = Facts(kind="history", people=60, claimed={"k": k}, smallest_class=k)
+    assert judge(facts, Rule(tolerance=f"1/{k}", per="person")).word == Word.PROVED
+
+
+def test_exactly_the_tolerance_may_be_singled_out() -> None:
+    found = [judge(Facts(kind="history", people=60, alone={"town": share})).reason for share in (0.2, 0.21)]
+    assert found == [Reason.NOT_TRIED, Reason.SINGLED_OUT]
+
+
 def test_the_error_level_is_said_of_the_test_that_has_it() -> None:
     said = rule_sentence(rule_named("partner"))
     assert "a count of what happened that has no error level" in said

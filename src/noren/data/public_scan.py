@@ -95,7 +95,8 @@ def scanned(
     found = {name: one.evidence for name, one in looked_at.items() if one.sure}
     if original is not None and origin is not None:
         found |= _own_identifiers(public, original, origin)
-    keep = kept_columns(statement) | {c.name for c in public.schema.columns if c.keep}
+    # where a release is made, only the steward's schema keeps a column, and no method by what its statement says
+    keep = kept_columns(statement) if original is None else {c.name for c in original.schema.columns if c.keep}
     for name in (name for name in found if name not in keep):  # the evidence counts values and tells none
         cure = _('give it role = "identifier" in the schema, so that it is left out, or keep it: --keep "{column}"')
         words = _("it would be published and identifies people: {evidence}")

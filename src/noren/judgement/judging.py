@@ -198,13 +198,14 @@ def _judge_history(
         return Word.BROKEN, Reason.CLAIM_NOT_KEPT
     if guarantee is not None and any(_refutes(one, int(guarantee.k), rule, len(exhibits)) for one in exhibits):
         return Word.BROKEN, Reason.CLAIM_REFUTED
-    if any(share > rule.tolerance for share in facts.alone.values()):
+    if any(share > rule.tolerance + _ROUNDING for share in facts.alone.values()):
         return Word.BROKEN, Reason.SINGLED_OUT
     if facts.least is not None and facts.least < rule.least_k:
         return Word.BROKEN, Reason.CLASS_TOO_SMALL
     if guarantee is not None:
         once = once_per_person(guarantee.k, facts.periods) if rule.per == "person" else 0.0
-        return (Word.BROKEN, Reason.NAMED_ONCE) if once > rule.tolerance else (Word.PROVED, Reason.GUARANTEE)
+        too_likely = once > rule.tolerance + _ROUNDING
+        return (Word.BROKEN, Reason.NAMED_ONCE) if too_likely else (Word.PROVED, Reason.GUARANTEE)
     broken = _broken_by_attacks(facts, rule, exhibits)
     if broken is not None:
         return Word.BROKEN, broken
