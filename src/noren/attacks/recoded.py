@@ -54,7 +54,7 @@ class Recoded(Attack):
 
     Examples
     --------
-    Everybody bought tea, which is now x. Ann also bought jam, which is cheap, and Bob wine, which is dear.
+    Everybody bought tea, which is now x. Ann also bought jam, which is cheap, and Bob wine, which is expensive.
 
     >>> from noren.data.schema import Schema
     >>> def history(customers, items, prices):
