@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
 
 from noren.contest.acts import RefusedError
-from noren.contest.api.models import ContestName, Ident, RoundName, TargetName
+from noren.contest.api.models import ContestName, Ident, RoundName, TargetName, described_file
 from noren.contest.api.surroundings import Asking, TheDesk, files_of_ours, not_too_often
 from noren.contest.desk import Desk, Place, Who
 from noren.contest.phases import PhaseKind
@@ -36,10 +36,6 @@ _ANY_BYTES: dict[str, Any] = {
         "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
     }
 }
-
-
-def _file(kind: str) -> dict[int | str, dict[str, Any]]:
-    return {200: {"content": {kind: {"schema": {"type": "string"}}}, "description": "the file"}}
 
 
 class ReceivedOut(BaseModel):
@@ -203,7 +199,7 @@ def download_receipt(contest: ContestName, submission: Ident, who: Asking, desk:
 @router.get(
     "/contests/{contest}/submissions/{submission}/file",
     response_class=StreamingResponse,
-    responses=_file("application/octet-stream"),
+    responses=described_file("application/octet-stream"),
 )
 def download_submission(contest: ContestName, submission: Ident, who: Asking, desk: TheDesk) -> Response:
     """Return a file of one's team as it was handed in."""
@@ -255,7 +251,7 @@ def _said(contest: Contest, known: Submission, place: Place) -> SubmissionOut:
 @router.get(
     "/contests/{contest}/rounds/{round}/data",
     response_class=StreamingResponse,
-    responses=_file("application/octet-stream"),
+    responses=described_file("application/octet-stream"),
 )
 def download_data(contest: ContestName, round: RoundName, who: Asking, desk: TheDesk) -> Response:  # noqa: A002
     """Return the data of a round: to teams from its first phase on."""
@@ -280,7 +276,7 @@ def list_targets(contest: ContestName, round: RoundName, who: Asking, desk: TheD
 @router.get(
     "/contests/{contest}/rounds/{round}/targets/{target}",
     response_class=StreamingResponse,
-    responses=_file("text/csv"),
+    responses=described_file("text/csv"),
 )
 def download_target(
     contest: ContestName,

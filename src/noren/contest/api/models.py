@@ -14,7 +14,7 @@ from noren.contest.state import Contest, Settings, Team
 
 __all__ = [
     "ContestName", "ContestOut", "Ident", "MemberOut", "PhaseOut", "Reason", "RoundName", "Strict", "TargetName",
-    "TeamOut", "contest_out", "team_out",
+    "TeamOut", "contest_out", "described_file", "team_out",
 ]  # fmt: skip
 
 Ident = Annotated[str, Path(pattern=r"^[a-z0-9]{12}$", description="an identifier")]
@@ -157,3 +157,9 @@ def phases_out(contest: Contest, now: str) -> list[PhaseOut]:
     """Describe the phases of a contest."""
     paused = contest.paused is not None
     return [PhaseOut(**one.model_dump(), open=one.is_open(now) and not paused) for one in contest.phases]
+
+
+def described_file(kind: str) -> dict[int | str, dict[str, Any]]:
+    """Return how a file of a media type is described in the API's schema."""
+    shape = "object" if kind == "application/json" else "string"
+    return {200: {"content": {kind: {"schema": {"type": shape}}}, "description": "the file"}}

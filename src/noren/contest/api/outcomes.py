@@ -11,7 +11,7 @@ from fastapi.responses import FileResponse, StreamingResponse
 from pydantic import BaseModel
 
 from noren.contest.acts import RefusedError
-from noren.contest.api.models import ContestName, RoundName
+from noren.contest.api.models import ContestName, RoundName, described_file
 from noren.contest.api.surroundings import Asking, TheDesk, ThePublished
 from noren.contest.desk import Role, Who
 from noren.contest.published import Published
@@ -25,10 +25,6 @@ router = APIRouter(tags=["outcomes"])
 
 _LINES = "application/x-ndjson"
 _TABLES = {"standings": standings_csv, "matrix": matrix_csv, "stability": stability_csv}
-
-
-def _file(kind: str) -> dict[int | str, dict[str, Any]]:
-    return {200: {"content": {kind: {"schema": {"type": "string"}}}, "description": "the file"}}
 
 
 class TermOut(BaseModel):
@@ -103,19 +99,19 @@ def stability(
 # --- results ---------------------------------------------------------------------------------------------------------
 
 
-@router.get("/contests/{contest}/results.json", response_class=Response, responses=_file("application/json"))
+@router.get("/contests/{contest}/results.json", response_class=Response, responses=described_file("application/json"))
 def results_as_json(contest: ContestName, who: Asking, published: ThePublished) -> Response:
     """Return all results as plain data."""
     return _sent(results_json(published.results(who, contest)), "application/json", f"{contest}-results.json")
 
 
-@router.get("/contests/{contest}/results.html", response_class=Response, responses=_file("text/html"))
+@router.get("/contests/{contest}/results.html", response_class=Response, responses=described_file("text/html"))
 def results_as_page(contest: ContestName, who: Asking, published: ThePublished) -> Response:
     """Return all results as a page to keep, in the language one speaks."""
     return _sent(results_html(published.results(who, contest)), "text/html; charset=utf-8", f"{contest}-results.html")
 
 
-@router.get("/contests/{contest}/results.csv", response_class=Response, responses=_file("text/csv"))
+@router.get("/contests/{contest}/results.csv", response_class=Response, responses=described_file("text/csv"))
 def results_as_table(
     contest: ContestName,
     who: Asking,
@@ -130,7 +126,7 @@ def results_as_table(
 # --- the log ---------------------------------------------------------------------------------------------------------
 
 
-@router.get("/contests/{contest}/log", response_class=StreamingResponse, responses=_file(_LINES))
+@router.get("/contests/{contest}/log", response_class=StreamingResponse, responses=described_file(_LINES))
 def download_log(
     contest: ContestName, who: Asking, desk: TheDesk, start: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0
 ) -> Response:
@@ -143,7 +139,7 @@ def _lines(entries: Sequence[Entry]) -> Iterator[bytes]:
         yield json.dumps(entry.as_dict(), ensure_ascii=False, sort_keys=True).encode() + b"\n"
 
 
-@router.get("/contests/{contest}/archive", response_class=FileResponse, responses=_file("application/zip"))
+@router.get("/contests/{contest}/archive", response_class=FileResponse, responses=described_file("application/zip"))
 def download_archive(contest: ContestName, who: Asking, published: ThePublished) -> Response:
     """Return the whole contest as one file that anybody can replay; there is none before the results."""
     path = published.archive(who, contest)
