@@ -28,12 +28,14 @@ __all__ = ["CONTEST", "phases_around", "serve_demo"]
 
 CONTEST = "demo"
 _BEFORE = dt.timedelta(hours=2)
+_LAST_STEP = 10.0  # seconds that the teams get to finish what they are doing when the server stops
 _log = logging.getLogger(__name__)
 
 
 def serve_demo(listening: socket.socket, host: str, say: Callable[[str], None], *, open_page: bool) -> None:
     """Serve a contest with simulated teams until told to stop."""
-    with tempfile.TemporaryDirectory(prefix="noren-demo-") as name:
+    ended = threading.Event()
+    with tempfile.TemporaryDirectory(prefix="noren-demo-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         settings = ArenaSettings(
             folder=folder / "arena", host=host, port=listening.getsockname()[1], rehearsal=True, workers=2
@@ -41,9 +43,11 @@ def serve_demo(listening: socket.socket, host: str, say: Callable[[str], None], 
         settings.make_folder()
         address = settings.addresses[0].rstrip("/")
         say(_("the demo is at {address} (Ctrl-C ends it, and nothing is kept)").format(address=f"{address}/"))
-        playing = threading.Thread(target=_play, args=(address, settings, folder, say), daemon=True)
+        playing = threading.Thread(target=_play, args=(address, settings, folder, say, ended), daemon=True)
         playing.start()
         serve(settings, listening, f"{address}/" if open_page else None, lambda _line: None)
+        ended.set()
+        playing.join(_LAST_STEP)  # a team that still writes would leave files behind in the folder being removed
 
 
 def phases_around(now: dt.datetime) -> list[Phase]:
@@ -72,7 +76,9 @@ def phases_around(now: dt.datetime) -> list[Phase]:
     ]
 
 
-def _play(address: str, settings: ArenaSettings, folder: Path, say: Callable[[str], None]) -> None:
+def _play(
+    address: str, settings: ArenaSettings, folder: Path, say: Callable[[str], None], ended: threading.Event
+) -> None:
     """Play the preliminary round, announce the contest, and play the final as it comes."""
     first, last = ROUNDS
     try:
@@ -90,7 +96,8 @@ def _play(address: str, settings: ArenaSettings, folder: Path, say: Callable[[st
         say(told.format(password=password))
         played.protect(last)
         while last not in played.state.targets:  # an hour, or when the organiser opens it
-            time.sleep(0.5)
+            if ended.wait(0.5):
+                return
         played.attack(last)
     except Exception:  # the server goes on without its teams
         _log.exception("the teams of the demo stopped")
