@@ -27,7 +27,6 @@ ORDER = (
     ("cluster",),
     ("api",),
     ("by_folder",),
-    ("singling_out",),
     ("inference",),
     ("judgement",),
     ("ledger",),

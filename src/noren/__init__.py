@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from noren.api import attack, check, measure, protect, reconstruct, sample
     from noren.by_folder import attack_folder, measure_folder, protect_folder
     from noren.data.frames import History, Table
-    from noren.data.identifiers import identifiers
-    from noren.data.population import population
     from noren.data.reading import read
     from noren.data.release import Release
     from noren.data.schema import Schema
     from noren.errors import NorenError
+    from noren.inference.identifiers import identifiers
+    from noren.inference.population import population
     from noren.inference.study import infer
+    from noren.inference.unicity import unicity
     from noren.judgement.judging import verdict
     from noren.judgement.rule import Rule
     from noren.protocols import Attack, Guess, Measure, Method, Score
-    from noren.singling_out.unicity import unicity
     from noren.sweeps.sweep import explore
     from noren.version import __version__
 
@@ -76,17 +76,17 @@ _PLACES = {
     "attack_folder": "noren.by_folder",
     "check": "noren.api",
     "explore": "noren.sweeps.sweep",
-    "identifiers": "noren.data.identifiers",
+    "identifiers": "noren.inference.identifiers",
     "infer": "noren.inference.study",
     "measure": "noren.api",
     "measure_folder": "noren.by_folder",
-    "population": "noren.data.population",
+    "population": "noren.inference.population",
     "protect": "noren.api",
     "protect_folder": "noren.by_folder",
     "read": "noren.data.reading",
     "reconstruct": "noren.api",
     "sample": "noren.api",
-    "unicity": "noren.singling_out.unicity",
+    "unicity": "noren.inference.unicity",
     "verdict": "noren.judgement.judging",
 }
 

@@ -11,7 +11,7 @@ from noren.cli.parts.screen import progress_bar, say, show_json, show_table
 from noren.i18n import _
 
 if TYPE_CHECKING:
-    from noren.data.identifiers import ColumnSet
+    from noren.inference.identifiers import ColumnSet
 
 HELP = _("Find which columns of a table, and which small combinations of them, identify people.")
 EXAMPLE = _("Example: noren identifiers people.csv --schema people --largest 3")
@@ -34,7 +34,7 @@ def identifiers(
     as_json: Json = False,
 ) -> None:
     """Find quasi-identifiers."""
-    from noren.data.identifiers import identifiers as search
+    from noren.inference.identifiers import identifiers as search
 
     data = load_original(table, schema, rows="people" if schema is None else None, quiet=as_json)
     with progress_bar(_("Searching"), quiet=as_json) as progress:

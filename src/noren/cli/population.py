@@ -28,7 +28,7 @@ def population(
     as_json: Json = False,
 ) -> None:
     """Estimate population uniqueness."""
-    from noren.data.population import population as estimate
+    from noren.inference.population import population as estimate
     from noren.judgement.numbers import percent
     from noren.judgement.singled_out import estimates_differ
 

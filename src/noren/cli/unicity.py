@@ -12,7 +12,7 @@ from noren.cli.parts.screen import progress_bar, say, show_json, show_table
 from noren.i18n import _
 
 if TYPE_CHECKING:
-    from noren.singling_out.curve import Unicity
+    from noren.inference.curve import Unicity
 
 HELP = _(
     "Measure unicity: which share of customers a few known purchases single out, in the original and in a release."
@@ -63,9 +63,9 @@ def unicity(
     from noren.drawing.ground import chart_ending, write_picture
     from noren.drawing.label_places import heading_lines
     from noren.drawing.unicity_lines import unicity_lines
+    from noren.inference.unicity import numbers_of
+    from noren.inference.unicity import unicity as run
     from noren.judgement.singled_out import left_in_release, singled_out
-    from noren.singling_out.unicity import numbers_of
-    from noren.singling_out.unicity import unicity as run
 
     numbers_of(known)
     if chart is not None:

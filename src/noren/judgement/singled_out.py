@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from noren.data.population import PopulationRisk
 from noren.i18n import _, ngettext
+from noren.inference.curve import Step
+from noren.inference.population import PopulationRisk
 from noren.judgement.numbers import percent
-from noren.singling_out.curve import Step
 
 __all__ = ["estimates_differ", "left_in_release", "singled_out", "step_range"]
 

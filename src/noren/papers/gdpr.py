@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from noren.data.schema import Kind
+from noren.inference.curve import Step
+from noren.inference.unicity import changes_pseudonyms
 from noren.judgement.numbers import count
 from noren.judgement.sentences import guessed_sentences, inferred_sentences, told_sentences
 from noren.judgement.singled_out import left_in_release
@@ -19,8 +21,6 @@ from noren.papers.parts import (
 )
 from noren.papers.wording import Wording
 from noren.reports.unicity_part import singled_out_caption
-from noren.singling_out.curve import Step
-from noren.singling_out.unicity import changes_pseudonyms
 
 __all__ = ["COUNSEL", "impact_assessment"]
 

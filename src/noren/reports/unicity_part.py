@@ -13,9 +13,9 @@ from noren.data.release import Release
 from noren.drawing.unicity_lines import unicity_lines
 from noren.errors import InputError
 from noren.i18n import _
+from noren.inference.curve import Curve, Step
 from noren.judgement.numbers import count, number, percent
 from noren.judgement.singled_out import left_in_release, singled_out, step_range
-from noren.singling_out.curve import Curve, Step
 
 __all__ = [
     "UnicityPart",
@@ -43,7 +43,7 @@ class UnicityPart:
 
 def unicity_facts(records: Records, release: Release | None = None) -> dict[str, Any] | None:
     """Return the curve of a sample as plain data; None where it cannot be asked, as of one customer or of a table."""
-    from noren.singling_out.unicity import unicity
+    from noren.inference.unicity import unicity
 
     if not isinstance(records, History):
         return None

@@ -7,11 +7,11 @@ from typing import Any
 import polars as pl
 
 from noren.data.frames import Table
-from noren.data.identifiers import ColumnSet, identifiers
-from noren.data.population import PopulationRisk, population
 from noren.data.schema import Role
 from noren.errors import NorenError, ParameterError
 from noren.i18n import _
+from noren.inference.identifiers import ColumnSet, identifiers
+from noren.inference.population import PopulationRisk, population
 from noren.judgement.numbers import count, percent
 from noren.judgement.page_text import printable
 from noren.judgement.singled_out import estimates_differ

@@ -8,10 +8,10 @@ from typing import Any
 from noren.drawing.ground import live
 from noren.drawing.unicity_lines import unicity_lines
 from noren.i18n import _
+from noren.inference.coarseness import EXACT
 from noren.judgement.numbers import count
 from noren.judgement.page_text import printable
 from noren.reports.unicity_part import singled_out_caption, unicity_headings, unicity_rows
-from noren.singling_out.coarseness import EXACT
 
 __all__ = ["unicity_context"]
 

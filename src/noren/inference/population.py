@@ -10,10 +10,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from noren.data.identifiers import coded_columns, one_table
 from noren.data.schema import Role, Schema
 from noren.errors import ParameterError
 from noren.i18n import _
+from noren.inference.identifiers import coded_columns, one_table
 from noren.kernels.lattice.keys import distinct
 from noren.kernels.population.uniques import (
     SMALL_FRACTION,

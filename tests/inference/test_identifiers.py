@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 import noren
-from noren.data import identifiers as module
 from noren.data.samples.people import sample_people
 from noren.data.schema import Schema
 from noren.errors import ParameterError, SchemaError
+from noren.inference import identifiers as module
 
 
 def schema(**roles: str) -> Schema:

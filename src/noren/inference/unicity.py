@@ -30,12 +30,12 @@ from noren.data.release import Release
 from noren.data.schema import Role, Schema
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import _
+from noren.inference.coarseness import CATEGORY, EXACT, KnownColumn, coarse_cells, coarse_values, known_columns
+from noren.inference.curve import Unicity, curve_of
 from noren.kernels.arrays import Flags, Whole
 from noren.kernels.draws import uniforms
 from noren.kernels.linkage.known_points import Holders, equal_histories, fitting_holders, narrowed
 from noren.progress import Progress, part_of, silent
-from noren.singling_out.coarseness import CATEGORY, EXACT, KnownColumn, coarse_cells, coarse_values, known_columns
-from noren.singling_out.curve import Unicity, curve_of
 
 __all__ = ["KNOWN", "SAMPLE", "changes_pseudonyms", "numbers_of", "unicity"]
 

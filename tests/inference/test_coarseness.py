@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from noren.data.categories import Categories
 from noren.data.schema import Column, Schema
 from noren.errors import ParameterError, SchemaError
-from noren.singling_out.coarseness import KnownColumn, coarse_cells, coarse_values, known_columns
+from noren.inference.coarseness import KnownColumn, coarse_cells, coarse_values, known_columns
 
 RETAIL = Schema.preset("online-retail")
 CONTEST = Schema.preset("pwscup2018")

@@ -12,7 +12,7 @@ from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Schema
 from noren.errors import ParameterError, SchemaError
-from noren.singling_out.unicity import numbers_of, unicity
+from noren.inference.unicity import numbers_of, unicity
 
 CONTEST = Schema.preset("pwscup2018")
 

@@ -1,1 +1,0 @@
-"""How much knowledge singles a customer out: unicity, on originals and on releases."""
