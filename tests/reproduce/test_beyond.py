@@ -7,7 +7,8 @@ import pytest
 from noren.api import sample
 from noren.data.frames import History
 from noren.drawing.ground import COLOURS
-from noren.reproduce.beyond import DOCUMENT, histories, reconstruction, releases, work
+from noren.reproduce.beyond import document, work
+from noren.reproduce.beyond.document import DOCUMENT
 from noren.reproduce.frame import Comparison, Extent, Findings, Unit
 from noren.reproduce.s0.printed import TABLE_3
 from noren.reproduce.s4 import adult
@@ -21,7 +22,7 @@ def by_place(compared: Comparison) -> dict[tuple[str, str], Any]:
 
 
 def test_the_sharp_bound_beside_the_papers() -> None:
-    compared = histories.bound(Findings(QUICK, {}))
+    compared = document.bound(Findings(QUICK, {}))
     cells = by_place(compared)
     assert [cells[f"n' = {n}", "S0's bound"] for n in (7, 17, 18, 24, 99, 999)] == [7, 14, 15, 18, 64, 612]
     assert [cells[f"n' = {n}", "sharp bound"] for n in (7, 17, 18, 24, 99, 999)] == [7, 14, 14, 18, 52, 392]
@@ -31,9 +32,9 @@ def test_the_sharp_bound_beside_the_papers() -> None:
 
 
 def test_what_the_best_attacker_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(histories, "SIZES", (2, 3, 7))
-    found = Findings(QUICK, {unit: unit.work(*unit.arguments) for unit in histories.class_units(QUICK)})
-    compared = histories.classes(found)
+    monkeypatch.setattr(document, "SIZES", (2, 3, 7))
+    found = Findings(QUICK, {unit: unit.work(*unit.arguments) for unit in document.class_units(QUICK)})
+    compared = document.classes(found)
     cells = by_place(compared)
     assert cells["k = 2", "S0's bound: best attack"] == "18 right of 24"
     assert cells["k = 2", "S0's bound: its chance"] == pytest.approx(299 / 4096)
@@ -48,7 +49,7 @@ def test_what_the_best_attacker_does(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def frontier_results(asked: Extent) -> dict[Unit, Any]:
     results: dict[Unit, Any] = {}
-    for unit in histories.frontier_units(asked):
+    for unit in document.frontier_units(asked):
         if unit.work is work.plan:
             results[unit] = {"named": 7, "needed": 7, "chance": 0.0, "survival": 0.9}
         else:
@@ -57,7 +58,7 @@ def frontier_results(asked: Extent) -> dict[Unit, Any]:
 
 
 def test_the_frontier_beside_the_teams() -> None:
-    compared = histories.frontier(Findings(FULL, frontier_results(FULL)))
+    compared = document.frontier(Findings(FULL, frontier_results(FULL)))
     assert by_place(compared)["k = 3", "lower bound"] == 0.2
     assert {cell.note for cell in compared.cells if cell.row == "k = 3"} == {"", "no groups of 3 are better"}
     drawn = compared.charts[0].draw()
@@ -66,7 +67,7 @@ def test_the_frontier_beside_the_teams() -> None:
 
 
 def test_quick_searches_pairs_alone() -> None:
-    cells = by_place(histories.frontier(Findings(QUICK, frontier_results(QUICK))))
+    cells = by_place(document.frontier(Findings(QUICK, frontier_results(QUICK))))
     assert cells["k = 2", "generalize"] == 0.25
     assert cells["k = 3", "generalize"] is None
 
@@ -78,10 +79,10 @@ def test_what_auto_gains() -> None:
         for at, k in enumerate(KS)
         for seed in FULL.seeds(full=adult.SEEDS)
     }
-    compared = reconstruction.gains(Findings(FULL, results))
+    compared = document.gains(Findings(FULL, results))
     assert by_place(compared)["t1, k = 10", "gain"] == pytest.approx(3.0)
     assert compared.says == ["auto gains +2.0 points in the mean of 12 cells, at best +3.0, at worst +1.0."]
-    assert reconstruction.gains(Findings(QUICK, {})).says == []
+    assert document.gains(Findings(QUICK, {})).says == []
 
 
 def book(*emm: float, certified: float | None = None) -> dict[str, Any]:
@@ -95,16 +96,16 @@ def book(*emm: float, certified: float | None = None) -> dict[str, Any]:
 
 
 def test_a_year_of_a_ledger() -> None:
-    units = releases.year_units(FULL)
+    units = document.year_units(FULL)
     low, high = book(*[0.2] * 12), book(*[0.2] * 4, *[0.3] * 8)
     by_name = {
         "pseudonyms alone": low,
-        releases.STORY: high,
+        document.STORY: high,
         "groups of 3": book(certified=1 / 3),
         "groups of 5": book(certified=0.2),
     }
     results = {unit: by_name[str(unit.arguments[0])] for unit in units}
-    compared = releases.year(Findings(FULL, results))
+    compared = document.year(Findings(FULL, results))
     assert compared.says[2:6] == [
         "pseudonyms alone, by linkage: a budget of 0.265 is enough for the whole year.",
         "pseudonyms alone, by linkage: MM after the year is 0.100, from 0.050 to 0.150 with 95 per cent over draws.",
@@ -120,18 +121,18 @@ def test_a_year_of_a_ledger() -> None:
     assert cells["groups of 3, by linkage", "after 4 months"] == 0.1
     assert cells["groups of 3, certified", "after a month"] == pytest.approx(1 / 3)
     assert "<svg" in compared.charts[0].draw()
-    [unit] = releases.year_units(QUICK)
-    shown = releases.year(Findings(QUICK, {unit: high}))
-    assert sum(cell.ours is not None for cell in shown.cells) == len(releases.SHOWN)
+    [unit] = document.year_units(QUICK)
+    shown = document.year(Findings(QUICK, {unit: high}))
+    assert sum(cell.ours is not None for cell in shown.cells) == len(document.SHOWN)
     assert "<svg" in shown.charts[0].draw()
 
 
 def test_which_way_to_publish() -> None:
-    results = {unit: {"U": int(unit.arguments[3]) / 10, "deleted": 7} for unit in releases.monthly_units(FULL)}
-    cells = by_place(releases.monthly(Findings(FULL, results)))
+    results = {unit: {"U": int(unit.arguments[3]) / 10, "deleted": 7} for unit in document.monthly_units(FULL)}
+    cells = by_place(document.monthly(Findings(FULL, results)))
     assert cells["groups anew each month, fresh names", "U"] == pytest.approx(0.2)
     assert cells["groups of the whole year, one name", "rows deleted"] == 7
-    assert [unit.arguments[0] for unit in releases.monthly_units(QUICK)] == ["months"]
+    assert [unit.arguments[0] for unit in document.monthly_units(QUICK)] == ["months"]
 
 
 @pytest.mark.slow

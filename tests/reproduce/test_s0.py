@@ -8,7 +8,8 @@ from tests.conftest import Command
 
 from noren.reproduce.frame import Comparison, Extent, Findings
 from noren.reproduce.run import DocumentChoice, reproduce
-from noren.reproduce.s0 import DOCUMENT, safety, usefulness, work
+from noren.reproduce.s0 import document, work
+from noren.reproduce.s0.document import DOCUMENT
 from noren.reproduce.s0.printed import BEYOND, COLUMNS, CORRELATIONS, TABLE_3, TABLE_4, TABLES
 
 QUICK = Extent(quick=True)
@@ -20,7 +21,7 @@ def by_place(compared: Comparison) -> dict[tuple[str, str], Any]:
 
 
 def test_all_of_table_4() -> None:
-    compared = safety.table_4(NOTHING)
+    compared = document.table_4(NOTHING)
     exact = [cell for cell in compared.cells if cell.exact]
     assert len(exact) == len(TABLE_4) == 70
     assert all(cell.ok for cell in exact)
@@ -31,8 +32,8 @@ def test_all_of_table_4() -> None:
 
 
 def test_what_the_text_works_out() -> None:
-    found = Findings(QUICK, {unit: unit.work(*unit.arguments) for unit in safety.example_units(QUICK)})
-    cells = by_place(safety.examples(found))
+    found = Findings(QUICK, {unit: unit.work(*unit.arguments) for unit in document.example_units(QUICK)})
+    cells = by_place(document.examples(found))
     assert [cell for cell in cells.values() if cell.fails] == []
     assert cells["pairs, chance of one attacker", "S0's bound"].ours == pytest.approx(299 / 4096)
     assert cells["k = 2: survives 13 attackers", "sharp bound"].ours == 0
@@ -41,8 +42,8 @@ def test_what_the_text_works_out() -> None:
 
 
 def test_table_5_beside_what_is_to_be_expected() -> None:
-    results = {unit: {"chance": 0.5, "survival": 0.25} for unit in safety.kind_units(QUICK)}
-    cells = by_place(safety.kinds(Findings(QUICK, results)))
+    results = {unit: {"chance": 0.5, "survival": 0.25} for unit in document.kind_units(QUICK)}
+    cells = by_place(document.kinds(Findings(QUICK, results)))
     assert (cells["pairs", "survived"].paper, cells["pairs", "survived"].ours) == (3, 1.5)
     assert cells["based on triples", "survived"].ours is None
     assert sum(cell.ours for (_row, column), cell in cells.items() if column == "releases") == 13
@@ -55,16 +56,16 @@ def test_two_customers_alone_are_found_more_often_than_pairs() -> None:
 
 def test_table_3_has_the_best_pairs_beside_three_teams() -> None:
     best = {"U": 0.20601, "deleted": 2622, "lower_bound": 0.20601}
-    compared = safety.results(Findings(QUICK, {safety.BEST: best}))
+    compared = document.results(Findings(QUICK, {document.BEST: best}))
     same = [cell.row for cell in compared.cells if cell.ours is not None]
     assert same == ["team 01", "team 11", "team 14"]
     assert all(cell.ok for cell in compared.cells if cell.ours is not None)
     assert "2,622 rows deleted, lower bound 0.20601" in compared.says[1]
-    assert any(cell.fails for cell in safety.results(Findings(QUICK, {safety.BEST: best | {"U": 0.207}})).cells)
+    assert any(cell.fails for cell in document.results(Findings(QUICK, {document.BEST: best | {"U": 0.207}})).cells)
 
 
 def test_every_printed_correlation_follows_from_the_printed_lines() -> None:
-    cells = usefulness.correlations(NOTHING).cells
+    cells = document.correlations(NOTHING).cells
     exact = [cell for cell in cells if cell.exact]
     printed = [said for said in CORRELATIONS.values() if said is not None]
     assert len(exact) == 2 * len(printed) + 1 == 51
@@ -76,29 +77,29 @@ def results(slope: float) -> dict[str, Any]:
     """U grows from release to release, and every error with it, or against it."""
     parts = [part for columns in COLUMNS.values() for part in columns]
     found = {}
-    for i, name in enumerate(usefulness.QUICK):
+    for i, name in enumerate(document.QUICK):
         errors = dict.fromkeys(parts, 10 + slope * i + 0.1 * (i % 2))
         found[name] = {"U": 0.2 + 0.05 * i, "draws": 2, "errors": errors, "spread": dict.fromkeys(parts, 0.1)}
     return found
 
 
 def of_releases(slope: float) -> Findings:
-    ours = {usefulness.release_unit(name, QUICK): result for name, result in results(slope).items()}
+    ours = {document.release_unit(name, QUICK): result for name, result in results(slope).items()}
     printed = {
         part: said for n, columns in COLUMNS.items() for part, said in zip(columns, TABLES[n]["01"], strict=True)
     }
     drawn = {"draws": 5, "errors": printed, "spread": dict.fromkeys(printed, 0.0)}
-    return Findings(QUICK, ours | {usefulness.TEAM_01: drawn})
+    return Findings(QUICK, ours | {document.TEAM_01: drawn})
 
 
 @pytest.mark.parametrize("number", COLUMNS)
 def test_tables_6_to_10_beside_the_paper(number: int) -> None:
-    compared = usefulness.table(number)(of_releases(1.0))
+    compared = document.table(number)(of_releases(1.0))
     columns = len(COLUMNS[number])
-    assert len(compared.cells) == columns * (len(TABLE_3) + len(usefulness.QUICK) + 2)
+    assert len(compared.cells) == columns * (len(TABLE_3) + len(document.QUICK) + 2)
     assert [cell for cell in compared.cells if cell.fails] == []
     cells = by_place(compared)
-    first = usefulness._words()[COLUMNS[number][0]]
+    first = document._words()[COLUMNS[number][0]]
     assert cells["team 01 (U 0.206)", first].ok is True
     assert cells["team 12 (U 0.476)", first].ours is None
     assert cells["team 14 (U 0.206)", first].ours == pytest.approx(16)  # the seventh release, the best pairs
@@ -106,11 +107,11 @@ def test_tables_6_to_10_beside_the_paper(number: int) -> None:
 
 
 def test_correlations_of_our_releases() -> None:
-    cells = by_place(usefulness.correlations(of_releases(-1.0)))
+    cells = by_place(document.correlations(of_releases(-1.0)))
     assert cells["limit, 7 releases", "correlation, ours"].ours == pytest.approx(0.754, abs=0.001)
     assert cells["RFM", "correlation, ours"].ours == pytest.approx(-1, abs=0.001)
     assert cells["RFM", "beyond chance, ours"].ours == "yes"
-    compared = usefulness.correlations(of_releases(0.0))
+    compared = document.correlations(of_releases(0.0))
     assert by_place(compared)["RFM", "beyond chance, ours"].ours == "no"
     assert "agree on 17 of 25" in compared.says[1]
     assert "RFM" in compared.says[0]
@@ -118,9 +119,9 @@ def test_correlations_of_our_releases() -> None:
 
 def test_there_are_more_releases_than_teams_and_the_best_pairs_among_them() -> None:
     assert len(work.RELEASES) == 16
-    assert usefulness.WINNER in work.RELEASES
-    assert set(usefulness.QUICK) < set(work.RELEASES)
-    assert len(usefulness.units(QUICK)) == 8
+    assert document.WINNER in work.RELEASES
+    assert set(document.QUICK) < set(work.RELEASES)
+    assert len(document.units(QUICK)) == 8
 
 
 def test_printed_sums_of_dates_follow_from_printed_means() -> None:
@@ -150,9 +151,9 @@ def test_team_01_on_its_published_draws(shared: Path) -> None:
     team = work.team_01()
     assert team["draws"] == 5
     assert team["errors"]["rows"] == 2622
-    found = Findings(QUICK, {usefulness.TEAM_01: team})
+    found = Findings(QUICK, {document.TEAM_01: team})
     for number in COLUMNS:
-        cells = [c for c in usefulness.table(number)(found).cells if c.row.startswith("team 01")]
+        cells = [c for c in document.table(number)(found).cells if c.row.startswith("team 01")]
         assert [c.column for c in cells if c.ok is False and not c.erratum] == []
     assert team["errors"]["retail"] == pytest.approx(0.785, abs=0.004)
 

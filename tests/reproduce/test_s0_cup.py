@@ -22,8 +22,7 @@ from noren.methods.pseudonymize import Pseudonymize
 from noren.protocols import Evidence
 from noren.reproduce.frame import Comparison, Extent, Findings
 from noren.reproduce.s0 import cup, cup_work
-from noren.reproduce.s0.class_lots import draw_lots, found_classes
-from noren.reproduce.s0.entries import ENTRIES, left_alone
+from noren.reproduce.s0.cup_work import ENTRIES, draw_lots, found_classes, left_alone
 from noren.reproduce.s0.printed import KINDS
 
 FULL = Extent(wanted_seeds=2)

@@ -8,8 +8,8 @@ from tests.conftest import Command
 
 from noren.reproduce.frame import Extent, Findings, Unit
 from noren.reproduce.run import DocumentChoice, reproduce
-from noren.reproduce.s1 import DOCUMENT, examples, table, work
-from noren.reproduce.s1.printed import COUNTED, ITEMS, TABLE
+from noren.reproduce.s1 import document, work
+from noren.reproduce.s1.document import COUNTED, DOCUMENT, ITEMS, TABLE
 
 QUICK = Extent(quick=True)
 
@@ -22,7 +22,7 @@ def run(units: list[Unit]) -> Findings:
 
 
 def test_the_examples_of_the_pages_row_by_row() -> None:
-    compared = examples.made_alike(run(list(examples.example_units(QUICK))))
+    compared = document.made_alike(run(list(document.example_units(QUICK))))
     assert len(compared.cells) == 21
     assert all(cell.exact and cell.ok for cell in compared.cells)
     said = [cell.ours for cell in compared.cells]
@@ -31,7 +31,7 @@ def test_the_examples_of_the_pages_row_by_row() -> None:
 
 
 def test_the_error_of_three_rows() -> None:
-    cells = {(c.row, c.column): c for c in examples.rows_error(run(list(examples.error_units(QUICK)))).cells}
+    cells = {(c.row, c.column): c for c in document.rows_error(run(list(document.error_units(QUICK)))).cells}
     meant, printed = "prices 2.09", "prices 2.00, as printed"
     assert cells["prices, sum", meant].ours == pytest.approx(0.03 / 0.193275, abs=1e-5)
     assert cells["prices, sum", printed].ours == pytest.approx(0.21 / 0.193275, abs=1e-4)
@@ -51,13 +51,13 @@ def test_who_is_left_over_stays_alone() -> None:
 
 
 def of_table(u: dict[int, float], ks: tuple[int, ...] = ()) -> Findings:
-    results = {table.unit(k, "items"): value for k, value in u.items()}
-    results |= {table.deleted_unit(k): value for k, value in u.items() if 1000 % k}
-    return Findings(QUICK, results | {table.unit(k, "categories"): u[k] - 0.02 for k in ks})
+    results = {document.unit(k, "items"): value for k, value in u.items()}
+    results |= {document.deleted_unit(k): value for k, value in u.items() if 1000 % k}
+    return Findings(QUICK, results | {document.unit(k, "categories"): u[k] - 0.02 for k in ks})
 
 
 def test_the_table_beside_the_paper() -> None:
-    compared = table.table(of_table({k: said[0] + 0.0004 for k, said in TABLE.items()}, (2, 20)))
+    compared = document.table(of_table({k: said[0] + 0.0004 for k, said in TABLE.items()}, (2, 20)))
     cells = {(c.row, c.column): c for c in compared.cells}
     # five columns, one more for each k that leaves customers over, and the best k
     assert len(cells) == 5 * 11 + 5 + 1
@@ -71,7 +71,7 @@ def test_the_table_beside_the_paper() -> None:
     assert cells["k = 15", "U of items, rest deleted"].ok is True
     assert ("k = 20", "U of items, rest deleted") not in cells
     # a U that is off by one in the third decimal is an error
-    off = table.table(of_table({k: said[0] + 0.001 * (k == 7) for k, said in TABLE.items()}))
+    off = document.table(of_table({k: said[0] + 0.001 * (k == 7) for k, said in TABLE.items()}))
     assert [c.row for c in off.cells if c.fails and c.column == "U of items"] == ["k = 7"]
 
 
@@ -83,7 +83,7 @@ def test_the_sums_of_the_table_but_one() -> None:
 
 def test_the_best_groups_beside_the_paper() -> None:
     best = {"U": 0.2, "lower_bound": 0.2, "optimal": True, "deleted": 0}
-    compared = table.beyond(Findings(QUICK, {table.best_unit(2): best, table.count_unit(6, True): 0.7}))
+    compared = document.beyond(Findings(QUICK, {document.best_unit(2): best, document.count_unit(6, True): 0.7}))
     cells = {(c.row, c.column): c for c in compared.cells}
     assert (cells["k = 2", "generalize"].ok, cells["k = 2", "generalize"].note) == (True, "the best groups of 2")
     assert cells["k = 6", "cells suppressed"].ok is False
@@ -93,7 +93,7 @@ def test_the_best_groups_beside_the_paper() -> None:
 
 
 def test_the_figure_is_drawn() -> None:
-    (chart,) = table.figure(of_table({k: said[0] for k, said in TABLE.items()}, (2,))).charts
+    (chart,) = document.figure(of_table({k: said[0] for k, said in TABLE.items()}, (2,))).charts
     assert chart.draw().startswith("<svg")
 
 
@@ -128,5 +128,5 @@ def test_u_where_the_rest_decides(shared: Path) -> None:
 
 def test_choices_of_parts() -> None:
     assert [part.key for part in DocumentChoice(tables=("1",)).of(DOCUMENT)] == ["table-1"]
-    assert len(table.table_units(QUICK)) == 11 + 5 + 1 + 3
-    assert len(table.beyond_units(Extent())) == 2 * 11 + 5
+    assert len(document.table_units(QUICK)) == 11 + 5 + 1 + 3
+    assert len(document.beyond_units(Extent())) == 2 * 11 + 5

@@ -10,8 +10,8 @@ from noren.data.schema import Schema
 from noren.methods.pseudonymize import Pseudonymize
 from noren.reproduce.frame import Extent, Findings, Unit
 from noren.reproduce.run import reproduce
-from noren.reproduce.s2 import DOCUMENT, formulas, tables, work
-from noren.reproduce.s2.printed import CLUSTERS, TABLE_2
+from noren.reproduce.s2 import document, work
+from noren.reproduce.s2.document import CLUSTERS, DOCUMENT, TABLE_2
 from noren.reproduce.untimed import without_times
 
 QUICK = Extent(quick=True)
@@ -19,14 +19,14 @@ NOTHING = Findings(QUICK, {})
 
 
 def test_figure_1_gives_three_customers_five_items_each() -> None:
-    found = Findings(QUICK, {unit: unit.work() for unit in formulas.example_units(QUICK)})
-    cells = formulas.example(found).cells
+    found = Findings(QUICK, {unit: unit.work() for unit in document.example_units(QUICK)})
+    cells = document.example(found).cells
     assert [cell.ours for cell in cells] == ["g1, g2, g3, g4, g5"] * 3 + [8]
     assert all(cell.ok for cell in cells)
 
 
 def test_formulas_by_hand() -> None:
-    cells = {(c.row, c.column): c for c in formulas.formulas(NOTHING).cells}
+    cells = {(c.row, c.column): c for c in document.formulas(NOTHING).cells}
     assert [c for c in cells.values() if c.fails] == []
     h = 2 * 65 * 0.03 / 1.03
     assert cells["items that two share, h", "as derived"].ours == pytest.approx(h)
@@ -43,7 +43,7 @@ def test_formulas_by_hand() -> None:
 
 
 def test_figure_2_is_least_at_130() -> None:
-    compared = formulas.figure_2(NOTHING)
+    compared = document.figure_2(NOTHING)
     assert [cell.ours for cell in compared.cells[:2]] == [130, 143]
     assert [c for c in compared.cells if c.fails] == []
     assert compared.charts[0].draw().startswith("<svg")
@@ -58,11 +58,11 @@ def alike(asked: Extent, added: float) -> Findings:
         share = 0.5 if variant == "balanced" else 1.0
         return {"added": share * added, "jaccard": c / 400, "reid": c / 400}
 
-    return Findings(asked, {unit: result(unit) for unit in tables.units_2(asked)})
+    return Findings(asked, {unit: result(unit) for unit in document.units_2(asked)})
 
 
 def test_table_2_beside_the_paper() -> None:
-    compared = tables.table_2(alike(Extent(), 60_000))
+    compared = document.table_2(alike(Extent(), 60_000))
     cells = {(c.row, c.column): c for c in compared.cells}
     assert len(TABLE_2) == 16
     # sixteen lines of the paper, one that it leaves out, four of ours, and the spread
@@ -81,17 +81,17 @@ def test_table_2_beside_the_paper() -> None:
 
 
 def test_quick_runs_one_seed_and_says_no_spread() -> None:
-    compared = tables.table_2(alike(QUICK, 60_000))
+    compared = document.table_2(alike(QUICK, 60_000))
     assert not any("deviation" in cell.row for cell in compared.cells)
     assert {cell.seeds for cell in compared.cells} == {1}
-    assert len(tables.units_2(QUICK)) == 17 + len(CLUSTERS)
+    assert len(document.units_2(QUICK)) == 17 + len(CLUSTERS)
 
 
 def test_table_1_has_the_papers_lines_and_ours() -> None:
-    units = tables.units_1(QUICK)
+    units = document.units_1(QUICK)
     results = {unit: {"jaccard": 0.4, "item-candidates": 0.1, "unique-rows": 0.0, "profile": 0.2} for unit in units}
     results[units[0]] = {"jaccard": 0.4, "item-candidates": 0.1, "unique-rows": 0.0, "profile": 0.6}
-    compared = tables.table_1(Findings(QUICK, results))
+    compared = document.table_1(Findings(QUICK, results))
     cells = {(c.row, c.column): c for c in compared.cells}
     assert (cells["D8", "best attack (a)"].paper, cells["D8", "Algorithm 1 (b)"].paper) == (0.3725, 0.275)
     assert cells["D8", "best attack (a)"].ours is None
@@ -103,13 +103,13 @@ def test_table_1_has_the_papers_lines_and_ours() -> None:
 
 def test_which_attack_finds_most_is_told_by_the_mean_over_seeds() -> None:
     """In the first seed profile leads; over three seeds Algorithm 1 does, 1.1/3 against 0.2/3."""
-    units = [unit for unit in tables.units_1(Extent()) if unit.arguments[0] == "thin 95 %"]
+    units = [unit for unit in document.units_1(Extent()) if unit.arguments[0] == "thin 95 %"]
     shares = [(0.1, 0.2), (0.5, 0.0), (0.5, 0.0)]
     results = {
         unit: {"jaccard": jaccard, "item-candidates": 0.0, "unique-rows": 0.0, "profile": profile}
         for unit, (jaccard, profile) in zip(units, shares, strict=True)
     }
-    cells = {(c.row, c.column): c for c in tables.table_1(Findings(Extent(), results)).cells}
+    cells = {(c.row, c.column): c for c in document.table_1(Findings(Extent(), results)).cells}
     assert cells["thin 95 %", "best attack (a)"].note == "jaccard"
 
 
@@ -167,7 +167,7 @@ def test_what_the_data_are_like(shared: Path) -> None:
     assert (ours["n"], ours["m"]) == (400, 38_087)
     assert ours["b"] == pytest.approx(65.725)
     assert ours["h"] == pytest.approx(4.4145, abs=1e-4)
-    cells = formulas.data(Findings(QUICK, dict.fromkeys(formulas.data_units(QUICK), ours))).cells
+    cells = document.data(Findings(QUICK, dict.fromkeys(document.data_units(QUICK), ours))).cells
     assert all(cell.ok for cell in cells)
 
 

@@ -8,8 +8,8 @@ from tests.conftest import Command
 
 from noren.reproduce.frame import Extent, Findings
 from noren.reproduce.run import reproduce
-from noren.reproduce.s3 import DOCUMENT, figures, table, work
-from noren.reproduce.s3.printed import TABLE_1
+from noren.reproduce.s3 import document, work
+from noren.reproduce.s3.document import DOCUMENT, TABLE_1
 
 FULL, QUICK = Extent(), Extent(quick=True)
 
@@ -34,11 +34,11 @@ def found(asked: Extent = QUICK) -> Findings:
     """S2 falls, S4 has one good month, S8 is steady; linkage finds everybody."""
     simple = judged(work.SIMPLE, {"s2": FALLING, "s4": LATE, "s8": [0.3] * 12})
     best = judged(("linkage",), {"linkage": [1.0] * 12})
-    return Findings(asked, {u: simple if u.work is work.matched else best for u in table.units(asked)})
+    return Findings(asked, {u: simple if u.work is work.matched else best for u in document.units(asked)})
 
 
 def test_table_1_beside_the_paper() -> None:
-    compared = table.table_1(found())
+    compared = document.table_1(found())
     cells = {(c.row, c.column): c for c in compared.cells}
     assert len(cells) == 4 * len(TABLE_1) + 5 * len(work.RELEASES) + 1
     assert [c for c in compared.cells if c.fails] == []
@@ -54,36 +54,36 @@ def test_table_1_beside_the_paper() -> None:
 
 
 def test_three_seeds_and_their_spread() -> None:
-    cells = table.table_1(found(FULL)).cells
+    cells = document.table_1(found(FULL)).cells
     (emm,) = [c for c in cells if (c.row, c.column) == ("swap 50 %", "EMM")]
     assert (emm.seeds, emm.spread) == (3, 0.0)
 
 
 @pytest.mark.parametrize(("mm", "emm", "printed"), [(0.047, 0.053, 1.127), (0.994, 1.000, 1.006)])
 def test_a_quotient_of_rounded_numbers(mm: float, emm: float, printed: float) -> None:
-    assert abs(emm / mm - printed) <= table.ratio_room(mm, emm) < 0.03
+    assert abs(emm / mm - printed) <= document.ratio_room(mm, emm) < 0.03
 
 
 def test_nothing_run_says_so() -> None:
-    compared = table.table_1(Findings(QUICK, {}))
+    compared = document.table_1(Findings(QUICK, {}))
     assert len(compared.says) == 1
     assert {c.ours for c in compared.cells if c.row in work.RELEASES} == {None}
 
 
 def test_figure_2_is_the_largest_of_six_month_by_month() -> None:
-    compared = figures.figure(2)(found())
+    compared = document.figure(2)(found())
     cells = {(c.row, c.column): c.ours for c in compared.cells}
     name = "pseudonyms alone"
     assert cells[name, "after the first month"] == 0.9
     assert cells[name, "after the last"] == 0.45
     assert cells[name, "months until the largest"] == 1
     # in the second month S4 finds more than S2
-    assert figures._curve(found(), name, work.BY_KEY)[1] == 0.6
-    assert figures._curve(found(), name, ("s7",)) == [0.0] * 12
+    assert document._curve(found(), name, work.BY_KEY)[1] == 0.6
+    assert document._curve(found(), name, ("s7",)) == [0.0] * 12
 
 
 def test_figure_4_is_drawn_and_says_how_often_s8_finds_more() -> None:
-    compared = figures.figure(4)(found())
+    compared = document.figure(4)(found())
     assert "S8 is above the largest of S1 to S6 in 0 of 8 releases" in compared.says[1]
     (chart,) = compared.charts
     assert chart.draw().startswith("<svg")
@@ -98,8 +98,8 @@ def test_without_data_nothing_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_there_are_six_releases_at_least() -> None:
     assert len(work.RELEASES) == 8
-    assert len(table.units(QUICK)) == 16
-    assert len(table.units(FULL)) == 48
+    assert len(document.units(QUICK)) == 16
+    assert len(document.units(FULL)) == 48
 
 
 # --- on the published data -------------------------------------------------------------------------------------------

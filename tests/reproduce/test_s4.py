@@ -7,15 +7,15 @@ import pytest
 
 from noren.reproduce.frame import Comparison, Datum, Document, Extent, Findings, Section, Unit
 from noren.reproduce.run import DocumentChoice, reproduce
-from noren.reproduce.s4 import DOCUMENT, adult, examples, figures, synthetic, work
-from noren.reproduce.s4.errata import errata
+from noren.reproduce.s4 import adult, document, synthetic, work
+from noren.reproduce.s4.document import DOCUMENT, errata
 from noren.reproduce.s4.printed import KS, PATTERNS, TABLE_5, TABLE_8, TABLE_9
 
 NOTHING = Findings(Extent(), {})
 
 
 def test_every_rho_is_the_papers_within_two_thousandths() -> None:
-    cells = examples.rho(NOTHING).cells
+    cells = document.rho(NOTHING).cells
     assert len(cells) == 18
     assert all(cell.ok and cell.exact and cell.tolerance == 0.002 for cell in cells)
     by_place = {(cell.row, cell.column): cell.ours for cell in cells}
@@ -30,7 +30,7 @@ def test_the_printed_means_are_those_of_thirteen_lines() -> None:
     (means,) = (erratum for erratum in errata() if erratum.key == "means")
     assert len(means.cells) == 12
     assert all(cell.ok for cell in means.cells)
-    worked = [cell for cell in examples.worked(NOTHING).cells if cell.erratum == "means"]
+    worked = [cell for cell in document.worked(NOTHING).cells if cell.erratum == "means"]
     assert [cell.ok for cell in worked] == [False] * 12
     assert worked[0].ours == pytest.approx(sum(said[0][0] for said in TABLE_8.values()) / 25)
 
@@ -38,7 +38,7 @@ def test_the_printed_means_are_those_of_thirteen_lines() -> None:
 def test_patterns_are_distributions() -> None:
     for shares in (*work.BLOOD.values(), *work.MONTH.values()):
         assert sum(shares) == pytest.approx(1)
-    for part in (examples.table_4, examples.table_6, examples.table_7):
+    for part in (document.table_4, document.table_6, document.table_7):
         cells = part(NOTHING).cells
         assert [cell for cell in cells if cell.fails] == []
         assert any(cell.ok for cell in cells)
@@ -161,7 +161,7 @@ def test_a_known_run_on_adult(shared: Path) -> None:
 
 
 def test_figures_on_adult(shared: Path, tmp_path: Path) -> None:
-    shown = figures.Shown("t1", ("race", "sex"))
+    shown = adult.Shown("t1", ("race", "sex"))
     after = work.adult("t1", 2, 1, "em")
     results = dict.fromkeys(shown.units(), after) | {shown.before: work.adult_tables("t1", 2, 1)}
     compared = shown.compare(Findings(Extent(), results))

@@ -11,9 +11,8 @@ from tests.reproduce import toy
 
 from noren.errors import OutputError
 from noren.reproduce.frame import Comparison, Datum, Document, Erratum, Extent, Section, no_units
-from noren.reproduce.layout import grid, headline, long_grid, markdown_table
 from noren.reproduce.run import Reproduction, reproduce
-from noren.reproduce.writing import markdown, overview, page, write
+from noren.reproduce.writing import grid, headline, long_grid, markdown, markdown_table, overview, page, write
 
 
 @pytest.fixture

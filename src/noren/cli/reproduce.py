@@ -88,8 +88,7 @@ def _show(report: Reproduction) -> None:
 
     from rich.console import Console
 
-    from noren.reproduce.layout import before_table, headline
-    from noren.reproduce.writing import part_title
+    from noren.reproduce.writing import before_table, headline, part_title
 
     for result in report.documents:
         print(f"{result.document.key}: {_(result.document.title)}\n")
@@ -119,7 +118,7 @@ def _show_cells(title: str, cells: Sequence[Datum]) -> None:
     from rich.cells import cell_len
     from rich.console import Console
 
-    from noren.reproduce.layout import grid, long_grid
+    from noren.reproduce.writing import grid, long_grid
 
     shown = grid(cells)
     headings = _two_lines(shown.headings)

@@ -42,12 +42,12 @@ if TYPE_CHECKING:
 __all__ = ["PLACES", "document", "documents_named"]
 
 PLACES = {
-    "S0": "noren.reproduce.s0:DOCUMENT",
-    "S1": "noren.reproduce.s1:DOCUMENT",
-    "S2": "noren.reproduce.s2:DOCUMENT",
-    "S3": "noren.reproduce.s3:DOCUMENT",
-    "S4": "noren.reproduce.s4:DOCUMENT",
-    "beyond": "noren.reproduce.beyond:DOCUMENT",
+    "S0": "noren.reproduce.s0.document:DOCUMENT",
+    "S1": "noren.reproduce.s1.document:DOCUMENT",
+    "S2": "noren.reproduce.s2.document:DOCUMENT",
+    "S3": "noren.reproduce.s3.document:DOCUMENT",
+    "S4": "noren.reproduce.s4.document:DOCUMENT",
+    "beyond": "noren.reproduce.beyond.document:DOCUMENT",
 }
 
 

@@ -225,9 +225,9 @@ class Erratum:
     cells: Sequence[Datum] = field(default_factory=tuple)
 
     @classmethod
-    def of(cls, module: str, key: str, cells: Sequence[Datum] = (), **values: float) -> Erratum:
-        """Return an erratum whose texts and formulas lie beside ``module`` in TOML, with ``values`` put into them."""
-        said = table_of(module)[key]
+    def of(cls, document: str, key: str, cells: Sequence[Datum] = (), **values: float) -> Erratum:
+        """Return an erratum whose texts and formulas are in a document's ``errata.toml``, with ``values`` put in."""
+        said = table_of(f"noren.reproduce.{document.lower()}.errata")[key]
         texts = []
         for name in ("where", "printed", "derived", "derivation"):
             part = said.get(name, "")

@@ -17,10 +17,10 @@ from noren.kernels.judging.threshold import Bound
 from noren.reproduce.charts import ChartLine, lines
 from noren.reproduce.frame import Chart, Comparison, Datum, Extent, Findings, Unit
 from noren.reproduce.s0 import cup_work
-from noren.reproduce.s0.entries import DATA, ENTRIES
+from noren.reproduce.s0.cup_work import DATA, ENTRIES
 from noren.reproduce.s0.printed import KINDS
 
-__all__ = ["contest", "units", "win_chances"]
+__all__ = ["contest", "units"]
 
 QUICK = ("A", "J", "M")
 """One team each without a group, of pairs and of triples, whose releases take a second to make."""

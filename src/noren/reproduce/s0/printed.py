@@ -6,7 +6,7 @@ from noren.tables import table_of
 
 __all__ = ["BEYOND", "COLUMNS", "CORRELATIONS", "KINDS", "LIMIT", "TABLES", "TABLE_3", "TABLE_4"]
 
-_SAID = table_of(__name__)
+_SAID = table_of("noren.reproduce.s0.printed")
 TABLE_3: dict[str, tuple[float, bool]] = {team: tuple(said) for team, said in _SAID["table_3"].items()}
 TABLE_4: dict[int, int | None] = dict.fromkeys(range(7)) | {
     first + at: needed for first, all_needed in _SAID["table_4"] for at, needed in enumerate(all_needed)

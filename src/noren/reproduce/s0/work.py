@@ -24,7 +24,7 @@ from noren.measures.utility.statistics import Statistics
 from noren.methods import methods
 from noren.protocols import Evidence
 
-__all__ = ["ATTACKERS", "DATA", "RELEASES", "surviving", "team_01", "useful"]
+__all__ = ["DATA", "RELEASES", "surviving", "team_01", "useful"]
 
 DATA = "pwscup2018-final"
 SEED = 1

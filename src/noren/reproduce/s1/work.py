@@ -28,6 +28,9 @@ from noren.protocols import Evidence
 from noren.work.store import kept
 
 __all__ = [
+    "DATA",
+    "NAMES",
+    "Words",
     "best_groups",
     "by_count",
     "categories",
@@ -35,7 +38,6 @@ __all__ = [
     "errors",
     "examples",
     "leaving_the_rest",
-    "left_alone",
 ]
 
 Words = Literal["items", "categories"]

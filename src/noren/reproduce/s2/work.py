@@ -20,7 +20,7 @@ from noren.methods.pseudo_records import PseudoRecords
 from noren.protocols import Evidence
 from noren.reproduce.untimed import without_times
 
-__all__ = ["ATTACKS", "RELEASES", "example", "facts", "found", "padded"]
+__all__ = ["ATTACKS", "DATA", "RELEASES", "example", "facts", "found", "padded"]
 
 DATA = "pwscup2016"
 ATTACKS = ("jaccard", "item-candidates", "unique-rows", "profile")

@@ -11,7 +11,7 @@ from noren.reproduce.s4 import work
 from noren.reproduce.s4.adult import by_chance
 from noren.reproduce.s4.printed import KS, PATTERNS, TABLE_8, TABLE_9
 
-__all__ = ["figure_5", "table_8", "table_9", "unit", "units_8", "units_9", "units_both"]
+__all__ = ["figure_5", "table_8", "table_9", "units_8", "units_9", "units_both"]
 
 SEEDS = 5
 QUICK_PATTERNS = ("A-1", "C-3", "E-5")

@@ -19,7 +19,7 @@ from noren.methods.retention import Retention
 from noren.retention.perturbation import Perturbation
 from noren.retention.reconstruction import Model, estimated
 
-__all__ = ["AGES", "ATTRIBUTES", "BLOOD", "MONTH", "adult", "adult_domains", "adult_tables", "synthetic"]
+__all__ = ["AGES", "ATTRIBUTES", "BLOOD", "MONTH", "SIZES", "adult", "adult_domains", "adult_tables", "synthetic"]
 
 
 AGES = "age=20..90:5"

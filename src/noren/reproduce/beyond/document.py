@@ -1,0 +1,476 @@
+"""What the documents leave open, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+from typing import Any
+
+from noren.drawing.ground import picture, scaled
+from noren.i18n import N_, _
+from noren.kernels.judging.shares import mean_high, mean_low
+from noren.kernels.judging.threshold import thresholds
+from noren.reproduce.beyond import work
+from noren.reproduce.charts import ChartLine, Look, lines
+from noren.reproduce.frame import Chart, Comparison, Datum, Document, Extent, Findings, Section, Unit, no_units
+from noren.reproduce.s0.document import BEST
+from noren.reproduce.s0.printed import KINDS, TABLE_3
+from noren.reproduce.s4 import adult
+from noren.reproduce.s4.printed import KS as S4_KS
+from noren.reproduce.s4.printed import TABLE_5
+
+__all__ = ["DOCUMENT"]
+
+
+NAMED = (7, 10, 17, 18, 24, 49, 60, 99, 126, 200, 300, 500, 999)
+SIZES = (2, 3, 4, 5, 6, 7, 10)
+KS = (2, 3, 4, 6, 10)
+
+
+# --- the sharp bound -------------------------------------------------------------------------------------------------
+
+
+def bound(_found: Findings) -> Comparison:
+    """Set what S0's bound asks of an attacker beside what H0 allows at all."""
+    paper, sharp = thresholds(999, "paper"), thresholds(999, "sharp")
+    cells = []
+    for n in NAMED:
+        row = f"n' = {n}"
+        cells += [
+            Datum(row, _("S0's bound"), ours=paper[n], digits=0),
+            Datum(row, _("sharp bound"), ours=sharp[n], digits=0),
+            Datum(row, _("fewer"), ours=paper[n] - sharp[n], digits=0),
+        ]
+
+    def draw() -> str:
+        asked = (7, 10, 13, 17, 20, 24, 30, 38, 49, 70, 99, 126, 160, *range(200, 1_000, 100), 999)
+        curves = [
+            ChartLine(_("S0's bound"), [paper[n] / n for n in asked], "paper"),
+            ChartLine(_("sharp bound"), [sharp[n] / n for n in asked], "ours"),
+        ]
+        return lines(
+            asked,
+            {"": curves},
+            across_title=_("customers named"),
+            up_title=_("share that must be right to prove a release unsafe"),
+            up=(0.3, 1.0),
+            height=220,
+        )
+
+    first = next(n for n in range(7, 1_000) if paper[n] != sharp[n])
+    says = [
+        _("The two agree up to n' = {n}; for all 999 named the sharp bound asks for {sharp}, S0's for {paper}.").format(
+            n=first - 1, sharp=sharp[999], paper=paper[999]
+        )
+    ]
+    return Comparison(cells, says, [Chart(_("How many right answers are proof"), draw)])
+
+
+def _plan(size: int, bound: str) -> Unit:
+    return Unit(work.plan, (size, bound))
+
+
+def class_units(_asked: Extent) -> list[Unit]:
+    """Return the work for classes of one size."""
+    return [_plan(size, bound) for size in SIZES for bound in ("paper", "sharp")]
+
+
+def classes(found: Findings) -> Comparison:
+    """Say what the best attacker does to 1,000 customers in classes of one size, for each of the two bounds."""
+    cells = []
+    for size in SIZES:
+        row = f"k = {size}"
+        for bound, words in (("paper", _("S0's bound")), ("sharp", _("sharp bound"))):
+            best = found[_plan(size, bound)]
+            said = _("{right} right of {named}").format(right=best["needed"], named=best["named"])
+            cells += [
+                Datum(row, _("{bound}: best attack").format(bound=words), ours=said),
+                Datum(row, _("{bound}: its chance").format(bound=words), ours=best["chance"], digits=4),
+                Datum(row, _("{bound}: 13 survived").format(bound=words), ours=best["survival"]),
+            ]
+    count, survived = KINDS["pairs"]
+    pairs = found[_plan(2, "paper")]["survival"]
+    return Comparison(
+        cells,
+        [
+            _(
+                "Of {count} releases by pairs in 2018 {survived} were never found out. By S0's bound that may be luck: "
+                "one survives 13 independent attackers at their best with {pairs:.2f}. By the sharp bound none need "
+                "have survived: whoever names one customer for both of a pair is right once in each, surely."
+            ).format(count=count, survived=survived, pairs=pairs),
+            _(
+                "From k = 3 on both bounds say the same: the best attack names seven people and must have all right. "
+                "Only from k = 7 on does H0 hold."
+            ),
+        ],
+    )
+
+
+# --- groups ----------------------------------------------------------------------------------------------------------
+
+
+def _by_count(k: int, suppress: bool) -> Unit:
+    return Unit(work.by_count, (k, suppress), data=(work.HISTORIES,))
+
+
+def _grouped(k: int) -> Unit:
+    return BEST if k == 2 else Unit(work.grouped, (k, "normal"), data=(work.HISTORIES,))
+
+
+def frontier_units(asked: Extent) -> list[Unit]:
+    """Return the work for the frontier; quick searches the best pairs alone."""
+    counted = [_by_count(k, suppress) for k in KS for suppress in (False, True)]
+    return [*counted, *map(_grouped, KS[:1] if asked.quick else KS)] + [_plan(k, "sharp") for k in KS]
+
+
+def frontier(found: Findings) -> Comparison:
+    """Set the best groups of k that are found beside S1's groups, a lower bound, and the teams' 13 releases."""
+    cells, points = [], []
+    for k in KS:
+        row = f"k = {k}"
+        plain, suppressed = found[_by_count(k, False)], found[_by_count(k, True)]
+        best: dict[str, Any] | None = next(iter(found.of([_grouped(k)])), None)
+        survival = found[_plan(k, "sharp")]["survival"]
+        note = _("no groups of {k} are better").format(k=k) if best and best["optimal"] else ""
+        cells += [
+            Datum(row, _("S1's groups"), ours=plain["U"], digits=4),
+            Datum(row, _("cells suppressed"), ours=suppressed["U"], digits=4),
+            Datum(row, "generalize", ours=best["U"] if best else None, digits=4, note=note),
+            Datum(row, _("lower bound"), ours=best["lower_bound"] if best else None, digits=4),
+            Datum(row, _("rows deleted"), ours=best["deleted"] if best else None, digits=0),
+            Datum(row, _("13 survived, sharp"), ours=survival),
+        ]
+        kinds = ((_("S1's groups"), plain), (_("generalize"), best))
+        points += [{"kind": kind, "U": one["U"], "safe": survival, "name": row} for kind, one in kinds if one]
+    for team, (u, hit) in TABLE_3.items():
+        points.append({"kind": _("team, found out") if hit else _("team, never found out"), "U": u,
+                       "safe": 0.0 if hit else 1.0, "name": team})  # fmt: skip
+    return Comparison(
+        cells,
+        [
+            _("A team stands at 1 if nobody found its release out, at 0 if somebody did: that is what happened once."),
+            _(
+                "Ours stand at the chance to survive 13 independent attackers who do the best they can and are judged "
+                "sharply. The groups of 3 and more that generalize finds are those of one seed."
+            ),
+        ],
+        [Chart(_("Error and survival on the final data of 2018"), lambda: _map(points))],
+    )
+
+
+def _map(points: list[dict[str, Any]]) -> str:
+    """Return the map of error and survival: ours with their k, the teams with their number."""
+    looks = {
+        _("S1's groups"): ("$muted", "square"),
+        _("generalize"): ("$indigo", "circle"),
+        _("team, found out"): ("$persimmon", "cross"),
+        _("team, never found out"): ("$teal", "triangle-up"),
+    }
+    there = [kind for kind in looks if any(point["kind"] == kind for point in points)]
+    said = {"title": None, "orient": "top", "symbolSize": 70, "labelLimit": 300}
+    colour, shape = (
+        {
+            "field": "kind",
+            "type": "nominal",
+            "scale": {"domain": there, "range": [looks[kind][at] for kind in there]},
+            "legend": said,
+        }
+        for at in range(2)
+    )
+    encoding = {
+        "x": scaled("U", _("U, the error of a cell"), [0.15, 0.75], ""),
+        "y": scaled("safe", _("chance to outlive 13 attackers"), [-0.05, 1.1], ""),
+        "color": colour,
+    }
+    ours = [point for point in points if point["kind"] in (_("generalize"), _("S1's groups"))]
+    best = [point for point in ours if point["kind"] == _("generalize")]
+    words = {"type": "text", "dy": -11, "fontSize": 10}
+    marks = {"type": "point", "filled": True, "size": 70, "opacity": 0.9}
+    layers = [
+        {"data": {"values": best}, "mark": {"type": "line", "strokeWidth": 1.5}, "encoding": encoding},
+        {"data": {"values": points}, "mark": marks, "encoding": encoding | {"shape": shape}},
+        {"data": {"values": ours}, "mark": words, "encoding": encoding | {"text": {"field": "name"}}},
+    ]
+    return picture({"layer": layers, "width": 620, "height": 300})
+
+
+# --- What ``auto`` gains on S4's own tables; the work is S4's ---------------------------------------------------------
+
+
+def gains_units(asked: Extent) -> Sequence[Unit]:
+    """Return the work of S4's Table 5."""
+    return adult.units(asked)
+
+
+def gains(found: Findings) -> Comparison:
+    """Set the paper's reconstruction and ``auto`` beside each other, and what is left to the truth."""
+    cells: list[Datum] = []
+    paper: list[float | None] = []
+    ours: list[float | None] = []
+    gained = []
+    for table, (_rho, _perturbed, reconstructed) in TABLE_5.items():
+        for at, k in enumerate(S4_KS):
+            seeds = found.asked.seeds(full=adult.SEEDS)
+            runs = found.of([adult.unit(table, k, seed, "auto") for seed in seeds])
+            auto = fmean(run["reconstructed"] for run in runs) if runs else None
+            said = reconstructed[at]
+            row = f"{table}, k = {k}"
+            cells += [
+                Datum(row, _("the paper"), ours=said, digits=1),
+                Datum(row, "auto", ours=auto, digits=1),
+                Datum(row, _("gain"), ours=None if auto is None else auto - said, digits=1),
+            ]
+            paper.append(said)
+            ours.append(auto)
+            gained += [] if auto is None else [auto - said]
+
+    def draw() -> str:
+        names = [f"{table}, k = {k}" for table in TABLE_5 for k in S4_KS]
+        curves = [ChartLine(_("the paper"), paper, "paper"), ChartLine("auto", ours, "better")]
+        return lines(
+            names, {"": curves}, across_title="", up_title=_("L1 precision, per cent"), up=(60, 95), height=220
+        )
+
+    says = []
+    if gained:
+        told = _(
+            "auto gains {gain:+.1f} points in the mean of {cells} cells, at best {best:+.1f}, at worst {worst:+.1f}."
+        )
+        says.append(told.format(gain=fmean(gained), cells=len(gained), best=max(gained), worst=min(gained)))
+    return Comparison(cells, says, [Chart(_("What is left of the truth, by table and k"), draw)])
+
+
+# --- A year of a ledger: what each month adds to what can be found; and which way to publish every month --------------
+
+
+BUDGET = 0.265
+CHAINS: dict[str, tuple[str, Look | None]] = {
+    "pseudonyms alone": (N_("pseudonyms alone"), None),  # all are found at once: nothing to draw
+    "thin 10 %, light noise": (N_("thin 10 %, light noise"), "paper"),
+    "groups of 3": (N_("groups of 3"), "ours"),
+    "groups of 5": (N_("groups of 5, cells suppressed"), "better"),
+}
+CERTIFIED = ("groups of 3", "groups of 5")
+STORY = "thin 10 %, light noise"
+ATTACKS = ("s1-s8", "linkage")
+SHOWN = (0, 1, 2, 3, 5, 8, 11)
+SEEDS = 3
+WAYS = {
+    "months": N_("groups anew each month, fresh names"),
+    "year": N_("groups of the whole year, one name"),
+    "cut": N_("groups of the whole year, cut by month, fresh names"),
+}
+K = 3
+
+
+# --- a year of a ledger ----------------------------------------------------------------------------------------------
+
+
+def _unit(name: str, attack: str) -> Unit:
+    return Unit(work.kept_books, (name, attack), data=(work.MONTHS,))
+
+
+def year_units(asked: Extent) -> list[Unit]:
+    """Return the work for a year; quick looks at one way to protect it, by S1 to S8 alone."""
+    if asked.quick:
+        return [_unit(STORY, "s1-s8")]
+    return [_unit(name, attack) for name in CHAINS for attack in ATTACKS]
+
+
+def year(found: Findings) -> Comparison:
+    """Say MM after months for each way to protect one, what is certified, and when a budget would be spent."""
+    cells, says = [], []
+    for name, (words, _look) in CHAINS.items():
+        certified = None
+        for attack in ATTACKS:
+            book = _book(found, name, attack)
+            row = _("{chain}, by {attack}").format(chain=_(words), attack="S1–S8" if attack == "s1-s8" else attack)
+            cells += [Datum(row, _after(at + 1), ours=book["mm"][at] if book else None) for at in SHOWN]
+            if book and name in CERTIFIED:
+                certified = book
+            elif book:
+                says += [_refusal(row, book, book["emm"]), _interval(row, book)]
+        if name in CERTIFIED:
+            row = _("{chain}, certified").format(chain=_(words))
+            cells += [
+                Datum(row, _after(at + 1), ours=certified["certified"][at] if certified else None) for at in SHOWN
+            ]
+            says += [_refusal(row, certified, certified["certified"])] if certified else []
+    return Comparison(cells, says, [Chart(_("MM after each month"), lambda: _curves(found))])
+
+
+def _book(found: Findings, name: str, attack: str) -> dict[str, Any] | None:
+    return next(iter(found.of([_unit(name, attack)])), None)
+
+
+def _refusal(case: str, book: dict[str, Any], values: list[float]) -> str:
+    over = [month for month, value in zip(book["months"], values, strict=True) if value > BUDGET]
+    told = (
+        _("{case}: with a budget of {budget} the ledger says no in {month}.")
+        if over
+        else _("{case}: a budget of {budget} is enough for the whole year.")
+    )
+    return told.format(case=case, budget=BUDGET, month=over[0] if over else "")
+
+
+def _interval(case: str, book: dict[str, Any]) -> str:
+    low, high = book["interval"][-1]
+    return _(
+        "{case}: MM after the year is {mean:.3f}, from {low:.3f} to {high:.3f} with 95 per cent over draws."
+    ).format(case=case, mean=book["mm"][-1], low=low, high=high)
+
+
+def _after(months: int) -> str:
+    return _("after {count} months").format(count=months) if months > 1 else _("after a month")
+
+
+def _curves(found: Findings) -> str:
+    """Return MM over the months, a panel for each attacker, a line for each way to protect them, and the budget."""
+    panels = {}
+    for attack, title in (("s1-s8", _("S1 to S8")), ("linkage", "linkage")):
+        books = {name: book for name in CHAINS if (book := _book(found, name, attack))}
+        if books:
+            months = next(iter(books.values()))["months"]
+            looks = {name: look for name, (_words, look) in CHAINS.items() if look}
+            drawn = [ChartLine(_(CHAINS[name][0]), books[name]["mm"], looks[name]) for name in looks if name in books]
+            panels[title] = [*drawn, ChartLine(_("the budget of the story"), [BUDGET] * len(months), "chance")]
+    return lines(months, panels, across_title="", up_title="MM", up=(0.0, 1.0), columns=2, width=340, height=240)
+
+
+# --- which way to publish every month --------------------------------------------------------------------------------
+
+
+def _published(way: str, seed: int) -> Unit:
+    return Unit(work.published, (way, K, "quick", seed), data=(work.MONTHS,))
+
+
+def monthly_units(asked: Extent) -> list[Unit]:
+    """Return the work for three ways to publish a year; quick leaves the searches over the whole year out."""
+    ways = ["months"] if asked.quick else list(WAYS)
+    return [_published(way, seed) for way in ways for seed in asked.seeds(full=SEEDS)]
+
+
+def monthly(found: Findings) -> Comparison:
+    """Set U of monthly groups beside that of groups of the whole year, whole and cut by month."""
+    cells = []
+    for way, words in WAYS.items():
+        books = found.of([_published(way, seed) for seed in found.asked.seeds(full=SEEDS)])
+        cells += [
+            Datum.over(_(words), "U", [book["U"] for book in books], digits=4),
+            Datum.over(_(words), _("rows deleted"), [book["deleted"] for book in books], digits=0),
+        ]
+    return Comparison(
+        cells,
+        [
+            _("generalize, k = {k}, quick search, on the data of 2017; U is the mean error of a cell.").format(k=K),
+            _(
+                "In each of them no pseudonym is re-identified with a probability above 1/{k}. Of one name for a "
+                "year a right guess tells the whole year, of fresh names a month."
+            ).format(k=K),
+        ],
+    )
+
+
+# --- What releases tell of who is in the data and of what was not known, beside what they tell of people outside ------
+
+
+INFERENCE_SEEDS = 5
+INFERRED_KS = tuple(range(2, 11))
+RHOS = (0.0, 0.3, 0.6, 0.9)
+COLUMNS = {
+    "auc": N_("AUC"),
+    "tpr at 0.1": N_("TPR at FPR 0.1"),
+    "tpr at 0.01": N_("TPR at FPR 0.01"),
+    "rare tpr at 0.1": N_("rarest tenth: TPR at FPR 0.1"),
+    "success": N_("secret guessed"),
+    "control": N_("of people outside"),
+    "risk": N_("risk beyond control"),
+}
+
+
+def _histories(k: int, seed: int) -> Unit:
+    return Unit(work.held_out_histories, (k, seed), data=(work.HISTORIES,))
+
+
+def _people(rho: float, seed: int) -> Unit:
+    return Unit(work.held_out_people, (rho, seed), data=(work.TABLE,))
+
+
+def _rows(seeds: Sequence[int]) -> dict[str, list[Unit]]:
+    """Return the units of each row of the table."""
+    rows = {_("pseudonyms alone"): [_histories(1, seed) for seed in seeds]}
+    rows |= {f"generalize-by-count, k = {k}": [_histories(k, seed) for seed in seeds] for k in INFERRED_KS}
+    return rows | {f"retention, ρ = {rho:g}": [_people(rho, seed) for seed in seeds] for rho in RHOS}
+
+
+def inference_units(asked: Extent) -> list[Unit]:
+    """Return the work: people held out of histories and of Adult; quick looks at one k and one ρ."""
+    if asked.quick:
+        return [
+            unit for seed in asked.seeds(full=INFERENCE_SEEDS) for unit in (_histories(5, seed), _people(0.6, seed))
+        ]
+    return [unit for units in _rows(asked.seeds(full=INFERENCE_SEEDS)).values() for unit in units]
+
+
+def inferences(found: Findings) -> Comparison:
+    """Say for each release how well members are told from people outside, and what is guessed of both."""
+    seeds = found.asked.seeds(full=INFERENCE_SEEDS)
+    cells = []
+    for row, units in _rows(seeds).items():
+        runs = found.of([unit for unit in units if unit in found])
+        for key, column in COLUMNS.items():
+            values = [run[key] for run in runs if key in run]
+            note = ""
+            if len(values) > 1:
+                low, high = mean_low(values, 0.025), min(mean_high(values, 0.025), 1.0)
+                note = _("95 %: {low:.3f} to {high:.3f}").format(low=low, high=high)
+            cells.append(Datum.over(row, _(column), values, note=note))
+    return Comparison(cells, _says(found, seeds), [Chart(_("TPR at FPR 0.1, by k"), lambda: _curve(found, seeds))])
+
+
+def _means(found: Findings, seeds: Sequence[int], key: str) -> list[float | None]:
+    means: list[float | None] = []
+    for k in INFERRED_KS:
+        units = [_histories(k, seed) for seed in seeds]
+        values = [run[key] for run in found.of([unit for unit in units if unit in found])]
+        means.append(sum(values) / len(values) if values else None)
+    return means
+
+
+def _says(found: Findings, seeds: Sequence[int]) -> list[str]:
+    known = [(k, mean) for k, mean in zip(INFERRED_KS, _means(found, seeds, "tpr at 0.1"), strict=True) if mean]
+    if not known:
+        return []
+    told = _(
+        "Groups of k hide which record is whose, not who is in the data: at k = {k}, {rate:.0%} of the people in the "
+        "data are found where one in ten of others is taken for one."
+    )
+    return [told.format(k=k, rate=mean) for k, mean in (known[-1],)]
+
+
+def _curve(found: Findings, seeds: Sequence[int]) -> str:
+    drawn = [
+        ChartLine(_("everybody"), _means(found, seeds, "tpr at 0.1"), "ours"),
+        ChartLine(_("rarest tenth"), _means(found, seeds, "rare tpr at 0.1"), "better"),
+        ChartLine(_("chance"), [0.1] * len(INFERRED_KS), "chance"),
+    ]
+    names = [str(k) for k in INFERRED_KS]
+    return lines(names, {"": drawn}, across_title="k", up_title=_("TPR at FPR 0.1"), up=(0.0, 1.0), height=220)
+
+
+# --- the document -----------------------------------------------------------------------------------------------------
+
+DOCUMENT = Document(
+    key="beyond",
+    title=N_("Past the documents: the sharp bound, the best groups, reconstruction, the ledger"),
+    citation="What S0, S1, S3 and S4 leave open.",
+    parts=(
+        Section("check", "bound", N_("How many right answers prove a release unsafe"), no_units, bound),
+        Section("check", "classes", N_("What the best attacker does to classes of k"), class_units, classes),
+        Section("check", "frontier", N_("The best groups of k beside the 13 teams"), frontier_units, frontier),
+        Section("check", "reconstruction", N_("What auto gains on S4's tables"), gains_units, gains),
+        Section("check", "ledger", N_("What a year of monthly releases adds up to"), year_units, year),
+        Section("check", "inference", N_("What releases reveal about who is in the data"), inference_units, inferences),
+        Section("check", "monthly", N_("Which way to publish every month"), monthly_units, monthly),
+    ),
+)

@@ -1,0 +1,395 @@
+"""S2's formulas, figures and tables beside ours."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import fmean, stdev
+from typing import Any
+
+import numpy as np
+
+from noren.i18n import N_, _
+from noren.kernels.items.pseudo_record_theory import (
+    best_clusters,
+    expected_added,
+    fewest_clusters,
+    mean_overlap,
+    printed_added,
+    printed_best_clusters,
+    printed_overlap,
+)
+from noren.reproduce.frame import Chart, Comparison, Datum, Document, Erratum, Extent, Findings, Section, Unit, no_units
+from noren.reproduce.s2 import work
+from noren.tables import table_of
+
+__all__ = ["DOCUMENT"]
+
+
+_SAID = table_of("noren.reproduce.s2.printed")
+FOUND: dict[str, float] = _SAID["found"]
+TABLE_1: dict[str, tuple[float, float]] = {data: tuple(shares) for data, shares in _SAID["table_1"].items()}
+"""The best team's share of customers found, and that of Algorithm 1."""
+CLUSTERS: tuple[int, ...] = tuple(_SAID["clusters"])
+TABLE_2: dict[tuple[int, int], tuple[int, float, float]] = {
+    (clusters, least): tuple(said) for clusters, least, *said in _SAID["table_2"]
+}
+"""By clusters and least size: rows added, mean similarity, share found by Algorithm 1."""
+SAVED: float = _SAID["saved"]
+STEADY: float = _SAID["steady"]
+FEWEST: int = _SAID["fewest"]
+BEST_400: int = _SAID["best_400"]
+BEST_4000: tuple[int, float, int] = tuple(_SAID["best_4000"])
+"""Clusters, share found and rows added for 4,000 customers."""
+
+
+# --- S2's formulas: what two customers share, the rows to add, the best number of clusters; figures 1 and 2 -----------
+
+
+B, MU = FOUND["b"], FOUND["µ"]
+OVERLAP = mean_overlap(B, MU)
+"""Items that two customers share, as it follows from S2's b and µ."""
+FACTS = Unit(work.facts, data=(work.DATA,))
+EXAMPLE = Unit(work.example)
+
+
+def data_units(_asked: Extent) -> Sequence[Unit]:
+    """Return the work for what the data are like."""
+    return [FACTS]
+
+
+def data(found: Findings) -> Comparison:
+    """Compare what S2 says of its data."""
+    ours = found[FACTS]
+    words = {
+        "n": _("customers, n"),
+        "m": _("rows, m"),
+        "b": _("items of a customer, b"),
+        "h": _("items that two share, h"),
+        "µ": _("Jaccard similarity of two, µ"),
+    }
+    cells = [
+        Datum(
+            words[name],
+            paper=said,
+            ours=ours[name],
+            exact=True,
+            tolerance={"b": 1.0, "h": 0.5, "µ": 0.0005}.get(name, 0.0),
+            digits={"b": 2, "h": 2, "µ": 4}.get(name, 0),
+            note=_("cut to whole items") if name in ("b", "h") else "",
+        )
+        for name, said in FOUND.items()
+    ]
+    return Comparison(cells)
+
+
+def example_units(_asked: Extent) -> Sequence[Unit]:
+    """Return the work for figure 1."""
+    return [EXAMPLE]
+
+
+def example(found: Findings) -> Comparison:
+    """Compare figure 1: three customers who show five items each in the end."""
+    ours = found[EXAMPLE]
+    cells = [
+        Datum(_("items of {customer}").format(customer=name), paper="g1, g2, g3, g4, g5", ours=ours["items"][name],
+             exact=True)
+        for name in ("u1", "u2", "u3")
+    ]  # fmt: skip
+    # 3 for u1, 2 for u2, 3 for u3
+    cells.append(Datum(_("rows added"), paper=8, ours=ours["added"], exact=True, tolerance=0, digits=0))
+    return Comparison(cells)
+
+
+def formulas(_found: Findings) -> Comparison:
+    """Compare what S2 works out from b, µ and n, by what it prints and by what can be derived."""
+    printed, derived = _("as printed"), _("as derived")
+    few, many = best_clusters(400, B, OVERLAP), best_clusters(4000, B, OVERLAP)
+    wanted, rate, rows = BEST_4000
+
+    def cell(
+        row: str, column: str, paper: float, ours: float, near: float, erratum: str = "", digits: int = 0
+    ) -> Datum:
+        return Datum(row, column, paper, ours, exact=True, tolerance=near, erratum=erratum, digits=digits)
+
+    h = _("items that two share, h")
+    best = _("n = {n:,}: best c")
+    cells = [
+        cell(h, printed, FOUND["h"], printed_overlap(B, MU), 0.5, "overlap", 2),
+        cell(h, derived, FOUND["h"], OVERLAP, 0.5, digits=2),
+        cell(_("n = 400: fewest c"), derived, FEWEST, fewest_clusters(400, B, OVERLAP), 0),
+        cell(best.format(n=400), printed, BEST_400, printed_best_clusters(400, B, OVERLAP), 0.5, "best"),
+        cell(best.format(n=400), derived, BEST_400, few.clusters, 0),
+        cell(best.format(n=4000), printed, wanted, printed_best_clusters(4000, B, OVERLAP), 0.5),
+        cell(best.format(n=4000), derived, wanted, many.clusters, 0, "best"),
+        cell(_("n = 4,000: share found"), printed, rate, wanted / 4000, 0.0001, digits=4),
+        cell(_("n = 4,000: share found"), derived, rate, many.reid, 0.0001, "best", 4),
+        cell(_("n = 4,000: rows added"), printed, rows, printed_added(4000, wanted, B, OVERLAP), 0.5, "rows"),
+        cell(_("n = 4,000: rows added"), derived, rows, expected_added(4000, wanted, B, OVERLAP), 0.5, "rows"),
+    ]
+    for c in CLUSTERS:
+        row = _("c = {c}: rows added, Table 2's fewest").format(c=c)
+        fewest = min(added for (clusters, _least), (added, *_rest) in TABLE_2.items() if clusters == c)
+        cells += [
+            Datum(row, printed, fewest, printed_added(400, c, B, OVERLAP), digits=0),
+            Datum(row, derived, fewest, expected_added(400, c, B, OVERLAP), digits=0),
+        ]
+    return Comparison(
+        cells,
+        [
+            _("As printed: h = 2bµ/(b+µ), (1) and (4). As derived: h = 2bµ/(1+µ), n(s-1)(b-hs/2) with s = n/c."),
+            _("What is derived holds for customers put together at random; like customers need fewer rows."),
+        ],
+    )
+
+
+def figure_2(_found: Findings) -> Comparison:
+    """Draw what S2 minimises over the number of clusters, by the derived and by the printed number of rows."""
+    c = np.arange(FEWEST, 401)
+    largest = expected_added(400, FEWEST, B, OVERLAP)
+    curves = {
+        name: [(of_rows(400, at, B, OVERLAP) / largest + at / 400) / 2 for at in c.tolist()]
+        for name, of_rows in (("derived", expected_added), ("printed", printed_added))
+    }
+    least = {name: int(c[int(np.argmin(values))]) for name, values in curves.items()}
+
+    def draw() -> str:
+        from noren.reproduce.charts import ChartLine, lines
+
+        step = 8
+        panels = {
+            "": [
+                ChartLine(_("rows by (1), as printed"), [round(v, 4) for v in curves["printed"][::step]], "paper"),
+                ChartLine(_("rows as derived"), [round(v, 4) for v in curves["derived"][::step]], "ours"),
+            ]
+        }
+        title = _("(α E(Δm) + E(Reid)) / 2, less is better")
+        return lines([float(at) for at in c[::step]], panels, across_title="c", up_title=title, height=240)
+
+    at_least = _("clusters where it is least")
+    cells = [
+        Datum(at_least, _("as derived"), BEST_400, least["derived"], exact=True, tolerance=0, digits=0),
+        Datum(at_least, _("by (1)"), BEST_400, least["printed"], exact=True, tolerance=0, digits=0, erratum="best"),
+        Datum("α", _("as derived"), ours=1 / largest, digits=9),
+        Datum(_("largest value of αE(Δm)"), _("as derived"), 1.0, curves["derived"][0] * 2 - FEWEST / 400, exact=True,
+             tolerance=1e-9),
+    ]  # fmt: skip
+    return Comparison(
+        cells,
+        [_("The least value is at 130 clusters only with the rows as derived; by formula (1) it is at 143.")],
+        [Chart(_("What S2 minimises, over the number of clusters, n = 400"), draw)],
+    )
+
+
+# --- S2's tables: who is found in releases, and what pseudo records cost ----------------------------------------------
+
+
+SEEDS = 5
+QUICK_RELEASES = ("thin 95 %", "swap 60 %", "pseudo records, 100 clusters")
+LARGEST = {c: 400 // c for c in CLUSTERS}
+"""The largest least size that there are customers for."""
+SIMILAR = 0.008
+"""How far ours may be from the paper's in similarity and in the share found, for five seeds."""
+
+
+# --- who is found ----------------------------------------------------------------------------------------------------
+
+
+def found_unit(name: str, seed: int) -> Unit:
+    """Return the work for one release that stands in for a submission."""
+    return Unit(work.found, (name, seed), data=(work.DATA,))
+
+
+def units_1(asked: Extent) -> list[Unit]:
+    """Return the work for Table 1; quick takes three releases."""
+    names = QUICK_RELEASES if asked.quick else tuple(work.RELEASES)
+    return [found_unit(name, seed) for name in names for seed in asked.seeds(full=3)]
+
+
+def table_1(found: Findings) -> Comparison:
+    """Show what Algorithm 1 finds, and the best of four attacks, on releases of our own beside S2's submissions."""
+    best, jaccard = _("best attack (a)"), _("Algorithm 1 (b)")
+    unseen = _("the submission is not public")
+    cells = []
+    for name, (a, b) in TABLE_1.items():
+        cells += [Datum(name, best, a, digits=4, note=unseen), Datum(name, jaccard, b, digits=4)]
+    leads, run = 0, 0
+    for name in work.RELEASES:
+        runs = found.of([found_unit(name, seed) for seed in found.asked.seeds(full=3)])
+        shares = {attack: fmean(one[attack] for one in runs) for attack in work.ATTACKS} if runs else {}
+        names = sorted(shares, key=lambda attack: -shares[attack])
+        cells += [
+            Datum.over(name, best, [max(one.values()) for one in runs], digits=4, note=names[0] if names else ""),
+            Datum.over(name, jaccard, [one["jaccard"] for one in runs], digits=4),
+        ]
+        run += bool(runs)
+        leads += bool(runs) and names[0] == "jaccard"
+    told = sum(a == b for a, b in TABLE_1.values())
+    says = [
+        _("Algorithm 1 finds most of all in {told} of S2's {count} submissions.").format(told=told, count=len(TABLE_1)),
+        _("In our releases it does in {leads} of {count}, in the mean over seeds; the others are {names}.").format(
+            leads=leads, count=run, names=", ".join(name for name in work.ATTACKS if name != "jaccard")
+        ),
+        _("Dates, prices and quantities are moved far in all of ours; times of day and invoices are not shown."),
+    ]
+    return Comparison(cells, says)
+
+
+# --- what pseudo records cost ----------------------------------------------------------------------------------------
+
+
+def padded_unit(clusters: int, least: int, variant: str, effort: str, seed: int) -> Unit:
+    """Return the work for one release with pseudo records."""
+    return Unit(work.padded, (clusters, least, variant, effort, seed), data=(work.DATA,))
+
+
+def _of_paper(clusters: int, least: int, seed: int) -> Unit:
+    return padded_unit(clusters, least, "repaired" if least else "clusters", "normal", seed)
+
+
+LEAST_SIZES = {
+    c: min((cell for cell in TABLE_2 if cell[0] == c), key=lambda cell: TABLE_2[cell][0])[1] for c in CLUSTERS
+}
+"""The least size with which Table 2 has the fewest rows."""
+
+
+def _balanced(clusters: int, asked: Extent, seed: int) -> Unit:
+    """Return the work for the variant balanced with the least size of Table 2's fewest rows: nobody has an edge."""
+    return padded_unit(clusters, LEAST_SIZES[clusters], "balanced", "quick" if asked.quick else "normal", seed)
+
+
+def _cells_of_paper() -> list[tuple[int, int]]:
+    """Return clusters and least sizes: those of Table 2, and the largest least size where it leaves that out."""
+    missing = [(c, least) for c, least in LARGEST.items() if (c, least) not in TABLE_2]
+    return [*TABLE_2, *missing]
+
+
+def units_2(asked: Extent) -> list[Unit]:
+    """Return the work for Table 2; quick searches for clusters of fewest rows a tenth as long."""
+    seeds = asked.seeds(full=SEEDS)
+    units = [_of_paper(c, least, seed) for c, least in _cells_of_paper() for seed in seeds]
+    quick = [_balanced(c, Extent(quick=True), seed) for c in CLUSTERS for seed in asked.seeds(full=SEEDS)]
+    if asked.quick:
+        return units + quick
+    return units + quick + [_balanced(c, asked, seed) for c in CLUSTERS for seed in seeds]
+
+
+def table_2(found: Findings) -> Comparison:
+    """Set rows added, mean similarity and the share found beside the paper's; and those of the variant balanced."""
+    seeds = found.asked.seeds(full=SEEDS)
+    wider = math.sqrt(SEEDS / len(seeds))
+    rows, similar, share = _("rows added"), _("mean similarity"), _("share found")
+    cells, spreads = [], []
+    for c in CLUSTERS:
+        for least in sorted(least for clusters, least in _cells_of_paper() if clusters == c):
+            runs = found.of([_of_paper(c, least, seed) for seed in seeds])
+            name = _("method 1") if not least else _("at least {size}").format(size=least)
+            row = f"c = {c}, {name}"
+            paper: tuple[Any, Any, Any] = TABLE_2.get((c, least), (None, None, None))
+            note = "" if (c, least) in TABLE_2 else _("the largest least size; Table 2 stops before it")
+            # how k-means starts decides the sizes of clusters, the less so the larger the least size is
+            luck = 0.05 + 0.25 * (1 - max(least - 1, 0) / max(LARGEST[c] - 1, 1))
+            near = luck * wider * paper[0] if paper[0] else None
+            values = {key: [run[key] for run in runs] for key in ("added", "jaccard", "reid")}
+            cells += [
+                Datum.over(row, rows, values["added"], paper=paper[0], tolerance=near, digits=0, note=note),
+                Datum.over(row, similar, values["jaccard"], paper=paper[1], tolerance=SIMILAR, digits=4),
+                Datum.over(row, share, values["reid"], paper=paper[2], tolerance=SIMILAR, digits=4),
+            ]
+            if least and len(runs) > 1:
+                spreads.append(stdev(values["jaccard"]))
+        runs = found.of([_balanced(c, found.asked, seed) for seed in seeds])
+        row = _("c = {c}, balanced, at least {size}").format(c=c, size=LEAST_SIZES[c])
+        cells += [
+            Datum.over(row, rows, [run["added"] for run in runs], paper=TABLE_2[c, LEAST_SIZES[c]][0], tolerance=0,
+                      aim="at-most", digits=0, note=_("the paper's with the same least size, its fewest")),
+            Datum.over(row, similar, [run["jaccard"] for run in runs], digits=4),
+            Datum.over(row, share, [run["reid"] for run in runs], paper=c / 400, tolerance=0, aim="at-most", digits=4),
+        ]  # fmt: skip
+    if spreads:
+        cells.append(Datum(_("largest standard deviation, method 2"), similar, STEADY, max(spreads), tolerance=0.0,
+                          aim="at-most", digits=4))  # fmt: skip
+    saved = [
+        (c, 1 - fmean(run["added"] for run in repaired) / fmean(run["added"] for run in plain))
+        for c in CLUSTERS
+        if (repaired := found.of([_of_paper(c, LARGEST[c], seed) for seed in seeds]))
+        and (plain := found.of([_of_paper(c, 0, seed) for seed in seeds]))
+    ]
+    said = ", ".join(f"{share:.0%} (c = {c})" for c, share in saved)
+    words = _(
+        "The largest least size saves {said} of method 1's rows; by Table 2 it is {table}. The text says about "
+        "{told:.0%}, and not for which c."
+    )
+    of_table = ", ".join(f"{1 - TABLE_2[c, LEAST_SIZES[c]][0] / TABLE_2[c, 0][0]:.0%}" for c in CLUSTERS)
+    return Comparison(cells, [words.format(said=said, table=of_table, told=SAVED)] if said else [])
+
+
+# --- What S2 gets wrong, with what can be derived ---------------------------------------------------------------------
+
+
+def errata() -> list[Erratum]:
+    """Return the errata."""
+    return [_overlap(), _added(), _best(), _rows(), Erratum.of("S2", "floor")]
+
+
+def _overlap() -> Erratum:
+    return Erratum.of("S2", "overlap", [
+            Datum("2bµ/(b+µ)", "h", FOUND["h"], printed_overlap(B, MU), exact=True, tolerance=0.5, digits=2,
+                 erratum="overlap"),
+            Datum("2bµ/(1+µ)", "h", FOUND["h"], OVERLAP, exact=True, tolerance=0.5, digits=2),
+        ], printed=printed_overlap(B, MU))  # fmt: skip
+
+
+def _added() -> Erratum:
+    # everybody alone
+    cells = [
+        Datum("c = 400", name, 0, of_rows(400, 400, B, OVERLAP), exact=True, tolerance=0.5, digits=0, erratum=erratum)
+        for name, of_rows, erratum in ((_("by (1)"), printed_added, "added"), (_("as derived"), expected_added, ""))
+    ]
+    return Erratum.of("S2", "added", cells, rows=printed_added(400, 400, B, OVERLAP))
+
+
+def _best() -> Erratum:
+    cells = [
+        Datum(f"n = {n:,}", name, said, ours, exact=True, tolerance=0.5, digits=0, erratum=erratum)
+        for n, said, wrong in ((400, BEST_400, "best"), (4000, BEST_4000[0], ""))
+        for name, ours, erratum in (
+            (_("by (4)"), printed_best_clusters(n, B, OVERLAP), wrong),
+            (_("least of the curve"), best_clusters(n, B, OVERLAP).clusters, "" if wrong else "best"),
+        )
+    ]
+    return Erratum.of("S2", "best", cells)
+
+
+def _rows() -> Erratum:
+    c, _rate, said = BEST_4000
+    derived, had = expected_added(4000, c, B, OVERLAP), 4000 * B
+    # h = 2bµ lacks the denominator of µ = h/(2b - h)
+    whole = printed_added(4000, c, B, 2 * B * MU)
+    cells = [
+        Datum(_("by (1)"), _("rows added"), said, printed_added(4000, c, B, OVERLAP), exact=True, tolerance=0.5,
+              digits=0, erratum="rows"),
+        Datum(_("as derived"), _("rows added"), said, derived, exact=True, tolerance=0.5, digits=0, erratum="rows"),
+        # c is printed as a whole number: half a cluster more or less is this many rows
+        Datum(_("by (1) with h = 2bµ, less nb"), _("rows added"), said, whole - had, exact=True,
+              tolerance=whole / c / 2, digits=0),
+    ]  # fmt: skip
+    return Erratum.of("S2", "rows", cells, added=derived, less=whole - had, c=c * whole / (said + had))
+
+
+# --- the document -----------------------------------------------------------------------------------------------------
+
+DOCUMENT = Document(
+    key="S2",
+    title=N_("Re-identification by Jaccard similarity, and pseudo records against it"),
+    citation="On PWS Cup 2016: re-identification by sets of items, and clusters of a least size (in Japanese).",
+    parts=(
+        Section("check", "data", N_("What the data are like"), data_units, data),
+        Section("check", "formulas", N_("What follows from b, µ and n"), no_units, formulas),
+        Section("figure", "1", N_("Pseudo records for three customers"), example_units, example),
+        Section("figure", "2", N_("The best number of clusters"), no_units, figure_2),
+        Section("table", "1", N_("Customers found by their items"), units_1, table_1),
+        Section("table", "2", N_("Rows added, similarity and customers found"), units_2, table_2),
+    ),
+    errata=errata,
+)
