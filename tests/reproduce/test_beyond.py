@@ -33,7 +33,8 @@ def test_the_sharp_bound_beside_the_papers() -> None:
 
 def test_what_the_best_attacker_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(document, "SIZES", (2, 3, 7))
-    found = Findings(QUICK, {unit: unit.work(*unit.arguments) for unit in document.class_units(QUICK)})
+    plans = [document._plan(size, bound) for size in (2, 3, 7) for bound in ("paper", "sharp")]
+    found = Findings(QUICK, {unit: unit.work(*unit.arguments) for unit in plans})
     compared = document.classes(found)
     cells = by_place(compared)
     assert cells["k = 2", "S0's bound: best attack"] == "18 right of 24"
@@ -145,8 +146,7 @@ def test_the_work_on_small_data(monkeypatch: pytest.MonkeyPatch) -> None:
     def given(name: str) -> History:
         return data[name]
 
-    monkeypatch.setattr(work, "_history", given)
-    work._customers.cache_clear()
+    monkeypatch.setattr(work, "customers_of", given)
     work._shop.cache_clear()
     try:
         best, counted = work.grouped(2, "quick"), work.by_count(2, True)
@@ -162,7 +162,6 @@ def test_the_work_on_small_data(monkeypatch: pytest.MonkeyPatch) -> None:
         assert kept["emm"] == sorted(kept["emm"])
         assert kept["emm"][-1] > 0.9  # names alone hide nobody
     finally:
-        work._customers.cache_clear()
         work._shop.cache_clear()
 
 

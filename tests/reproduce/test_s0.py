@@ -32,7 +32,7 @@ def test_all_of_table_4() -> None:
 
 
 def test_what_the_text_works_out() -> None:
-    found = Findings(QUICK, {unit: unit.work(*unit.arguments) for unit in document.example_units(QUICK)})
+    found = Findings(QUICK, {unit: unit.work(*unit.arguments) for unit in document.SURVIVING})
     cells = by_place(document.examples(found))
     assert [cell for cell in cells.values() if cell.fails] == []
     assert cells["pairs, chance of one attacker", "S0's bound"].ours == pytest.approx(299 / 4096)
@@ -42,7 +42,7 @@ def test_what_the_text_works_out() -> None:
 
 
 def test_table_5_beside_what_is_to_be_expected() -> None:
-    results = {unit: {"chance": 0.5, "survival": 0.25} for unit in document.kind_units(QUICK)}
+    results = {unit: {"chance": 0.5, "survival": 0.25} for unit in document.OF_KINDS}
     cells = by_place(document.kinds(Findings(QUICK, results)))
     assert (cells["pairs", "survived"].paper, cells["pairs", "survived"].ours) == (3, 1.5)
     assert cells["based on triples", "survived"].ours is None

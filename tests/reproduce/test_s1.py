@@ -22,7 +22,7 @@ def run(units: list[Unit]) -> Findings:
 
 
 def test_the_examples_of_the_pages_row_by_row() -> None:
-    compared = document.made_alike(run(list(document.example_units(QUICK))))
+    compared = document.made_alike(run([document.EXAMPLES]))
     assert len(compared.cells) == 21
     assert all(cell.exact and cell.ok for cell in compared.cells)
     said = [cell.ours for cell in compared.cells]
@@ -31,7 +31,7 @@ def test_the_examples_of_the_pages_row_by_row() -> None:
 
 
 def test_the_error_of_three_rows() -> None:
-    cells = {(c.row, c.column): c for c in document.rows_error(run(list(document.error_units(QUICK)))).cells}
+    cells = {(c.row, c.column): c for c in document.rows_error(run(list(document.ERRORS))).cells}
     meant, printed = "prices 2.09", "prices 2.00, as printed"
     assert cells["prices, sum", meant].ours == pytest.approx(0.03 / 0.193275, abs=1e-5)
     assert cells["prices, sum", printed].ours == pytest.approx(0.21 / 0.193275, abs=1e-4)

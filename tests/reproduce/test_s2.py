@@ -9,17 +9,17 @@ from noren.data.frames import History
 from noren.data.schema import Schema
 from noren.methods.pseudonymize import Pseudonymize
 from noren.reproduce.frame import Extent, Findings, Unit
+from noren.reproduce.inputs import without_times
 from noren.reproduce.run import reproduce
 from noren.reproduce.s2 import document, work
 from noren.reproduce.s2.document import CLUSTERS, DOCUMENT, TABLE_2
-from noren.reproduce.untimed import without_times
 
 QUICK = Extent(quick=True)
 NOTHING = Findings(QUICK, {})
 
 
 def test_figure_1_gives_three_customers_five_items_each() -> None:
-    found = Findings(QUICK, {unit: unit.work() for unit in document.example_units(QUICK)})
+    found = Findings(QUICK, {document.EXAMPLE: work.example()})
     cells = document.example(found).cells
     assert [cell.ours for cell in cells] == ["g1, g2, g3, g4, g5"] * 3 + [8]
     assert all(cell.ok for cell in cells)
@@ -167,7 +167,7 @@ def test_what_the_data_are_like(shared: Path) -> None:
     assert (ours["n"], ours["m"]) == (400, 38_087)
     assert ours["b"] == pytest.approx(65.725)
     assert ours["h"] == pytest.approx(4.4145, abs=1e-4)
-    cells = document.data(Findings(QUICK, dict.fromkeys(document.data_units(QUICK), ours))).cells
+    cells = document.data(Findings(QUICK, {document.FACTS: ours})).cells
     assert all(cell.ok for cell in cells)
 
 

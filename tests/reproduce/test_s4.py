@@ -87,8 +87,8 @@ def all_alike(units: list[Unit], asked: Extent) -> Findings:
 
 
 def test_table_8_beside_the_paper() -> None:
-    found = all_alike(synthetic.units_8(Extent()), Extent())
-    compared = synthetic.table_8(found)
+    found = all_alike(synthetic.units(1_000)(Extent()), Extent())
+    compared = synthetic.table(1_000)(found)
     assert len(compared.cells) == 225
     cells = {(cell.row, cell.column): cell for cell in compared.cells}
     auto = cells["E-5, k = 2", "auto"]
@@ -147,7 +147,7 @@ def test_the_number_of_processes_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_adult_has_the_domains_of_table_3(shared: Path) -> None:
-    found = Findings(Extent(), {unit: unit.work(*unit.arguments) for unit in adult.domain_units(Extent())})
+    found = Findings(Extent(), {adult.DOMAIN_SIZES: work.adult_domains()})
     assert all(cell.ok for cell in adult.domains(found).cells)
 
 
@@ -163,7 +163,7 @@ def test_a_known_run_on_adult(shared: Path) -> None:
 def test_figures_on_adult(shared: Path, tmp_path: Path) -> None:
     shown = adult.Shown("t1", ("race", "sex"))
     after = work.adult("t1", 2, 1, "em")
-    results = dict.fromkeys(shown.units(), after) | {shown.before: work.adult_tables("t1", 2, 1)}
+    results = dict.fromkeys(shown.units(Extent()), after) | {shown.before: work.adult_tables("t1", 2, 1)}
     compared = shown.compare(Findings(Extent(), results))
     em = next(cell for cell in compared.cells if cell.column == "em")
     assert em.ours == pytest.approx(98, abs=2)

@@ -21,7 +21,7 @@ __all__ = [
     "Findings",
     "Section",
     "Unit",
-    "no_units",
+    "always",
 ]
 
 Value = float | str | None
@@ -114,6 +114,15 @@ class Datum:
         spread = statistics.stdev(values) if len(values) > 1 else None
         return cls(row, column, ours=statistics.fmean(values), spread=spread, seeds=len(values), **said)
 
+    @classmethod
+    def exactly(cls, row: str, column: str = "", *values: Value, tolerance: float = 0, **said: Any) -> Datum:
+        """Return the cell of a number that has one right answer: the paper's and ours, as far apart as rounding goes.
+
+        >>> Datum.exactly("7!", "", 5040, 5040).ok, Datum.exactly("ρ", "", 0.3, 0.302, tolerance=0.001).fails
+        (True, True)
+        """
+        return cls(row, column, *values, exact=True, tolerance=tolerance, **said)
+
     @property
     def difference(self) -> float | None:
         """Ours less the paper's, where both are numbers."""
@@ -177,9 +186,9 @@ class Comparison:
     charts: Sequence[Chart] = ()
 
 
-def no_units(_asked: Extent) -> Sequence[Unit]:
-    """Return nothing: for a part whose numbers take no time and need no data."""
-    return ()
+def always(*units: Unit) -> Callable[[Extent], Sequence[Unit]]:
+    """Return the ``units`` of a part that needs the same work whatever is asked; none where its numbers need none."""
+    return lambda _asked: units
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from noren.kernels.judging.shares import mean_high, mean_low
 from noren.kernels.judging.threshold import thresholds
 from noren.reproduce.beyond import work
 from noren.reproduce.charts import ChartLine, Look, lines
-from noren.reproduce.frame import Chart, Comparison, Datum, Document, Extent, Findings, Section, Unit, no_units
+from noren.reproduce.frame import Chart, Comparison, Datum, Document, Extent, Findings, Section, Unit, always
 from noren.reproduce.s0.document import BEST
 from noren.reproduce.s0.printed import KINDS, TABLE_3
 from noren.reproduce.s4 import adult
@@ -70,9 +70,7 @@ def _plan(size: int, bound: str) -> Unit:
     return Unit(work.plan, (size, bound))
 
 
-def class_units(_asked: Extent) -> list[Unit]:
-    """Return the work for classes of one size."""
-    return [_plan(size, bound) for size in SIZES for bound in ("paper", "sharp")]
+OF_CLASSES = [_plan(size, bound) for size in SIZES for bound in ("paper", "sharp")]
 
 
 def classes(found: Findings) -> Comparison:
@@ -195,11 +193,6 @@ def _map(points: list[dict[str, Any]]) -> str:
 
 
 # --- What ``auto`` gains on S4's own tables; the work is S4's ---------------------------------------------------------
-
-
-def gains_units(asked: Extent) -> Sequence[Unit]:
-    """Return the work of S4's Table 5."""
-    return adult.units(asked)
 
 
 def gains(found: Findings) -> Comparison:
@@ -465,10 +458,10 @@ DOCUMENT = Document(
     title=N_("Past the documents: the sharp bound, the best groups, reconstruction, the ledger"),
     citation="What S0, S1, S3 and S4 leave open.",
     parts=(
-        Section("check", "bound", N_("How many right answers prove a release unsafe"), no_units, bound),
-        Section("check", "classes", N_("What the best attacker does to classes of k"), class_units, classes),
+        Section("check", "bound", N_("How many right answers prove a release unsafe"), always(), bound),
+        Section("check", "classes", N_("What the best attacker does to classes of k"), always(*OF_CLASSES), classes),
         Section("check", "frontier", N_("The best groups of k beside the 13 teams"), frontier_units, frontier),
-        Section("check", "reconstruction", N_("What auto gains on S4's tables"), gains_units, gains),
+        Section("check", "reconstruction", N_("What auto gains on S4's tables"), adult.units, gains),
         Section("check", "ledger", N_("What a year of monthly releases adds up to"), year_units, year),
         Section("check", "inference", N_("What releases reveal about who is in the data"), inference_units, inferences),
         Section("check", "monthly", N_("Which way to publish every month"), monthly_units, monthly),

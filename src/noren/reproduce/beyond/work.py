@@ -11,9 +11,8 @@ from typing import Any, Final, Literal
 import polars as pl
 
 from noren.api import protect
-from noren.data.catalog import open_dataset
 from noren.data.fits import history_classes
-from noren.data.frames import History, Records, Table
+from noren.data.frames import History, Table
 from noren.data.periods import in_order, periods_of
 from noren.data.release import Release
 from noren.data.schema import Role
@@ -29,6 +28,7 @@ from noren.measures.utility.cell_error import CellError
 from noren.methods.generalize import Generalize
 from noren.methods.generalize_by_count import GeneralizeByCount
 from noren.protocols import Evidence
+from noren.reproduce.inputs import customers_of, dataset, the_history
 from noren.reproduce.s3.work import SIMPLE
 
 __all__ = [
@@ -76,18 +76,18 @@ def plan(size: int, bound: Bound) -> dict[str, Any]:
 
 def by_count(k: int, suppress_cells: bool) -> dict[str, Any]:
     """Return U and deleted rows of neighbours by row count, as S1 groups them."""
-    return _judged(GeneralizeByCount(k=k, suppress_cells=suppress_cells).protect(_customers(), seed=SEED))
+    return _judged(GeneralizeByCount(k=k, suppress_cells=suppress_cells).protect(customers_of(HISTORIES), seed=SEED))
 
 
 def grouped(k: int, effort: Literal["quick", "normal", "thorough"]) -> dict[str, Any]:
     """Return U and deleted rows of the best groups that are found, and how low U could be at all."""
-    release = Generalize(k=k, effort=effort, lower_bound="exact").protect(_customers(), seed=SEED)
+    release = Generalize(k=k, effort=effort, lower_bound="exact").protect(customers_of(HISTORIES), seed=SEED)
     notes = release.statement.notes
     return _judged(release) | {"lower_bound": notes["lower_bound"], "optimal": notes["proved_optimal"]}
 
 
 def _judged(release: Release) -> dict[str, Any]:
-    u = CellError().measure(Evidence(_customers(), release)).value
+    u = CellError().measure(Evidence(customers_of(HISTORIES), release)).value
     return {"U": u, "deleted": release.deleted_rows}
 
 
@@ -148,9 +148,8 @@ def _by_months(k: int, effort: Any, seed: int) -> Release:
 
 def _cut(k: int, effort: Any, seed: int) -> Release:
     history, whole = _shop(), _at_once(k, effort, seed)
-    if not isinstance(whole.public, History):
-        raise TypeError(whole.public)
-    group_of = whole.secret.pseudonyms.join(history_classes(whole.public), on="pseudonym").select("customer", "class")
+    classes = history_classes(the_history(whole.public))
+    group_of = whole.secret.pseudonyms.join(classes, on="pseudonym").select("customer", "class")
     sizes = group_of.group_by("class").agg(size=pl.len())
     who = pl.DataFrame({"customer": history[Role.CUSTOMER].cast(pl.String)})
     group = who.join(group_of.cast({"customer": pl.String}), on="customer", how="left", maintain_order="left")["class"]
@@ -181,23 +180,11 @@ def _pieced(pieces: list[tuple[pl.Series, Release]]) -> Release:
 
 
 @cache
-def _customers() -> History:
-    return _history(HISTORIES)
-
-
-@cache
 def _shop() -> History:
     """Return the purchases with one time of day for all of them: no method changes it, and it gives baskets away."""
-    history = _history(MONTHS)
+    history = customers_of(MONTHS)
     times = [pl.col(column.name).min() for column in history.schema.with_role(Role.TIME)]
     return replace(history, frame=history.frame.with_columns(times))
-
-
-def _history(name: str) -> History:
-    data = open_dataset(name).data
-    if not isinstance(data, History):
-        raise TypeError(name)
-    return data
 
 
 # --- What releases tell of who is in the data, as units of work: one method, one seed, people held out ----------------
@@ -216,9 +203,7 @@ def held_out_histories(k: int, seed: int) -> dict[str, float]:
     release, pool = _released(
         HISTORIES, seed, **({"method": "pseudonymize"} if k == 1 else {"method": _BY_COUNT, "k": k})
     )
-    if not isinstance(release.public, History):
-        raise TypeError(HISTORIES)
-    guesses = unseen_item(pool, release.public, seed)
+    guesses = unseen_item(pool, the_history(release.public), seed)
     secret = told_attribute("", "item", guesses.right, guesses.asked, pool.member, pool.rare)
     return _numbers(_membership(release, pool)) | _numbers(secret)
 
@@ -235,7 +220,7 @@ def held_out_people(rho: float, seed: int) -> dict[str, float]:
 
 
 def _released(data: str, seed: int, **asked: Any) -> tuple[Release, Pool]:
-    members, controls = split(_data(data), HOLD_OUT, seed)
+    members, controls = split(dataset(data), HOLD_OUT, seed)
     return protect(members, seed=seed, audit=False, **asked), pool_of(members, controls, _TARGETS, seed)
 
 
@@ -245,8 +230,3 @@ def _membership(release: Release, pool: Pool) -> Inferred:
 
 def _numbers(one: Inferred) -> dict[str, float]:
     return {name: said.value for name, said in one.numbers.items()}
-
-
-@cache
-def _data(name: str) -> Records:
-    return open_dataset(name).data

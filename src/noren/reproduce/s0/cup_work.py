@@ -17,7 +17,6 @@ from noren.attacks import attacks
 from noren.attacks.consistency import Consistency
 from noren.contest.rulebook import Rulebook, preset
 from noren.data.arrays import exact_values, numbers
-from noren.data.catalog import open_dataset
 from noren.data.fits import class_sizes, history_classes
 from noren.data.frames import History
 from noren.data.release import Release
@@ -29,6 +28,7 @@ from noren.kernels.judging.threshold import Bound
 from noren.measures.utility.cell_error import cell_errors
 from noren.methods import methods
 from noren.protocols import Evidence, Guess
+from noren.reproduce.inputs import customers_of, the_history
 from noren.work.store import kept
 
 __all__ = ["ATTACKERS", "BOUNDS", "CUPS", "DATA", "ENTRIES", "entered", "made", "played", "registered", "rules"]
@@ -80,13 +80,13 @@ ENTRIES: dict[str, CupEntry] = {
 def release_of(entry: CupEntry) -> Release:
     """Return the release that a team hands in."""
     release = Release.load(kept(make_release, entry.recipe, data=(DATA,)))
-    return left_alone(customers(), release, entry.alone) if entry.alone else release
+    return left_alone(customers_of(DATA), release, entry.alone) if entry.alone else release
 
 
 def make_release(folder: Path, recipe: str) -> None:
     """Write the release of a recipe into a folder there is."""
     method, parameters = RECIPES[recipe]
-    methods.create(method, **parameters).protect(customers(), seed=SEED).write_into(folder)
+    methods.create(method, **parameters).protect(customers_of(DATA), seed=SEED).write_into(folder)
 
 
 def left_alone(original: History, release: Release, count: int) -> Release:
@@ -94,11 +94,9 @@ def left_alone(original: History, release: Release, count: int) -> Release:
 
     Whole classes are given up, those first that lose most, so nobody else is left without company.
     """
-    if not isinstance(release.public, History):
-        raise TypeError(release.public)
     column = original.schema.role(Role.CUSTOMER).name
     lost = pl.DataFrame({"customer": original[Role.CUSTOMER].cast(pl.String), "loss": _losses(original, release)})
-    known = release.secret.pseudonyms.cast(pl.String).join(history_classes(release.public), on="pseudonym")
+    known = release.secret.pseudonyms.cast(pl.String).join(history_classes(the_history(release.public)), on="pseudonym")
     classes = (
         lost.group_by("customer")
         .agg(pl.col("loss").sum())
@@ -131,15 +129,6 @@ def _losses(original: History, release: Release) -> np.ndarray[tuple[int], np.dt
         sd = 0.0 if column.scale == Scale.NOMINAL else population_sd(numbers(values))
         cost[origin.to_numpy()] += cell_errors(values.gather(origin), release.public.frame[column.name], column, sd)
     return cost
-
-
-@cache
-def customers() -> History:
-    """Return the data of the final."""
-    data = open_dataset(DATA).data
-    if not isinstance(data, History):
-        raise TypeError(DATA)
-    return data
 
 
 # --- The best attacker of a release made of classes: he knows who is in a class, and draws lots inside it -------------
@@ -237,11 +226,11 @@ def made(recipe: str) -> dict[str, Any]:
 def entered(team: str, _made: Any) -> dict[str, Any]:
     """Return what the rulebook measures of a release, the sizes of its classes, and the best plan against it."""
     release = _release(team)
-    evidence = Evidence(customers(), release)
+    evidence = Evidence(customers_of(DATA), release)
     values = {
         key: round(measure.measure(evidence).value, 10) for key, (measure, _part) in rules("paper").of_release().items()
     }
-    sizes = class_sizes(_public(release))
+    sizes = class_sizes(the_history(release.public))
     return {
         "values": values,
         "deleted": release.deleted_rows,
@@ -253,8 +242,8 @@ def entered(team: str, _made: Any) -> dict[str, Any]:
 def registered(team: str, attack: str, seed: int, _made: Any) -> dict[str, Any]:
     """Return what one of our attacks finds, all its names handed in, and whether either rulebook calls it effective."""
     release = _release(team)
-    guess = attacks.create(attack).attack(customers(), _public(release), seed=seed)
-    evidence = Evidence(customers(), release, {attack: guess})
+    guess = attacks.create(attack).attack(customers_of(DATA), the_history(release.public), seed=seed)
+    evidence = Evidence(customers_of(DATA), release, {attack: guess})
     scores = {bound: _effective(bound).measure(evidence) for bound in BOUNDS}
     parts = scores["paper"].parts
     return {
@@ -273,7 +262,7 @@ def played(team: str, bound: Bound, seed: int, entry: Any) -> list[int]:
     counts = []
     for _cup in range(CUPS):
         guesses = {str(i): Guess("lots", draw_lots(found, plan, draws)) for i in range(ATTACKERS)}
-        score = _effective(bound).measure(Evidence(customers(), release, guesses))
+        score = _effective(bound).measure(Evidence(customers_of(DATA), release, guesses))
         counts.append(len(score.notes["effective"]))
     return counts
 
@@ -284,12 +273,6 @@ def _effective(bound: Bound) -> Any:
     return measure
 
 
-def _public(release: Release) -> History:
-    if not isinstance(release.public, History):
-        raise TypeError(release.public)
-    return release.public
-
-
 @cache
 def _release(team: str) -> Release:
     return release_of(ENTRIES[team])
@@ -297,4 +280,4 @@ def _release(team: str) -> Release:
 
 @cache
 def _found(team: str) -> FoundClasses:
-    return found_classes(customers(), _public(_release(team)))
+    return found_classes(customers_of(DATA), the_history(_release(team).public))

@@ -14,7 +14,7 @@ from noren.i18n import N_, _
 from noren.kernels.judging.correlation import pearson, rejection_limit
 from noren.kernels.judging.survival import satisfies_h0
 from noren.kernels.judging.threshold import threshold, thresholds, union_probability
-from noren.reproduce.frame import Comparison, Datum, Document, Erratum, Extent, Findings, Section, Unit, no_units
+from noren.reproduce.frame import Comparison, Datum, Document, Erratum, Extent, Findings, Section, Unit, always
 from noren.reproduce.s0 import cup, work
 from noren.reproduce.s0.printed import BEYOND, COLUMNS, CORRELATIONS, KINDS, LIMIT, TABLE_3, TABLE_4, TABLES
 
@@ -32,11 +32,6 @@ def _surviving(alone: int, size: int, bound: str) -> Unit:
 
 
 # --- Table 3 ---------------------------------------------------------------------------------------------------------
-
-
-def result_units(_asked: Extent) -> Sequence[Unit]:
-    """Return the work for Table 3: the best groups of two that there are."""
-    return [BEST]
 
 
 def results(found: Findings) -> Comparison:
@@ -78,10 +73,9 @@ def table_4(_found: Findings) -> Comparison:
         ours = threshold(n)
         row = f"n' = {n}"
         cells += [
-            Datum(row, "r(n')", "*" if said is None else said, "*" if ours > n else ours, exact=True, tolerance=0,
-                 digits=0),
+            Datum.exactly(row, "r(n')", "*" if said is None else said, "*" if ours > n else ours, digits=0),
             Datum(row, _("sharp bound"), ours="*" if sharp[n] > n else sharp[n], digits=0),
-        ]  # fmt: skip
+        ]
     return Comparison(
         cells,
         [
@@ -94,9 +88,7 @@ def table_4(_found: Findings) -> Comparison:
 # --- what the text works out -----------------------------------------------------------------------------------------
 
 
-def example_units(_asked: Extent) -> Sequence[Unit]:
-    """Return the work for the examples."""
-    return [_surviving(0, k, bound) for k in (2, 3, 4, 6, 7) for bound in ("paper", "sharp")]
+SURVIVING = [_surviving(0, k, bound) for k in (2, 3, 4, 6, 7) for bound in ("paper", "sharp")]
 
 
 def examples(found: Findings) -> Comparison:
@@ -105,13 +97,13 @@ def examples(found: Findings) -> Comparison:
     yes, no = _("yes"), _("no")
     paper, sharp = _("S0's bound"), _("sharp bound")
     cells = [
-        Datum("7! ", paper, 5040, factorial(7), exact=True, tolerance=0, digits=0),
-        Datum("3^7", paper, 2187, 1 / float(union_probability(7, 7)), exact=True, tolerance=1e-6, digits=0),
-        Datum("6!", paper, 720, factorial(6), exact=True, tolerance=0, digits=0),
+        Datum.exactly("7! ", paper, 5040, factorial(7), digits=0),
+        Datum.exactly("3^7", paper, 2187, 1 / float(union_probability(7, 7)), tolerance=1e-6, digits=0),
+        Datum.exactly("6!", paper, 720, factorial(6), digits=0),
         Datum(_("7-anonymous satisfies H0"), paper, yes, yes if satisfies_h0([7]) else no, exact=True),
         Datum(_("6-anonymous satisfies H0"), paper, no, yes if satisfies_h0([6]) else no, exact=True),
-        Datum(_("pairs, chance of one attacker"), paper, 0.073, pairs["chance"], exact=True, tolerance=0.0005),
-        Datum(_("k = 2: survives 13 attackers"), paper, 0.37, pairs["survival"], exact=True, tolerance=0.005),
+        Datum.exactly(_("pairs, chance of one attacker"), paper, 0.073, pairs["chance"], tolerance=0.0005),
+        Datum.exactly(_("k = 2: survives 13 attackers"), paper, 0.37, pairs["survival"], tolerance=0.005),
     ]
     for k in (2, 3, 4, 6, 7):
         row = _("k = {k}: survives 13 attackers").format(k=k)
@@ -135,10 +127,7 @@ def examples(found: Findings) -> Comparison:
 
 _CLASSES = {"unique": UNIQUE, "two alone": TWO_ALONE, "pairs": PAIRS, "triples": TRIPLES}
 
-
-def kind_units(_asked: Extent) -> Sequence[Unit]:
-    """Return the work for Table 5."""
-    return [_surviving(*classes, bound) for classes in _CLASSES.values() for bound in ("paper", "sharp")]
+OF_KINDS = [_surviving(*classes, bound) for classes in _CLASSES.values() for bound in ("paper", "sharp")]
 
 
 def kinds(found: Findings) -> Comparison:
@@ -269,9 +258,19 @@ def _of_team(
     if team == "01":
         # four standard errors of the difference between a mean of five and one of a hundred
         near = 4 * drawn["spread"][part] * math.sqrt(1 / drawn["draws"] + 1 / 100) + 0.0005
-        return Datum(row, column, said, drawn["errors"][part], drawn["spread"][part], drawn["draws"], tolerance=near,
-                    erratum=UNEXPLAINED.get(part, ""), unexplained=part in UNEXPLAINED,
-                    note=_("published draws"), digits=_digits(part))  # fmt: skip
+        return Datum(
+            row,
+            column,
+            said,
+            drawn["errors"][part],
+            drawn["spread"][part],
+            drawn["draws"],
+            tolerance=near,
+            erratum=UNEXPLAINED.get(part, ""),
+            unexplained=part in UNEXPLAINED,
+            note=_("published draws"),
+            digits=_digits(part),
+        )
     if team == "14" and best is not None:
         return replace(_of_release(row, column, best, part), paper=said, note=_("ours: the best groups of two"))
     return Datum(row, column, said, digits=_digits(part))
@@ -304,10 +303,11 @@ def _of_ours(part: str, ours: dict[str, dict[str, Any]]) -> float | None:
 def _correlated(part: str, number: int, ours: dict[str, dict[str, Any]], column: str) -> list[Datum]:
     said = CORRELATIONS[part]
     return [
-        Datum(_("correlation with U, printed lines"), column, said, _of_lines(part, number), exact=True,
-             tolerance=FROM_DIGITS),
+        Datum.exactly(
+            _("correlation with U, printed lines"), column, said, _of_lines(part, number), tolerance=FROM_DIGITS
+        ),
         Datum(_("correlation with U, our releases"), column, said, _of_ours(part, ours)),
-    ]  # fmt: skip
+    ]
 
 
 def correlations(found: Findings) -> Comparison:
@@ -316,7 +316,7 @@ def correlations(found: Findings) -> Comparison:
     limit = rejection_limit(len(ours)) if len(ours) > 2 else None
     yes, no = _("yes"), _("no")
     cells = [
-        Datum(_("limit, 13 releases"), _("correlation"), LIMIT, rejection_limit(13), exact=True, tolerance=0.001),
+        Datum.exactly(_("limit, 13 releases"), _("correlation"), LIMIT, rejection_limit(13), tolerance=0.001),
         Datum(_("limit, {count} releases").format(count=len(ours)), _("correlation, ours"), ours=limit),
     ]
     agree, shaky = [], []
@@ -334,7 +334,7 @@ def correlations(found: Findings) -> Comparison:
             agree += [] if mine is None else [mine == told]
             row = words[part]
             cells += [
-                Datum(row, _("correlation"), said, lines, exact=True, tolerance=FROM_DIGITS),
+                Datum.exactly(row, _("correlation"), said, lines, tolerance=FROM_DIGITS),
                 Datum(row, _("beyond chance"), told, yes if abs(lines) > LIMIT else no, exact=True),
                 Datum(row, _("correlation, ours"), ours=r),
                 Datum(row, _("beyond chance, ours"), ours=mine),
@@ -371,12 +371,11 @@ def _itemsets() -> Erratum:
 
 def _dates() -> Erratum:
     sums = [
-        Datum(
+        Datum.exactly(
             _("team {team}, sum of dates").format(team=team),
             "",
             TABLES[8][team][0],
             (TABLES[7][team][0] or 0) * MEAN_DAY - (ROWS - (TABLES[7][team][0] or 0)) * (TABLES[8][team][1] or 0),
-            exact=True,
             tolerance=60.0,
             digits=0,
         )
@@ -392,10 +391,10 @@ DOCUMENT = Document(
     title=N_("Report of PWS Cup 2018: safety and usefulness of generalised purchase histories"),
     citation="Hamada et al. Report of PWS Cup 2018, the contest of anonymisation and re-identification (in Japanese).",
     parts=(
-        Section("check", "examples", N_("What the text works out"), example_units, examples),
-        Section("table", "3", N_("U of the 13 releases, and who was re-identified"), result_units, results),
-        Section("table", "4", N_("Right answers that prove a release unsafe"), no_units, table_4),
-        Section("table", "5", N_("Kinds of releases, and how many survived"), kind_units, kinds),
+        Section("check", "examples", N_("What the text works out"), always(*SURVIVING), examples),
+        Section("table", "3", N_("U of the 13 releases, and who was re-identified"), always(BEST), results),
+        Section("table", "4", N_("Right answers that prove a release unsafe"), always(), table_4),
+        Section("table", "5", N_("Kinds of releases, and how many survived"), always(*OF_KINDS), kinds),
         Section("table", "6", N_("Errors of use cases"), units, table(6)),
         Section("table", "7", N_("Errors of rows and top items"), units, table(7)),
         Section("table", "8", N_("Errors of dates, in days"), units, table(8)),

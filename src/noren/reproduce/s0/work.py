@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from noren.data.catalog import find, open_dataset
+from noren.data.catalog import find
 from noren.data.draws import Draws
 from noren.data.frames import History
 from noren.kernels.judging.survival import best_plan
@@ -23,6 +23,7 @@ from noren.measures.utility.rfm import Rfm
 from noren.measures.utility.statistics import Statistics
 from noren.methods import methods
 from noren.protocols import Evidence
+from noren.reproduce.inputs import customers_of, the_history
 
 __all__ = ["DATA", "RELEASES", "surviving", "team_01", "useful"]
 
@@ -48,12 +49,10 @@ RELEASES: dict[str, Made] = {
 
 def useful(name: str, draws: int) -> dict[str, Any]:
     """Return U of a release, its deleted rows, and the mean of every error over so many data sets drawn from it."""
-    original = _customers()
+    original = customers_of(DATA)
     method, parameters = RELEASES[name]
     release = methods.create(method, **parameters).protect(original, seed=SEED)
-    if not isinstance(release.public, History):
-        raise TypeError(name)
-    drawn = Draws(original, release.public, seed=SEED).first(draws)
+    drawn = Draws(original, the_history(release.public), seed=SEED).first(draws)
     notes = release.statement.notes
     return {
         "U": CellError().measure(Evidence(original, release)).value,
@@ -65,7 +64,7 @@ def useful(name: str, draws: int) -> dict[str, Any]:
 
 def team_01() -> dict[str, Any]:
     """Return the same of the five published draws of team 01, suppressed cells filled by S0's rule."""
-    original = _customers()
+    original = customers_of(DATA)
     published = pl.read_parquet(find(DATA).path("team01-draws"))
 
     def filled() -> Iterable[History]:
@@ -99,7 +98,7 @@ def _errors(drawn: Iterable[History]) -> dict[str, Any]:
 @cache
 def _comparing() -> tuple[Purchases, Compare]:
     """Return the original's purchases, and what gives all errors of a data set against them, under S0's names."""
-    known = purchases(_customers())
+    known = purchases(customers_of(DATA))
     itemsets, similar = FrequentItemsets(), ItemSimilarity()
     frequent, alike, ranks, plain = (m.against(known) for m in (itemsets, similar, Rfm(), Statistics()))
 
@@ -112,11 +111,3 @@ def _comparing() -> tuple[Purchases, Compare]:
         }
 
     return known, compare
-
-
-@cache
-def _customers() -> History:
-    data = open_dataset(DATA).data
-    if not isinstance(data, History):
-        raise TypeError(DATA)
-    return data

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from noren.i18n import N_, _
-from noren.reproduce.frame import Chart, Comparison, Datum, Document, Erratum, Extent, Findings, Section, Unit
+from noren.reproduce.frame import Chart, Comparison, Datum, Document, Erratum, Extent, Findings, Section, Unit, always
 from noren.reproduce.s1 import work
 from noren.tables import table_of
 
@@ -55,15 +54,11 @@ WHOSE = {"introduction": ["N 1", "I 1", "H 1"]}
 WHOSE["example"] = WHOSE["categories"] = ["A 1", "A 2", "A 3", "A 4", "B 1", "B 2", "B 3", "C 1", "C 2"]
 
 EXAMPLES = Unit(work.examples, (";".join(f"{item}={category}" for item, category in CATEGORIES.items()),))
+ERRORS = tuple(Unit(work.errors, (price,)) for price in PRICES)
 LISTED = Unit(work.categories, data=(work.DATA, work.NAMES))
 
 
 # --- three histories made alike --------------------------------------------------------------------------------------
-
-
-def example_units(_asked: Extent) -> Sequence[Unit]:
-    """Return the work for the small examples."""
-    return [EXAMPLES]
 
 
 def made_alike(found: Findings) -> Comparison:
@@ -85,19 +80,9 @@ def made_alike(found: Findings) -> Comparison:
 # --- the error of three rows -----------------------------------------------------------------------------------------
 
 
-def unit_of_errors(price: float) -> Unit:
-    """Return the work for the three rows, sold for so much."""
-    return Unit(work.errors, (price,))
-
-
-def error_units(_asked: Extent) -> Sequence[Unit]:
-    """Return the work for the three rows."""
-    return [unit_of_errors(price) for price in PRICES]
-
-
 def rows_error(found: Findings) -> Comparison:
     """Compare the error of three rows, with the prices as printed and with those the sum was made with."""
-    printed, meant = (found[unit_of_errors(price)] for price in PRICES)
+    printed, meant = (found[unit] for unit in ERRORS)
     titles = {
         "item": _("items, sum"),
         "date": _("dates, sum"),
@@ -111,38 +96,23 @@ def rows_error(found: Findings) -> Comparison:
     for part, said in SUMS.items():
         tolerance = 0.005 if part in ("date", "all", "U") else HALF_UP
         for column, ours in ((_("prices 2.09"), meant), (_("prices 2.00, as printed"), printed)):
-            cells.append(
-                Datum(
-                    titles[part],
-                    column,
-                    said,
-                    ours[part],
-                    exact=True,
-                    tolerance=tolerance,
-                    erratum="price" if ours is printed and part in ("all", "U") else explained.get(part, ""),
-                )
-            )
+            erratum = "price" if ours is printed and part in ("all", "U") else explained.get(part, "")
+            cells.append(Datum.exactly(titles[part], column, said, ours[part], tolerance=tolerance, erratum=erratum))
     spreads = {"date": (2 / 3) ** 0.5, "price": 0.41 * 2**0.5 / 3, "quantity": 26 * 2**0.5 / 3}
     cells += [
-        Datum(
+        Datum.exactly(
             _("standard deviation, {column}").format(column=column),
             paper=said,
             ours=spreads[column],
-            exact=True,
             tolerance=0.005 if column == "quantity" else HALF_UP,
         )
         for column, said in SPREADS.items()
     ]
-    cells.append(Datum(_("a set of three items"), paper=round(2 / 3, 3), ours=1 - 1 / 3, exact=True, tolerance=HALF_UP))
+    cells.append(Datum.exactly(_("a set of three items"), paper=round(2 / 3, 3), ours=1 - 1 / 3, tolerance=HALF_UP))
     return Comparison(cells)
 
 
 # --- the list of categories ------------------------------------------------------------------------------------------
-
-
-def listed_units(_asked: Extent) -> Sequence[Unit]:
-    """Return the work for the list of categories."""
-    return [LISTED]
 
 
 def listed(found: Findings) -> Comparison:
@@ -152,20 +122,17 @@ def listed(found: Findings) -> Comparison:
     share = max(COUNTED.values()) / ITEMS
     return Comparison(
         [
-            Datum(
-                _("items"), "", ITEMS, ours["items"], exact=True, tolerance=0, digits=0, erratum="items",
-                unexplained=True,
-            ),
+            Datum.exactly(_("items"), "", ITEMS, ours["items"], digits=0, erratum="items", unexplained=True),
             Datum(_("share of the largest category"), paper=share, ours=ours["largest"] / ours["items"], tolerance=0.1),
-            Datum(_("least gain by categories"), "", GAINS[0], min(gains), exact=True, tolerance=0, aim="at-least"),
-            Datum(_("largest gain by categories"), "", GAINS[1], max(gains), exact=True, tolerance=0, aim="at-most"),
+            Datum.exactly(_("least gain by categories"), "", GAINS[0], min(gains), aim="at-least"),
+            Datum.exactly(_("largest gain by categories"), "", GAINS[1], max(gains), aim="at-most"),
         ],
         [
             _(
                 "S1 lists {listed} of its {kinds} categories, with {items:,} items: they cannot be used as they were."
             ).format(listed=len(COUNTED), kinds=KINDS, items=sum(COUNTED.values()))
         ],
-    )  # fmt: skip
+    )
 
 
 # --- S1's table: U, 1/k and their sum for k = 2 to 20; and how much lower U can be at the same k ----------------------
@@ -211,19 +178,18 @@ def table(found: Findings) -> Comparison:
         raw, sorted_ = _result(found, unit(k, "items")), _result(found, unit(k, "categories"))
         left = CUSTOMERS % k
         note = _("customers left over: {left}").format(left=left) if left else ""
-        cells.append(Datum(row, _("U of items"), items, raw, exact=True, tolerance=HALF_UP, note=note))
+        cells.append(Datum.exactly(row, _("U of items"), items, raw, tolerance=HALF_UP, note=note))
         if left:
             without = _result(found, deleted_unit(k))
-            cells.append(Datum(row, _("U of items, rest deleted"), items, without, exact=True, tolerance=HALF_UP))
+            cells.append(Datum.exactly(row, _("U of items, rest deleted"), items, without, tolerance=HALF_UP))
         cells += [
             Datum(row, _("U of categories"), categories, sorted_, tolerance=NEAR),
-            Datum(row, "1/k", safety, 1 / k, exact=True, tolerance=HALF_UP),
-            Datum(
+            Datum.exactly(row, "1/k", safety, 1 / k, tolerance=HALF_UP),
+            Datum.exactly(
                 row,
                 _("items, sum"),
                 with_items,
                 None if raw is None else raw + 1 / k,
-                exact=True,
                 tolerance=HALF_UP,
                 erratum="sum" if k == 20 else "",
             ),
@@ -243,7 +209,7 @@ def table(found: Findings) -> Comparison:
     ]
     if len(sums) == len(KS):
         best = min(sums, key=lambda k: sums[k])
-        cells.append(Datum(_("best k"), _("items, sum"), 6, best, exact=True, tolerance=0, digits=0))
+        cells.append(Datum.exactly(_("best k"), _("items, sum"), 6, best, digits=0))
     return Comparison(cells, says)
 
 
@@ -327,44 +293,24 @@ def beyond(found: Findings) -> Comparison:
 
 def errata() -> list[Erratum]:
     """Return the errata."""
-    return [_date(), _price(), _ceiling(), _sum(), Erratum.of("S1", "items", items=ITEMS)]
-
-
-def _date() -> Erratum:
-    sd = (2 / 3) ** 0.5
-    return Erratum.of(
-        "S1",
-        "date",
-        [Datum("(2+1+0)/0.816", "", 3.76, 3 / sd, exact=True, tolerance=0.005, digits=2, erratum="date")],
-        dates=3 / sd,
+    first, dates, prices = 2 / (2 / 3) ** 0.5, 3 / (2 / 3) ** 0.5, 0.21 / (0.41 * 2**0.5 / 3)
+    date = Datum.exactly("(2+1+0)/0.816", "", 3.76, dates, tolerance=0.005, digits=2, erratum="date")
+    price = Datum.exactly(_("prices, sum"), "", 0.155, prices, tolerance=HALF_UP, erratum="price")
+    ceiling = Datum.exactly(
+        _("the first date's error"), "", 1.0, first, tolerance=0.0, aim="at-most", digits=2, erratum="ceiling"
     )
-
-
-def _price() -> Erratum:
-    sd = 0.41 * 2**0.5 / 3
-    return Erratum.of(
-        "S1",
-        "price",
-        [Datum(_("prices, sum"), "", 0.155, 0.21 / sd, exact=True, tolerance=HALF_UP, erratum="price")],
-        prices=0.21 / sd,
-    )
-
-
-def _ceiling() -> Erratum:
-    cell = Datum(
-        _("the first date's error"), "", 1.0, 2 / (2 / 3) ** 0.5, exact=True, tolerance=0.0, aim="at-most", digits=2,
-        erratum="ceiling",
-    )  # fmt: skip
-    return Erratum.of("S1", "ceiling", [cell])
-
-
-def _sum() -> Erratum:
-    cells = [
-        Datum(f"k = {k}", _("items, sum"), said, items + safety, exact=True, tolerance=2 * HALF_UP,
-             erratum="sum" if k == 20 else "")
+    sums = [
+        Datum.exactly(row, _("items, sum"), said, items + safety, tolerance=2 * HALF_UP, erratum=erratum)
         for k, (items, _categories, safety, said, _other) in TABLE.items()
-    ]  # fmt: skip
-    return Erratum.of("S1", "sum", cells)
+        for row, erratum in ((f"k = {k}", "sum" if k == 20 else ""),)
+    ]
+    return [
+        Erratum.of("S1", "date", [date], dates=dates),
+        Erratum.of("S1", "price", [price], prices=prices),
+        Erratum.of("S1", "ceiling", [ceiling]),
+        Erratum.of("S1", "sum", sums),
+        Erratum.of("S1", "items", items=ITEMS),
+    ]
 
 
 # --- the document -----------------------------------------------------------------------------------------------------
@@ -374,9 +320,9 @@ DOCUMENT = Document(
     title=N_("k-anonymising purchase histories, with product categories"),
     citation="Nakamura. Slides of the Kikuchi laboratory on the data of PWS Cup 2018 (in Japanese).",
     parts=(
-        Section("check", "alike", N_("Histories made alike, row by row"), example_units, made_alike),
-        Section("check", "error", N_("The error of three rows"), error_units, rows_error),
-        Section("check", "categories", N_("Items and categories"), listed_units, listed),
+        Section("check", "alike", N_("Histories made alike, row by row"), always(EXAMPLES), made_alike),
+        Section("check", "error", N_("The error of three rows"), always(*ERRORS), rows_error),
+        Section("check", "categories", N_("Items and categories"), always(LISTED), listed),
         Section("table", "1", N_("U, 1/k and their sum, for k = 2 to 20"), table_units, table),
         Section("figure", "1", N_("U and its sum with 1/k"), table_units, figure),
         Section("check", "beyond", N_("The same k with a lower U"), beyond_units, beyond),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from noren.data.arrays import exact_values, numbers, people
-from noren.data.catalog import find, open_dataset
+from noren.data.catalog import find
 from noren.data.categories import Categories, write_categories
 from noren.data.category_names import derive_categories, read_item_names
 from noren.data.frames import History
@@ -25,6 +24,7 @@ from noren.methods.generalize import Generalize
 from noren.methods.generalize_by_count import GeneralizeByCount
 from noren.methods.pseudonymize import pseudonymous
 from noren.protocols import Evidence
+from noren.reproduce.inputs import customers_of
 from noren.work.store import kept
 
 __all__ = [
@@ -118,14 +118,14 @@ def leaving_the_rest(k: int, words: Words, *_made: object) -> float:
 
     With categories it runs after :func:`categories`, which makes them once for all.
     """
-    original = _customers()
+    original = customers_of(DATA)
     codes, _names = people(original[Role.CUSTOMER])
     return _made_alike(original, _laid(original, codes, left_alone(np.bincount(codes), k)), words)
 
 
 def deleting_the_rest(k: int) -> float:
     """Return U of items where the customers that are left over after the last whole group of k are deleted."""
-    original = _customers()
+    original = customers_of(DATA)
     codes, _names = people(original[Role.CUSTOMER])
     group = left_alone(np.bincount(codes), k)
     row = np.where((np.bincount(group) == k)[group[codes]], _laid(original, codes, group), DELETED)
@@ -160,12 +160,12 @@ def left_alone(counts: Whole, k: int) -> Whole:
 
 def by_count(k: int, suppress_cells: bool) -> float:
     """Return U of generalize-by-count, which puts whoever is left over into the last group."""
-    return _error(GeneralizeByCount(k=k, suppress_cells=suppress_cells).protect(_customers(), seed=SEED))
+    return _error(GeneralizeByCount(k=k, suppress_cells=suppress_cells).protect(customers_of(DATA), seed=SEED))
 
 
 def best_groups(k: int, effort: Literal["quick", "normal", "thorough"]) -> dict[str, Any]:
     """Return U of the best groups that generalize finds, and how low any could be."""
-    release = Generalize(k=k, effort=effort, lower_bound="exact").protect(_customers(), seed=SEED)
+    release = Generalize(k=k, effort=effort, lower_bound="exact").protect(customers_of(DATA), seed=SEED)
     notes = release.statement.notes
     return {
         "U": _error(release),
@@ -182,15 +182,7 @@ def categories() -> dict[str, int]:
 
 
 def _error(release: Release) -> float:
-    return CellError().measure(Evidence(_customers(), release)).value
-
-
-@cache
-def _customers() -> History:
-    data = open_dataset(DATA).data
-    if not isinstance(data, History):
-        raise TypeError(DATA)
-    return data
+    return CellError().measure(Evidence(customers_of(DATA), release)).value
 
 
 def _category_file() -> Path:
@@ -198,6 +190,6 @@ def _category_file() -> Path:
 
 
 def _derive(folder: Path) -> None:
-    items = _customers()[Role.ITEM].unique().to_list()
+    items = customers_of(DATA)[Role.ITEM].unique().to_list()
     names = read_item_names(find(NAMES).path(), NAMES)
     write_categories(derive_categories(names, items, count=KINDS, seed=0), folder / "categories.csv")

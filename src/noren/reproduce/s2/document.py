@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from statistics import fmean, stdev
 from typing import Any
 
@@ -19,7 +18,18 @@ from noren.kernels.items.pseudo_record_theory import (
     printed_best_clusters,
     printed_overlap,
 )
-from noren.reproduce.frame import Chart, Comparison, Datum, Document, Erratum, Extent, Findings, Section, Unit, no_units
+from noren.reproduce.frame import (
+    Chart,
+    Comparison,
+    Datum,
+    Document,
+    Erratum,
+    Extent,
+    Findings,
+    Section,
+    Unit,
+    always,
+)
 from noren.reproduce.s2 import work
 from noren.tables import table_of
 
@@ -53,11 +63,6 @@ FACTS = Unit(work.facts, data=(work.DATA,))
 EXAMPLE = Unit(work.example)
 
 
-def data_units(_asked: Extent) -> Sequence[Unit]:
-    """Return the work for what the data are like."""
-    return [FACTS]
-
-
 def data(found: Findings) -> Comparison:
     """Compare what S2 says of its data."""
     ours = found[FACTS]
@@ -69,11 +74,10 @@ def data(found: Findings) -> Comparison:
         "µ": _("Jaccard similarity of two, µ"),
     }
     cells = [
-        Datum(
+        Datum.exactly(
             words[name],
             paper=said,
             ours=ours[name],
-            exact=True,
             tolerance={"b": 1.0, "h": 0.5, "µ": 0.0005}.get(name, 0.0),
             digits={"b": 2, "h": 2, "µ": 4}.get(name, 0),
             note=_("cut to whole items") if name in ("b", "h") else "",
@@ -83,21 +87,20 @@ def data(found: Findings) -> Comparison:
     return Comparison(cells)
 
 
-def example_units(_asked: Extent) -> Sequence[Unit]:
-    """Return the work for figure 1."""
-    return [EXAMPLE]
-
-
 def example(found: Findings) -> Comparison:
     """Compare figure 1: three customers who show five items each in the end."""
     ours = found[EXAMPLE]
     cells = [
-        Datum(_("items of {customer}").format(customer=name), paper="g1, g2, g3, g4, g5", ours=ours["items"][name],
-             exact=True)
+        Datum(
+            _("items of {customer}").format(customer=name),
+            paper="g1, g2, g3, g4, g5",
+            ours=ours["items"][name],
+            exact=True,
+        )
         for name in ("u1", "u2", "u3")
-    ]  # fmt: skip
+    ]
     # 3 for u1, 2 for u2, 3 for u3
-    cells.append(Datum(_("rows added"), paper=8, ours=ours["added"], exact=True, tolerance=0, digits=0))
+    cells.append(Datum.exactly(_("rows added"), paper=8, ours=ours["added"], digits=0))
     return Comparison(cells)
 
 
@@ -110,7 +113,7 @@ def formulas(_found: Findings) -> Comparison:
     def cell(
         row: str, column: str, paper: float, ours: float, near: float, erratum: str = "", digits: int = 0
     ) -> Datum:
-        return Datum(row, column, paper, ours, exact=True, tolerance=near, erratum=erratum, digits=digits)
+        return Datum.exactly(row, column, paper, ours, tolerance=near, erratum=erratum, digits=digits)
 
     h = _("items that two share, h")
     best = _("n = {n:,}: best c")
@@ -168,12 +171,13 @@ def figure_2(_found: Findings) -> Comparison:
 
     at_least = _("clusters where it is least")
     cells = [
-        Datum(at_least, _("as derived"), BEST_400, least["derived"], exact=True, tolerance=0, digits=0),
-        Datum(at_least, _("by (1)"), BEST_400, least["printed"], exact=True, tolerance=0, digits=0, erratum="best"),
+        Datum.exactly(at_least, _("as derived"), BEST_400, least["derived"], digits=0),
+        Datum.exactly(at_least, _("by (1)"), BEST_400, least["printed"], digits=0, erratum="best"),
         Datum("α", _("as derived"), ours=1 / largest, digits=9),
-        Datum(_("largest value of αE(Δm)"), _("as derived"), 1.0, curves["derived"][0] * 2 - FEWEST / 400, exact=True,
-             tolerance=1e-9),
-    ]  # fmt: skip
+        Datum.exactly(
+            _("largest value of αE(Δm)"), _("as derived"), 1.0, curves["derived"][0] * 2 - FEWEST / 400, tolerance=1e-9
+        ),
+    ]
     return Comparison(
         cells,
         [_("The least value is at 130 clusters only with the rows as derived; by formula (1) it is at 143.")],
@@ -301,14 +305,31 @@ def table_2(found: Findings) -> Comparison:
         runs = found.of([_balanced(c, found.asked, seed) for seed in seeds])
         row = _("c = {c}, balanced, at least {size}").format(c=c, size=LEAST_SIZES[c])
         cells += [
-            Datum.over(row, rows, [run["added"] for run in runs], paper=TABLE_2[c, LEAST_SIZES[c]][0], tolerance=0,
-                      aim="at-most", digits=0, note=_("the paper's with the same least size, its fewest")),
+            Datum.over(
+                row,
+                rows,
+                [run["added"] for run in runs],
+                paper=TABLE_2[c, LEAST_SIZES[c]][0],
+                tolerance=0,
+                aim="at-most",
+                digits=0,
+                note=_("the paper's with the same least size, its fewest"),
+            ),
             Datum.over(row, similar, [run["jaccard"] for run in runs], digits=4),
             Datum.over(row, share, [run["reid"] for run in runs], paper=c / 400, tolerance=0, aim="at-most", digits=4),
-        ]  # fmt: skip
+        ]
     if spreads:
-        cells.append(Datum(_("largest standard deviation, method 2"), similar, STEADY, max(spreads), tolerance=0.0,
-                          aim="at-most", digits=4))  # fmt: skip
+        cells.append(
+            Datum(
+                _("largest standard deviation, method 2"),
+                similar,
+                STEADY,
+                max(spreads),
+                tolerance=0.0,
+                aim="at-most",
+                digits=4,
+            )
+        )
     saved = [
         (c, 1 - fmean(run["added"] for run in repaired) / fmean(run["added"] for run in plain))
         for c in CLUSTERS
@@ -333,17 +354,23 @@ def errata() -> list[Erratum]:
 
 
 def _overlap() -> Erratum:
-    return Erratum.of("S2", "overlap", [
-            Datum("2bµ/(b+µ)", "h", FOUND["h"], printed_overlap(B, MU), exact=True, tolerance=0.5, digits=2,
-                 erratum="overlap"),
-            Datum("2bµ/(1+µ)", "h", FOUND["h"], OVERLAP, exact=True, tolerance=0.5, digits=2),
-        ], printed=printed_overlap(B, MU))  # fmt: skip
+    return Erratum.of(
+        "S2",
+        "overlap",
+        [
+            Datum.exactly(
+                "2bµ/(b+µ)", "h", FOUND["h"], printed_overlap(B, MU), tolerance=0.5, digits=2, erratum="overlap"
+            ),
+            Datum.exactly("2bµ/(1+µ)", "h", FOUND["h"], OVERLAP, tolerance=0.5, digits=2),
+        ],
+        printed=printed_overlap(B, MU),
+    )
 
 
 def _added() -> Erratum:
     # everybody alone
     cells = [
-        Datum("c = 400", name, 0, of_rows(400, 400, B, OVERLAP), exact=True, tolerance=0.5, digits=0, erratum=erratum)
+        Datum.exactly("c = 400", name, 0, of_rows(400, 400, B, OVERLAP), tolerance=0.5, digits=0, erratum=erratum)
         for name, of_rows, erratum in ((_("by (1)"), printed_added, "added"), (_("as derived"), expected_added, ""))
     ]
     return Erratum.of("S2", "added", cells, rows=printed_added(400, 400, B, OVERLAP))
@@ -351,7 +378,7 @@ def _added() -> Erratum:
 
 def _best() -> Erratum:
     cells = [
-        Datum(f"n = {n:,}", name, said, ours, exact=True, tolerance=0.5, digits=0, erratum=erratum)
+        Datum.exactly(f"n = {n:,}", name, said, ours, tolerance=0.5, digits=0, erratum=erratum)
         for n, said, wrong in ((400, BEST_400, "best"), (4000, BEST_4000[0], ""))
         for name, ours, erratum in (
             (_("by (4)"), printed_best_clusters(n, B, OVERLAP), wrong),
@@ -367,13 +394,21 @@ def _rows() -> Erratum:
     # h = 2bµ lacks the denominator of µ = h/(2b - h)
     whole = printed_added(4000, c, B, 2 * B * MU)
     cells = [
-        Datum(_("by (1)"), _("rows added"), said, printed_added(4000, c, B, OVERLAP), exact=True, tolerance=0.5,
-              digits=0, erratum="rows"),
-        Datum(_("as derived"), _("rows added"), said, derived, exact=True, tolerance=0.5, digits=0, erratum="rows"),
+        Datum.exactly(
+            _("by (1)"),
+            _("rows added"),
+            said,
+            printed_added(4000, c, B, OVERLAP),
+            tolerance=0.5,
+            digits=0,
+            erratum="rows",
+        ),
+        Datum.exactly(_("as derived"), _("rows added"), said, derived, tolerance=0.5, digits=0, erratum="rows"),
         # c is printed as a whole number: half a cluster more or less is this many rows
-        Datum(_("by (1) with h = 2bµ, less nb"), _("rows added"), said, whole - had, exact=True,
-              tolerance=whole / c / 2, digits=0),
-    ]  # fmt: skip
+        Datum.exactly(
+            _("by (1) with h = 2bµ, less nb"), _("rows added"), said, whole - had, tolerance=whole / c / 2, digits=0
+        ),
+    ]
     return Erratum.of("S2", "rows", cells, added=derived, less=whole - had, c=c * whole / (said + had))
 
 
@@ -384,10 +419,10 @@ DOCUMENT = Document(
     title=N_("Re-identification by Jaccard similarity, and pseudo records against it"),
     citation="On PWS Cup 2016: re-identification by sets of items, and clusters of a least size (in Japanese).",
     parts=(
-        Section("check", "data", N_("What the data are like"), data_units, data),
-        Section("check", "formulas", N_("What follows from b, µ and n"), no_units, formulas),
-        Section("figure", "1", N_("Pseudo records for three customers"), example_units, example),
-        Section("figure", "2", N_("The best number of clusters"), no_units, figure_2),
+        Section("check", "data", N_("What the data are like"), always(FACTS), data),
+        Section("check", "formulas", N_("What follows from b, µ and n"), always(), formulas),
+        Section("figure", "1", N_("Pseudo records for three customers"), always(EXAMPLE), example),
+        Section("figure", "2", N_("The best number of clusters"), always(), figure_2),
         Section("table", "1", N_("Customers found by their items"), units_1, table_1),
         Section("table", "2", N_("Rows added, similarity and customers found"), units_2, table_2),
     ),

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, Literal
 
 import numpy as np
 
 from noren.attacks import attacks
 from noren.data.arrays import people
-from noren.data.catalog import open_dataset
 from noren.data.frames import History
 from noren.data.release import Release
 from noren.data.schema import Role, Schema
@@ -18,7 +16,7 @@ from noren.measures.safety.reid_rate import ReidRate
 from noren.methods.chain import Chain
 from noren.methods.pseudo_records import PseudoRecords
 from noren.protocols import Evidence
-from noren.reproduce.untimed import without_times
+from noren.reproduce.inputs import customers_of, without_times
 
 __all__ = ["ATTACKS", "DATA", "RELEASES", "example", "facts", "found", "padded"]
 
@@ -28,7 +26,7 @@ ATTACKS = ("jaccard", "item-candidates", "unique-rows", "profile")
 
 def facts() -> dict[str, float]:
     """Return what S2 says of its data: customers, rows, items of each, similarity and overlap of two."""
-    data = _customers()
+    data = customers_of(DATA)
     who, names = people(data[Role.CUSTOMER])
     what, items = people(data[Role.ITEM])
     bought = np.zeros((len(names), len(items)))
@@ -76,7 +74,7 @@ def padded(
     ``least`` is 0 where the variant's own is meant.
     """
     method = PseudoRecords(clusters=clusters, min_size=least or None, variant=variant, effort=effort)
-    original = _customers()
+    original = customers_of(DATA)
     release = method.protect(original, seed=seed)
     return {
         "added": release.inserted_rows,
@@ -105,7 +103,7 @@ RELEASES: dict[str, list[dict[str, Any]]] = {
 
 def found(name: str, seed: int) -> dict[str, float]:
     """Return the share of customers that each attack finds in a release; times of day and invoices are not shown."""
-    original = _customers()
+    original = customers_of(DATA)
     release = without_times(Chain(steps=[*RELEASES[name], _WIDE]).protect(original, seed=seed))
     return {attack: _rate(original, release, attack) for attack in ATTACKS}
 
@@ -113,11 +111,3 @@ def found(name: str, seed: int) -> dict[str, float]:
 def _rate(original: History, release: Release, attack: str) -> float:
     guess = attacks.create(attack).attack(original, release.public, seed=1)
     return ReidRate().measure(Evidence(original, release, guesses={attack: guess})).value
-
-
-@cache
-def _customers() -> History:
-    data = open_dataset(DATA).data
-    if not isinstance(data, History):
-        raise TypeError(DATA)
-    return data

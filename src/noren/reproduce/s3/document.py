@@ -71,7 +71,7 @@ def table_1(found: Findings) -> Comparison:
         for column, said in (("UM", um), ("MM", mm), ("EMM", emm)):
             cells.append(Datum(team, column, said))
         cells.append(
-            Datum(team, "EMM/MM", ratio, emm / mm, exact=True, tolerance=ratio_room(mm, emm), note=_("from EMM and MM"))
+            Datum.exactly(team, "EMM/MM", ratio, emm / mm, tolerance=ratio_room(mm, emm), note=_("from EMM and MM"))
         )
     worse, rising = 0, []
     for name in work.RELEASES:
@@ -90,9 +90,7 @@ def table_1(found: Findings) -> Comparison:
         ]
         worse += sum(e < m for e, m in zip(largest["emm"], largest["mm"], strict=True))
         rising += [e / m for e, m in zip(largest["emm"], largest["mm"], strict=True) if m >= TELLING]
-    cells.append(
-        Datum(_("releases with EMM below MM"), "EMM", 0, worse if rising else None, exact=True, tolerance=0, digits=0)
-    )
+    cells.append(Datum.exactly(_("releases with EMM below MM"), "EMM", 0, worse if rising else None, digits=0))
     says = [
         _("The teams' releases are not public: below them stand releases of ours, of the preliminary round's data.")
     ]

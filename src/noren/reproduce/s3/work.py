@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 from noren.attacks import attacks
-from noren.data.catalog import open_dataset
-from noren.data.frames import History
 from noren.data.release import Release
 from noren.measures.safety.extended_month_matching import ExtendedMonthMatching
 from noren.measures.safety.month_matching import MonthMatching
 from noren.measures.safety.user_matching import UserMatching
 from noren.methods.chain import Chain
 from noren.protocols import Evidence
-from noren.reproduce.untimed import without_times
+from noren.reproduce.inputs import customers_of, the_history, without_times
 
 __all__ = ["BY_KEY", "DATA", "RELEASES", "SIMPLE", "linked", "matched"]
 
@@ -60,8 +57,8 @@ def linked(name: str, seed: int) -> dict[str, Any]:
 
 
 def _judged(name: str, seed: int, names: Sequence[str]) -> dict[str, Any]:
-    original, release = _customers(), _released(name, seed)
-    guesses = {one: attacks.create(one).attack(original, _public(release), seed=1) for one in names}
+    original, release = customers_of(DATA), _released(name, seed)
+    guesses = {one: attacks.create(one).attack(original, the_history(release.public), seed=1) for one in names}
     evidence = Evidence(original, release, guesses)
     worst = ExtendedMonthMatching().measure(evidence)
     return {
@@ -75,18 +72,4 @@ def _judged(name: str, seed: int, names: Sequence[str]) -> dict[str, Any]:
 
 def _released(name: str, seed: int) -> Release:
     steps = [*RELEASES[name], {"method": "monthly-pseudonyms"}]
-    return without_times(Chain(steps=steps).protect(_customers(), seed=seed))
-
-
-def _public(release: Release) -> History:
-    if not isinstance(release.public, History):
-        raise TypeError(DATA)
-    return release.public
-
-
-@cache
-def _customers() -> History:
-    data = open_dataset(DATA).data
-    if not isinstance(data, History):
-        raise TypeError(DATA)
-    return data
+    return without_times(Chain(steps=steps).protect(customers_of(DATA), seed=seed))

@@ -7,10 +7,9 @@ that hold the attributes shown, for k = 2.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from noren.i18n import _
 from noren.reproduce.frame import Chart, Comparison, Datum, Extent, Findings, Unit
@@ -20,27 +19,14 @@ from noren.reproduce.s4.printed import DOMAINS, KS, TABLE_5, TRIALS
 if TYPE_CHECKING:
     from noren.drawing.table_charts import View
 
-__all__ = [
-    "SEEDS",
-    "by_chance",
-    "compare",
-    "domain_units",
-    "domains",
-    "figure_2",
-    "figure_3",
-    "figure_4",
-    "unit",
-    "units",
-    "units_2",
-    "units_3",
-    "units_4",
-]
+__all__ = ["DOMAIN_SIZES", "FIGURES", "SEEDS", "by_chance", "compare", "domains", "unit", "units"]
 
 
 SEEDS = 5
 # for five seeds; wider for fewer
 PERTURBED_TOLERANCE = 0.5
 EM_TOLERANCE = 2.0
+DOMAIN_SIZES = Unit(work.adult_domains, data=("adult",))
 
 
 def by_chance(tolerance: float, seeds: int) -> float:
@@ -57,17 +43,10 @@ def unit(table: str, k: int, seed: int, model: str) -> Unit:
     return Unit(work.adult, (table, k, seed, model), data=("adult",))
 
 
-def domain_units(_asked: Extent) -> Sequence[Unit]:
-    """Return the work for Table 3."""
-    return [Unit(work.adult_domains, data=("adult",))]
-
-
 def domains(found: Findings) -> Comparison:
     """Compare how many values each attribute may take."""
-    ours = found[Unit(work.adult_domains, data=("adult",))]
-    return Comparison(
-        [Datum(name, paper=said, ours=ours[name], exact=True, tolerance=0, digits=0) for name, said in DOMAINS.items()]
-    )
+    ours = found[DOMAIN_SIZES]
+    return Comparison([Datum.exactly(name, paper=said, ours=ours[name], digits=0) for name, said in DOMAINS.items()])
 
 
 def units(asked: Extent) -> list[Unit]:
@@ -91,31 +70,13 @@ def compare(found: Findings) -> Comparison:
                 model: found.of([unit(table, k, seed, model) for seed in found.asked.seeds(full=SEEDS)])
                 for model in ("em", "auto")
             }
-            first = Datum.over(
-                row,
-                _("perturbed"),
-                [run["perturbed"] for run in runs["em"]],
-                paper=perturbed[at],
-                tolerance=by_chance(PERTURBED_TOLERANCE, len(runs["em"])),
-                digits=1,
-            )
-            em = Datum.over(
-                row,
-                "em",
-                [run["reconstructed"] for run in runs["em"]],
-                paper=reconstructed[at],
-                tolerance=by_chance(EM_TOLERANCE, len(runs["em"])),
-                digits=1,
-            )
-            auto = Datum.over(
-                row,
-                "auto",
-                [run["reconstructed"] for run in runs["auto"]],
-                paper=reconstructed[at],
-                tolerance=0.0,
-                aim="at-least",
-                digits=1,
-            )
+            near, near_em = (by_chance(within, len(runs["em"])) for within in (PERTURBED_TOLERANCE, EM_TOLERANCE))
+            before, after = ([run[what] for run in runs["em"]] for what in ("perturbed", "reconstructed"))
+            better = [run["reconstructed"] for run in runs["auto"]]
+            printed: dict[str, Any] = {"paper": reconstructed[at], "digits": 1}
+            first = Datum.over(row, _("perturbed"), before, paper=perturbed[at], tolerance=near, digits=1)
+            em = Datum.over(row, "em", after, tolerance=near_em, **printed)
+            auto = Datum.over(row, "auto", better, tolerance=0.0, aim="at-least", **printed)
             cells += [first, em, auto]
             gains += [auto.difference] if auto.difference is not None else []
             off += [abs(em.difference)] if em.difference is not None else []
@@ -154,7 +115,7 @@ class Shown:
         """The work for the original and the perturbed table."""
         return Unit(work.adult_tables, (self.table, K, SEED), data=("adult",))
 
-    def units(self) -> list[Unit]:
+    def units(self, _asked: Extent) -> list[Unit]:
         """Return all work for the figure; what was reconstructed is Table 5's."""
         return [self.before, *(unit(self.table, K, SEED, model) for model in MODELS)]
 
@@ -200,36 +161,8 @@ def _chart(view: View, model: str) -> Chart:
     return Chart(words[model], draw)
 
 
-AGE = Shown("t3", ("age",))
-WORK_BY_EDUCATION = Shown("t3", ("workclass", "education"))
-OCCUPATION = Shown("t4", ("occupation",))
-
-
-def units_2(_asked: Extent) -> Sequence[Unit]:
-    """Return the work for figure 2."""
-    return AGE.units()
-
-
-def figure_2(found: Findings) -> Comparison:
-    """Show the ages."""
-    return AGE.compare(found)
-
-
-def units_3(_asked: Extent) -> Sequence[Unit]:
-    """Return the work for figure 3."""
-    return WORK_BY_EDUCATION.units()
-
-
-def figure_3(found: Findings) -> Comparison:
-    """Show work class by education."""
-    return WORK_BY_EDUCATION.compare(found)
-
-
-def units_4(_asked: Extent) -> Sequence[Unit]:
-    """Return the work for figure 4."""
-    return OCCUPATION.units()
-
-
-def figure_4(found: Findings) -> Comparison:
-    """Show the occupations."""
-    return OCCUPATION.compare(found)
+FIGURES = {
+    2: Shown("t3", ("age",)),
+    3: Shown("t3", ("workclass", "education")),
+    4: Shown("t4", ("occupation",)),
+}

@@ -9,7 +9,7 @@ import numpy as np
 from noren.i18n import N_, _
 from noren.kernels.reconstruction.estimates import em_step, expectation_maximisation
 from noren.kernels.reconstruction.retention import k_of, keep_probabilities, mixed
-from noren.reproduce.frame import Comparison, Datum, Document, Erratum, Findings, Section, no_units
+from noren.reproduce.frame import Comparison, Datum, Document, Erratum, Findings, Section, always
 from noren.reproduce.s4 import adult, synthetic
 from noren.reproduce.s4.printed import (
     DOMAINS,
@@ -65,19 +65,17 @@ def rho(_found: Findings) -> Comparison:
 
 
 def _rho_cell(row: str, k: int, ours: float, paper: float) -> Datum:
-    return Datum(row, f"k = {k}", paper, ours, exact=True, tolerance=COARSE, digits=4)
+    return Datum.exactly(row, f"k = {k}", paper, ours, tolerance=COARSE, digits=4)
 
 
 def table_4(_found: Findings) -> Comparison:
     """Multiply the domains of each set of attributes."""
     return Comparison(
         [
-            Datum(
+            Datum.exactly(
                 f"{table}: {', '.join(ATTRIBUTES[table])}",
                 paper=said,
                 ours=math.prod(sizes_of(table)),
-                exact=True,
-                tolerance=0,
                 digits=0,
                 note=" · ".join(map(str, sizes_of(table))),
             )
@@ -141,12 +139,11 @@ def worked(_found: Findings) -> Comparison:
     """Recompute what the text and the last lines of Tables 8 and 9 say."""
     kinds = (_("perturbed"), _("reconstructed"))
     cells = [
-        Datum(
+        Datum.exactly(
             _("Table {number}, mean, {kind}").format(number=number, kind=kind),
             f"k = {k}",
             MEANS[number][at][k_at],
             mean_of_patterns(number, at, k_at),
-            exact=True,
             tolerance=NEARLY,
             digits=2,
             erratum="means",
@@ -157,9 +154,7 @@ def worked(_found: Findings) -> Comparison:
     ]
     t3, t4 = (keep_probabilities(2, sizes_of(table), ROWS)[0] for table in ("t3", "t4"))
     cells.append(
-        Datum(
-            _("ρ of t4 less ρ of t3"), "k = 2", 0.0, t4 - t3, exact=True, tolerance=1e-9, note=_("as many cells each")
-        )
+        Datum.exactly(_("ρ of t4 less ρ of t3"), "k = 2", 0.0, t4 - t3, tolerance=1e-9, note=_("as many cells each"))
     )
     return Comparison(
         cells,
@@ -202,7 +197,7 @@ def _loop() -> Erratum:
     return Erratum.of(
         "S4",
         "loop",
-        [Datum(_("steps until the loop ends"), paper=0, ours=steps, exact=True, tolerance=0, digits=0, erratum="loop")],
+        [Datum.exactly(_("steps until the loop ends"), paper=0, ours=steps, digits=0, erratum="loop")],
         first=first,
         epsilon=EPSILON,
     )
@@ -210,12 +205,11 @@ def _loop() -> Erratum:
 
 def _means() -> Erratum:
     cells = [
-        Datum(
+        Datum.exactly(
             _("Table {number}, {kind}").format(number=number, kind=kind),
             f"k = {k}",
             MEANS[number][at][k_at],
             mean_of_patterns(number, at, k_at, "B-2", "D-4"),
-            exact=True,
             tolerance=NEARLY,
             digits=2,
         )
@@ -230,12 +224,11 @@ def _means() -> Erratum:
 
 def _domains() -> Erratum:
     cells = [
-        Datum(
+        Datum.exactly(
             _("{table}, {cells} cells").format(table=table, cells=int(np.prod(sizes_of(table)))),
             f"k = {k}",
             TABLE_5[table][0][at],
             keep_probabilities(k, sizes_of(table), ROWS)[0],
-            exact=True,
             tolerance=0.002,
             digits=4,
         )
@@ -247,12 +240,11 @@ def _domains() -> Erratum:
 
 def _k_kept() -> Erratum:
     cells = [
-        Datum(
+        Datum.exactly(
             f"{table}, ρ = {rho:.3f}",
             "k",
             k,
             k_of([rho - ROUNDED] * 3, sizes_of(table), ROWS),
-            exact=True,
             tolerance=0.0,
             aim="at-least",
             digits=3,
@@ -272,10 +264,8 @@ def _ages() -> Erratum:
         "S4",
         "ages",
         [
-            Datum(_("classes up to 86–90"), paper=15, ours=len(ends), exact=True, tolerance=0, digits=0),
-            Datum(
-                _("classes as printed"), paper=15, ours=as_printed, exact=True, tolerance=0, digits=0, erratum="ages"
-            ),
+            Datum.exactly(_("classes up to 86–90"), paper=15, ours=len(ends), digits=0),
+            Datum.exactly(_("classes as printed"), paper=15, ours=as_printed, digits=0, erratum="ages"),
         ],
         as_printed=as_printed,
     )
@@ -284,12 +274,11 @@ def _ages() -> Erratum:
 def _span() -> Erratum:
     columns = [[reconstructed[at] for _perturbed, reconstructed in TABLE_9.values()] for at in range(len(KS))]
     cells = [
-        Datum(
+        Datum.exactly(
             _("lowest of the 25 patterns"),
             f"k = {k}",
             93.0,
             min(column),
-            exact=True,
             tolerance=0.5,
             aim="at-least",
             digits=1,
@@ -307,27 +296,47 @@ DOCUMENT = Document(
     title=N_("An anonymisation system on probabilistic k-anonymity"),
     citation="Hirota, Masaki, Saito, Kikuchi, Igarashi, Fuji (2014). IPSJ SIG Technical Report 2014-SPT-9, No. 3.",
     parts=(
-        Section("check", "rho", N_("Retention probability ρ from k, by formula (1)"), no_units, rho),
-        Section("check", "examples", N_("What the text works out"), no_units, worked),
-        Section("table", "3", N_("The nine attributes of Adult and their domains"), adult.domain_units, adult.domains),
-        Section("table", "4", N_("Four sets of three attributes, and their cells"), no_units, table_4),
+        Section("check", "rho", N_("Retention probability ρ from k, by formula (1)"), always(), rho),
+        Section("check", "examples", N_("What the text works out"), always(), worked),
+        Section(
+            "table",
+            "3",
+            N_("The nine attributes of Adult and their domains"),
+            always(adult.DOMAIN_SIZES),
+            adult.domains,
+        ),
+        Section("table", "4", N_("Four sets of three attributes, and their cells"), always(), table_4),
         Section("table", "5", N_("L1 precision on Adult, per cent"), adult.units, adult.compare),
-        Section("table", "6", N_("Patterns of blood types"), no_units, table_6),
-        Section("table", "7", N_("Patterns of months of birth"), no_units, table_7),
+        Section("table", "6", N_("Patterns of blood types"), always(), table_6),
+        Section("table", "7", N_("Patterns of months of birth"), always(), table_7),
         Section(
-            "table", "8", N_("L1 precision of 1,000 synthetic rows, per cent"), synthetic.units_8, synthetic.table_8
+            "table",
+            "8",
+            N_("L1 precision of 1,000 synthetic rows, per cent"),
+            synthetic.units(1_000),
+            synthetic.table(1_000),
         ),
         Section(
-            "table", "9", N_("L1 precision of 10,000 synthetic rows, per cent"), synthetic.units_9, synthetic.table_9
+            "table",
+            "9",
+            N_("L1 precision of 10,000 synthetic rows, per cent"),
+            synthetic.units(10_000),
+            synthetic.table(10_000),
         ),
-        Section("figure", "2", N_("Ages before and after"), adult.units_2, adult.figure_2),
-        Section("figure", "3", N_("Work class by education, before and after"), adult.units_3, adult.figure_3),
-        Section("figure", "4", N_("Occupations before and after"), adult.units_4, adult.figure_4),
+        Section("figure", "2", N_("Ages before and after"), adult.FIGURES[2].units, adult.FIGURES[2].compare),
+        Section(
+            "figure",
+            "3",
+            N_("Work class by education, before and after"),
+            adult.FIGURES[3].units,
+            adult.FIGURES[3].compare,
+        ),
+        Section("figure", "4", N_("Occupations before and after"), adult.FIGURES[4].units, adult.FIGURES[4].compare),
         Section(
             "figure",
             "5",
             N_("L1 precision of what was reconstructed, by pattern"),
-            synthetic.units_both,
+            synthetic.units(1_000, 10_000),
             synthetic.figure_5,
         ),
     ),

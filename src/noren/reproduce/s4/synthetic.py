@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import fmean
 
 from noren.i18n import _
@@ -11,7 +11,7 @@ from noren.reproduce.s4 import work
 from noren.reproduce.s4.adult import by_chance
 from noren.reproduce.s4.printed import KS, PATTERNS, TABLE_8, TABLE_9
 
-__all__ = ["figure_5", "table_8", "table_9", "units_8", "units_9", "units_both"]
+__all__ = ["figure_5", "table", "units"]
 
 SEEDS = 5
 QUICK_PATTERNS = ("A-1", "C-3", "E-5")
@@ -29,9 +29,11 @@ def unit(rows: int, pattern: str, k: int, seed: int, model: str) -> Unit:
     return Unit(work.synthetic, (rows, pattern, k, seed, model))
 
 
-def _units(asked: Extent, rows: int) -> list[Unit]:
-    return [
+def units(*tables: int) -> Callable[[Extent], list[Unit]]:
+    """Return the work for the tables of so many rows each; quick runs ``auto`` on three patterns alone."""
+    return lambda asked: [
         unit(rows, pattern, k, seed, model)
+        for rows in tables
         for model in ("em", "auto")
         for pattern in (QUICK_PATTERNS if asked.quick and model == "auto" else PATTERNS)
         for k in KS
@@ -39,44 +41,24 @@ def _units(asked: Extent, rows: int) -> list[Unit]:
     ]
 
 
-def units_8(asked: Extent) -> list[Unit]:
-    """Return the work for Table 8; quick runs ``auto`` on three patterns alone."""
-    return _units(asked, 1_000)
-
-
-def units_9(asked: Extent) -> list[Unit]:
-    """Return the work for Table 9."""
-    return _units(asked, 10_000)
-
-
-def units_both(asked: Extent) -> list[Unit]:
-    """Return the work for figure 5, which draws both tables."""
-    return units_8(asked) + units_9(asked)
-
-
-def table_8(found: Findings) -> Comparison:
-    """Compare 1,000 rows."""
-    return _table(found, 1_000)
-
-
-def table_9(found: Findings) -> Comparison:
-    """Compare 10,000 rows."""
-    return _table(found, 10_000)
-
-
 def _values(found: Findings, rows: int, pattern: str, k: int, model: str, what: str) -> list[float]:
     seeds = found.asked.seeds(full=SEEDS)
     return [run[what] for run in found.of([unit(rows, pattern, k, seed, model) for seed in seeds])]
 
 
-def _table(found: Findings, rows: int) -> Comparison:
-    cells = [
-        cell
-        for pattern, (perturbed, reconstructed) in TABLES[rows].items()
-        for k, before, after in zip(KS, perturbed, reconstructed, strict=True)
-        for cell in _line(found, rows, pattern, k, before, after)
-    ]
-    return Comparison(cells, _says(cells, rows))
+def table(rows: int) -> Callable[[Findings], Comparison]:
+    """Return what compares the table of so many rows."""
+
+    def compare(found: Findings) -> Comparison:
+        cells = [
+            cell
+            for pattern, (perturbed, reconstructed) in TABLES[rows].items()
+            for k, before, after in zip(KS, perturbed, reconstructed, strict=True)
+            for cell in _line(found, rows, pattern, k, before, after)
+        ]
+        return Comparison(cells, _says(cells, rows))
+
+    return compare
 
 
 def _line(found: Findings, rows: int, pattern: str, k: int, perturbed: float, reconstructed: float) -> list[Datum]:
@@ -149,16 +131,10 @@ def figure_5(found: Findings) -> Comparison:
         for k in KS:
             means = [value for p in PATTERNS if (value := mean(rows, p, k, "em")) is not None]
             said = [TABLES[rows][p][1][KS.index(k)] for p in PATTERNS]
-            spans.append(
-                Datum(
-                    _("{rows:,} rows, k = {k}").format(rows=rows, k=k),
-                    _("best less worst pattern, em"),
-                    max(said) - min(said),
-                    max(means) - min(means) if means else None,
-                    seeds=len(found.asked.seeds(full=SEEDS)),
-                    digits=1,
-                )
-            )
+            row, span = _("{rows:,} rows, k = {k}").format(rows=rows, k=k), max(means) - min(means) if means else None
+            seeds = len(found.asked.seeds(full=SEEDS))
+            column = _("best less worst pattern, em")
+            spans.append(Datum(row, column, max(said) - min(said), span, seeds=seeds, digits=1))
     return Comparison(
         spans,
         [_("With 1,000 rows the pattern decides how well reconstruction does; with 10,000 it hardly matters.")],

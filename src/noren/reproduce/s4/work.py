@@ -5,17 +5,15 @@ Only what changes a number stands here; the paper's own numbers and all words st
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from noren.data.catalog import open_dataset
-from noren.data.frames import Records
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.reconstruction.retention import keep_probabilities
 from noren.measures.utility.l1_precision import precision
 from noren.methods.retention import Retention
+from noren.reproduce.inputs import dataset
 from noren.retention.perturbation import Perturbation
 from noren.retention.reconstruction import Model, estimated
 
@@ -51,7 +49,7 @@ SIZES = (4, 12)
 
 def adult_domains() -> dict[str, int]:
     """Return how many values each of the nine attributes may take, as the schema says, ages in classes of five."""
-    data = _people()
+    data = dataset("adult")
     names = tuple(dict.fromkeys(name for some in ATTRIBUTES.values() for name in some))
     plan = Retention(attributes=names, rho=0.0, classes=(AGES,)).plan(data.schema, len(data))
     return {attribute.column.name: attribute.size for attribute in plan.attributes}
@@ -75,16 +73,11 @@ def adult_tables(table: str, k: int, seed: int) -> dict[str, Any]:
 
 
 def _perturbed(table: str, k: int, seed: int) -> tuple[Perturbation, Real, Real]:
-    data = _people()
+    data = dataset("adult")
     names = ATTRIBUTES[table]
     plan = Retention(attributes=names, k=k, classes=(AGES,) if "age" in names else ()).plan(data.schema, len(data))
     codes = plan.codes(data.frame)
     return plan, plan.table(codes), plan.table(plan.perturbed(codes, seed=seed))
-
-
-@cache
-def _people() -> Records:
-    return open_dataset("adult").data
 
 
 # --- synthetic -------------------------------------------------------------------------------------------------------
