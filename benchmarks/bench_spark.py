@@ -96,9 +96,9 @@ def written(folder: Path, rows: int) -> Path:
 def do(work: str, rows: int, folder: Path) -> None:
     """Do one piece of work and print what it took."""
     from noren.attacks.jaccard import Jaccard
-    from noren.cluster import working
-    from noren.cluster.session import session
     from noren.data.schema import Schema
+    from noren.execution import working
+    from noren.execution.session import session
     from noren.measures.utility.cell_error import CellError
     from noren.methods.generalize_by_count import GeneralizeByCount
 

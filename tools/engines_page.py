@@ -51,7 +51,7 @@ WITHOUT = {
 def page(written: str) -> str:
     """Return the page: what was written by hand, and the tables as they are now."""
     from noren.attacks import attacks
-    from noren.cluster.plans import plans
+    from noren.execution.plans import plans
     from noren.measures import measures
     from noren.methods import methods
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from noren.api import attack, check, measure, protect, reconstruct, sample
-    from noren.by_folder import attack_folder, measure_folder, protect_folder
     from noren.data.frames import History, Table
     from noren.data.reading import read
     from noren.data.release import Release
     from noren.data.schema import Schema
     from noren.errors import NorenError
+    from noren.execution.by_folder import attack_folder, measure_folder, protect_folder
     from noren.inference.identifiers import identifiers
     from noren.inference.population import population
     from noren.inference.study import infer
@@ -73,16 +73,16 @@ _PLACES = {
     "Table": "noren.data.frames",
     "__version__": "noren.version",
     "attack": "noren.api",
-    "attack_folder": "noren.by_folder",
+    "attack_folder": "noren.execution.by_folder",
     "check": "noren.api",
     "explore": "noren.sweeps.sweep",
     "identifiers": "noren.inference.identifiers",
     "infer": "noren.inference.study",
     "measure": "noren.api",
-    "measure_folder": "noren.by_folder",
+    "measure_folder": "noren.execution.by_folder",
     "population": "noren.inference.population",
     "protect": "noren.api",
-    "protect_folder": "noren.by_folder",
+    "protect_folder": "noren.execution.by_folder",
     "read": "noren.data.reading",
     "reconstruct": "noren.api",
     "sample": "noren.api",

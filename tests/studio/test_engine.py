@@ -11,11 +11,11 @@ import pytest
 
 from noren import api
 from noren.attacks.jaccard import Jaccard
-from noren.cluster import handing
-from noren.cluster.handing import Handed, has_plan
-from noren.cluster.stages import Stages
 from noren.data.release import Release
 from noren.errors import ParameterError
+from noren.execution import handing
+from noren.execution.handing import Handed, has_plan
+from noren.execution.stages import Stages
 from noren.methods.chain import Chain
 from noren.methods.pseudonymize import Pseudonymize
 from noren.progress import silent
@@ -118,8 +118,8 @@ def test_stages_are_told_behind_the_step() -> None:
 @pytest.mark.spark
 def test_a_run_on_spark_makes_the_release_of_one_machine(place: tuple[dict[str, Any], Path]) -> None:
     pytest.importorskip("pyspark")
-    from noren.cluster.java import java_home
-    from noren.cluster.session import close
+    from noren.execution.java import java_home
+    from noren.execution.session import close
 
     try:
         java_home()

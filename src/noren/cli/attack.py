@@ -161,8 +161,8 @@ def _on_cluster(
 ) -> None:
     """Attack on a Spark cluster and say how many each attack names; of ``all`` those that run there."""
     from noren.attacks import attacks
-    from noren.cluster.plans import plans
-    from noren.cluster.working import attack as run
+    from noren.execution.plans import plans
+    from noren.execution.working import attack as run
     from noren.parameters import share_flags
 
     there = list(plans("attack")) if names == "all" else [name.strip() for name in names.split(",") if name.strip()]

@@ -29,7 +29,7 @@ def digest(
         if where.address is None:
             told, rows = public_digest(release, progress=progress)
         else:
-            from noren.cluster.working import digest as run
+            from noren.execution.working import digest as run
 
             told, rows = run(release, engine=where.address, progress=progress)
     if as_json:

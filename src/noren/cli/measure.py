@@ -141,8 +141,8 @@ def _on_cluster(
     as_json: bool,
 ) -> None:
     """Measure on a Spark cluster; of ``all`` measures those that run there and have what they need."""
-    from noren.cluster.plans import plans
-    from noren.cluster.working import measure as run
+    from noren.execution.plans import plans
+    from noren.execution.working import measure as run
     from noren.measures import measures
     from noren.parameters import share_flags
 

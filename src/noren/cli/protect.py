@@ -162,7 +162,7 @@ def _on_cluster(
 ) -> None:
     """Protect on a Spark cluster and say what was done."""
     from noren.api import draw_seed
-    from noren.cluster.working import protect as run
+    from noren.execution.working import protect as run
 
     used = draw_seed() if seed is None else seed
     with _telling_the_seed(used, drawn=seed is None), progress_bar(_("Protecting"), quiet=as_json) as progress:

@@ -77,7 +77,7 @@ def reconstruct(
         "seed": seed,
     }
     if where.address is not None:
-        from noren.cluster.reconstruction import reconstruct as on_cluster
+        from noren.execution.reconstruction import reconstruct as on_cluster
 
         with progress_bar(_("Reconstructing"), quiet=as_json) as progress:
             found, schema = on_cluster(release, engine=where.address, progress=progress, **asked)

@@ -155,7 +155,7 @@ def load_original(
 
 def cluster_schema(path: Path, schema: str | None, rows: str | None, customer: str | None) -> Schema:
     """Return the schema that a cluster reads by: as named, else guessed, and what was asked on the way is said."""
-    from noren.cluster.working import schema_for
+    from noren.execution.working import schema_for
 
     known, questions = schema_for(path, schema, **_said_of_rows(schema, rows, customer))
     say(*(f"{path.name}: {line}" for line in questions))

@@ -16,10 +16,10 @@ from tempfile import TemporaryDirectory
 from noren import api
 from noren.attacks.signatures import Signature
 from noren.attacks.unique_rows import UniqueRows
-from noren.cluster.handing import Handed, has_plan
 from noren.contest.judging.prepared import Prepared
 from noren.contest.rulebook import HouseAttack
 from noren.errors import ClusterError, NorenError, OutputError
+from noren.execution.handing import Handed, has_plan
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Guess, Measure, Score
 from noren.work.canonical import rounded
@@ -123,7 +123,7 @@ def on_cluster(engine: str, folder: Path) -> Iterator[Hands]:
 
     Whatever keeps the session from being made is a cluster that is lost.
     """
-    from noren.cluster.session import session
+    from noren.execution.session import session
 
     try:
         session(engine)

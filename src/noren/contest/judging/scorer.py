@@ -26,8 +26,8 @@ from noren.contest.judging.faults import CLUSTER_LOST, DISK_FULL, TOO_LARGE, UNE
 from noren.work.children import become_child
 
 if TYPE_CHECKING:
-    from noren.cluster.stages import Step
     from noren.contest.rulebook import Rulebook
+    from noren.execution.stages import Step
 
 __all__ = ["do", "main"]
 
@@ -106,8 +106,8 @@ def do(order: Mapping[str, Any], say: Say = lambda line: None) -> dict[str, Any]
 
 
 def _by_cluster(order: Mapping[str, Any], teller: _Teller, score: Callable[..., dict[str, Any]]) -> dict[str, Any]:
-    from noren.cluster.stages import hearing_stages
     from noren.contest.judging.hands import on_cluster
+    from noren.execution.stages import hearing_stages
 
     with on_cluster(order["engine"], Path(order["folder"])) as hands, hearing_stages(teller.hear):
         return score(progress=teller, hands=hands)

@@ -49,7 +49,7 @@ from noren.sweeps.kept import KeptPoint
 from noren.web.disk import is_disk_full
 
 if TYPE_CHECKING:
-    from noren.cluster.handing import Handed
+    from noren.execution.handing import Handed
 
 __all__ = ["do", "forget_shared", "original_of"]
 
@@ -97,7 +97,7 @@ def _telling_stages(engine: Engine, folder: Path) -> Iterator[None]:
     if engine.address is None:
         yield
         return
-    from noren.cluster.stages import hearing_stages
+    from noren.execution.stages import hearing_stages
 
     path = folder / STAGES_FILE
     before = read_json(path) or []  # of a run that is taken up again
@@ -107,7 +107,7 @@ def _telling_stages(engine: Engine, folder: Path) -> Iterator[None]:
 
 def _handed(order: Mapping[str, Any], original: Records, folder: Path, address: str) -> Handed:
     """Return the way to a cluster; it reads the project's own file."""
-    from noren.cluster.handing import Handed
+    from noren.execution.handing import Handed
 
     data = Folders(Path(order["root"])).data(order["project"])
     return Handed(address, data, original.schema, folder / "release")
@@ -117,7 +117,7 @@ def _on_cluster(component: Component, cluster: Handed | None, kept: Kept, progre
     """Tell whether a component runs on the cluster, and say where it does; nothing where none was asked for."""
     if cluster is None:
         return False
-    from noren.cluster.handing import has_plan
+    from noren.execution.handing import has_plan
 
     fits = has_plan(component)
     kept.add_engine(component.name, cluster.engine if fits else "local")

@@ -1,0 +1,218 @@
+"""A release on a cluster: written as the folder that one machine writes, its files being folders of parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from noren.data.cells import generalised_dtype, is_generalised
+from noren.data.public_scan import scanned
+from noren.data.public_schema import published_schema, published_statement
+from noren.data.release import RELEASE, SCHEMA_FILE, schema_in
+from noren.data.row_digest import LANES, RowDigest
+from noren.data.schema import Column, Kind, Role, Schema
+from noren.data.statement import Statement
+from noren.errors import FileError
+from noren.execution.frames import PLACE, ROW, ClusterRecords, as_records, cell_types, map_blocks, polars_of
+from noren.execution.places import Place, is_local, local_path, written_whole
+from noren.execution.reading import numbered
+from noren.i18n import _
+from noren.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["ClusterRelease", "digest_of", "load_public", "load_release"]
+
+_LINE = "line"
+_ROWS_OF_A_FILE = 2_000_000
+_ROWS_LOOKED_AT = 50_000
+
+
+@dataclass(frozen=True)
+class ClusterRelease:
+    """Public rows, who is behind them, and a statement; nothing is done before it is saved.
+
+    ``public.frame`` holds the released rows alone (no deleted ones) with :data:`~noren.execution.frames.ROW`, the
+    original row each stands for, null for an inserted one. ``pseudonyms`` has ``pseudonym``, ``customer`` (and
+    ``period``); None for tables. ``given`` is what the last step of a chain of a history was given, under the
+    customers' own names: what that step claims is about it.
+    """
+
+    original: ClusterRecords | None
+    public: ClusterRecords
+    pseudonyms: DataFrame | None
+    statement: Statement
+    seed: int | None = None
+    original_rows: int = 0
+    given: ClusterRecords | None = None
+
+    def __repr__(self) -> str:
+        return f"ClusterRelease({self.statement.method}; secret withheld)"
+
+    @property
+    def has_secret(self) -> bool:
+        """Whether the secret part is at hand."""
+        return self.original_rows > 0
+
+    def save(
+        self,
+        folder: str | Path,
+        *,
+        replace_existing: bool = False,
+        progress: Progress = silent,
+        check: Callable[[Place], None] | None = None,
+    ) -> dict[str, int]:
+        """Write the release, whole or not at all, and return how many rows it has, lost and gained.
+
+        As on one machine, identifiers of a history are left out, and a public part that identifies people is refused;
+        of very many rows some are looked at.
+
+        Rows are put in the order of their text once, and written aside; public part and origins are read from there, so
+        that they stand side by side. ``check`` may look at what is written before it takes its place, and raise.
+        """
+        from pyspark.sql import functions as f
+
+        session, released = self.public.session, self.public
+        if released.schema.kind == Kind.HISTORY:
+            released = released.without([column.name for column in released.schema.with_role(Role.IDENTIFIER)])
+        some = released.block(polars_of(released.frame.limit(_ROWS_LOOKED_AT).toArrow()))
+        statement = scanned(some, self.statement)
+        with written_whole(session, folder, replace=replace_existing and RELEASE) as aside:
+            progress(0.5, _("putting the rows in an order that tells nothing"))
+            staged = aside / "_sorted"
+            files = max(1, -(-released.rows // _ROWS_OF_A_FILE))
+            by_text = lined(released).repartitionByRange(files, _LINE).sortWithinPartitions(_LINE)
+            by_text.write.parquet(staged.address)
+            laid = staged.read()
+            names = released.schema.names
+            cells = [f"c{at}" for at in range(len(names))]
+            public = laid.select(*(f.col(c).alias(n) for c, n in zip(cells, names, strict=True)))
+            public.write.parquet((aside / "public.parquet").address)
+            schema = replace(self, public=released)._published_schema(laid)
+            (aside / "public.parquet" / SCHEMA_FILE).write_text(schema.to_toml())
+            progress(0.8, _("writing the secret part"))
+            secret = aside / "secret"
+            secret.make_private()
+            laid.select(f.col(ROW).alias("row")).write.parquet((secret / "origin.parquet").address)
+            if self.pseudonyms is None:
+                empty = session.createDataFrame([], "pseudonym string, customer string")
+                empty.write.parquet((secret / "pseudonyms.parquet").address)
+            else:
+                self.pseudonyms.write.parquet((secret / "pseudonyms.parquet").address)
+            counts = laid.select(f.count(f.lit(1)), f.count(ROW), f.count_distinct(ROW)).first()
+            digest = None if self.original is None else digest_of(self.original)
+            staged.remove()
+            run = {"seed": self.seed, "digest": digest, "rows": self.original_rows}
+            (secret / "run.json").write_json(run)
+            (aside / "statement.json").write_json(published_statement(statement))
+            if check is not None:
+                check(aside)
+        rows, of_original, different = counts or (0, 0, 0)
+        return {"public": rows, "deleted": self.original_rows - different, "inserted": rows - of_original}
+
+    def _published_schema(self, laid: DataFrame) -> Schema:
+        """Return the schema to publish; of domains the values that the rows show, which are at most the domain."""
+        from pyspark.sql import functions as f
+
+        shown: dict[str, list[str]] = {}
+        for at, column in enumerate(self.public.schema.columns):
+            if column.domain is not None and column.role not in (Role.CUSTOMER, Role.IDENTIFIER):
+                cell = f.col(f"c{at}")
+                values = f.explode(cell) if is_generalised(self.public.types[column.name]) else cell
+                found = laid.select(values.alias("value")).distinct().dropna().collect()
+                shown[column.name] = [str(row["value"]) for row in found]
+        longest = max(map(len, shown.values()), default=0)
+        padded = {name: [*values, *[None] * (longest - len(values))] for name, values in shown.items()}
+        frame = pl.DataFrame(padded, schema=dict.fromkeys(padded, pl.String))
+        return published_schema(self.public.schema, self.statement, frame)
+
+
+def lined(records: ClusterRecords) -> DataFrame:
+    """Return the cells and :data:`ROW` with every row's text beside them."""
+    into = cell_types(records.schema, records.types) | {ROW: pl.Int64(), _LINE: pl.String()}
+    names = [f"c{at}" for at in range(len(records.schema.names))]
+    schema, types = records.schema, records.types
+
+    def kernel(block: pl.DataFrame) -> pl.DataFrame:
+        return block.select(*names, ROW).with_columns(as_records(block, schema, types).lines().alias(_LINE))
+
+    return map_blocks(records.frame.select(*names, ROW), kernel, into)
+
+
+def digest_of(records: ClusterRecords) -> str:
+    """Return the digest of the rows, whatever their order: what :class:`~noren.data.row_digest.RowDigest` tells."""
+    from pyspark.sql import functions as f
+
+    lanes = [f"l{at}" for at in range(LANES)]
+    schema, types = records.schema, records.types
+
+    def kernel(block: pl.DataFrame) -> pl.DataFrame:
+        part = RowDigest.of(as_records(block, schema, types).lines())
+        # halves of 32 bits: their sums over many blocks fit into signed numbers
+        halves = [int(lane) >> shift & 0xFFFFFFFF for lane in part.lanes for shift in (0, 32)]
+        return pl.DataFrame([[part.rows], *([half] for half in halves)], schema=list(into), orient="col")
+
+    into = {"rows": pl.Int64()} | {f"{lane}_{half}": pl.Int64() for lane in lanes for half in ("low", "high")}
+    sums = map_blocks(records.frame, kernel, into).agg(*(f.sum(name).alias(name) for name in into)).first()
+    if sums is None or sums["rows"] is None:
+        return RowDigest().told(schema.names)
+    values = [(int(sums[f"{lane}_low"]) + (int(sums[f"{lane}_high"]) << 32)) % 2**64 for lane in lanes]
+    return RowDigest(int(sums["rows"]), np.array(values, dtype=np.uint64)).told(schema.names)
+
+
+def load_public(session: SparkSession, folder: str | Path) -> tuple[ClusterRecords, Statement]:
+    """Read the public part of a release folder, its rows numbered as they stand there, and its statement."""
+    place = Place(session, folder)
+    said = (place / "statement.json").read_json()
+    text = _schema_text(place)
+    if said is None or text is None:
+        raise FileError(
+            _("this is no part of a release"), _("name a folder that noren protect wrote"), file=str(folder)
+        )
+    schema = Schema.from_toml(text, file=str(folder))
+    raw, rows = numbered(session, (place / "public.parquet").address)
+    types = {column.name: _as_written(raw, column) for column in schema.columns}
+    cells = raw.select(*(raw[f"`{name}`"].alias(f"c{at}") for at, name in enumerate(schema.names)), ROW)
+    known = ("method", "parameters", "promise", "noren", "notes")
+    statement = Statement(**{key: said[key] for key in known if key in said})
+    return ClusterRecords(cells, schema, rows, types), statement
+
+
+def load_release(session: SparkSession, folder: str | Path) -> ClusterRelease:
+    """Read a release folder, of a cluster or of one machine; a published one has no secret."""
+    from pyspark.sql import functions as f
+
+    place = Place(session, folder)
+    public, statement = load_public(session, folder)
+    run = (place / "secret" / "run.json").read_json()
+    if run is None:
+        return ClusterRelease(None, public.with_frame(public.frame.withColumn(PLACE, f.col(ROW))), None, statement)
+    origin, _count = numbered(session, (place / "secret" / "origin.parquet").address)
+    behind = origin.select(f.col(ROW).alias(PLACE), f.col("row").cast("long").alias("origin"))
+    joined = public.frame.join(behind, f.col(ROW) == f.col(PLACE))
+    public = public.with_frame(joined.drop(ROW).withColumnRenamed("origin", ROW))
+    pseudonyms = (place / "secret" / "pseudonyms.parquet").read()
+    return ClusterRelease(None, public, pseudonyms, statement, run.get("seed"), int(run["rows"]))
+
+
+def _schema_text(place: Place) -> str | None:
+    """Return the schema of a release's public part: beside the parts, or in the file's own notes."""
+    text = (place / "public.parquet" / SCHEMA_FILE).read_text()
+    if text is None and is_local(place.address):
+        path = local_path(place.address) / "public.parquet"
+        text = schema_in(path) if path.is_file() else None
+    return text
+
+
+def _as_written(raw: DataFrame, column: Column) -> pl.DataType:
+    """Return the type of a column's cells: exact, an interval or a set."""
+    kind = raw.schema[column.name].dataType.typeName()
+    if kind == "array":
+        return pl.List(pl.String)
+    return generalised_dtype(column) if kind == "struct" else column.dtype
