@@ -109,11 +109,11 @@ def _answer(arguments: Sequence[str], interrupts: Sequence[int]) -> int:
 
     import typer
 
-    from noren.cli.parts.failures import situation
     from noren.cli.parts.help_pages import usage_sentence
+    from noren.cli.parts.screen import situation
     from noren.errors import NorenError
 
-    situation.debug, situation.interrupts = debug, interrupts
+    situation.debug, situation.json, situation.interrupts = debug, False, interrupts
     usage_error = typer.BadParameter.__mro__[1]  # click's UsageError, wherever typer keeps click
     commands = _commands(active_language())
 

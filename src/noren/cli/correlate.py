@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from noren.cli.parts.inputs import CustomerColumn, Json, Master, Original, Rows, SchemaName, chosen, load_original
-from noren.cli.parts.screen import number, progress_bar, say, show_json, show_table
+from noren.cli.parts.commands import Note, Output, Table
+from noren.cli.parts.inputs import Original, Reading, chosen
+from noren.cli.parts.screen import number, progress_bar
 from noren.i18n import _
 
 HELP = _("Correlate measures of usefulness with U over many releases of one original.")
@@ -29,12 +30,9 @@ def correlate(
     alpha: Annotated[
         float, typer.Option("--alpha", help=_("The level of the test that there is no correlation."))
     ] = 0.05,
-    schema: SchemaName = None,
-    rows_are: Rows = None,
-    customer: CustomerColumn = None,
-    master: Master = None,
-    as_json: Json = False,
-) -> None:
+    *,
+    reading: Reading,
+) -> Output:
     """Correlate."""
     from noren.data.reading import read_release
     from noren.kernels.judging.correlation import rejection_limit
@@ -45,27 +43,24 @@ def correlate(
 
     rejection_limit(len(releases), alpha)
     wanted = ",".join(usefulness_measures()) if names == "all" else names
-    data = load_original(original, schema, master, rows=rows_are, customer=customer, quiet=as_json)
+    data = reading.load(original)
     given = {"draws": draws, "seed": seed}
     picked = [build(m, {k: v for k, v in given.items() if k in m.model_fields}) for m in chosen(measures, wanted, data)]
     loaded = [(str(path), read_release(path, data)) for path in releases]
-    with progress_bar(_("Correlating"), quiet=as_json) as progress:
+    with progress_bar(_("Correlating")) as progress:
         found = run(data, loaded, picked, alpha=alpha, progress=progress)
-    if as_json:
-        show_json(found.as_dict())
-        return
     rows = []
     for name in found.values:
         r, beyond = found.correlation(name), found.beyond_chance(name)
         verdict = {None: _("the same everywhere"), True: _("correlated"), False: _("may be chance")}[beyond]
         rows.append((name, "" if r is None else f"{r:.3f}", verdict))
-    show_table("", (_("measure"), _("correlation with U"), ""), rows)
-    say(
-        _("{count} releases, U from {least} to {most}; beyond ±{limit:.3f} it is no chance (level {alpha:g})").format(
-            count=len(found.releases),
-            least=number(min(found.error)),
-            most=number(max(found.error)),
-            limit=found.limit,
-            alpha=found.alpha,
-        )
+    count = _(
+        "{count} releases, U from {least} to {most}; beyond ±{limit:.3f} it is no chance (level {alpha:g})"
+    ).format(
+        count=len(found.releases),
+        least=number(min(found.error)),
+        most=number(max(found.error)),
+        limit=found.limit,
+        alpha=found.alpha,
     )
+    return Output(found.as_dict(), [Table((_("measure"), _("correlation with U"), ""), rows), Note(count)])

@@ -7,25 +7,15 @@ matter: there is no rest, so its error is the answer.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 import typer
 
-from noren.cli.parts.screen import say
+from noren.cli.parts.screen import say, situation
 from noren.errors import ComponentError, NorenError, reason_of
 from noren.i18n import _
 
 __all__ = ["Failures", "situation"]
-
-
-class _Situation:
-    """How this run of the command line was started, and whether Ctrl-C was pressed."""
-
-    debug = False
-    interrupts: Sequence[int] = ()
-
-
-situation = _Situation()
 
 
 class Failures:
@@ -58,6 +48,11 @@ class Failures:
         """Note a failure and say it."""
         self.reasons[name] = reason
         say(_("{name} failed: {reason}").format(name=name, reason=reason))
+
+    @property
+    def exit_code(self) -> int:
+        """1 where something failed."""
+        return 1 if self.reasons else 0
 
     def leave(self) -> None:
         """End the command with exit code 1 where something failed."""

@@ -11,6 +11,7 @@ from typer import rich_utils
 from typer.core import TyperCommand, TyperGroup
 from typer.models import CommandFunctionType
 
+from noren.cli.parts.commands import printing
 from noren.cli.parts.line_breaks import break_between_characters
 from noren.foreign_words import VALIDATION, translated
 from noren.i18n import N_, _, active_language
@@ -81,12 +82,20 @@ class App(typer.Typer):
         super().__init__(cls=_Group, **settings)
 
     def command(self, *args: Any, **settings: Any) -> Callable[[CommandFunctionType], CommandFunctionType]:
-        """Add a command, as typer does."""
-        return super().command(*args, cls=_Command, **settings)
+        """Add a command, as typer does; what its function returns is printed."""
+        return self._printing(super().command(*args, cls=_Command, **settings))
 
     def callback(self, **settings: Any) -> Callable[[CommandFunctionType], CommandFunctionType]:
-        """Set the command that stands for the table, as typer does."""
-        return super().callback(cls=_Group, **settings)
+        """Set the command that stands for the table, as typer does; what its function returns is printed."""
+        return self._printing(super().callback(cls=_Group, **settings))
+
+    @staticmethod
+    def _printing(register: Callable[..., Any]) -> Callable[[CommandFunctionType], CommandFunctionType]:
+        def add(function: CommandFunctionType) -> CommandFunctionType:
+            register(printing(function))
+            return function
+
+        return add
 
 
 def speak() -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from noren.cli.parts.screen import say
+from noren.cli.parts.screen import say, situation
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import _
 
@@ -32,6 +33,7 @@ __all__ = [
     "Known",
     "Master",
     "Original",
+    "Reading",
     "ReleasePath",
     "Rows",
     "RuleName",
@@ -128,6 +130,23 @@ Force = Annotated[
 _KINDS = {"purchases": "history", "people": "table"}
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How the original is read: ``--schema``, ``--rows``, ``--customer`` and ``--master``, as one parameter."""
+
+    schema: SchemaName = None
+    rows_are: Rows = None
+    customer: CustomerColumn = None
+    master: Master = None
+
+    def load(self, path: Path, *, release: Path | None = None) -> Records:
+        """Read the original as :func:`load_original` does; by the schema of its ``release`` where none is named."""
+        schema = self.schema
+        if schema is None and release is not None:
+            schema = schema_of_release(release, self.rows_are, self.customer)
+        return load_original(path, schema, self.master, rows=self.rows_are, customer=self.customer)
+
+
 def load_original(
     path: Path,
     schema: str | Schema | None,
@@ -147,7 +166,7 @@ def load_original(
         **_said_of_rows(schema, rows, customer),
         stop_at=lambda questions: _stop_at(questions, path),
     )
-    if not quiet:
+    if not (quiet or situation.json):
         say(*(f"{path.name}: {line}" for line in answer.said))
     say(*(f"{path.name}: {line}" for line in answer.questions))
     return answer.data

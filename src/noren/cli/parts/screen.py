@@ -15,7 +15,19 @@ from typing import Any
 from noren.i18n import _
 from noren.progress import Progress, Stoppable, silent
 
-__all__ = ["number", "progress_bar", "say", "show_json", "show_table", "stoppable_bar"]
+__all__ = ["number", "progress_bar", "say", "show_json", "show_table", "situation", "stoppable_bar"]
+
+
+class _Situation:
+    """How this run of the command line was started, and whether Ctrl-C was pressed."""
+
+    debug = False
+    json = False
+    """Whether one JSON object is printed and nothing else: no progress, no remarks."""
+    interrupts: Sequence[int] = ()
+
+
+situation = _Situation()
 
 
 def show_json(content: Any) -> None:
@@ -62,7 +74,7 @@ def say(*words: str) -> None:
 @contextlib.contextmanager
 def progress_bar(title: str, *, quiet: bool = False) -> Iterator[Progress]:
     """Show how far long work has come, in a terminal alone."""
-    if quiet or not sys.stderr.isatty():
+    if quiet or situation.json or not sys.stderr.isatty():
         yield silent
         return
     from rich.console import Console
