@@ -7,14 +7,17 @@ from typing import Annotated
 
 import typer
 
+from noren.cli.parts.help_pages import app
 from noren.cli.parts.inputs import CustomerColumn, Json, Master, Original, Rows, SchemaName, load_original
 from noren.cli.parts.screen import say, show_json, show_table
 from noren.i18n import _
 
-HELP = _("Put items into categories, by their names or by a file of yours, with a page to review them.")
-EXAMPLE = _("Example: noren categorize T.csv --names online_retail.parquet --out categories.csv --page review.html")
 
-
+@app.command(
+    "categorize",
+    help=_("Put items into categories, by their names or by a file of yours, with a page to review them."),
+    epilog=_("Example: noren categorize T.csv --names online_retail.parquet --out categories.csv --page review.html"),
+)
 def categorize(
     original: Original,
     out: Annotated[Path, typer.Option("--out", help=_("The CSV file to write: item,category,name."))],

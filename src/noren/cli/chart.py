@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from noren.cli.parts.help_pages import App
+from noren.cli.parts.help_pages import app
 from noren.cli.parts.inputs import CustomerColumn, Json, Rows, SchemaName, load_original, schema_of_release
 from noren.cli.parts.screen import show_json
 from noren.i18n import _
@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
     from noren.data.frames import Records
 
-HELP = _("Draw a perturbed table beside its original: histograms and cross tabulations.")
-
-app = App(no_args_is_help=True)
+chart_commands = app.group(
+    "chart",
+    help=_("Draw a perturbed table beside its original: histograms and cross tabulations."),
+    no_args_is_help=True,
+)
 
 Released = Annotated[
     Path, typer.Argument(metavar="RELEASE", help=_("A folder that noren protect --method retention wrote."))
@@ -34,7 +36,7 @@ ModelName = Annotated[
 ]
 
 
-@app.command(
+@chart_commands.command(
     "histogram",
     help=_("One attribute as bars: original, perturbed, reconstructed."),
     epilog=_("Example: noren chart histogram release/ --attribute race --original T.csv --out race.html"),
@@ -55,7 +57,7 @@ def histogram(
     _draw([attribute], release, out, known, model, as_json=as_json)
 
 
-@app.command(
+@chart_commands.command(
     "crosstab",
     help=_("Two attributes as shaded tables: original, perturbed, reconstructed."),
     epilog=_("Example: noren chart crosstab release/ --attributes race,sex --original T.csv --out race-sex.html"),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from noren.cli.parts.help_pages import app
 from noren.cli.parts.inputs import Json, Original
 from noren.cli.parts.screen import say, show_json
 from noren.i18n import _, ngettext
@@ -14,10 +15,12 @@ from noren.i18n import _, ngettext
 if TYPE_CHECKING:
     from noren.data.checks.report import Report
 
-HELP = _("Check a release or a guess by a contest's rules, as its official checker does, and list every problem.")
-EXAMPLE = _("Example: noren check T.csv A.csv --schema pwscup2018")
 
-
+@app.command(
+    "check",
+    help=_("Check a release or a guess by a contest's rules, as its official checker does, and list every problem."),
+    epilog=_("Example: noren check T.csv A.csv --schema pwscup2018"),
+)
 def check(
     original: Original,
     release: Annotated[

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from noren.cli.parts.help_pages import app
 from noren.cli.parts.inputs import Json
 from noren.cli.parts.screen import say, show_json, show_table
 from noren.i18n import _
@@ -13,16 +14,15 @@ from noren.i18n import _
 if TYPE_CHECKING:
     from noren.registry import Registry
 
-METHODS_HELP = _("List the methods that protect, or show one with its parameters.")
-METHODS_EXAMPLE = _("Example: noren methods generalize-by-count")
-ATTACKS_HELP = _("List the attacks, or show one with its parameters.")
-ATTACKS_EXAMPLE = _("Example: noren attacks unique-rows")
-MEASURES_HELP = _("List the measures, or show one with its parameters.")
-MEASURES_EXAMPLE = _("Example: noren measures cell-error")
 
 Name = Annotated[str | None, typer.Argument(metavar="NAME", help=_("Show this one alone, with its parameters."))]
 
 
+@app.command(
+    "methods",
+    help=_("List the methods that protect, or show one with its parameters."),
+    epilog=_("Example: noren methods generalize-by-count"),
+)
 def methods(name: Name = None, as_json: Json = False) -> None:
     """List methods."""
     from noren.methods import methods as registry
@@ -30,6 +30,11 @@ def methods(name: Name = None, as_json: Json = False) -> None:
     _show(registry, name, as_json=as_json)
 
 
+@app.command(
+    "attacks",
+    help=_("List the attacks, or show one with its parameters."),
+    epilog=_("Example: noren attacks unique-rows"),
+)
 def attacks(name: Name = None, as_json: Json = False) -> None:
     """List attacks."""
     from noren.attacks import attacks as registry
@@ -37,6 +42,11 @@ def attacks(name: Name = None, as_json: Json = False) -> None:
     _show(registry, name, as_json=as_json)
 
 
+@app.command(
+    "measures",
+    help=_("List the measures, or show one with its parameters."),
+    epilog=_("Example: noren measures cell-error"),
+)
 def measures(name: Name = None, as_json: Json = False) -> None:
     """List measures."""
     from noren.measures import measures as registry

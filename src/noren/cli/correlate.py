@@ -8,14 +8,17 @@ from typing import Annotated
 import typer
 
 from noren.cli.parts.commands import Note, Output, Table
+from noren.cli.parts.help_pages import app
 from noren.cli.parts.inputs import Original, Reading, chosen
 from noren.cli.parts.screen import number, progress_bar
 from noren.i18n import _
 
-HELP = _("Correlate measures of usefulness with U over many releases of one original.")
-EXAMPLE = _("Example: noren correlate T.csv release-k2/ release-k3/ release-k6/ --schema pwscup2018")
 
-
+@app.command(
+    "correlate",
+    help=_("Correlate measures of usefulness with U over many releases of one original."),
+    epilog=_("Example: noren correlate T.csv release-k2/ release-k3/ release-k6/ --schema pwscup2018"),
+)
 def correlate(
     original: Original,
     releases: Annotated[

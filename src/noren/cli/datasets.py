@@ -6,17 +6,19 @@ from typing import Annotated
 
 import typer
 
-from noren.cli.parts.help_pages import App
+from noren.cli.parts.help_pages import app
 from noren.cli.parts.inputs import Json
 from noren.cli.parts.screen import progress_bar, show_json, show_table
 from noren.i18n import _
 
-HELP = _("List the public data sets Noren knows, and fetch those that can be downloaded.")
+datasets_commands = app.group(
+    "datasets",
+    help=_("List the public data sets Noren knows, and fetch those that can be downloaded."),
+    invoke_without_command=True,
+)
 
-app = App(invoke_without_command=True)
 
-
-@app.callback(epilog=_("Example: noren datasets"))
+@datasets_commands.callback(epilog=_("Example: noren datasets"))
 def datasets(context: typer.Context, as_json: Json = False) -> None:
     """List the data sets and where they were found."""
     if context.invoked_subcommand is not None:
@@ -52,7 +54,7 @@ def datasets(context: typer.Context, as_json: Json = False) -> None:
     show_table("", (_("name"), _("schema"), _("rows"), _("what"), _("where")), rows)
 
 
-@app.command(
+@datasets_commands.command(
     "fetch",
     help=_("Download a data set from its official archive; goes on where an earlier try stopped."),
     epilog=_("Example: noren datasets fetch online-retail"),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from noren.cli.parts.failures import Failures
+from noren.cli.parts.help_pages import app
 from noren.cli.parts.inputs import Force, Json, RuleName
 from noren.cli.parts.screen import progress_bar, say, show_json, show_table
 from noren.i18n import _
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from noren.judgement.place import Place
     from noren.judgement.verdict import Verdict
 
-HELP = _("Run everything on generated data: protect, attack, judge, report.")
-EXAMPLE = _("Example: noren demo --out demo/")
 
 _SCHEMA = "pwscup2018"
 _RUNS: tuple[tuple[str, dict[str, object]], ...] = (
@@ -33,6 +32,11 @@ _RUNS: tuple[tuple[str, dict[str, object]], ...] = (
 )
 
 
+@app.command(
+    "demo",
+    help=_("Run everything on generated data: protect, attack, judge, report."),
+    epilog=_("Example: noren demo --out demo/"),
+)
 def demo(
     out: Annotated[Path, typer.Option("--out", help=_("The folder to write everything to."))] = Path("demo"),
     customers: Annotated[int, typer.Option("--customers", help=_("How many customers."))] = 200,

@@ -8,14 +8,17 @@ from typing import Annotated
 import typer
 
 from noren.cli.parts.commands import Output
+from noren.cli.parts.help_pages import app
 from noren.cli.parts.inputs import EngineName
 from noren.cli.parts.screen import progress_bar
 from noren.i18n import _
 
-HELP = _("Print one digest of a release's public rows, whatever their order and files.")
-EXAMPLE = _("Example: noren digest release/")
 
-
+@app.command(
+    "digest",
+    help=_("Print one digest of a release's public rows, whatever their order and files."),
+    epilog=_("Example: noren digest release/"),
+)
 def digest(
     release: Annotated[Path, typer.Argument(metavar="RELEASE", help=_("A release folder, protected or published."))],
     engine: EngineName = "local",

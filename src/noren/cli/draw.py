@@ -7,14 +7,17 @@ from typing import Annotated
 
 import typer
 
+from noren.cli.parts.help_pages import app
 from noren.cli.parts.inputs import CustomerColumn, Json, Master, Original, Rows, SchemaName, load_original
 from noren.cli.parts.screen import progress_bar, show_json
 from noren.i18n import _
 
-HELP = _("Draw data sets that are consistent with a release, uniformly, to analyse like the original.")
-EXAMPLE = _("Example: noren draw T.csv release/ --draws 100 --seed 1 --out draws.parquet")
 
-
+@app.command(
+    "draw",
+    help=_("Draw data sets that are consistent with a release, uniformly, to analyse like the original."),
+    epilog=_("Example: noren draw T.csv release/ --draws 100 --seed 1 --out draws.parquet"),
+)
 def draw(
     original: Original,
     release: Annotated[

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from noren.cli.parts.commands import COMPONENT_FLAGS
 from noren.cli.parts.failures import Failures
+from noren.cli.parts.help_pages import app
 from noren.cli.parts.inputs import CustomerColumn, Force, Json, Master, Rows, RuleName, SchemaName, load_original
 from noren.cli.parts.live_table import watching
 from noren.cli.parts.screen import say, show_json, show_table
@@ -21,15 +23,19 @@ if TYPE_CHECKING:
     from noren.sweeps.plan import Asked
     from noren.sweeps.study import Study
 
-HELP = _(
-    "Try methods and strengths on your data, attack and measure every release, and say which to take. What is done is "
-    "kept: a sweep that was stopped goes on where it was."
-)
-EXAMPLE = _("Example: noren explore T.csv --methods generalize-by-count --k 2..6 --out study/")
 
 _LONGEST_LABEL = 44
 
 
+@app.command(
+    "explore",
+    help=_(
+        "Try methods and strengths on your data, attack and measure every release, and say which to take. What is done "
+        "is kept: a sweep that was stopped goes on where it was."
+    ),
+    epilog=_("Example: noren explore T.csv --methods generalize-by-count --k 2..6 --out study/"),
+    context_settings=COMPONENT_FLAGS,
+)
 def explore(
     context: typer.Context,
     original: Annotated[

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noren.cli.parts.help_pages import App
+from noren.cli.parts.help_pages import app
 from noren.cli.parts.inputs import Force, Json, Original, SchemaName, load_original
 from noren.cli.parts.screen import progress_bar, say, show_json, show_table
 from noren.i18n import _, ngettext
@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from noren.data.frames import Records
     from noren.data.hierarchies.checking import CheckedFile
 
-HELP = _("Build and check hierarchies: what values become, level by level, when a table is generalised.")
+hierarchy_commands = app.group(
+    "hierarchy",
+    help=_("Build and check hierarchies: what values become, level by level, when a table is generalised."),
+    no_args_is_help=True,
+)
 
-app = App(no_args_is_help=True)
 
-
-@app.command(
+@hierarchy_commands.command(
     "build",
     help=_(
         "Build a column's hierarchy in ARX's form, and show how many rows the labels of each level have. Without --out "
@@ -177,7 +179,7 @@ def _with_rows(labels: Sequence[tuple[str, int]]) -> str:
     return "; ".join(f"{label} ({rows:,})" for label, rows in labels)
 
 
-@app.command(
+@hierarchy_commands.command(
     "check",
     help=_("Check files of hierarchies, by themselves and beside the data, and list every problem of every file."),
     epilog=_("Example: noren hierarchy check hierarchies/*.csv --data people.csv"),
@@ -237,7 +239,7 @@ def _show_checked(found: Sequence[CheckedFile], limit: int) -> None:
             )
 
 
-@app.command(
+@hierarchy_commands.command(
     "builders",
     help=_("List the builders, with what each needs."),
     epilog=_("Example: noren hierarchy builders"),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from noren.cli.parts.help_pages import app
 from noren.cli.parts.inputs import Json, Original, SchemaName, load_original
 from noren.cli.parts.screen import progress_bar, say, show_json, show_table
 from noren.i18n import _
@@ -13,8 +14,6 @@ from noren.i18n import _
 if TYPE_CHECKING:
     from noren.inference.identifiers import ColumnSet
 
-HELP = _("Find which columns of a table, and which small combinations of them, identify people.")
-EXAMPLE = _("Example: noren identifiers people.csv --schema people --largest 3")
 
 Columns = Annotated[str, typer.Option("--columns", help=_("Columns to look at, separated by commas."))]
 
@@ -24,6 +23,11 @@ def named(columns: str) -> list[str]:
     return [name.strip() for name in columns.split(",") if name.strip()]
 
 
+@app.command(
+    "identifiers",
+    help=_("Find which columns of a table, and which small combinations of them, identify people."),
+    epilog=_("Example: noren identifiers people.csv --schema people --largest 3"),
+)
 def identifiers(
     table: Original,
     columns: Columns = "",

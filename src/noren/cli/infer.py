@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from noren.cli.parts.commands import COMPONENT_FLAGS
+from noren.cli.parts.help_pages import app
 from noren.cli.parts.inputs import (
     Control,
     CustomerColumn,
@@ -27,15 +29,18 @@ if TYPE_CHECKING:
 
     from noren.inference.findings import Inferred
 
-HELP = _(
-    "Membership and attribute inference, against a control group of people who are not in the data: those of a "
-    "file, or people held out of the original before a method protects the others."
-)
-EXAMPLE = _(
-    "Example: noren infer T.csv --schema pwscup2018 --method generalize-by-count --k 5 --hold-out 0.2 --seeds 5"
-)
 
-
+@app.command(
+    "infer",
+    help=_(
+        "Membership and attribute inference, against a control group of people who are not in the data: those of a "
+        "file, or people held out of the original before a method protects the others."
+    ),
+    epilog=_(
+        "Example: noren infer T.csv --schema pwscup2018 --method generalize-by-count --k 5 --hold-out 0.2 --seeds 5"
+    ),
+    context_settings=COMPONENT_FLAGS,
+)
 def infer(
     context: typer.Context,
     original: Original,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noren.cli.parts.help_pages import App
+from noren.cli.parts.help_pages import app
 from noren.cli.parts.inputs import Json, Master, RuleName, Seed
 from noren.cli.parts.screen import number, progress_bar, say, show_json, show_table
 from noren.errors import ParameterError
@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from noren.data.frames import Records
     from noren.ledger import Certificate, Entry, Ledger, Proposal, Risk
 
-HELP = _("Record what was released period by period, and see how much risk the next release adds.")
-
-app = App(no_args_is_help=True)
+ledger_commands = app.group(
+    "ledger",
+    help=_("Record what was released period by period, and see how much risk the next release adds."),
+    no_args_is_help=True,
+)
 
 Folder = Annotated[Path, typer.Argument(metavar="LEDGER", help=_("A folder that noren ledger init made."))]
 ChainFile = Annotated[
@@ -35,7 +37,7 @@ _MOST_NAMED = 20
 # --- making ------------------------------------------------------------------------------------------------
 
 
-@app.command(
+@ledger_commands.command(
     "init",
     help=_("Make an empty ledger in a new folder."),
     epilog=_("Example: noren ledger init ledger/ --schema pwscup2017 --chain chain.toml --budget emm=0.3"),
@@ -122,7 +124,7 @@ def _budget(given: list[str]) -> dict[str, float]:
 # --- adding ------------------------------------------------------------------------------------------------
 
 
-@app.command(
+@ledger_commands.command(
     "add",
     help=_(
         "Protect the next period, certify and attack it together with everything released before, and keep it if it is "
@@ -310,7 +312,7 @@ def _share(value: float) -> str:
 # --- looking -----------------------------------------------------------------------------------------------
 
 
-@app.command(
+@ledger_commands.command(
     "show",
     help=_("Show what was released, the risk after each release, and what is left of the budget."),
     epilog=_("Example: noren ledger show ledger/"),
@@ -380,7 +382,7 @@ def _about(book: Ledger) -> dict[str, Any]:
     return {"ledger": str(book.folder)} | book.as_dict() | {"curve": {"periods": periods, "mm": curves}}
 
 
-@app.command(
+@ledger_commands.command(
     "check",
     help=_("Check that every file of a ledger is what it was when it was written."),
     epilog=_("Example: noren ledger check ledger/"),
@@ -408,7 +410,7 @@ def check(ledger: Folder, as_json: Json = False) -> None:
         raise typer.Exit(2)
 
 
-@app.command(
+@ledger_commands.command(
     "chart",
     help=_("Draw the risk over releases, one line per attack."),
     epilog=_("Example: noren ledger chart ledger/ --out curve.html"),

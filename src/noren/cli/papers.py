@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from noren.cli.parts.help_pages import app
 from noren.cli.parts.inputs import (
     Control,
     CustomerColumn,
@@ -25,16 +26,18 @@ from noren.i18n import _, ngettext
 if TYPE_CHECKING:
     from noren.papers.case import Case
 
-HELP = _(
-    "Write the papers that go with a release: what the law asks a maker to publish, to tell and to keep, with measured "
-    "evidence. What software cannot know is marked to be filled in."
-)
-EXAMPLE = _(
-    "Example: noren papers release/ --for appi --original T.csv --schema pwscup2018 --facts facts.toml --out papers/ "
-    "--lang ja"
-)
 
-
+@app.command(
+    "papers",
+    help=_(
+        "Write the papers that go with a release: what the law asks a maker to publish, to tell and to keep, with "
+        "measured evidence. What software cannot know is marked to be filled in."
+    ),
+    epilog=_(
+        "Example: noren papers release/ --for appi --original T.csv --schema pwscup2018 --facts facts.toml --out "
+        "papers/ --lang ja"
+    ),
+)
 def papers(
     release: Annotated[Path, typer.Argument(metavar="RELEASE", help=_("A folder that noren protect wrote."))],
     law: Annotated[

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noren.cli.parts.help_pages import App
+from noren.cli.parts.help_pages import app
 from noren.cli.parts.inputs import Json
 from noren.cli.parts.screen import number, say, show_json, show_table
 from noren.errors import ParameterError
@@ -17,14 +17,16 @@ from noren.i18n import _
 if TYPE_CHECKING:
     from noren.retention.joint_release import Joint, JointPart
 
-HELP = _("Plan a release by retention: rho for a wanted k, k for a wanted rho, the rows that both need.")
-
-app = App(invoke_without_command=True)
+plan_commands = app.group(
+    "plan",
+    help=_("Plan a release by retention: rho for a wanted k, k for a wanted rho, the rows that both need."),
+    invoke_without_command=True,
+)
 
 _USUAL = "2,3,5,10,20,50"
 
 
-@app.callback(epilog=_("Example: noren plan --domains 5,2,42 --rows 32561 --k 2,5,10"))
+@plan_commands.callback(epilog=_("Example: noren plan --domains 5,2,42 --rows 32561 --k 2,5,10"))
 def plan(
     context: typer.Context,
     domains: Annotated[
@@ -74,7 +76,7 @@ def plan(
     show_table("", ("k", "rho", _("rows")), lines)
 
 
-@app.command(
+@plan_commands.command(
     "joint",
     help=_(
         "The joint guarantee of several releases of one table, against whoever holds all of them and links their rows."

@@ -7,14 +7,17 @@ from typing import Annotated
 import typer
 
 from noren.cli.identifiers import Columns, named
+from noren.cli.parts.help_pages import app
 from noren.cli.parts.inputs import Json, Original, SchemaName, load_original
 from noren.cli.parts.screen import say, show_json, show_table
 from noren.i18n import _
 
-HELP = _("Estimate population uniqueness: how many people are unique in the population a table was drawn from.")
-EXAMPLE = _("Example: noren population people.csv --schema people --population 300e6")
 
-
+@app.command(
+    "population",
+    help=_("Estimate population uniqueness: how many people are unique in the population a table was drawn from."),
+    epilog=_("Example: noren population people.csv --schema people --population 300e6"),
+)
 def population(
     table: Original,
     size: Annotated[

@@ -7,17 +7,21 @@ from typing import Annotated
 
 import typer
 
+from noren.cli.parts.help_pages import app
 from noren.cli.parts.inputs import CustomerColumn, Force, Json, Keep, Master, Rows, RuleName, SchemaName, load_original
 from noren.cli.parts.screen import progress_bar, say, show_json
 from noren.i18n import _
 
-HELP = _(
-    "Copy the public part of a release and its statement to a new folder, with a data card that tells the verdict. A "
-    "release that is broken or untried is refused (exit code 1) unless --anyway; the secret part stays where it is."
+
+@app.command(
+    "publish",
+    help=_(
+        "Copy the public part of a release and its statement to a new folder, with a data card that tells the verdict. "
+        "A release that is broken or untried is refused (exit code 1) unless --anyway; the secret part stays where "
+        "it is."
+    ),
+    epilog=_("Example: noren publish release/ --original orders.csv --rule partner --out public/"),
 )
-EXAMPLE = _("Example: noren publish release/ --original orders.csv --rule partner --out public/")
-
-
 def publish(
     release: Annotated[Path, typer.Argument(metavar="RELEASE", help=_("A folder that noren protect wrote."))],
     out: Annotated[Path, typer.Option("--out", help=_("The folder to publish."))],

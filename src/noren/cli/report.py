@@ -8,14 +8,17 @@ from typing import Annotated
 import typer
 
 from noren.cli.parts.failures import Failures
+from noren.cli.parts.help_pages import app
 from noren.cli.parts.inputs import CustomerColumn, Master, Original, Rows, RuleName, SchemaName, load_original
 from noren.cli.parts.screen import progress_bar
 from noren.i18n import _
 
-HELP = _("Attack and measure releases and write one HTML page about them, for the steward.")
-EXAMPLE = _("Example: noren report T.csv release-k2/ release-k3/ --schema pwscup2018 --out report.html")
 
-
+@app.command(
+    "report",
+    help=_("Attack and measure releases and write one HTML page about them, for the steward."),
+    epilog=_("Example: noren report T.csv release-k2/ release-k3/ --schema pwscup2018 --out report.html"),
+)
 def report(
     original: Original,
     releases: Annotated[list[Path], typer.Argument(metavar="RELEASE…", help=_("Release folders to compare."))],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from noren.cli.parts.help_pages import app
 from noren.cli.parts.inputs import Force, Json
 from noren.cli.parts.screen import progress_bar, say, show_json, show_table
 from noren.i18n import _
@@ -16,10 +17,12 @@ if TYPE_CHECKING:
     from noren.reproduce.frame import Datum
     from noren.reproduce.run import Reproduction
 
-HELP = _("Set the tables and figures of the papers beside ours; a run that was stopped goes on where it was.")
-EXAMPLE = _("Example: noren reproduce S4 --table 5 --quick")
 
-
+@app.command(
+    "reproduce",
+    help=_("Set the tables and figures of the papers beside ours; a run that was stopped goes on where it was."),
+    epilog=_("Example: noren reproduce S4 --table 5 --quick"),
+)
 def reproduce(
     documents: Annotated[str, typer.Argument(metavar="S0|S1|S2|S3|S4|beyond|all", help=_("Which document, or all."))],
     table: Annotated[list[str] | None, typer.Option("--table", help=_("Only this table; may be given again."))] = None,

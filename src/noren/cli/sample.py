@@ -7,16 +7,19 @@ from typing import Annotated, Literal
 
 import typer
 
+from noren.cli.parts.help_pages import app
 from noren.cli.parts.inputs import Json
 from noren.cli.parts.screen import number, progress_bar, show_json, show_table
 from noren.i18n import _
 
-HELP = _("Generate a realistic purchase history, calibrated to a real wholesaler's; or a table of people.")
-EXAMPLE = _("Example: noren sample --customers 400 --rows 38000 --items 2800 --seed 1 --out T.csv")
-
 _PURCHASES, _PEOPLE = 38_000, 4_000
 
 
+@app.command(
+    "sample",
+    help=_("Generate a realistic purchase history, calibrated to a real wholesaler's; or a table of people."),
+    epilog=_("Example: noren sample --customers 400 --rows 38000 --items 2800 --seed 1 --out T.csv"),
+)
 def sample(
     out: Annotated[Path, typer.Option("--out", help=_("The file to write: .csv, .parquet or .xlsx."))],
     customers: Annotated[int, typer.Option("--customers", help=_("How many customers."))] = 400,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noren.cli.parts.help_pages import App
+from noren.cli.parts.help_pages import app
 from noren.cli.parts.inputs import CustomerColumn, Json, Rows, answers, guessed
 from noren.cli.parts.screen import say, show_json, show_table
 from noren.i18n import _
@@ -18,12 +18,10 @@ if TYPE_CHECKING:
     from noren.data.guessing.column_types import Understanding
     from noren.data.guessing.questions import Question
 
-HELP = _("Guess, show or check what columns mean.")
-
-app = App(no_args_is_help=True)
+schema_commands = app.group("schema", help=_("Guess, show or check what columns mean."), no_args_is_help=True)
 
 
-@app.command(
+@schema_commands.command(
     "guess",
     help=_("Guess the schema of a file, to be looked at and mended by a person."),
     epilog=_("Example: noren schema guess purchases.csv --out purchases.toml"),
@@ -80,7 +78,7 @@ def _asked(question: Question) -> str:
     return _("{question} ({flags})").format(question=question, flags=flags) if flags else str(question)
 
 
-@app.command("show", help=_("Print a schema as TOML."), epilog=_("Example: noren schema show pwscup2018"))
+@schema_commands.command("show", help=_("Print a schema as TOML."), epilog=_("Example: noren schema show pwscup2018"))
 def show(
     name: Annotated[str, typer.Argument(metavar="NAME", help=_("A preset's name or a TOML file."))],
     as_json: Json = False,
@@ -95,7 +93,7 @@ def show(
         print(schema.to_toml(), end="")
 
 
-@app.command("list", help=_("List the presets."), epilog=_("Example: noren schema list"))
+@schema_commands.command("list", help=_("List the presets."), epilog=_("Example: noren schema list"))
 def listing(as_json: Json = False) -> None:
     """List the presets."""
     from noren.data.schema import PRESETS, Schema

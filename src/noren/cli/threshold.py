@@ -6,14 +6,17 @@ from typing import Annotated, Literal
 
 import typer
 
+from noren.cli.parts.help_pages import app
 from noren.cli.parts.inputs import Json
 from noren.cli.parts.screen import show_json
 from noren.i18n import _
 
-HELP = _("How many of n named customers must be right for a re-identification to count as effective.")
-EXAMPLE = _("Example: noren threshold --n 999 --bound paper")
 
-
+@app.command(
+    "threshold",
+    help=_("How many of n named customers must be right for a re-identification to count as effective."),
+    epilog=_("Example: noren threshold --n 999 --bound paper"),
+)
 def threshold(
     n: Annotated[int, typer.Option("--n", min=0, max=1_000_000, help=_("How many customers the attacker names."))],
     bound: Annotated[

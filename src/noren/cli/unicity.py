@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from noren.cli.parts.help_pages import app
 from noren.cli.parts.inputs import CustomerColumn, Json, Master, Original, Rows, SchemaName, load_original
 from noren.cli.parts.screen import progress_bar, say, show_json, show_table
 from noren.i18n import _
@@ -14,12 +15,14 @@ from noren.i18n import _
 if TYPE_CHECKING:
     from noren.inference.curve import Unicity
 
-HELP = _(
-    "Measure unicity: which share of customers a few known purchases single out, in the original and in a release."
+
+@app.command(
+    "unicity",
+    help=_(
+        "Measure unicity: which share of customers a few known purchases single out, in the original and in a release."
+    ),
+    epilog=_("Example: noren unicity T.csv release/ --schema pwscup2018 --known 1-10 --date week --price round:10"),
 )
-EXAMPLE = _("Example: noren unicity T.csv release/ --schema pwscup2018 --known 1-10 --date week --price round:10")
-
-
 def unicity(
     original: Original,
     release: Annotated[

@@ -16,7 +16,7 @@ from noren.cli.parts.line_breaks import break_between_characters
 from noren.foreign_words import VALIDATION, translated
 from noren.i18n import N_, _, active_language
 
-__all__ = ["App", "speak", "usage_sentence"]
+__all__ = ["App", "app", "speak", "usage_sentence"]
 
 _HELP = frozenset(
     {
@@ -89,6 +89,12 @@ class App(typer.Typer):
         """Set the command that stands for the table, as typer does; what its function returns is printed."""
         return self._printing(super().callback(cls=_Group, **settings))
 
+    def group(self, name: str, *, help: str, **settings: Any) -> App:  # noqa: A002 - typer's word
+        """Add a table of commands below this one."""
+        commands = App(**settings)
+        self.add_typer(commands, name=name, help=help)
+        return commands
+
     @staticmethod
     def _printing(register: Callable[..., Any]) -> Callable[[CommandFunctionType], CommandFunctionType]:
         def add(function: CommandFunctionType) -> CommandFunctionType:
@@ -96,6 +102,17 @@ class App(typer.Typer):
             return function
 
         return add
+
+
+app = App(
+    name="noren",
+    help=_("Protect purchase histories and personal tables, attack what was protected, and measure both."),
+    epilog=_("Start with: noren demo --out demo/"),
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+"""All of ``noren``: each module adds its commands, and :mod:`noren.cli.app` imports the modules."""
 
 
 def speak() -> None:
