@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import Answer, Command
 
 from noren import api
-from noren.cli.parts.live_table import cells, prospect_words, watching, window
+from noren.cli.explore import cells, prospect_words, watching, window
 from noren.data.formats.official import write_rows
 from noren.data.reading import write
 from noren.data.samples.people import sample_people

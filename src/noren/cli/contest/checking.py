@@ -46,7 +46,7 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Check a file; leave with 1 where it is not valid."""
-    from noren.cli.check import show_report
+    from noren.cli.releases import show_report
     from noren.contest.judging.checking import check_guess, check_release
     from noren.data.formats.files import readable
 

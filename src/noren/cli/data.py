@@ -1,0 +1,360 @@
+"""Data themselves: ``sample``, ``convert``, ``categorize``, ``schema``, ``datasets``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from noren.cli.parts.commands import Output
+from noren.cli.parts.help_pages import app
+from noren.cli.parts.inputs import (
+    CustomerColumn,
+    Json,
+    Master,
+    Original,
+    Rows,
+    SchemaName,
+    answers,
+    guessed,
+    load_original,
+)
+from noren.cli.parts.screen import number, progress_bar, say, show_json, show_table
+from noren.i18n import _
+
+if TYPE_CHECKING:
+    from noren.data.guessing.column_types import Understanding
+    from noren.data.guessing.questions import Question
+
+_PURCHASES, _PEOPLE = 38_000, 4_000
+
+
+@app.command(
+    "sample",
+    help=_("Generate a realistic purchase history, calibrated to a real wholesaler's; or a table of people."),
+    epilog=_("Example: noren sample --customers 400 --rows 38000 --items 2800 --seed 1 --out T.csv"),
+)
+def sample(
+    out: Annotated[Path, typer.Option("--out", help=_("The file to write: .csv, .parquet or .xlsx."))],
+    customers: Annotated[int, typer.Option("--customers", help=_("How many customers."))] = 400,
+    rows: Annotated[
+        int | None,
+        typer.Option("--rows", help=_("How many purchases or people; 38,000 or 4,000 where left out.")),
+    ] = None,
+    items: Annotated[int, typer.Option("--items", help=_("How many different items."))] = 2_800,
+    seed: Annotated[int, typer.Option("--seed", min=0, help=_("Same seed, same bytes."))] = 0,
+    schema: Annotated[
+        str,
+        typer.Option(
+            "--schema", help=_("The columns to write: sample, pwscup2016, pwscup2017, pwscup2018, online-retail.")
+        ),
+    ] = "sample",
+    master: Annotated[
+        Path | None, typer.Option("--master", help=_("Also write the customers (M) to this file."))
+    ] = None,
+    kind: Annotated[
+        Literal["history", "people"],
+        typer.Option("--kind", help=_("Purchases, or a table of people (--schema people reads it).")),
+    ] = "history",
+    as_json: Json = False,
+) -> None:
+    """Generate a history and print its shape, or a table of people."""
+    from noren.data.given import checked_seed
+
+    seed = checked_seed(seed)
+    if kind == "people":
+        _people(out, _PEOPLE if rows is None else rows, seed, schema, master, as_json=as_json)
+        return
+    from noren.data.samples.by_schema import write_sample
+    from noren.data.schema import Schema
+
+    with progress_bar(_("Generating"), quiet=as_json) as progress:
+        shape = write_sample(
+            out,
+            Schema.load(schema),
+            customers=customers,
+            rows=_PURCHASES if rows is None else rows,
+            items=items,
+            seed=seed,
+            master=master,
+            progress=progress,
+        )
+    if as_json:
+        show_json({"n": shape.n, "m": shape.m, "b": shape.b, "mu": shape.mu, "h": shape.h, "out": str(out)})
+        return
+    show_table(
+        str(out),
+        (_("figure"), _("value"), _("meaning")),
+        [
+            ("n", number(shape.n), _("customers")),
+            ("m", number(shape.m), _("purchases")),
+            ("b", number(shape.b), _("different items per customer, mean")),
+            ("µ", number(shape.mu), _("Jaccard similarity of two customers' items, mean")),
+            ("h", number(shape.h), _("items two customers share, mean")),
+        ],
+    )
+
+
+def _people(out: Path, rows: int, seed: int, schema: str, master: Path | None, *, as_json: bool) -> None:
+    from noren.data.reading import write
+    from noren.data.samples.people import sample_people
+    from noren.errors import ParameterError
+
+    if master is not None or schema not in ("sample", "people"):
+        raise ParameterError(
+            _("a table of people has columns of its own and no master"), _("leave --schema and --master out")
+        )
+    with progress_bar(_("Generating"), quiet=as_json) as progress:
+        people = sample_people(rows, seed)
+        progress(0.8)
+        write(people, out)
+    quasi = [column.name for column in people.schema.with_role("quasi")]
+    alike = people.frame.group_by(quasi).len()["len"]
+    alone = int((alike == 1).sum())
+    if as_json:
+        show_json({"rows": len(people), "combinations": len(alike), "alone": alone, "out": str(out)})
+        return
+    show_table(
+        str(out),
+        (_("figure"), _("value"), _("meaning")),
+        [
+            (_("rows"), number(len(people)), _("people")),
+            (_("combinations"), number(len(alike)), _("different combinations of quasi-identifiers")),
+            (_("alone"), number(alone), _("people whose combination nobody else has")),
+        ],
+    )
+
+
+@app.command(
+    "convert",
+    help=_("Convert a file of any size between CSV, Parquet and Excel, in constant memory."),
+    epilog=_("Example: noren convert purchases.csv purchases.parquet"),
+)
+def convert(
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help=_("CSV (plain or gzip), Parquet or Excel."))],
+    target: Annotated[Path, typer.Argument(metavar="TARGET", help=_("The file to write: .csv, .parquet or .xlsx."))],
+    schema: SchemaName = None,
+) -> Output:
+    """Convert a file."""
+    from noren.data.reading import convert as run
+
+    with progress_bar(_("Converting")) as progress:
+        rows = run(source, target, schema, progress=lambda done, count: progress(done, f"{count:,}"))
+    words = _("{rows:,} rows written to {target}").format(rows=rows, target=target)
+    return Output({"rows": rows, "out": str(target)}, [words])
+
+
+@app.command(
+    "categorize",
+    help=_("Put items into categories, by their names or by a file of yours, with a page to review them."),
+    epilog=_("Example: noren categorize T.csv --names online_retail.parquet --out categories.csv --page review.html"),
+)
+def categorize(
+    original: Original,
+    out: Annotated[Path, typer.Option("--out", help=_("The CSV file to write: item,category,name."))],
+    names: Annotated[
+        Path | None,
+        typer.Option("--names", help=_("Data with the items' names, where the original has none.")),
+    ] = None,
+    names_schema: Annotated[
+        str | None, typer.Option("--names-schema", help=_("The schema of the data with names; guessed where left out."))
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option("--file", help=_("Your own categories, a CSV file item,category; items left out become unknown.")),
+    ] = None,
+    count: Annotated[int, typer.Option("--count", min=1, help=_("How many categories to make of the names."))] = 19,
+    seed: Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help=_("Same seed, same categories."))] = 0,
+    page: Annotated[Path | None, typer.Option("--page", help=_("Also write an HTML page to review them."))] = None,
+    schema: SchemaName = None,
+    rows_are: Rows = None,
+    customer: CustomerColumn = None,
+    master: Master = None,
+    as_json: Json = False,
+) -> None:
+    """Categorize items."""
+    from noren.data.categories import complete, read_categories, write_categories
+    from noren.data.category_names import derive_categories, item_names, read_item_names
+    from noren.data.frames import History
+    from noren.data.schema import Role
+    from noren.errors import SchemaError
+    from noren.reports.category_page import write_category_page
+
+    data = load_original(original, schema, master, rows=rows_are, customer=customer, quiet=as_json)
+    if not isinstance(data, History):
+        raise SchemaError(_("a table has no items"), _("give a purchase history"))
+    items = data[Role.ITEM].drop_nulls().unique().to_list()
+    called: dict[str, str] = {}
+    if names is not None:
+        called = read_item_names(names, names_schema)
+    elif file is None or data.schema.with_role(Role.DESCRIPTION):
+        called = item_names(data)
+    if file is not None:
+        categories = complete(read_categories(file), items)
+    else:
+        categories = derive_categories(called, items, count=count, seed=seed)
+    write_categories(categories, out)
+    if page is not None:
+        write_category_page(categories, called, page)
+    groups = categories.groups()
+    if as_json:
+        listed = [{"category": c, "name": categories.name(c), "items": len(found)} for c, found in groups.items()]
+        show_json({"out": str(out), "items": len(categories.of_item), "categories": listed})
+        return
+    rows = [(c, categories.name(c), f"{len(found):,}") for c, found in groups.items()]
+    show_table("", (_("category"), _("name"), _("items")), rows)
+    say(_("categories of {items:,} items written to {out}").format(items=len(categories.of_item), out=out))
+
+
+schema_commands = app.group("schema", help=_("Guess, show or check what columns mean."), no_args_is_help=True)
+
+
+@schema_commands.command(
+    "guess",
+    help=_("Guess the schema of a file, to be looked at and mended by a person."),
+    epilog=_("Example: noren schema guess purchases.csv --out purchases.toml"),
+)
+def guess(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help=_("CSV, Parquet or a workbook (.xlsx, .xls, .ods)."))],
+    out: Annotated[Path | None, typer.Option("--out", help=_("Write the schema to this TOML file."))] = None,
+    rows_are: Rows = None,
+    customer: CustomerColumn = None,
+    as_json: Json = False,
+) -> None:
+    """Guess a schema and say what was chosen."""
+    from noren.data.formats.files import writing_file
+
+    found = guessed(file, rows=rows_are, customer=customer, stop=False)
+    if out is not None:
+        with writing_file(out) as aside:
+            aside.write_text(found.schema.to_toml(), encoding="utf-8")
+    if as_json:
+        content = found.schema.model_dump(mode="json", exclude_none=True)
+        for column, about in zip(found.schema.columns, content["columns"], strict=True):
+            about["scale"] = str(column.scale)
+        show_json(
+            {
+                "schema": content,
+                "said": list(found.said),
+                "questions": [asdict(question) for question in found.questions],
+                "understood": [asdict(column) for column in found.understood],
+            }
+        )
+        return
+    say(*found.said, *_understood_lines(found.understood), *map(_asked, found.questions))
+    if out is None:
+        print(found.schema.to_toml(), end="")
+    else:
+        print(_("written to {out}; look at it, then use --schema {out}").format(out=out))
+
+
+def _understood_lines(understood: Sequence[Understanding]) -> list[str]:
+    """Return what was made of each column as the lines of a small table: its type, how it is written, an example."""
+    from rich.cells import cell_len, set_cell_size
+
+    rows = [(c.column, c.type, c.written, f"{c.example} → {c.value}" if c.example else "–") for c in understood]
+    widths = [min(40, max((cell_len(row[i]) for row in rows), default=0)) for i in range(3)]
+    return [
+        "  " + "  ".join([*(set_cell_size(cell, width) for cell, width in zip(row, widths, strict=False)), row[3]])
+        for row in rows
+    ]
+
+
+def _asked(question: Question) -> str:
+    """Return a question as one line, with the flags that answer it."""
+    flags = answers(question)
+    return _("{question} ({flags})").format(question=question, flags=flags) if flags else str(question)
+
+
+@schema_commands.command("show", help=_("Print a schema as TOML."), epilog=_("Example: noren schema show pwscup2018"))
+def show(
+    name: Annotated[str, typer.Argument(metavar="NAME", help=_("A preset's name or a TOML file."))],
+    as_json: Json = False,
+) -> None:
+    """Print a schema."""
+    from noren.data.schema import Schema
+
+    schema = Schema.load(name)
+    if as_json:
+        show_json(schema.model_dump(mode="json", exclude_none=True))
+    else:
+        print(schema.to_toml(), end="")
+
+
+@schema_commands.command("list", help=_("List the presets."), epilog=_("Example: noren schema list"))
+def listing(as_json: Json = False) -> None:
+    """List the presets."""
+    from noren.data.schema import PRESETS, Schema
+
+    presets = [Schema.preset(name) for name in PRESETS]
+    if as_json:
+        show_json({"schemas": [{"name": s.name, "title": s.title, "kind": str(s.kind)} for s in presets]})
+        return
+    show_table("", (_("name"), _("kind"), _("columns")), [(s.name, str(s.kind), ", ".join(s.names)) for s in presets])
+
+
+datasets_commands = app.group(
+    "datasets",
+    help=_("List the public data sets Noren knows, and fetch those that can be downloaded."),
+    invoke_without_command=True,
+)
+
+
+@datasets_commands.callback(epilog=_("Example: noren datasets"))
+def datasets(context: typer.Context, as_json: Json = False) -> None:
+    """List the data sets and where they were found."""
+    if context.invoked_subcommand is not None:
+        return
+    from noren.data.catalog import find, known
+    from noren.errors import FileError
+
+    listed = []
+    for dataset in known():
+        try:
+            where: str | None = str(find(dataset.name).folder)
+        except FileError:
+            where = None
+        listed.append(
+            {
+                "name": dataset.name,
+                "title": _(dataset.title),
+                "schema": dataset.schema,
+                "kind": str(dataset.kind),
+                "rows": dataset.rows,
+                "licence": _(dataset.licence),
+                "found": where,
+                "can_be_fetched": dataset.archive is not None,
+            }
+        )
+    if as_json:
+        show_json({"datasets": listed})
+        return
+    rows = [
+        (str(d["name"]), str(d["schema"]), f"{d['rows']:,}", str(d["title"]), str(d["found"] or _("not here")))
+        for d in listed
+    ]
+    show_table("", (_("name"), _("schema"), _("rows"), _("what"), _("where")), rows)
+
+
+@datasets_commands.command(
+    "fetch",
+    help=_("Download a data set from its official archive; goes on where an earlier try stopped."),
+    epilog=_("Example: noren datasets fetch online-retail"),
+)
+def fetch(
+    name: Annotated[str, typer.Argument(metavar="NAME", help=_("online-retail or adult."))],
+    as_json: Json = False,
+) -> None:
+    """Fetch a data set."""
+    from noren.data.catalog import fetch as run
+
+    with progress_bar(_("Fetching"), quiet=as_json) as progress:
+        found = run(name, progress)
+    files = [str(path) for path in found.paths.values()]
+    if as_json:
+        show_json({"name": name, "files": files})
+        return
+    print(*files, sep="\n")

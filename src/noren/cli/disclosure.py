@@ -1,0 +1,387 @@
+"""Who can be recognised and what inferred: ``infer``, ``unicity``, ``identifiers``, ``population``, ``threshold``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from noren.cli.parts.commands import COMPONENT_FLAGS
+from noren.cli.parts.help_pages import app
+from noren.cli.parts.inputs import (
+    Control,
+    CustomerColumn,
+    Json,
+    Master,
+    Original,
+    Rows,
+    RuleName,
+    SchemaName,
+    load_original,
+)
+from noren.cli.parts.screen import progress_bar, say, show_json, show_table
+from noren.errors import ParameterError
+from noren.i18n import _
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from noren.inference.curve import Unicity
+    from noren.inference.findings import Inferred
+    from noren.inference.identifiers import ColumnSet
+
+
+@app.command(
+    "infer",
+    help=_(
+        "Membership and attribute inference, against a control group of people who are not in the data: those of a "
+        "file, or people held out of the original before a method protects the others."
+    ),
+    epilog=_(
+        "Example: noren infer T.csv --schema pwscup2018 --method generalize-by-count --k 5 --hold-out 0.2 --seeds 5"
+    ),
+    context_settings=COMPONENT_FLAGS,
+)
+def infer(
+    context: typer.Context,
+    original: Original,
+    release: Annotated[
+        Path | None, typer.Option("--release", help=_("A release of the original; left out, --method makes some."))
+    ] = None,
+    control: Control = None,
+    method: Annotated[
+        str | None,
+        typer.Option("--method", help=_("Which method to study; noren methods lists them and their parameters.")),
+    ] = None,
+    hold_out: Annotated[
+        float, typer.Option("--hold-out", help=_("The share of people who are left out of the data, as controls."))
+    ] = 0.2,
+    seeds: Annotated[
+        int, typer.Option("--seeds", min=1, help=_("How many times people are held out and the others protected."))
+    ] = 5,
+    threat: Annotated[
+        Literal["membership", "attribute", "all"],
+        typer.Option("--threat", help=_("Which inference to try; all is both, as far as the data allow.")),
+    ] = "all",
+    secret: Annotated[
+        str | None,
+        typer.Option(
+            "--secret", metavar="COLUMN", help=_("The column of a table to guess; the sensitive ones if not said.")
+        ),
+    ] = None,
+    targets: Annotated[
+        int, typer.Option("--targets", min=1, help=_("How many members, and controls, are asked about at most."))
+    ] = 1000,
+    rule: RuleName = None,
+    schema: SchemaName = None,
+    rows_are: Rows = None,
+    customer: CustomerColumn = None,
+    master: Master = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help=_("Same seed, same people and releases."))] = 0,
+    as_json: Json = False,
+) -> None:
+    """Infer membership and attributes."""
+    from noren.data.reading import read
+    from noren.inference.study import infer as run
+    from noren.judgement.rule import rule_named
+    from noren.judgement.sentences import inferred_sentences, rule_sentence
+    from noren.methods import methods
+    from noren.parameters import from_flags
+
+    by = rule_named(rule)
+    if method is None and context.args:
+        raise ParameterError(
+            _("{word!r} was not expected").format(word=context.args[0]), _("noren infer --help lists the flags")
+        )
+    ready = None if method is None else from_flags(methods[method], context.args)
+    data = load_original(original, schema, master, rows=rows_are, customer=customer, quiet=as_json)
+    others = None if control is None else read(control, data.schema).data
+    with progress_bar(_("Inferring"), quiet=as_json) as progress:
+        study = run(
+            data,
+            release,
+            control=others,
+            method=ready,
+            hold_out=hold_out,
+            seeds=seeds,
+            seed=seed,
+            targets=targets,
+            threats=None if threat == "all" else [threat],
+            secret=secret,
+            progress=progress,
+        )
+    told = inferred_sentences(study.inferred, by)
+    if as_json:
+        show_json(study.as_dict() | {"sentences": told, "rule": by.as_dict()})
+        return
+    _show_inferred(study.inferred)
+    for name, reason in study.not_tried.items():
+        say(_("{name} was not tried: {reason}").format(name=name, reason=reason))
+    for line in told:
+        print(line)
+    say(rule_sentence(by))
+
+
+def _show_inferred(inferred: Iterable[Inferred]) -> None:
+    """Print what inferences got, each number with its interval."""
+    threats = {"membership": _("membership"), "attribute": _("attribute")}
+    for one in inferred:
+        what = f"{threats[one.threat]}, {one.about}" if one.about else threats[one.threat]
+        title = _("{what}, by {by}: {members:,} members, {controls:,} controls").format(
+            what=what, by=one.by, members=one.members, controls=one.controls
+        )
+        rows = [(name, f"{said.value:.3f}", f"{said.low:.3f} … {said.high:.3f}") for name, said in one.numbers.items()]
+        print(title)
+        show_table("", (_("number"), _("value"), "95 %"), rows)
+
+
+@app.command(
+    "unicity",
+    help=_(
+        "Measure unicity: which share of customers a few known purchases single out, in the original and in a release."
+    ),
+    epilog=_("Example: noren unicity T.csv release/ --schema pwscup2018 --known 1-10 --date week --price round:10"),
+)
+def unicity(
+    original: Original,
+    release: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[RELEASE]", help=_("A release folder, or a released file in the original's row order.")
+        ),
+    ] = None,
+    known: Annotated[str, typer.Option("--known", help=_("How many purchases are known: 4, 1-20 or 1,2,4."))] = "1-20",
+    columns: Annotated[
+        str | None,
+        typer.Option("--columns", help=_("What is known of a purchase: columns or roles; date and item if not said.")),
+    ] = None,
+    date: Annotated[
+        str | None, typer.Option("--date", help=_("exact, hour, day, week, month, quarter, year or unknown."))
+    ] = None,
+    time: Annotated[str | None, typer.Option("--time", help=_("exact, hour or unknown."))] = None,
+    item: Annotated[str | None, typer.Option("--item", help=_("exact, category, prefix:2 or unknown."))] = None,
+    price: Annotated[
+        str | None, typer.Option("--price", help=_("exact, round:10 (to tens), digits:2 (the first two) or unknown."))
+    ] = None,
+    quantity: Annotated[
+        str | None,
+        typer.Option("--quantity", help=_("exact, round:10 (to tens), digits:2 (the first two) or unknown.")),
+    ] = None,
+    categories: Annotated[
+        Path | None, typer.Option("--categories", help=_("A file of categories: item,category[,name]."))
+    ] = None,
+    sample: Annotated[int, typer.Option("--sample", min=1, help=_("How many customers to ask about."))] = 2_000,
+    everybody: Annotated[bool, typer.Option("--all", help=_("Ask about every customer."))] = False,
+    seed: Annotated[int, typer.Option("--seed", min=0, help=_("Same seed, same draws; it is no secret."))] = 0,
+    chart: Annotated[Path | None, typer.Option("--chart", help=_("The picture to write: .html, .svg or .png."))] = None,
+    schema: SchemaName = None,
+    rows_are: Rows = None,
+    customer: CustomerColumn = None,
+    master: Master = None,
+    as_json: Json = False,
+) -> None:
+    """Count who is singled out."""
+    from noren.data.reading import read_any_release
+    from noren.drawing.ground import chart_ending, write_picture
+    from noren.drawing.label_places import heading_lines
+    from noren.drawing.unicity_lines import unicity_lines
+    from noren.inference.unicity import numbers_of
+    from noren.inference.unicity import unicity as run
+    from noren.judgement.singled_out import left_in_release, singled_out
+
+    numbers_of(known)
+    if chart is not None:
+        chart_ending(chart)
+    data = load_original(original, schema, master, rows=rows_are, customer=customer, quiet=as_json)
+    there = None if release is None else read_any_release(release, data)
+    with progress_bar(_("Unicity"), quiet=as_json) as progress:
+        found = run(
+            data, there, known=known, columns=_names_of(columns), date=date, time=time, item=item, price=price,
+            quantity=quantity, categories=categories, sample=None if everybody else sample, seed=seed,
+            progress=progress,
+        )  # fmt: skip
+    first = found.original.headline()
+    sentences = [singled_out(first, found.sampled)]
+    if found.release is not None:
+        sentences += [left_in_release(step) for step in found.release.steps if step.known == first.known]
+    if chart is not None:
+        others = {} if found.release is None or release is None else {release.name: found.release.as_list()}
+        heading = [line for said in sentences for line in heading_lines(said)]
+        write_picture(unicity_lines(found.original.as_list(), others, heading=heading), chart)
+    if as_json:
+        show_json(found.as_dict() | {"sentences": sentences} | ({"chart": str(chart)} if chart else {}))
+        return
+    _show_unicity(found)
+    say(*sentences, *_remarks(found))
+    if chart is not None:
+        say(_("chart written to {out}").format(out=chart))
+
+
+def _names_of(columns: str | None) -> list[str] | None:
+    return None if columns is None else [name.strip() for name in columns.split(",") if name.strip()]
+
+
+def _show_unicity(found: Unicity) -> None:
+    from noren.reports.unicity_part import release_headings, release_rows, unicity_headings, unicity_rows
+
+    two = found.release is not None
+    show_table(_("original") if two else "", unicity_headings(), unicity_rows(found.original.as_list()))
+    if found.release is not None:
+        show_table(_("release"), release_headings(), release_rows(found.release.as_list()))
+
+
+def _remarks(found: Unicity) -> list[str]:
+    known = ", ".join(f"{name} ({word})" for name, word in found.columns.items())
+    said = [
+        _("known of a purchase: {known}; {sampled:,} of {customers:,} customers asked about").format(
+            known=known, sampled=found.sampled, customers=found.customers
+        )
+    ]
+    steps = found.original.steps
+    if all(step.unique == 1 for step in steps):
+        said.append(_("every customer asked about is singled out, from {known} on").format(known=steps[0].known))
+    if found.beyond is not None:
+        said.append(
+            _("nobody asked about has {count:,} different purchases; the most is {most:,}").format(
+                count=found.beyond, most=found.most
+            )
+        )
+    return said
+
+
+Columns = Annotated[str, typer.Option("--columns", help=_("Columns to look at, separated by commas."))]
+
+
+def _column_names(columns: str) -> list[str]:
+    """Return the columns of a list that a person typed."""
+    return [name.strip() for name in columns.split(",") if name.strip()]
+
+
+@app.command(
+    "identifiers",
+    help=_("Find which columns of a table, and which small combinations of them, identify people."),
+    epilog=_("Example: noren identifiers people.csv --schema people --largest 3"),
+)
+def identifiers(
+    table: Original,
+    columns: Columns = "",
+    largest: Annotated[int, typer.Option("--largest", help=_("How many columns a set may have."))] = 3,
+    shown: Annotated[int, typer.Option("--shown", min=1, help=_("How many sets of each size are shown."))] = 5,
+    schema: SchemaName = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help=_("Which pairs of rows a long table is judged by."))] = 0,
+    as_json: Json = False,
+) -> None:
+    """Find quasi-identifiers."""
+    from noren.inference.identifiers import identifiers as search
+
+    data = load_original(table, schema, rows="people" if schema is None else None, quiet=as_json)
+    with progress_bar(_("Searching"), quiet=as_json) as progress:
+        found = search(data, columns=_column_names(columns), largest=largest, shown=shown, seed=seed, progress=progress)
+    if as_json:
+        show_json(found.as_dict())
+        return
+    headings = (_("columns"), _("alone"), _("separation"), _("distinction"))
+    show_table("", headings, [_row(one) for one in (*found.columns, *found.sets)])
+    say(
+        _(
+            "alone: people whose combination nobody else has; separation: pairs of people that differ; "
+            "distinction: different combinations, over people"
+        )
+    )
+    if found.searched < found.possible:
+        say(
+            _(
+                "{searched:,} of {possible:,} combinations were searched: those that add a column to a strong one"
+            ).format(searched=found.searched, possible=found.possible)
+        )
+
+
+def _row(one: ColumnSet) -> tuple[str, ...]:
+    from noren.judgement.numbers import percent
+
+    share = percent(one.separation)
+    if one.low < one.high:
+        share += f" ({percent(one.low)}–{percent(one.high)})"
+    return " + ".join(one.columns), percent(one.alone), share, percent(one.distinction)
+
+
+@app.command(
+    "population",
+    help=_("Estimate population uniqueness: how many people are unique in the population a table was drawn from."),
+    epilog=_("Example: noren population people.csv --schema people --population 300e6"),
+)
+def population(
+    table: Original,
+    size: Annotated[
+        float | None, typer.Option("--population", help=_("How many people the population has, such as 300e6."))
+    ] = None,
+    fraction: Annotated[
+        float | None, typer.Option("--fraction", help=_("Or which share of the population is in the table."))
+    ] = None,
+    columns: Columns = "",
+    schema: SchemaName = None,
+    as_json: Json = False,
+) -> None:
+    """Estimate population uniqueness."""
+    from noren.inference.population import population as estimate
+    from noren.judgement.numbers import percent
+    from noren.judgement.singled_out import estimates_differ
+
+    data = load_original(table, schema, rows="people" if schema is None else None, quiet=as_json)
+    found = estimate(data, size, fraction=fraction, columns=_column_names(columns))
+    if as_json:
+        show_json(found.as_dict())
+        return
+    rows = []
+    for name in ("pitman", "zayatz", "snb"):
+        if name in found.estimates:
+            value = found.estimates[name]
+            mark = _("chosen") if name == found.chosen else ""
+            rows.append((name, f"{value:,.0f}", percent(value / found.population), mark))
+        else:
+            rows.append((name, "", "", found.failed[name]))
+    show_table("", (_("estimator"), _("unique people"), _("share"), ""), rows)
+    say(
+        _("{alone:,} of {rows:,} people are unique in the table, which has {fraction} of {population:,} people").format(
+            alone=found.alone, rows=found.rows, fraction=percent(found.fraction), population=found.population
+        )
+    )
+    if apart := estimates_differ(found):
+        say(apart)
+    say(_("an estimate holds where the table is a random sample of the population"))
+
+
+@app.command(
+    "threshold",
+    help=_("How many of n named customers must be right for a re-identification to count as effective."),
+    epilog=_("Example: noren threshold --n 999 --bound paper"),
+)
+def threshold(
+    n: Annotated[int, typer.Option("--n", min=0, max=1_000_000, help=_("How many customers the attacker names."))],
+    bound: Annotated[
+        Literal["paper", "sharp"], typer.Option("--bound", help=_("The contest's bound, or the sharp one."))
+    ] = "paper",
+    p: Annotated[
+        str, typer.Option("--p", help=_("The probability of re-identifying one customer that still counts as safe."))
+    ] = "1/3",
+    alpha: Annotated[str, typer.Option("--alpha", help=_("The risk of calling a safe release unsafe."))] = "1/2000",
+    as_json: Json = False,
+) -> None:
+    """Print r(n)."""
+    from fractions import Fraction
+
+    from noren.kernels.judging.threshold import threshold as run
+    from noren.measures.safety.effective import Effective
+    from noren.registry import build
+
+    test = build(Effective, {"bound": bound, "p": p, "alpha": alpha})
+    r = run(n, bound=bound, p=Fraction(test.p), alpha=Fraction(test.alpha))
+    if as_json:
+        show_json({"n": n, "r": r})
+        return
+    print(
+        _("{r} of {n} must be right").format(r=r, n=n)
+        if r <= n
+        else _("no number of hits among {n} is effective").format(n=n)
+    )

@@ -1,0 +1,368 @@
+"""What Noren consists of: its components, the papers it reproduces, and a demo of everything."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from noren.cli.parts.failures import Failures
+from noren.cli.parts.help_pages import app
+from noren.cli.parts.inputs import Force, Json, RuleName
+from noren.cli.parts.screen import progress_bar, say, show_json, show_table
+from noren.i18n import _
+
+if TYPE_CHECKING:
+    from noren.data.formats.files import FolderKind
+    from noren.judgement.place import Place
+    from noren.judgement.verdict import Verdict
+    from noren.registry import Registry
+    from noren.reproduce.frame import Datum
+    from noren.reproduce.run import Reproduction
+
+Name = Annotated[str | None, typer.Argument(metavar="NAME", help=_("Show this one alone, with its parameters."))]
+
+
+@app.command(
+    "methods",
+    help=_("List the methods that protect, or show one with its parameters."),
+    epilog=_("Example: noren methods generalize-by-count"),
+)
+def methods(name: Name = None, as_json: Json = False) -> None:
+    """List methods."""
+    from noren.methods import methods as registry
+
+    _show_components(registry, name, as_json=as_json)
+
+
+@app.command(
+    "attacks",
+    help=_("List the attacks, or show one with its parameters."),
+    epilog=_("Example: noren attacks unique-rows"),
+)
+def attacks(name: Name = None, as_json: Json = False) -> None:
+    """List attacks."""
+    from noren.attacks import attacks as registry
+
+    _show_components(registry, name, as_json=as_json)
+
+
+@app.command(
+    "measures",
+    help=_("List the measures, or show one with its parameters."),
+    epilog=_("Example: noren measures cell-error"),
+)
+def measures(name: Name = None, as_json: Json = False) -> None:
+    """List measures."""
+    from noren.measures import measures as registry
+
+    _show_components(registry, name, as_json=as_json)
+
+
+def _show_components(registry: Registry[Any], name: str | None, *, as_json: bool) -> None:
+    from noren.parameters import describe, flags
+
+    picked = [registry[n] for n in registry] if name is None else [registry[name]]
+    kind = registry.group.partition(".")[2]
+    broken = registry.broken() if name is None else {}
+    say(*(_("left out: {what}").format(what=reason) for reason in broken.values()))
+    if as_json:
+        show_json({kind: [describe(c) for c in picked]} | ({"broken": broken} if broken else {}))
+        return
+    if name is None:
+        rows = [(c.name, _(c.summary), " ".join(f.flag for f in flags(c)), c.source) for c in picked]
+        show_table("", (_("name"), _("what it does"), _("parameters"), _("source")), rows)
+        return
+    print(f"{picked[0].name}: {_(picked[0].summary)}")
+    if picked[0].roles:
+        print(_("It needs columns with the roles: {roles}.").format(roles=", ".join(picked[0].roles)))
+    print(_("It takes {time}.").format(time=picked[0].runtime.words))
+    rows = [(f.flag, f.type, _("required") if f.required else str(f.default), f.help) for f in flags(picked[0])]
+    if rows:
+        show_table("", (_("flag"), _("type"), _("default"), _("meaning")), rows)
+
+
+@app.command(
+    "reproduce",
+    help=_("Set the tables and figures of the papers beside ours; a run that was stopped goes on where it was."),
+    epilog=_("Example: noren reproduce S4 --table 5 --quick"),
+)
+def reproduce(
+    documents: Annotated[str, typer.Argument(metavar="S0|S1|S2|S3|S4|beyond|all", help=_("Which document, or all."))],
+    table: Annotated[list[str] | None, typer.Option("--table", help=_("Only this table; may be given again."))] = None,
+    figure: Annotated[
+        list[str] | None, typer.Option("--figure", help=_("Only this figure; may be given again."))
+    ] = None,
+    part: Annotated[
+        list[str] | None, typer.Option("--part", help=_("Only this part, by its key: rho, table-5, figure-2."))
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help=_("Fewer seeds, and some numbers left out: under three minutes for all."))
+    ] = False,
+    seeds: Annotated[
+        int | None, typer.Option("--seeds", min=1, help=_("How many seeds for random numbers, usually 5."))
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help=_("A folder for a page, Markdown, JSON and pictures."))
+    ] = None,
+    force: Force = False,
+    cache: Annotated[
+        Path | None, typer.Option("--cache", help=_("Where finished work is kept; your cache folder where left out."))
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help=_("Compute again what is kept."))] = False,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=1, help=_("How many processes; all cores where left out."))
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Reproduce documents."""
+    from noren.data.formats.files import must_be_free
+    from noren.reproduce import documents_named
+    from noren.reproduce.frame import Extent
+    from noren.reproduce.run import DocumentChoice
+    from noren.reproduce.run import reproduce as run
+    from noren.reproduce.writing import REPRODUCTION, write
+
+    chosen = documents_named(documents)
+    choice = DocumentChoice(tuple(table or ()), tuple(figure or ()), tuple(part or ()))
+    choice.check(chosen)
+    if out is not None:
+        must_be_free(out, replace=force and REPRODUCTION)
+    with progress_bar(_("Reproducing"), quiet=as_json) as progress:
+        report = run(
+            chosen, Extent(quick, seeds), choice, folder=cache, fresh=fresh, workers=workers, progress=progress
+        )
+    if out is not None:
+        write(report, out, replace=force)
+    if as_json:
+        show_json(report.as_dict())
+    else:
+        _show_reproduction(report)
+        if out is not None:
+            print(_("written to {out}").format(out=out))
+    if report.failed:
+        for document, key, cell in report.failed:
+            say(
+                _("{document} {part}, {row} {column}: the paper has {paper}, ours is {ours}").format(
+                    document=document, part=key, row=cell.row, column=cell.column, paper=cell.paper, ours=cell.ours
+                )
+            )
+        raise typer.Exit(1)
+
+
+def _show_reproduction(report: Reproduction) -> None:
+    import textwrap
+
+    from rich.console import Console
+
+    from noren.reproduce.writing import before_table, headline, part_title
+
+    for result in report.documents:
+        print(f"{result.document.key}: {_(result.document.title)}\n")
+        for part in result.parts:
+            if part.comparison.cells:
+                _show_cells(part_title(part), part.comparison.cells)
+            else:
+                print(part_title(part))
+            print(*before_table(part), "", sep="\n")
+        if result.errata:
+            print(_("Errata"))
+        for erratum in result.errata:
+            words = (
+                _("{key} ({where}): printed: {printed}; unexplained. {derivation}")
+                if erratum.unexplained
+                else _("{key} ({where}): printed: {printed}; it must be: {derived}. {derivation}")
+            )
+            print(textwrap.fill(words.format(**erratum.as_dict()), Console().width, subsequent_indent="  "))
+        print()
+    print(headline(report) + ".")
+    counts = _("{computed} pieces of work computed, {kept} kept from before.")
+    print(counts.format(computed=report.computed, kept=report.kept))
+
+
+def _show_cells(title: str, cells: Sequence[Datum]) -> None:
+    """Show cells as wide as the paper's table, or one below the other where the terminal is too narrow for that."""
+    from rich.cells import cell_len
+    from rich.console import Console
+
+    from noren.reproduce.writing import grid, long_grid
+
+    shown = grid(cells)
+    headings = _two_lines(shown.headings)
+    columns = zip(*shown.rows, *([heading.split("\n")[i] for heading in headings] for i in (0, -1)), strict=True)
+    if sum(max(map(cell_len, column)) + 3 for column in columns) + 1 > Console().width:
+        shown = long_grid(cells)
+        headings = _two_lines(shown.headings)
+    show_table(title, headings, shown.rows)
+
+
+def _two_lines(headings: Sequence[tuple[str, str]]) -> list[str]:
+    """Return headings whose first line names the paper's column once."""
+    if not any(column for column, _whose in headings):
+        return [whose for _column, whose in headings]
+    before = ""
+    lines = []
+    for column, whose in headings:
+        lines.append(f"{column if column != before else ''}\n{whose}")
+        before = column
+    return lines
+
+
+_SCHEMA = "pwscup2018"
+_RUNS: tuple[tuple[str, dict[str, object]], ...] = (
+    ("pseudonymize", {}),
+    ("generalize-by-count", {"k": 2, "suppress_cells": True}),
+    ("generalize-by-count", {"k": 3, "suppress_cells": True}),
+    ("generalize-by-count", {"k": 5, "suppress_cells": True}),
+    ("generalize", {"k": 5, "effort": "quick"}),
+)
+
+
+@app.command(
+    "demo",
+    help=_("Run everything on generated data: protect, attack, judge, report."),
+    epilog=_("Example: noren demo --out demo/"),
+)
+def demo(
+    out: Annotated[Path, typer.Option("--out", help=_("The folder to write everything to."))] = Path("demo"),
+    customers: Annotated[int, typer.Option("--customers", help=_("How many customers."))] = 200,
+    rows: Annotated[int, typer.Option("--rows", help=_("How many purchases."))] = 12_000,
+    rule: RuleName = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help=_("Same seed, same bytes."))] = 1,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Run the demo."""
+    from noren.api import protect, sample
+    from noren.data.formats.files import writing_folder
+    from noren.data.formats.official import write_rows
+    from noren.judgement.judging import judge
+    from noren.judgement.outcome import examine
+    from noren.judgement.place import place_of
+    from noren.judgement.rule import rule_named
+    from noren.methods import methods
+    from noren.reports.report import write_report
+
+    by = rule_named(rule)
+    with writing_folder(out, replace=(force or _holds_demo(out)) and _kind()) as folder:
+        if not as_json:
+            say(_("1. generating {rows:,} purchases of {customers:,} customers").format(rows=rows, customers=customers))
+        original = sample(customers=customers, rows=rows, seed=seed, schema=_SCHEMA)
+        write_rows(original, folder / "T.csv")
+        outcomes, failures = [], Failures()
+        bar = progress_bar(_("2. protecting, attacking, measuring"), quiet=as_json)
+        with bar as progress:
+            for i, (name, parameters) in enumerate(_RUNS):
+                label = _label(name, parameters)
+                progress(i / len(_RUNS), label)
+                release = protect(original, methods.create(name, **parameters), seed=seed)
+                release.save(folder / _folder_name(name, parameters), official=True)
+                outcomes.append(examine(original, release, label=label))
+                for failing, reason in outcomes[-1].failed.items():
+                    failures.add(f"{label}, {failing}", reason)
+        write_report(original, outcomes, folder / "report.html", rule=by)
+        _sign(folder)
+    verdicts = [judge(outcome, by) for outcome in outcomes]
+    places = [place_of(o.label, verdict, o.scores) for o, verdict in zip(outcomes, verdicts, strict=True)]
+    page = (out / "report.html").resolve()
+    if as_json:
+        summary = [
+            {
+                "release": o.label,
+                "deleted_rows": o.release.deleted_rows,
+                "place": place.model_dump(mode="json"),
+                "scores": {name: score.value for name, score in o.scores.items()},
+            }
+            | verdict.as_dict()
+            for o, verdict, place in zip(outcomes, verdicts, places, strict=True)
+        ]
+        show_json({"out": str(out), "report": str(page), "releases": summary, "failed": failures.reasons})
+    else:
+        _show_story(verdicts, places, page)
+    failures.leave()
+
+
+def _show_story(verdicts: Sequence[Verdict], places: Sequence[Place], page: Path) -> None:
+    """Print the story on one screen: what each release lets happen, what it keeps, and which to take."""
+    from noren.judgement.numbers import percent
+    from noren.judgement.sentences import allowed, finding, rule_sentence, word_text
+
+    headings = (_("release"), _("verdict"), _("re-identified"), _("utility kept"))
+    rows = [
+        (place.label, word_text(place.word), _named(verdict), percent(place.use or 0.0))
+        for verdict, place in zip(verdicts, places, strict=True)
+    ]
+    by = verdicts[0].rule
+    print(
+        _("Which release may be handed out? Nobody may be re-identified with a probability above {allowed}.").format(
+            allowed=allowed(by)
+        )
+    )
+    show_table("", headings, rows)
+    print(_("{sentence}.").format(sentence=finding(places)))
+    chosen = [i for i, place in enumerate(places) if place.word.is_safe]
+    if chosen:
+        best = max(chosen, key=lambda i: places[i].use or 0.0)
+        print(_("Take {label}. {sentence}").format(label=places[best].label, sentence=verdicts[best].sentence))
+    say(rule_sentence(by))
+    print(_("All measures and charts: {page}").format(page=page.as_uri()))
+
+
+def _named(verdict: Verdict) -> str:
+    """Return how many customers are named rightly: at most so many, where that is proved."""
+    from noren.judgement.numbers import percent
+
+    if verdict.risk is None:
+        return "–"
+    return ("≤ " if verdict.risk_of == "guarantee" else "") + percent(verdict.risk)
+
+
+def _label(name: str, parameters: Mapping[str, object]) -> str:
+    return " ".join([name, *(f"{k}={v}" for k, v in parameters.items() if k == "k")])
+
+
+def _folder_name(name: str, parameters: Mapping[str, object]) -> str:
+    return _label(name, parameters).replace(" ", "-").replace("=", "")
+
+
+# --- knowing an earlier demo again -----------------------------------------------------------------------------------
+
+_SIGN = ".noren"
+_SIGNED = ("T.csv", "report.html")
+
+
+def _sign(folder: Path) -> None:
+    """Note what the files are whose names anybody may use: an original and a report are told from yours by digests."""
+    files = {name: _digest(folder / name) for name in _SIGNED}
+    (folder / _SIGN).write_text(json.dumps({"folder": "demo", "files": files}, indent=1) + "\n", encoding="utf-8")
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _kind() -> FolderKind:
+    """Return what a demo's folder holds: its own files, and releases."""
+    from noren.data.formats.files import FolderKind
+    from noren.data.release import RELEASE
+
+    releases = [f"{_folder_name(name, parameters)}/{file}" for name, parameters in _RUNS for file in RELEASE.names]
+    return FolderKind((_SIGN, *_SIGNED, *releases), _unsigned)
+
+
+def _unsigned(folder: Path) -> str | None:
+    """Return a file that is not the one an earlier demo wrote."""
+    try:
+        files = json.loads((folder / _SIGN).read_text(encoding="utf-8"))["files"]
+        return next((name for name in _SIGNED if _digest(folder / name) != files[name]), None)
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return next((name for name in _SIGNED if (folder / name).exists()), _SIGN)
+
+
+def _holds_demo(folder: Path) -> bool:
+    """Tell whether a folder holds an earlier demo and nothing else, so that another may take its place."""
+    return folder.is_dir() and any(folder.iterdir()) and _kind().foreign(folder) is None

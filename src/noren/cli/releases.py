@@ -1,0 +1,411 @@
+"""What is done with releases: ``report``, ``correlate``, ``draw``, ``check``, ``digest``, ``papers``, ``publish``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from noren.cli.parts.commands import Note, Output, Table
+from noren.cli.parts.failures import Failures
+from noren.cli.parts.help_pages import app
+from noren.cli.parts.inputs import (
+    Control,
+    CustomerColumn,
+    EngineName,
+    Force,
+    Json,
+    Keep,
+    Master,
+    Original,
+    Reading,
+    Rows,
+    RuleName,
+    SchemaName,
+    chosen,
+    load_original,
+    schema_of_release,
+)
+from noren.cli.parts.screen import number, progress_bar, say, show_json
+from noren.i18n import _, ngettext
+
+if TYPE_CHECKING:
+    from noren.data.checks.report import Report
+    from noren.papers.case import Case
+
+
+@app.command(
+    "report",
+    help=_("Attack and measure releases and write one HTML page about them, for the steward."),
+    epilog=_("Example: noren report T.csv release-k2/ release-k3/ --schema pwscup2018 --out report.html"),
+)
+def report(
+    original: Original,
+    releases: Annotated[list[Path], typer.Argument(metavar="RELEASE…", help=_("Release folders to compare."))],
+    out: Annotated[Path, typer.Option("--out", help=_("The HTML file to write."))],
+    rule: RuleName = None,
+    schema: SchemaName = None,
+    rows_are: Rows = None,
+    customer: CustomerColumn = None,
+    master: Master = None,
+) -> None:
+    """Write a report."""
+    from noren.data.reading import read_release
+    from noren.judgement.outcome import examine
+    from noren.judgement.rule import rule_named
+    from noren.reports.report import write_report
+
+    by = rule_named(rule)
+    data = load_original(original, schema, master, rows=rows_are, customer=customer)
+    loaded = {path: read_release(path, data) for path in releases}
+    outcomes, failures = [], Failures()
+    for path, release in loaded.items():
+        with progress_bar(path.name) as progress:
+            outcomes.append(examine(data, release, label=path.name, progress=progress))
+        for name, reason in outcomes[-1].failed.items():
+            failures.add(f"{path.name}, {name}", reason)
+    write_report(data, outcomes, out, rule=by)
+    print(_("report written to {out}").format(out=out))
+    failures.leave()
+
+
+@app.command(
+    "correlate",
+    help=_("Correlate measures of usefulness with U over many releases of one original."),
+    epilog=_("Example: noren correlate T.csv release-k2/ release-k3/ release-k6/ --schema pwscup2018"),
+)
+def correlate(
+    original: Original,
+    releases: Annotated[
+        list[Path],
+        typer.Argument(metavar="RELEASE…", help=_("Release folders, or released files in the original's row order.")),
+    ],
+    names: Annotated[
+        str, typer.Option("--with", help=_("Measures, separated by commas, or all measures of usefulness."))
+    ] = "all",
+    draws: Annotated[int, typer.Option("--draws", min=1, help=_("How many data sets to draw from each release."))] = 20,
+    seed: Annotated[int, typer.Option("--seed", min=0, help=_("Same seed, same draws; it is no secret."))] = 1,
+    alpha: Annotated[
+        float, typer.Option("--alpha", help=_("The level of the test that there is no correlation."))
+    ] = 0.05,
+    *,
+    reading: Reading,
+) -> Output:
+    """Correlate."""
+    from noren.data.reading import read_release
+    from noren.kernels.judging.correlation import rejection_limit
+    from noren.measures import measures
+    from noren.registry import build
+    from noren.reports.correlate import correlate as run
+    from noren.reports.correlate import usefulness_measures
+
+    rejection_limit(len(releases), alpha)
+    wanted = ",".join(usefulness_measures()) if names == "all" else names
+    data = reading.load(original)
+    given = {"draws": draws, "seed": seed}
+    picked = [build(m, {k: v for k, v in given.items() if k in m.model_fields}) for m in chosen(measures, wanted, data)]
+    loaded = [(str(path), read_release(path, data)) for path in releases]
+    with progress_bar(_("Correlating")) as progress:
+        found = run(data, loaded, picked, alpha=alpha, progress=progress)
+    rows = []
+    for name in found.values:
+        r, beyond = found.correlation(name), found.beyond_chance(name)
+        verdict = {None: _("the same everywhere"), True: _("correlated"), False: _("may be chance")}[beyond]
+        rows.append((name, "" if r is None else f"{r:.3f}", verdict))
+    count = _(
+        "{count} releases, U from {least} to {most}; beyond ±{limit:.3f} it is no chance (level {alpha:g})"
+    ).format(
+        count=len(found.releases),
+        least=number(min(found.error)),
+        most=number(max(found.error)),
+        limit=found.limit,
+        alpha=found.alpha,
+    )
+    return Output(found.as_dict(), [Table((_("measure"), _("correlation with U"), ""), rows), Note(count)])
+
+
+@app.command(
+    "draw",
+    help=_("Draw data sets that are consistent with a release, uniformly, to analyse like the original."),
+    epilog=_("Example: noren draw T.csv release/ --draws 100 --seed 1 --out draws.parquet"),
+)
+def draw(
+    original: Original,
+    release: Annotated[
+        Path, typer.Argument(metavar="RELEASE", help=_("A release folder, published or not, or a released file."))
+    ],
+    out: Annotated[Path, typer.Option("--out", help=_("The Parquet file to write; its column draw counts from 0."))],
+    draws: Annotated[int, typer.Option("--draws", min=1, max=100_000, help=_("How many data sets to draw."))] = 100,
+    seed: Annotated[int, typer.Option("--seed", min=0, help=_("Same seed, same draws; it is no secret."))] = 1,
+    schema: SchemaName = None,
+    rows_are: Rows = None,
+    customer: CustomerColumn = None,
+    master: Master = None,
+    as_json: Json = False,
+) -> None:
+    """Draw data sets."""
+    from noren.data.categories import release_categories
+    from noren.data.draws import Draws, write_draws
+    from noren.data.frames import History
+    from noren.data.reading import read_public
+    from noren.data.release import Release
+    from noren.errors import SchemaError
+
+    data = load_original(original, schema, master, rows=rows_are, customer=customer, quiet=as_json)
+    public = read_public(release, data)
+    if not (isinstance(data, History) and isinstance(public, History)):
+        raise SchemaError(_("only purchase histories can be drawn"), _("give a history and its release"))
+    groups = release_categories(Release.load(release).statement) if release.is_dir() else None
+    with progress_bar(_("Drawing"), quiet=as_json) as progress:
+        write_draws(Draws(data, public, seed=seed, categories=groups), draws, out, progress=progress)
+    answer = {"out": str(out), "draws": draws, "rows": draws * len(public), "seed": seed}
+    if as_json:
+        show_json(answer)
+        return
+    print(
+        _("{draws:,} data sets of {rows:,} rows each written to {out}").format(draws=draws, rows=len(public), out=out)
+    )
+
+
+@app.command(
+    "check",
+    help=_("Check a release or a guess by a contest's rules, as its official checker does, and list every problem."),
+    epilog=_("Example: noren check T.csv A.csv --schema pwscup2018"),
+)
+def check(
+    original: Original,
+    release: Annotated[
+        Path | None,
+        typer.Argument(metavar="RELEASE", help=_("The released file: A, AT; with --guess what was published.")),
+    ] = None,
+    schema: Annotated[str, typer.Option("--schema", help=_("Whose rules: pwscup2017 or pwscup2018."))] = "pwscup2018",
+    guess: Annotated[Path | None, typer.Option("--guess", help=_("Check this guess (F', F̂) instead."))] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, help=_("How many problems to list."))] = 20,
+    as_json: Json = False,
+) -> None:
+    """Check a file; exit code 0 when it is valid, 2 when it is not."""
+    from noren.api import check as run
+
+    report = run(original, release, schema=schema, guess=guess, limit=limit)
+    if as_json:
+        show_json(report.as_dict())
+    else:
+        show_report(report, (guess or release or original).name)
+    if not report.valid:
+        raise typer.Exit(2)
+
+
+def show_report(report: Report, file: str) -> None:
+    """Print what a checker says of a file."""
+    for problem in report.problems:
+        print(problem.sentence(file))
+    more = report.total - len(report.problems)
+    if more > 0:
+        print(ngettext("… and {count:,} more problem", "… and {count:,} more problems", more).format(count=more))
+    for warning in report.warnings:
+        say(_("note: {sentence}").format(sentence=warning.sentence(file)))
+    if report.valid:
+        print(_("{file} is valid").format(file=file))
+    else:
+        told = ngettext(
+            "{file} is not valid: {count:,} problem", "{file} is not valid: {count:,} problems", report.total
+        )
+        print(told.format(file=file, count=report.total))
+
+
+@app.command(
+    "digest",
+    help=_("Print one digest of a release's public rows, whatever their order and files."),
+    epilog=_("Example: noren digest release/"),
+)
+def digest(
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", help=_("A release folder, protected or published."))],
+    engine: EngineName = "local",
+) -> Output:
+    """Print the digest."""
+    from noren.data.row_digest import public_digest
+    from noren.engines.choice import parse_engine
+
+    where = parse_engine(engine)
+    with progress_bar(_("Reading")) as progress:
+        if where.address is None:
+            told, rows = public_digest(release, progress=progress)
+        else:
+            from noren.execution.working import digest as run
+
+            told, rows = run(release, engine=where.address, progress=progress)
+    return Output({"digest": told, "rows": rows}, [told])
+
+
+@app.command(
+    "papers",
+    help=_(
+        "Write the papers that go with a release: what the law asks a maker to publish, to tell and to keep, with "
+        "measured evidence. What software cannot know is marked to be filled in."
+    ),
+    epilog=_(
+        "Example: noren papers release/ --for appi --original T.csv --schema pwscup2018 --facts facts.toml --out "
+        "papers/ --lang ja"
+    ),
+)
+def papers(
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", help=_("A folder that noren protect wrote."))],
+    law: Annotated[
+        Literal["appi", "gdpr"], typer.Option("--for", help=_("The law: Japan's (appi) or the European one (gdpr)."))
+    ],
+    out: Annotated[Path, typer.Option("--out", help=_("The folder to write: HTML, DOCX and Markdown."))],
+    original: Annotated[
+        Path | None,
+        typer.Option(
+            "--original",
+            help=_("The original, to attack the release and measure it; left out, the ledger's evidence or none."),
+        ),
+    ] = None,
+    facts: Annotated[
+        Path | None,
+        typer.Option("--facts", help=_('A TOML file of what you know, such as company = "…"; the rest is left open.')),
+    ] = None,
+    about: Annotated[
+        Literal["auto", "anonymised", "pseudonymised"],
+        typer.Option(
+            "--as", help=_("For appi: which kind of information it is; auto goes by whether only names are replaced.")
+        ),
+    ] = "auto",
+    rule: RuleName = None,
+    control: Control = None,
+    schema: SchemaName = None,
+    rows_are: Rows = None,
+    customer: CustomerColumn = None,
+    master: Master = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Write papers."""
+    from noren.judgement.verdict import Word
+    from noren.papers.pack import pack_of, said_of, write_pack
+    from noren.papers.steward_facts import read_facts
+
+    known = {} if facts is None else read_facts(facts)
+    case = _case(release, original, (schema, rows_are, customer), master, control, rule, quiet=as_json)
+    pack = pack_of(case, law, known=known, about=about)
+    write_pack(pack, case, out, replace_existing=force)
+    if as_json:
+        show_json(said_of(pack, case) | {"papers": str(out)})
+        return
+    if case.verdict.word == Word.BROKEN:
+        say(_("warning: this release is broken by the rule, and every page says so"))
+    elif not case.verdict.word.is_safe:
+        say(_("warning: nothing that decides was tried on this release, and every page says so; give --original"))
+    for document in pack.documents:
+        print(f"{document.name}  {document.title}")
+    left = len(pack.fields())
+    print(
+        ngettext(
+            "papers written to {out}; {count} place is to be filled in, listed in {last}",
+            "papers written to {out}; {count} places are to be filled in, listed in {last}",
+            left,
+        ).format(out=out, count=left, last=pack.documents[-1].name)
+    )
+
+
+def _case(
+    release: Path,
+    original: Path | None,
+    meaning: tuple[str | None, str | None, str | None],
+    master: Path | None,
+    control: Path | None,
+    rule: str | None,
+    *,
+    quiet: bool,
+) -> Case:
+    """Return what the papers are about: attacked now, as the ledger knows it, or by itself."""
+    from noren.data.reading import read, read_release
+    from noren.data.release import Release
+    from noren.errors import ParameterError
+    from noren.judgement.rule import rule_named
+    from noren.papers.case import case_in_ledger, case_of
+
+    by = rule_named(rule)
+    if original is None:
+        if control is not None:
+            raise ParameterError(_("--control is of use beside the original"), _("give --original as well"))
+        return case_in_ledger(release, None if rule is None else by) or case_of(Release.load(release), rule=by)
+    schema, rows_are, customer = meaning
+    schema = schema or schema_of_release(release, rows_are, customer)
+    data = load_original(original, schema, master, rows=rows_are, customer=customer, quiet=quiet)
+    there = read_release(release, data)
+    others = None if control is None else read(control, data.schema).data
+    with progress_bar(release.name, quiet=quiet) as progress:
+        return case_of(there, data, rule=by, control=others, progress=progress)
+
+
+@app.command(
+    "publish",
+    help=_(
+        "Copy the public part of a release and its statement to a new folder, with a data card that tells the verdict. "
+        "A release that is broken or untried is refused (exit code 1) unless --anyway; the secret part stays where "
+        "it is."
+    ),
+    epilog=_("Example: noren publish release/ --original orders.csv --rule partner --out public/"),
+)
+def publish(
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", help=_("A folder that noren protect wrote."))],
+    out: Annotated[Path, typer.Option("--out", help=_("The folder to publish."))],
+    original: Annotated[
+        Path | None,
+        typer.Option("--original", help=_("What was protected: attacks decide where the release proves nothing.")),
+    ] = None,
+    rule: RuleName = None,
+    anyway: Annotated[
+        str, typer.Option("--anyway", metavar="REASON", help=_("Publish whatever the verdict; the card tells why."))
+    ] = "",
+    keep: Keep = None,
+    schema: SchemaName = None,
+    rows_are: Rows = None,
+    customer: CustomerColumn = None,
+    master: Master = None,
+    official: Annotated[
+        bool, typer.Option("--official", help=_("Also write the contest's text file (public.csv)."))
+    ] = False,
+    card_from: Annotated[
+        Path | None,
+        typer.Option(
+            "--card-from",
+            help=_("What noren measure --json printed: the card then tells what analyses keep. It is public."),
+        ),
+    ] = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Publish a release."""
+    from noren.data.formats.files import must_be_free
+    from noren.data.release import PUBLISHED
+    from noren.errors import ParameterError
+    from noren.judgement.sentences import word_text
+    from noren.papers.card import read_scores
+    from noren.papers.publishing import publish as run
+
+    if out.resolve() == release.resolve() or release.resolve() in out.resolve().parents:
+        raise ParameterError(
+            _("{out} lies inside the release, beside its secret part").format(out=out), _("name a folder elsewhere")
+        )
+    must_be_free(out, replace=force and PUBLISHED)
+    scores = None if card_from is None else read_scores(card_from)
+    data = None
+    if original is not None:
+        data = load_original(original, schema, master, rows=rows_are, customer=customer, quiet=as_json)
+    with progress_bar(_("Judging"), quiet=as_json) as progress:
+        verdict = run(
+            release, out, data, rule=rule, anyway=anyway, keep=keep or (), official=official, force=force,
+            scores=scores, progress=progress,
+        )  # fmt: skip
+    files = sorted(str(p.relative_to(out)) for p in out.rglob("*") if p.is_file())
+    if as_json:
+        show_json({"published": str(out), "files": files, "anyway": anyway, **verdict.as_dict()})
+        return
+    print(word_text(verdict.word))
+    print(verdict.sentence)
+    if anyway:
+        say(_("published all the same: {reason}").format(reason=anyway))
+    print(_("published {files} to {out}").format(files=", ".join(files), out=out))
