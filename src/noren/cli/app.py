@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from typer import Option
 
 from noren.cli import (  # noqa: F401 - each adds its commands
     attack,
@@ -51,12 +52,10 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def root(
     version: Annotated[
-        bool, typer.Option("--version", help=_("Show the version and leave."), callback=_version, is_eager=True)
+        bool, Option("--version", help=_("Show the version and leave."), callback=_version, is_eager=True)
     ] = False,
-    lang: Annotated[
-        str, typer.Option("--lang", metavar="en|ja", help=_("The language of messages: English or Japanese."))
-    ] = "",
-    debug: Annotated[bool, typer.Option("--debug", help=_("Show the whole traceback of an error."))] = False,
+    lang: Annotated[str, Option(metavar="en|ja", help=_("The language of messages: English or Japanese."))] = "",
+    debug: Annotated[bool, Option("--debug", help=_("Show the whole traceback of an error."))] = False,
 ) -> None:
     """Hold the flags that stand before a command; --lang and --debug are read earlier, wherever they stand."""
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+from typer import Argument, Option
 
 from noren.cli.parts.commands import Output
 from noren.cli.parts.help_pages import app
@@ -38,26 +39,17 @@ _PURCHASES, _PEOPLE = 38_000, 4_000
     epilog=_("Example: noren sample --customers 400 --rows 38000 --items 2800 --seed 1 --out T.csv"),
 )
 def sample(
-    out: Annotated[Path, typer.Option("--out", help=_("The file to write: .csv, .parquet or .xlsx."))],
-    customers: Annotated[int, typer.Option("--customers", help=_("How many customers."))] = 400,
-    rows: Annotated[
-        int | None,
-        typer.Option("--rows", help=_("How many purchases or people; 38,000 or 4,000 where left out.")),
-    ] = None,
-    items: Annotated[int, typer.Option("--items", help=_("How many different items."))] = 2_800,
-    seed: Annotated[int, typer.Option("--seed", min=0, help=_("Same seed, same bytes."))] = 0,
+    out: Annotated[Path, Option(help=_("The file to write: .csv, .parquet or .xlsx."))],
+    customers: Annotated[int, Option(help=_("How many customers."))] = 400,
+    rows: Annotated[int | None, Option(help=_("How many purchases or people; 38,000 or 4,000 where left out."))] = None,
+    items: Annotated[int, Option(help=_("How many different items."))] = 2_800,
+    seed: Annotated[int, Option(min=0, help=_("Same seed, same bytes."))] = 0,
     schema: Annotated[
-        str,
-        typer.Option(
-            "--schema", help=_("The columns to write: sample, pwscup2016, pwscup2017, pwscup2018, online-retail.")
-        ),
+        str, Option(help=_("The columns to write: sample, pwscup2016, pwscup2017, pwscup2018, online-retail."))
     ] = "sample",
-    master: Annotated[
-        Path | None, typer.Option("--master", help=_("Also write the customers (M) to this file."))
-    ] = None,
+    master: Annotated[Path | None, Option(help=_("Also write the customers (M) to this file."))] = None,
     kind: Annotated[
-        Literal["history", "people"],
-        typer.Option("--kind", help=_("Purchases, or a table of people (--schema people reads it).")),
+        Literal["history", "people"], Option(help=_("Purchases, or a table of people (--schema people reads it)."))
     ] = "history",
     as_json: Json = False,
 ) -> None:
@@ -134,8 +126,8 @@ def _people(out: Path, rows: int, seed: int, schema: str, master: Path | None, *
     epilog=_("Example: noren convert purchases.csv purchases.parquet"),
 )
 def convert(
-    source: Annotated[Path, typer.Argument(metavar="SOURCE", help=_("CSV (plain or gzip), Parquet or Excel."))],
-    target: Annotated[Path, typer.Argument(metavar="TARGET", help=_("The file to write: .csv, .parquet or .xlsx."))],
+    source: Annotated[Path, Argument(metavar="SOURCE", help=_("CSV (plain or gzip), Parquet or Excel."))],
+    target: Annotated[Path, Argument(metavar="TARGET", help=_("The file to write: .csv, .parquet or .xlsx."))],
     schema: SchemaName = None,
 ) -> Output:
     """Convert a file."""
@@ -154,21 +146,17 @@ def convert(
 )
 def categorize(
     original: Original,
-    out: Annotated[Path, typer.Option("--out", help=_("The CSV file to write: item,category,name."))],
-    names: Annotated[
-        Path | None,
-        typer.Option("--names", help=_("Data with the items' names, where the original has none.")),
-    ] = None,
+    out: Annotated[Path, Option(help=_("The CSV file to write: item,category,name."))],
+    names: Annotated[Path | None, Option(help=_("Data with the items' names, where the original has none."))] = None,
     names_schema: Annotated[
-        str | None, typer.Option("--names-schema", help=_("The schema of the data with names; guessed where left out."))
+        str | None, Option(help=_("The schema of the data with names; guessed where left out."))
     ] = None,
     file: Annotated[
-        Path | None,
-        typer.Option("--file", help=_("Your own categories, a CSV file item,category; items left out become unknown.")),
+        Path | None, Option(help=_("Your own categories, a CSV file item,category; items left out become unknown."))
     ] = None,
-    count: Annotated[int, typer.Option("--count", min=1, help=_("How many categories to make of the names."))] = 19,
-    seed: Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help=_("Same seed, same categories."))] = 0,
-    page: Annotated[Path | None, typer.Option("--page", help=_("Also write an HTML page to review them."))] = None,
+    count: Annotated[int, Option(min=1, help=_("How many categories to make of the names."))] = 19,
+    seed: Annotated[int, Option(min=0, max=2**32 - 1, help=_("Same seed, same categories."))] = 0,
+    page: Annotated[Path | None, Option(help=_("Also write an HTML page to review them."))] = None,
     schema: SchemaName = None,
     rows_are: Rows = None,
     customer: CustomerColumn = None,
@@ -218,8 +206,8 @@ schema_commands = app.group("schema", help=_("Guess, show or check what columns 
     epilog=_("Example: noren schema guess purchases.csv --out purchases.toml"),
 )
 def guess(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help=_("CSV, Parquet or a workbook (.xlsx, .xls, .ods)."))],
-    out: Annotated[Path | None, typer.Option("--out", help=_("Write the schema to this TOML file."))] = None,
+    file: Annotated[Path, Argument(metavar="FILE", help=_("CSV, Parquet or a workbook (.xlsx, .xls, .ods)."))],
+    out: Annotated[Path | None, Option(help=_("Write the schema to this TOML file."))] = None,
     rows_are: Rows = None,
     customer: CustomerColumn = None,
     as_json: Json = False,
@@ -271,7 +259,7 @@ def _asked(question: Question) -> str:
 
 @schema_commands.command("show", help=_("Print a schema as TOML."), epilog=_("Example: noren schema show pwscup2018"))
 def show(
-    name: Annotated[str, typer.Argument(metavar="NAME", help=_("A preset's name or a TOML file."))],
+    name: Annotated[str, Argument(metavar="NAME", help=_("A preset's name or a TOML file."))],
     as_json: Json = False,
 ) -> None:
     """Print a schema."""
@@ -345,7 +333,7 @@ def datasets(context: typer.Context, as_json: Json = False) -> None:
     epilog=_("Example: noren datasets fetch online-retail"),
 )
 def fetch(
-    name: Annotated[str, typer.Argument(metavar="NAME", help=_("online-retail or adult."))],
+    name: Annotated[str, Argument(metavar="NAME", help=_("online-retail or adult."))],
     as_json: Json = False,
 ) -> None:
     """Fetch a data set."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+from typer import Argument, Option
 
 from noren.cli.parts.commands import COMPONENT_FLAGS
 from noren.cli.parts.help_pages import app
@@ -46,39 +47,27 @@ if TYPE_CHECKING:
 def infer(
     context: typer.Context,
     original: Original,
-    release: Annotated[
-        Path | None, typer.Option("--release", help=_("A release of the original; left out, --method makes some."))
-    ] = None,
+    release: Annotated[Path | None, Option(help=_("A release of the original; left out, --method makes some."))] = None,
     control: Control = None,
     method: Annotated[
-        str | None,
-        typer.Option("--method", help=_("Which method to study; noren methods lists them and their parameters.")),
+        str | None, Option(help=_("Which method to study; noren methods lists them and their parameters."))
     ] = None,
-    hold_out: Annotated[
-        float, typer.Option("--hold-out", help=_("The share of people who are left out of the data, as controls."))
-    ] = 0.2,
-    seeds: Annotated[
-        int, typer.Option("--seeds", min=1, help=_("How many times people are held out and the others protected."))
-    ] = 5,
+    hold_out: Annotated[float, Option(help=_("The share of people who are left out of the data, as controls."))] = 0.2,
+    seeds: Annotated[int, Option(min=1, help=_("How many times people are held out and the others protected."))] = 5,
     threat: Annotated[
         Literal["membership", "attribute", "all"],
-        typer.Option("--threat", help=_("Which inference to try; all is both, as far as the data allow.")),
+        Option(help=_("Which inference to try; all is both, as far as the data allow.")),
     ] = "all",
     secret: Annotated[
-        str | None,
-        typer.Option(
-            "--secret", metavar="COLUMN", help=_("The column of a table to guess; the sensitive ones if not said.")
-        ),
+        str | None, Option(metavar="COLUMN", help=_("The column of a table to guess; the sensitive ones if not said."))
     ] = None,
-    targets: Annotated[
-        int, typer.Option("--targets", min=1, help=_("How many members, and controls, are asked about at most."))
-    ] = 1000,
+    targets: Annotated[int, Option(min=1, help=_("How many members, and controls, are asked about at most."))] = 1000,
     rule: RuleName = None,
     schema: SchemaName = None,
     rows_are: Rows = None,
     customer: CustomerColumn = None,
     master: Master = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help=_("Same seed, same people and releases."))] = 0,
+    seed: Annotated[int, Option(min=0, help=_("Same seed, same people and releases."))] = 0,
     as_json: Json = False,
 ) -> None:
     """Infer membership and attributes."""
@@ -147,34 +136,26 @@ def unicity(
     original: Original,
     release: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="[RELEASE]", help=_("A release folder, or a released file in the original's row order.")
-        ),
+        Argument(metavar="[RELEASE]", help=_("A release folder, or a released file in the original's row order.")),
     ] = None,
-    known: Annotated[str, typer.Option("--known", help=_("How many purchases are known: 4, 1-20 or 1,2,4."))] = "1-20",
+    known: Annotated[str, Option(help=_("How many purchases are known: 4, 1-20 or 1,2,4."))] = "1-20",
     columns: Annotated[
-        str | None,
-        typer.Option("--columns", help=_("What is known of a purchase: columns or roles; date and item if not said.")),
+        str | None, Option(help=_("What is known of a purchase: columns or roles; date and item if not said."))
     ] = None,
-    date: Annotated[
-        str | None, typer.Option("--date", help=_("exact, hour, day, week, month, quarter, year or unknown."))
-    ] = None,
-    time: Annotated[str | None, typer.Option("--time", help=_("exact, hour or unknown."))] = None,
-    item: Annotated[str | None, typer.Option("--item", help=_("exact, category, prefix:2 or unknown."))] = None,
+    date: Annotated[str | None, Option(help=_("exact, hour, day, week, month, quarter, year or unknown."))] = None,
+    time: Annotated[str | None, Option(help=_("exact, hour or unknown."))] = None,
+    item: Annotated[str | None, Option(help=_("exact, category, prefix:2 or unknown."))] = None,
     price: Annotated[
-        str | None, typer.Option("--price", help=_("exact, round:10 (to tens), digits:2 (the first two) or unknown."))
+        str | None, Option(help=_("exact, round:10 (to tens), digits:2 (the first two) or unknown."))
     ] = None,
     quantity: Annotated[
-        str | None,
-        typer.Option("--quantity", help=_("exact, round:10 (to tens), digits:2 (the first two) or unknown.")),
+        str | None, Option(help=_("exact, round:10 (to tens), digits:2 (the first two) or unknown."))
     ] = None,
-    categories: Annotated[
-        Path | None, typer.Option("--categories", help=_("A file of categories: item,category[,name]."))
-    ] = None,
-    sample: Annotated[int, typer.Option("--sample", min=1, help=_("How many customers to ask about."))] = 2_000,
-    everybody: Annotated[bool, typer.Option("--all", help=_("Ask about every customer."))] = False,
-    seed: Annotated[int, typer.Option("--seed", min=0, help=_("Same seed, same draws; it is no secret."))] = 0,
-    chart: Annotated[Path | None, typer.Option("--chart", help=_("The picture to write: .html, .svg or .png."))] = None,
+    categories: Annotated[Path | None, Option(help=_("A file of categories: item,category[,name]."))] = None,
+    sample: Annotated[int, Option(min=1, help=_("How many customers to ask about."))] = 2_000,
+    everybody: Annotated[bool, Option("--all", help=_("Ask about every customer."))] = False,
+    seed: Annotated[int, Option(min=0, help=_("Same seed, same draws; it is no secret."))] = 0,
+    chart: Annotated[Path | None, Option(help=_("The picture to write: .html, .svg or .png."))] = None,
     schema: SchemaName = None,
     rows_are: Rows = None,
     customer: CustomerColumn = None,
@@ -250,7 +231,7 @@ def _remarks(found: Unicity) -> list[str]:
     return said
 
 
-Columns = Annotated[str, typer.Option("--columns", help=_("Columns to look at, separated by commas."))]
+Columns = Annotated[str, Option("--columns", help=_("Columns to look at, separated by commas."))]
 
 
 def _column_names(columns: str) -> list[str]:
@@ -266,10 +247,10 @@ def _column_names(columns: str) -> list[str]:
 def identifiers(
     table: Original,
     columns: Columns = "",
-    largest: Annotated[int, typer.Option("--largest", help=_("How many columns a set may have."))] = 3,
-    shown: Annotated[int, typer.Option("--shown", min=1, help=_("How many sets of each size are shown."))] = 5,
+    largest: Annotated[int, Option(help=_("How many columns a set may have."))] = 3,
+    shown: Annotated[int, Option(min=1, help=_("How many sets of each size are shown."))] = 5,
     schema: SchemaName = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help=_("Which pairs of rows a long table is judged by."))] = 0,
+    seed: Annotated[int, Option(min=0, help=_("Which pairs of rows a long table is judged by."))] = 0,
     as_json: Json = False,
 ) -> None:
     """Find quasi-identifiers."""
@@ -314,11 +295,9 @@ def _row(one: ColumnSet) -> tuple[str, ...]:
 def population(
     table: Original,
     size: Annotated[
-        float | None, typer.Option("--population", help=_("How many people the population has, such as 300e6."))
+        float | None, Option("--population", help=_("How many people the population has, such as 300e6."))
     ] = None,
-    fraction: Annotated[
-        float | None, typer.Option("--fraction", help=_("Or which share of the population is in the table."))
-    ] = None,
+    fraction: Annotated[float | None, Option(help=_("Or which share of the population is in the table."))] = None,
     columns: Columns = "",
     schema: SchemaName = None,
     as_json: Json = False,
@@ -358,14 +337,12 @@ def population(
     epilog=_("Example: noren threshold --n 999 --bound paper"),
 )
 def threshold(
-    n: Annotated[int, typer.Option("--n", min=0, max=1_000_000, help=_("How many customers the attacker names."))],
-    bound: Annotated[
-        Literal["paper", "sharp"], typer.Option("--bound", help=_("The contest's bound, or the sharp one."))
-    ] = "paper",
+    n: Annotated[int, Option(min=0, max=1_000_000, help=_("How many customers the attacker names."))],
+    bound: Annotated[Literal["paper", "sharp"], Option(help=_("The contest's bound, or the sharp one."))] = "paper",
     p: Annotated[
-        str, typer.Option("--p", help=_("The probability of re-identifying one customer that still counts as safe."))
+        str, Option(help=_("The probability of re-identifying one customer that still counts as safe."))
     ] = "1/3",
-    alpha: Annotated[str, typer.Option("--alpha", help=_("The risk of calling a safe release unsafe."))] = "1/2000",
+    alpha: Annotated[str, Option(help=_("The risk of calling a safe release unsafe."))] = "1/2000",
     as_json: Json = False,
 ) -> None:
     """Print r(n)."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer import Argument, Option
 
 from noren.cli.parts.commands import COMPONENT_FLAGS
 from noren.cli.parts.failures import Failures
@@ -40,56 +41,41 @@ _LONGEST_LABEL = 44
 def explore(
     context: typer.Context,
     original: Annotated[
-        Path | None,
-        typer.Argument(metavar="ORIGINAL", help=_("The original data; may be left out with --sweep.")),
+        Path | None, Argument(metavar="ORIGINAL", help=_("The original data; may be left out with --sweep."))
     ] = None,
     methods: Annotated[
         str | None,
-        typer.Option(
-            "--methods",
-            help=_("Methods, separated by commas, or all. Their parameters follow, with values to try: --k 2..6,10."),
+        Option(
+            help=_("Methods, separated by commas, or all. Their parameters follow, with values to try: --k 2..6,10.")
         ),
     ] = None,
     sweep: Annotated[
-        Path | None,
-        typer.Option("--sweep", help=_("A TOML file of [[run]] tables in place of --methods, such as sweep.toml.")),
+        Path | None, Option(help=_("A TOML file of [[run]] tables in place of --methods, such as sweep.toml."))
     ] = None,
-    attacks: Annotated[
-        str | None, typer.Option("--attacks", help=_("Attacks, separated by commas, all or none; usually all."))
-    ] = None,
-    measures: Annotated[
-        str | None, typer.Option("--measures", help=_("Measures, separated by commas, all or none; usually all."))
-    ] = None,
+    attacks: Annotated[str | None, Option(help=_("Attacks, separated by commas, all or none; usually all."))] = None,
+    measures: Annotated[str | None, Option(help=_("Measures, separated by commas, all or none; usually all."))] = None,
     seeds: Annotated[
         str | None,
-        typer.Option(
-            "--seeds",
+        Option(
             help=_(
                 "Every setting runs once with each, such as 1..3. Drawn once for these data where left out. Secret."
             ),
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help=_("A folder for the report, the chart, the tables and sweep.toml."))
+        Path | None, Option(help=_("A folder for the report, the chart, the tables and sweep.toml."))
     ] = None,
     rule: RuleName = None,
     schema: SchemaName = None,
     rows_are: Rows = None,
     customer: CustomerColumn = None,
     master: Master = None,
-    language: Annotated[
-        Literal["en", "ja"] | None, typer.Option("--language", help=_("The language of the report."))
-    ] = None,
+    language: Annotated[Literal["en", "ja"] | None, Option(help=_("The language of the report."))] = None,
     cache: Annotated[
-        Path | None,
-        typer.Option(
-            "--cache", help=_("Where finished work is kept, secret parts too; your cache folder if not said.")
-        ),
+        Path | None, Option(help=_("Where finished work is kept, secret parts too; your cache folder if not said."))
     ] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help=_("Compute again what is kept."))] = False,
-    workers: Annotated[
-        int | None, typer.Option("--workers", min=1, help=_("How many processes; all cores where left out."))
-    ] = None,
+    fresh: Annotated[bool, Option("--fresh", help=_("Compute again what is kept."))] = False,
+    workers: Annotated[int | None, Option(min=1, help=_("How many processes; all cores where left out."))] = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:

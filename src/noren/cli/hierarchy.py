@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from noren.cli.parts.help_pages import app
 from noren.cli.parts.inputs import Force, Json, Original, SchemaName, load_original
@@ -40,22 +41,17 @@ hierarchy_commands = app.group(
 )
 def build(
     original: Original,
-    column: Annotated[str | None, typer.Option("--column", metavar="COLUMN", help=_("The column."))] = None,
-    by: Annotated[
-        str, typer.Option("--by", metavar="BUILDER", help=_("How: noren hierarchy builders lists all ways."))
-    ] = "usual",
+    column: Annotated[str | None, Option(metavar="COLUMN", help=_("The column."))] = None,
+    by: Annotated[str, Option(metavar="BUILDER", help=_("How: noren hierarchy builders lists all ways."))] = "usual",
     given: Annotated[
-        str,
-        typer.Option("--with", metavar="WORDS", help=_("What the builder needs, such as 5,10,20; for groups, a file.")),
+        str, Option("--with", metavar="WORDS", help=_("What the builder needs, such as 5,10,20; for groups, a file."))
     ] = "",
     other: Annotated[
-        str, typer.Option("--other", metavar="LABEL", help=_("The label of values that the builder has no place for."))
+        str, Option(metavar="LABEL", help=_("The label of values that the builder has no place for."))
     ] = "",
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out", help=_("The CSV file to write; without --column, a folder for the usual ones of all columns.")
-        ),
+        Option(help=_("The CSV file to write; without --column, a folder for the usual ones of all columns.")),
     ] = None,
     schema: SchemaName = None,
     force: Force = False,
@@ -187,19 +183,16 @@ def _with_rows(labels: Sequence[tuple[str, int]]) -> str:
 def check(
     files: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="FILE…", help=_("Files named after their columns (age.csv, adult_age.csv), or folders.")
-        ),
+        Argument(metavar="FILE…", help=_("Files named after their columns (age.csv, adult_age.csv), or folders.")),
     ],
     data: Annotated[
-        Path | None, typer.Option("--data", help=_("The data, whose values the files must list; CSV, Parquet, Excel."))
+        Path | None, Option(help=_("The data, whose values the files must list; CSV, Parquet, Excel."))
     ] = None,
     column: Annotated[
-        str | None,
-        typer.Option("--column", metavar="COLUMN", help=_("The column that the file is for, if its name is another.")),
+        str | None, Option(metavar="COLUMN", help=_("The column that the file is for, if its name is another."))
     ] = None,
     schema: SchemaName = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, help=_("How many problems of a file to list."))] = 20,
+    limit: Annotated[int, Option(min=1, help=_("How many problems of a file to list."))] = 20,
     as_json: Json = False,
 ) -> None:
     """Check hierarchies; exit code 0 when all can be used, 2 when one cannot."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from noren.cli.parts.help_pages import app
 from noren.cli.parts.inputs import Json, Master, RuleName, Seed
@@ -24,10 +25,9 @@ ledger_commands = app.group(
     no_args_is_help=True,
 )
 
-Folder = Annotated[Path, typer.Argument(metavar="LEDGER", help=_("A folder that noren ledger init made."))]
+Folder = Annotated[Path, Argument(metavar="LEDGER", help=_("A folder that noren ledger init made."))]
 ChainFile = Annotated[
-    Path | None,
-    typer.Option("--chain", help=_("Protect this period by the steps in this TOML file, not by the ledger's.")),
+    Path | None, Option("--chain", help=_("Protect this period by the steps in this TOML file, not by the ledger's."))
 ]
 
 _EASY_TO_TRY = 2**40
@@ -43,29 +43,20 @@ _MOST_NAMED = 20
     epilog=_("Example: noren ledger init ledger/ --schema pwscup2017 --chain chain.toml --budget emm=0.3"),
 )
 def init(
-    ledger: Annotated[Path, typer.Argument(metavar="LEDGER", help=_("The folder to make."))],
-    schema: Annotated[str, typer.Option("--schema", help=_("A preset's name or a TOML file."))],
-    chain: Annotated[
-        Path, typer.Option("--chain", help=_("How each period is protected: a TOML file of [[step]] tables."))
-    ],
-    period: Annotated[
-        str, typer.Option("--period", metavar="month|week|quarter", help=_("How long a period is."))
-    ] = "month",
+    ledger: Annotated[Path, Argument(metavar="LEDGER", help=_("The folder to make."))],
+    schema: Annotated[str, Option(help=_("A preset's name or a TOML file."))],
+    chain: Annotated[Path, Option(help=_("How each period is protected: a TOML file of [[step]] tables."))],
+    period: Annotated[str, Option(metavar="month|week|quarter", help=_("How long a period is."))] = "month",
     budget: Annotated[
         list[str] | None,
-        typer.Option(
-            "--budget",
-            metavar="NAME=SHARE",
-            help=_("The limit of um, mm or emm, by the certificate; may be repeated."),
-        ),
+        Option(metavar="NAME=SHARE", help=_("The limit of um, mm or emm, by the certificate; may be repeated.")),
     ] = None,
     attacks: Annotated[
-        str | None,
-        typer.Option("--attacks", help=_("Attacks, separated by commas; s1 to s8 and linkage where left out.")),
+        str | None, Option(help=_("Attacks, separated by commas; s1 to s8 and linkage where left out."))
     ] = None,
     only_before_release: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--only-before-release",
             help=_("Attack a period before its release alone, and nothing that is out; see the page on the law."),
         ),
@@ -135,25 +126,21 @@ def _budget(given: list[str]) -> dict[str, float]:
 def add(
     ledger: Folder,
     original: Annotated[
-        Path,
-        typer.Argument(metavar="ORIGINAL", help=_("The new period's rows, alone or with the rest of the history.")),
+        Path, Argument(metavar="ORIGINAL", help=_("The new period's rows, alone or with the rest of the history."))
     ],
     period_name: Annotated[
-        str | None,
-        typer.Option("--period-name", help=_("The period to release; the first that was not, where left out.")),
+        str | None, Option(help=_("The period to release; the first that was not, where left out."))
     ] = None,
-    every: Annotated[
-        bool, typer.Option("--all", help=_("Release all periods of the file, one after another."))
-    ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help=_("Show what it would add, and write nothing."))] = False,
+    every: Annotated[bool, Option("--all", help=_("Release all periods of the file, one after another."))] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help=_("Show what it would add, and write nothing."))] = False,
     explain: Annotated[
-        bool, typer.Option("--explain", help=_("Name the customers who are most exposed; for your eyes alone."))
+        bool, Option("--explain", help=_("Name the customers who are most exposed; for your eyes alone."))
     ] = False,
     chart: Annotated[
-        Path | None, typer.Option("--chart", help=_("Also draw the risk over releases to this html, svg or png file."))
+        Path | None, Option(help=_("Also draw the risk over releases to this html, svg or png file."))
     ] = None,
     chain: ChainFile = None,
-    allow_gap: Annotated[bool, typer.Option("--allow-gap", help=_("Skip periods without purchases."))] = False,
+    allow_gap: Annotated[bool, Option("--allow-gap", help=_("Skip periods without purchases."))] = False,
     master: Master = None,
     seed: Seed = None,
     as_json: Json = False,
@@ -417,7 +404,7 @@ def check(ledger: Folder, as_json: Json = False) -> None:
 )
 def chart(
     ledger: Folder,
-    out: Annotated[Path, typer.Option("--out", help=_("The file to write: html, svg or png."))],
+    out: Annotated[Path, Option(help=_("The file to write: html, svg or png."))],
     as_json: Json = False,
 ) -> None:
     """Draw a ledger."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from noren.cli.parts.failures import Failures
 from noren.cli.parts.help_pages import app
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from noren.reproduce.frame import Datum
     from noren.reproduce.run import Reproduction
 
-Name = Annotated[str | None, typer.Argument(metavar="NAME", help=_("Show this one alone, with its parameters."))]
+Name = Annotated[str | None, Argument(metavar="NAME", help=_("Show this one alone, with its parameters."))]
 
 
 @app.command(
@@ -92,31 +93,21 @@ def _show_components(registry: Registry[Any], name: str | None, *, as_json: bool
     epilog=_("Example: noren reproduce S4 --table 5 --quick"),
 )
 def reproduce(
-    documents: Annotated[str, typer.Argument(metavar="S0|S1|S2|S3|S4|beyond|all", help=_("Which document, or all."))],
-    table: Annotated[list[str] | None, typer.Option("--table", help=_("Only this table; may be given again."))] = None,
-    figure: Annotated[
-        list[str] | None, typer.Option("--figure", help=_("Only this figure; may be given again."))
-    ] = None,
-    part: Annotated[
-        list[str] | None, typer.Option("--part", help=_("Only this part, by its key: rho, table-5, figure-2."))
-    ] = None,
+    documents: Annotated[str, Argument(metavar="S0|S1|S2|S3|S4|beyond|all", help=_("Which document, or all."))],
+    table: Annotated[list[str] | None, Option(help=_("Only this table; may be given again."))] = None,
+    figure: Annotated[list[str] | None, Option(help=_("Only this figure; may be given again."))] = None,
+    part: Annotated[list[str] | None, Option(help=_("Only this part, by its key: rho, table-5, figure-2."))] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help=_("Fewer seeds, and some numbers left out: under three minutes for all."))
+        bool, Option("--quick", help=_("Fewer seeds, and some numbers left out: under three minutes for all."))
     ] = False,
-    seeds: Annotated[
-        int | None, typer.Option("--seeds", min=1, help=_("How many seeds for random numbers, usually 5."))
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", help=_("A folder for a page, Markdown, JSON and pictures."))
-    ] = None,
+    seeds: Annotated[int | None, Option(min=1, help=_("How many seeds for random numbers, usually 5."))] = None,
+    out: Annotated[Path | None, Option(help=_("A folder for a page, Markdown, JSON and pictures."))] = None,
     force: Force = False,
     cache: Annotated[
-        Path | None, typer.Option("--cache", help=_("Where finished work is kept; your cache folder where left out."))
+        Path | None, Option(help=_("Where finished work is kept; your cache folder where left out."))
     ] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help=_("Compute again what is kept."))] = False,
-    workers: Annotated[
-        int | None, typer.Option("--workers", min=1, help=_("How many processes; all cores where left out."))
-    ] = None,
+    fresh: Annotated[bool, Option("--fresh", help=_("Compute again what is kept."))] = False,
+    workers: Annotated[int | None, Option(min=1, help=_("How many processes; all cores where left out."))] = None,
     as_json: Json = False,
 ) -> None:
     """Reproduce documents."""
@@ -228,11 +219,11 @@ _RUNS: tuple[tuple[str, dict[str, object]], ...] = (
     epilog=_("Example: noren demo --out demo/"),
 )
 def demo(
-    out: Annotated[Path, typer.Option("--out", help=_("The folder to write everything to."))] = Path("demo"),
-    customers: Annotated[int, typer.Option("--customers", help=_("How many customers."))] = 200,
-    rows: Annotated[int, typer.Option("--rows", help=_("How many purchases."))] = 12_000,
+    out: Annotated[Path, Option(help=_("The folder to write everything to."))] = Path("demo"),
+    customers: Annotated[int, Option(help=_("How many customers."))] = 200,
+    rows: Annotated[int, Option(help=_("How many purchases."))] = 12_000,
     rule: RuleName = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help=_("Same seed, same bytes."))] = 1,
+    seed: Annotated[int, Option(min=0, help=_("Same seed, same bytes."))] = 1,
     force: Force = False,
     as_json: Json = False,
 ) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+from typer import Argument, Option
 
 from noren.cli.parts.commands import Note, Output, Table
 from noren.cli.parts.failures import Failures
@@ -42,8 +43,8 @@ if TYPE_CHECKING:
 )
 def report(
     original: Original,
-    releases: Annotated[list[Path], typer.Argument(metavar="RELEASE…", help=_("Release folders to compare."))],
-    out: Annotated[Path, typer.Option("--out", help=_("The HTML file to write."))],
+    releases: Annotated[list[Path], Argument(metavar="RELEASE…", help=_("Release folders to compare."))],
+    out: Annotated[Path, Option(help=_("The HTML file to write."))],
     rule: RuleName = None,
     schema: SchemaName = None,
     rows_are: Rows = None,
@@ -79,16 +80,14 @@ def correlate(
     original: Original,
     releases: Annotated[
         list[Path],
-        typer.Argument(metavar="RELEASE…", help=_("Release folders, or released files in the original's row order.")),
+        Argument(metavar="RELEASE…", help=_("Release folders, or released files in the original's row order.")),
     ],
     names: Annotated[
-        str, typer.Option("--with", help=_("Measures, separated by commas, or all measures of usefulness."))
+        str, Option("--with", help=_("Measures, separated by commas, or all measures of usefulness."))
     ] = "all",
-    draws: Annotated[int, typer.Option("--draws", min=1, help=_("How many data sets to draw from each release."))] = 20,
-    seed: Annotated[int, typer.Option("--seed", min=0, help=_("Same seed, same draws; it is no secret."))] = 1,
-    alpha: Annotated[
-        float, typer.Option("--alpha", help=_("The level of the test that there is no correlation."))
-    ] = 0.05,
+    draws: Annotated[int, Option(min=1, help=_("How many data sets to draw from each release."))] = 20,
+    seed: Annotated[int, Option(min=0, help=_("Same seed, same draws; it is no secret."))] = 1,
+    alpha: Annotated[float, Option(help=_("The level of the test that there is no correlation."))] = 0.05,
     *,
     reading: Reading,
 ) -> Output:
@@ -133,11 +132,11 @@ def correlate(
 def draw(
     original: Original,
     release: Annotated[
-        Path, typer.Argument(metavar="RELEASE", help=_("A release folder, published or not, or a released file."))
+        Path, Argument(metavar="RELEASE", help=_("A release folder, published or not, or a released file."))
     ],
-    out: Annotated[Path, typer.Option("--out", help=_("The Parquet file to write; its column draw counts from 0."))],
-    draws: Annotated[int, typer.Option("--draws", min=1, max=100_000, help=_("How many data sets to draw."))] = 100,
-    seed: Annotated[int, typer.Option("--seed", min=0, help=_("Same seed, same draws; it is no secret."))] = 1,
+    out: Annotated[Path, Option(help=_("The Parquet file to write; its column draw counts from 0."))],
+    draws: Annotated[int, Option(min=1, max=100_000, help=_("How many data sets to draw."))] = 100,
+    seed: Annotated[int, Option(min=0, help=_("Same seed, same draws; it is no secret."))] = 1,
     schema: SchemaName = None,
     rows_are: Rows = None,
     customer: CustomerColumn = None,
@@ -176,12 +175,11 @@ def draw(
 def check(
     original: Original,
     release: Annotated[
-        Path | None,
-        typer.Argument(metavar="RELEASE", help=_("The released file: A, AT; with --guess what was published.")),
+        Path | None, Argument(metavar="RELEASE", help=_("The released file: A, AT; with --guess what was published."))
     ] = None,
-    schema: Annotated[str, typer.Option("--schema", help=_("Whose rules: pwscup2017 or pwscup2018."))] = "pwscup2018",
-    guess: Annotated[Path | None, typer.Option("--guess", help=_("Check this guess (F', F̂) instead."))] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, help=_("How many problems to list."))] = 20,
+    schema: Annotated[str, Option(help=_("Whose rules: pwscup2017 or pwscup2018."))] = "pwscup2018",
+    guess: Annotated[Path | None, Option(help=_("Check this guess (F', F̂) instead."))] = None,
+    limit: Annotated[int, Option(min=1, help=_("How many problems to list."))] = 20,
     as_json: Json = False,
 ) -> None:
     """Check a file; exit code 0 when it is valid, 2 when it is not."""
@@ -220,7 +218,7 @@ def show_report(report: Report, file: str) -> None:
     epilog=_("Example: noren digest release/"),
 )
 def digest(
-    release: Annotated[Path, typer.Argument(metavar="RELEASE", help=_("A release folder, protected or published."))],
+    release: Annotated[Path, Argument(metavar="RELEASE", help=_("A release folder, protected or published."))],
     engine: EngineName = "local",
 ) -> Output:
     """Print the digest."""
@@ -250,25 +248,21 @@ def digest(
     ),
 )
 def papers(
-    release: Annotated[Path, typer.Argument(metavar="RELEASE", help=_("A folder that noren protect wrote."))],
+    release: Annotated[Path, Argument(metavar="RELEASE", help=_("A folder that noren protect wrote."))],
     law: Annotated[
-        Literal["appi", "gdpr"], typer.Option("--for", help=_("The law: Japan's (appi) or the European one (gdpr)."))
+        Literal["appi", "gdpr"], Option("--for", help=_("The law: Japan's (appi) or the European one (gdpr)."))
     ],
-    out: Annotated[Path, typer.Option("--out", help=_("The folder to write: HTML, DOCX and Markdown."))],
+    out: Annotated[Path, Option(help=_("The folder to write: HTML, DOCX and Markdown."))],
     original: Annotated[
         Path | None,
-        typer.Option(
-            "--original",
-            help=_("The original, to attack the release and measure it; left out, the ledger's evidence or none."),
-        ),
+        Option(help=_("The original, to attack the release and measure it; left out, the ledger's evidence or none.")),
     ] = None,
     facts: Annotated[
-        Path | None,
-        typer.Option("--facts", help=_('A TOML file of what you know, such as company = "…"; the rest is left open.')),
+        Path | None, Option(help=_('A TOML file of what you know, such as company = "…"; the rest is left open.'))
     ] = None,
     about: Annotated[
         Literal["auto", "anonymised", "pseudonymised"],
-        typer.Option(
+        Option(
             "--as", help=_("For appi: which kind of information it is; auto goes by whether only names are replaced.")
         ),
     ] = "auto",
@@ -350,30 +344,22 @@ def _case(
     epilog=_("Example: noren publish release/ --original orders.csv --rule partner --out public/"),
 )
 def publish(
-    release: Annotated[Path, typer.Argument(metavar="RELEASE", help=_("A folder that noren protect wrote."))],
-    out: Annotated[Path, typer.Option("--out", help=_("The folder to publish."))],
+    release: Annotated[Path, Argument(metavar="RELEASE", help=_("A folder that noren protect wrote."))],
+    out: Annotated[Path, Option(help=_("The folder to publish."))],
     original: Annotated[
-        Path | None,
-        typer.Option("--original", help=_("What was protected: attacks decide where the release proves nothing.")),
+        Path | None, Option(help=_("What was protected: attacks decide where the release proves nothing."))
     ] = None,
     rule: RuleName = None,
-    anyway: Annotated[
-        str, typer.Option("--anyway", metavar="REASON", help=_("Publish whatever the verdict; the card tells why."))
-    ] = "",
+    anyway: Annotated[str, Option(metavar="REASON", help=_("Publish whatever the verdict; the card tells why."))] = "",
     keep: Keep = None,
     schema: SchemaName = None,
     rows_are: Rows = None,
     customer: CustomerColumn = None,
     master: Master = None,
-    official: Annotated[
-        bool, typer.Option("--official", help=_("Also write the contest's text file (public.csv)."))
-    ] = False,
+    official: Annotated[bool, Option("--official", help=_("Also write the contest's text file (public.csv)."))] = False,
     card_from: Annotated[
         Path | None,
-        typer.Option(
-            "--card-from",
-            help=_("What noren measure --json printed: the card then tells what analyses keep. It is public."),
-        ),
+        Option(help=_("What noren measure --json printed: the card then tells what analyses keep. It is public.")),
     ] = None,
     force: Force = False,
     as_json: Json = False,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer import Argument, Option
 
 from noren.cli.parts.help_pages import app
 from noren.cli.parts.inputs import CustomerColumn, Json, Rows, SchemaName, load_original, schema_of_release
@@ -32,17 +33,11 @@ _USUAL = "2,3,5,10,20,50"
 @plan_commands.callback(epilog=_("Example: noren plan --domains 5,2,42 --rows 32561 --k 2,5,10"))
 def plan(
     context: typer.Context,
-    domains: Annotated[
-        str, typer.Option("--domains", help=_("How many values each attribute has, separated by commas."))
-    ] = "",
-    rows: Annotated[int | None, typer.Option("--rows", min=2, help=_("How many rows the table has."))] = None,
-    k: Annotated[str, typer.Option("--k", help=_("The k to look at, separated by commas."))] = "",
-    rho: Annotated[
-        float | None, typer.Option("--rho", help=_("The probability to keep a value; asks for k, or for rows."))
-    ] = None,
-    weights: Annotated[
-        str, typer.Option("--weights", help=_("How much of what k allows each attribute gets, separated by commas."))
-    ] = "",
+    domains: Annotated[str, Option(help=_("How many values each attribute has, separated by commas."))] = "",
+    rows: Annotated[int | None, Option(min=2, help=_("How many rows the table has."))] = None,
+    k: Annotated[str, Option(help=_("The k to look at, separated by commas."))] = "",
+    rho: Annotated[float | None, Option(help=_("The probability to keep a value; asks for k, or for rows."))] = None,
+    weights: Annotated[str, Option(help=_("How much of what k allows each attribute gets, separated by commas."))] = "",
     as_json: Json = False,
 ) -> None:
     """Plan a release by retention."""
@@ -89,29 +84,24 @@ def plan(
 def joint(
     releases: Annotated[
         list[Path] | None,
-        typer.Argument(
+        Argument(
             metavar="RELEASE…",
             help=_("Folders that noren protect --method retention or noren publish wrote, or statement.json files."),
         ),
     ] = None,
     planned: Annotated[
         list[str] | None,
-        typer.Option(
-            "--planned",
+        Option(
             metavar="ATTRIBUTES:K",
             help=_("A release that is not made yet, such as race,sex:500 or by domains 5,2:500; may be given again."),
         ),
     ] = None,
-    rows: Annotated[
-        int | None, typer.Option("--rows", min=2, help=_("How many rows the table has, where no release says it."))
-    ] = None,
+    rows: Annotated[int | None, Option(min=2, help=_("How many rows the table has, where no release says it."))] = None,
     schema: Annotated[
-        str | None,
-        typer.Option("--schema", help=_("A preset's name or a TOML file: works out rho of what is planned.")),
+        str | None, Option(help=_("A preset's name or a TOML file: works out rho of what is planned."))
     ] = None,
     keep: Annotated[
-        float | None,
-        typer.Option("--keep", min=1, help=_("Also say the least k of one more release, if all are to keep this k.")),
+        float | None, Option(min=1, help=_("Also say the least k of one more release, if all are to keep this k."))
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -258,16 +248,14 @@ chart_commands = app.group(
     no_args_is_help=True,
 )
 
-Released = Annotated[
-    Path, typer.Argument(metavar="RELEASE", help=_("A folder that noren protect --method retention wrote."))
-]
-Out = Annotated[Path | None, typer.Option("--out", help=_("The picture to write: .html, .svg or .png."))]
+Released = Annotated[Path, Argument(metavar="RELEASE", help=_("A folder that noren protect --method retention wrote."))]
+Out = Annotated[Path | None, Option("--out", help=_("The picture to write: .html, .svg or .png."))]
 Against = Annotated[
-    Path | None, typer.Option("--original", help=_("The original, to draw beside it; left out, it is not needed."))
+    Path | None, Option("--original", help=_("The original, to draw beside it; left out, it is not needed."))
 ]
 ModelName = Annotated[
     Literal["stated", "none", "em", "independence", "loglinear", "ml", "auto"],
-    typer.Option("--model", help=_("How to reconstruct; stated: as the release says.")),
+    Option("--model", help=_("How to reconstruct; stated: as the release says.")),
 ]
 
 
@@ -278,7 +266,7 @@ ModelName = Annotated[
 )
 def histogram(
     release: Released,
-    attribute: Annotated[str, typer.Option("--attribute", help=_("Which attribute."))],
+    attribute: Annotated[str, Option(help=_("Which attribute."))],
     out: Out = None,
     original: Against = None,
     model: ModelName = "stated",
@@ -299,7 +287,7 @@ def histogram(
 )
 def crosstab(
     release: Released,
-    attributes: Annotated[str, typer.Option("--attributes", help=_("Two attributes, separated by a comma."))],
+    attributes: Annotated[str, Option(help=_("Two attributes, separated by a comma."))],
     out: Out = None,
     original: Against = None,
     model: ModelName = "stated",

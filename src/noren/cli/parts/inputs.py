@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from typer import Argument, Option
 
 from noren.cli.parts.screen import say, situation
 from noren.errors import ParameterError, SchemaError
@@ -51,57 +51,51 @@ __all__ = [
 ]
 
 Original = Annotated[
-    Path, typer.Argument(metavar="ORIGINAL", help=_("The original data: CSV, Parquet, Excel or an official text file."))
+    Path, Argument(metavar="ORIGINAL", help=_("The original data: CSV, Parquet, Excel or an official text file."))
 ]
 ReleasePath = Annotated[
-    Path,
-    typer.Argument(metavar="RELEASE", help=_("A release folder, or a released file in the original's row order.")),
+    Path, Argument(metavar="RELEASE", help=_("A release folder, or a released file in the original's row order."))
 ]
 SchemaName = Annotated[
-    str | None,
-    typer.Option("--schema", help=_("A preset's name or a TOML file; guessed where left out.")),
+    str | None, Option("--schema", help=_("A preset's name or a TOML file; guessed where left out."))
 ]
 Rows = Annotated[
     Literal["purchases", "people"] | None,
-    typer.Option("--rows", help=_("What rows are, where the schema is guessed: purchases, or people, one row each.")),
+    Option("--rows", help=_("What rows are, where the schema is guessed: purchases, or people, one row each.")),
 ]
 CustomerColumn = Annotated[
     str | None,
-    typer.Option(
-        "--customer", metavar="COLUMN", help=_("The column that tells who bought, where the schema is guessed.")
-    ),
+    Option("--customer", metavar="COLUMN", help=_("The column that tells who bought, where the schema is guessed.")),
 ]
-Master = Annotated[Path | None, typer.Option("--master", help=_("The contest's customer file M."))]
+Master = Annotated[Path | None, Option("--master", help=_("The contest's customer file M."))]
 Keep = Annotated[
     list[str] | None,
-    typer.Option("--keep", metavar="COLUMN", help=_("Release a column although it identifies people; repeatable.")),
+    Option("--keep", metavar="COLUMN", help=_("Release a column although it identifies people; repeatable.")),
 ]
 Seed = Annotated[
     int | None,
-    typer.Option(
+    Option(
         "--seed",
         min=0,
         help=_("Same seed, same bytes. Drawn at random where left out. Keep it secret: it rebuilds the pseudonyms."),
     ),
 ]
 Known = Annotated[
-    Path | None,
-    typer.Option("--known", help=_("What the attacker knows, if not all of the original: rows in its columns.")),
+    Path | None, Option("--known", help=_("What the attacker knows, if not all of the original: rows in its columns."))
 ]
 KnowledgeShare = Annotated[
-    float, typer.Option("--knowledge", help=_("The share of rows that the attacker knows; the seed chooses which."))
+    float, Option("--knowledge", help=_("The share of rows that the attacker knows; the seed chooses which."))
 ]
 ItemPrefix = Annotated[
     int | None,
-    typer.Option("--item-prefix", help=_("How many first characters of an item the attacker knows; all if not said.")),
+    Option("--item-prefix", help=_("How many first characters of an item the attacker knows; all if not said.")),
 ]
 Control = Annotated[
-    Path | None,
-    typer.Option("--control", help=_("People who are not in the data, in the original's columns.")),
+    Path | None, Option("--control", help=_("People who are not in the data, in the original's columns."))
 ]
 RuleName = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--rule",
         metavar="RULE",
         help=_(
@@ -112,7 +106,7 @@ RuleName = Annotated[
 ]
 EngineName = Annotated[
     str,
-    typer.Option(
+    Option(
         "--engine",
         metavar="ENGINE",
         help=_(
@@ -121,9 +115,9 @@ EngineName = Annotated[
         ),
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help=_("Print one JSON object and nothing else."))]
+Json = Annotated[bool, Option("--json", help=_("Print one JSON object and nothing else."))]
 Force = Annotated[
-    bool, typer.Option("--force", help=_("Replace what this command wrote there before; nothing else ever is."))
+    bool, Option("--force", help=_("Replace what this command wrote there before; nothing else ever is."))
 ]
 
 
