@@ -115,13 +115,15 @@ class Datum:
         return cls(row, column, ours=statistics.fmean(values), spread=spread, seeds=len(values), **said)
 
     @classmethod
-    def exactly(cls, row: str, column: str = "", *values: Value, tolerance: float = 0, **said: Any) -> Datum:
+    def exactly(
+        cls, row: str, column: str = "", paper: Value = None, ours: Value = None, tolerance: float = 0, **said: Any
+    ) -> Datum:
         """Return the cell of a number that has one right answer: the paper's and ours, as far apart as rounding goes.
 
         >>> Datum.exactly("7!", "", 5040, 5040).ok, Datum.exactly("ρ", "", 0.3, 0.302, tolerance=0.001).fails
         (True, True)
         """
-        return cls(row, column, *values, exact=True, tolerance=tolerance, **said)
+        return cls(row, column, paper, ours, exact=True, tolerance=tolerance, **said)
 
     @property
     def difference(self) -> float | None:
