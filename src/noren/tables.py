@@ -8,7 +8,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["table_of"]
+from noren.i18n import _, ngettext
+
+__all__ = ["Texts", "table_of"]
 
 
 @cache
@@ -20,3 +22,30 @@ def table_of(module: str) -> Mapping[str, Any]:
     """
     package, _dot, name = module.rpartition(".")
     return tomllib.loads((files(package) / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+class Texts:
+    """The messages of a module by their names, in the language now spoken.
+
+    A message is a text, or two where its form depends on a number (``one``, ``other``). ``tools/babel.cfg`` names the
+    files whose texts are translated.
+
+    >>> say = Texts("noren.judgement.sentences")
+    >>> say("word.proved"), say("rows", 2, rows="2"), say("weak.bound", bound="20%")
+    ('proved', '2 rows', 'only 20% is proved')
+    """
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __call__(self, name: str, number: int | None = None, /, **values: object) -> str:
+        """Return a message by its dotted name, with ``values`` in it; ``number`` chooses between its two forms."""
+        message: Any = table_of(self._module)
+        for part in name.split("."):
+            message = message[part]
+        if number is None:
+            text = _(message)
+        else:
+            singular, plural = message["one"], message["other"]
+            text = ngettext(singular, plural, number)
+        return text.format(**values) if values else text

@@ -1,4 +1,7 @@
-"""Verdicts in words: what every page, report and command says of them, made when somebody reads, in their language."""
+"""Verdicts in words: what every page, report and command says of them, made when somebody reads, in their language.
+
+The texts are in ``sentences.toml``; what is chosen, and the numbers in it, are decided here.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from noren.attacks import attacks
 from noren.data.schema import Kind
 from noren.descriptions import Recoding
-from noren.i18n import _, ngettext
+from noren.i18n import _
 from noren.inference.findings import JUDGED_FPR, Inferred
 from noren.judgement.evidence import TableFacts
 from noren.judgement.judging import beyond, not_inferred
@@ -18,6 +21,7 @@ from noren.judgement.verdict import Exhibit, Reason, Verdict, Word
 from noren.kernels.judging.composition import class_tail, k_per_person, once_per_person, periods_per_person
 from noren.measures.safety.table_classes import LIKELY
 from noren.naming import listing
+from noren.tables import Texts
 
 __all__ = [
     "allowed",
@@ -40,6 +44,7 @@ __all__ = [
 ]
 
 _MARKS = {Word.PROVED: "◆", Word.WITHSTANDS: "●", Word.BROKEN: "▲", Word.UNTRIED: "■"}
+say = Texts(__name__)
 
 
 def word_text(word: Word) -> str:
@@ -49,22 +54,12 @@ def word_text(word: Word) -> str:
 
 def bare_word(word: Word) -> str:
     """Return a verdict as a word without its mark."""
-    return {
-        Word.PROVED: _("proved"),
-        Word.WITHSTANDS: _("withstands"),
-        Word.BROKEN: _("broken"),
-        Word.UNTRIED: _("untried"),
-    }[word]
+    return say(f"word.{word}")
 
 
 def word_meaning(word: Word) -> str:
     """Return what a verdict means, whatever the release."""
-    return {
-        Word.PROVED: _("A guarantee within the tolerance holds, whatever an attacker does."),
-        Word.WITHSTANDS: _("Nothing is proved within the tolerance, but no attack that was tried exceeds it."),
-        Word.BROKEN: _("Somebody is re-identified, or something disclosed, beyond the tolerance."),
-        Word.UNTRIED: _("Nothing was tried that decides, so nothing is known."),
-    }[word]
+    return say(f"meaning.{word}")
 
 
 def allowed(rule: Rule) -> str:
@@ -74,43 +69,32 @@ def allowed(rule: Rule) -> str:
 
 def rule_sentence(rule: Rule) -> str:
     """Return a rule in a sentence."""
-    whom = _(RECIPIENTS[rule.name]) if rule.name in RECIPIENTS else _("a rule of your own")
-    test = (
-        _(
-            "each attack is judged by its most confident guesses, as many as count most against the release, under "
-            "the {bound} bound"
-        )
-        if rule.answers == "best"
-        else _("each attack is judged by all of its guesses, under the {bound} bound")
-    ).format(bound=rule.bound)
-    said = _(
-        "Rule {name} ({whom}): nobody may be re-identified with a probability above {allowed} (k = {k}). Where no "
-        "proof is within that, an attack breaks a release if it names more than {allowed} of the people correctly, a "
-        "count of what happened that has no error level; or if chance does not explain its hits: {test}, with a "
-        "false-alarm probability of {alpha} shared by {attackers} attackers for this second test."
-    ).format(
+    said = say(
+        "rule.rule",
         name=rule.name or allowed(rule),
-        whom=whom,
+        whom=_(RECIPIENTS[rule.name]) if rule.name in RECIPIENTS else say("rule.own"),
         allowed=allowed(rule),
         k=rule.least_k,
-        test=test,
+        test=say(f"rule.{rule.answers}", bound=rule.bound),
         alpha=percent(float(rule.alpha)),
         attackers=count(rule.attackers),
     )
     if rule.per == "person":
-        said = _("{sentence} {more}").format(
-            sentence=said, more=_("Over several releases it holds for naming a person at least once.")
-        )
+        said = _joined(said, say("rule.per_person"))
     if rule.membership is None and rule.attributes is None:
         return said
-    return _(
-        "{sentence} Beyond the control group, membership may be inferred by at most {membership}, and a secret "
-        "attribute by {attributes}."
-    ).format(
+    return say(
+        "rule.inferences",
         sentence=said,
         membership=percent(float(1 if rule.membership is None else rule.membership)),
         attributes=percent(float(1 if rule.attributes is None else rule.attributes)),
     )
+
+
+def _joined(first: str, *others: str) -> str:
+    for more in others:
+        first = say("joined", sentence=first, more=more)
+    return first
 
 
 # --- one release -----------------------------------------------------------------------------------------------------
@@ -118,427 +102,117 @@ def rule_sentence(rule: Rule) -> str:
 
 def verdict_sentence(verdict: Verdict) -> str:
     """Return what a verdict says of its release, what luck let attacks hit, and what broke down."""
-    said = headline_sentence(verdict)
-    for more in besides(verdict):
-        said = _("{sentence} {more}").format(sentence=said, more=more)
-    return said
-
-
-def headline_sentence(verdict: Verdict) -> str:
-    """Return what a page says first of a release: its verdict, without what is only to be known beside it."""
-    return _SAID[verdict.reason](verdict)
-
-
-def besides(verdict: Verdict, *, public: bool = False) -> list[str]:
-    """Return what is to be known beside the headline and changes no verdict: conditions, chance, what is not covered.
-
-    ``public`` leaves out what tells an attacker about this draw of names: what attacks hit, how the seed was chosen.
-    """
-    said = ["" if public else _draw(verdict), *_conditions(verdict, public=public)]
-    return [one for one in (*said, "" if public else _not_ended(verdict)) if one]
+    return _joined(headline_sentence(verdict), *besides(verdict))
 
 
 def public_sentence(verdict: Verdict) -> str:
     """Return a verdict as a data card tells it: what is proved, or what the word means; never what attacks hit."""
     counted = (Reason.GUARANTEE, Reason.CLASSES_LARGE_ENOUGH)
-    said = headline_sentence(verdict) if verdict.reason in counted else word_meaning(verdict.word)
-    for more in besides(verdict, public=True):
-        said = _("{sentence} {more}").format(sentence=said, more=more)
-    return said
+    first = headline_sentence(verdict) if verdict.reason in counted else word_meaning(verdict.word)
+    return _joined(first, *besides(verdict, public=True))
 
 
-def _draw(verdict: Verdict) -> str:
-    """Return that attacks hit more of a history than is expected of the guarantee; nothing where they did not."""
-    guarantee, facts = verdict.guarantee, verdict.facts
-    best = max(verdict.evidence, key=lambda one: one.customers, default=None)
-    if verdict.reason != Reason.GUARANTEE or guarantee is None or best is None or best.customers <= guarantee.bound:
-        return ""
-    if facts.kind == Kind.TABLE or facts.periods > 1:
-        return ""
+def headline_sentence(verdict: Verdict) -> str:
+    """Return what a page says first of a release: its verdict, without what is only to be known beside it.
+
+    The text has the name of the reason; where it says different things of tables and histories, that of the kind, too.
+    """
+    facts, rule, reason, guarantee = verdict.facts, verdict.rule, verdict.reason, verdict.guarantee
+    name, kind, least = f"verdict.{reason}", "table" if facts.kind == Kind.TABLE else "history", facts.least or 1
     words = {
+        "allowed": allowed(rule),
+        "assuming": say("assuming", columns=listing(list(facts.unknown), most=12)) if facts.unknown else "",
+        "bound": percent(0.0 if guarantee is None else guarantee.bound),
+        "chance": percent(1 / least),
+        "claimed": number(facts.claimed.get("k", 0)),
+        "k": number(0 if guarantee is None else guarantee.k),
+        "least": count(least),
+        "others": count(least - 1),
+        "people": count(facts.people),
+        "periods": count(facts.periods),
+        "rows": _rows(least),
         "tried": count(len(verdict.evidence)),
-        "customers": percent(best.customers),
-        "bound": percent(guarantee.bound),
+        "weak": say("weak.nothing") if guarantee is None else say("weak.bound", bound=percent(guarantee.bound)),
     }
-    if by_chance(best, verdict):
-        return ngettext(
-            "At most {bound} is expected; in this draw the attack tried named {customers}, within what chance "
-            "explains.",
-            "At most {bound} is expected; in this draw the best of {tried} attacks tried named {customers}, within "
-            "what chance explains.",
-            len(verdict.evidence),
-        ).format(**words)
-    tail = class_tail(best.named, best.right, guarantee.k)
-    return _(
-        "At most {bound} is expected; in this draw {customers} were named, which chance does with a probability of at "
-        "most {tail}: rare, but one of {tried} attacks may be so lucky."
-    ).format(tail=percent(tail), **words)
-
-
-def by_chance(one: Exhibit, verdict: Verdict) -> bool:
-    """Tell whether chance explains what an attack hit in classes: with at least the rule's probability of error."""
-    guarantee = verdict.guarantee
-    return guarantee is None or class_tail(one.named, one.right, guarantee.k) >= verdict.rule.alpha
-
-
-def _conditions(verdict: Verdict, *, public: bool) -> Iterator[str]:
-    """Yield what a verdict that sounds safe rests on and does not cover; and the columns that somebody kept."""
-    facts, guarantee, is_safe = verdict.facts, verdict.guarantee, verdict.word.is_safe
-    if facts.chosen_seed and is_safe and not public:
-        yield _(
-            "The seed was chosen by hand (below 2³²), and whoever holds the original can try such seeds out. Protect "
-            "again without a seed of your own before publishing."
-        )
-    if facts.names_random is None and verdict.word == Word.PROVED and facts.kind == Kind.HISTORY and not public:
-        yield _("Whether names were drawn at random cannot be checked without the secret part.")
-    if not public:
-        yield _recodings(verdict)
-    if is_safe and facts.kind == Kind.TABLE and not facts.sensitive and facts.proven_k is None:
-        yield _("No column is marked sensitive: what all members of a class share was not judged.")
-    if is_safe and facts.chosen_by_sensitive:
-        yield _(
-            "The generalisation was chosen by looking at sensitive values, and the choice itself can tell them "
-            "(minimality): their probabilities may exceed what classes show."
-        )
-    if is_safe and facts.exposed and facts.exposed > verdict.rule.tolerance:
-        yield _("Somebody who also knew {columns} would name {share} of the rows.").format(
-            columns=listing(list(facts.unknown)), share=percent(facts.exposed)
-        )
-    if facts.kept:
-        yield _("Published although it identifies people: {columns}.").format(columns=listing(list(facts.kept)))
-    if verdict.word == Word.PROVED and guarantee is not None:
-        yield (
-            _("Not covered: whether somebody is in the data, and what the table tells about people in general.")
-            if guarantee.by == "noise"
-            else _(
-                "Not covered: whether somebody is in the data, what all members of a class have in common, and the "
-                "ends of ranges, which can be true values."
-            )
-        )
-
-
-def _recodings(verdict: Verdict) -> str:
-    """Return which ways of recoding a history the attacks that failed see through, and which none does."""
-    if verdict.reason not in (Reason.ATTACKS_FAILED, Reason.NOBODY_NAMED) or verdict.facts.kind == Kind.TABLE:
-        return ""
-    tried = [attacks[one.attack].sees_through for one in verdict.evidence if one.attack in attacks]
-    seen = frozenset[Recoding]().union(*tried)
-    through, left = ([_(one) for one in Recoding if (one in seen) is there] for there in (True, False))
-    said = _("The attacks tried see through: {recodings}.").format(recodings=listing(through) or _("none"))
-    more = _("None of them sees through: {recodings}.").format(recodings=listing(left))
-    return _("{sentence} {more}").format(sentence=said, more=more) if left else said
-
-
-def _not_ended(verdict: Verdict) -> str:
-    failed = verdict.facts.failed
-    if not failed or verdict.word == Word.BROKEN:
-        return ""
-    return ngettext(
-        "One thing was not tried to its end: {names}.",
-        "{count} things were not tried to their end: {names}.",
-        len(failed),
-    ).format(count=count(len(failed)), names=listing(list(failed)))
-
-
-def _guarantee(verdict: Verdict) -> str:
-    guarantee, facts = verdict.guarantee, verdict.facts
-    if guarantee is None:
-        raise ValueError(verdict.reason)
-    words = {"bound": percent(guarantee.bound), "k": number(guarantee.k), "allowed": allowed(verdict.rule)}
-    if guarantee.by == "noise":
-        return _(
-            "Proved: no row can be linked to a person with a probability above {bound} (k = {k}), whatever an "
-            "attacker knows; {allowed} is allowed."
-        ).format(**words)
-    if facts.kind == Kind.TABLE:
-        return _(
-            "Proved: every row is indistinguishable from at least {others} others, so whoever looks a person up "
-            "is right with a probability of {bound} at most{assuming}; {allowed} is allowed."
-        ).format(others=number(guarantee.k - 1), assuming=_assuming(verdict), **words)
-    if facts.periods > 1:
-        return _(
-            "Proved: at least {k} customers share each history in each of the {periods} periods, so no single guess "
-            "re-identifies a pseudonym with a probability above {bound}, whoever holds them all; {allowed} is allowed "
-            "per guess. Over all releases up to {once} of the customers are named correctly at least once; an attacker "
-            "does not learn which."
-        ).format(periods=count(facts.periods), once=percent(facts.once or 0.0), **words)
-    return _(
-        "Proved: at least {k} customers share each released history, so nobody is re-identified with a "
-        "probability above {bound}, whatever an attacker does; {allowed} is allowed."
-    ).format(**words)
-
-
-def _assuming(verdict: Verdict) -> str:
-    """Return the columns that an attacker is assumed not to know, as a part of a sentence."""
-    unknown = verdict.facts.unknown
-    if not unknown:
-        return ""
-    return _(", assuming an attacker does not know: {columns}").format(columns=listing(list(unknown), most=12))
-
-
-def _identified(verdict: Verdict) -> str:
-    return _(
-        "Broken: {columns} would be published and identifies people. Give it the role identifier, so that it is left "
-        "out."
-    ).format(columns=listing(list(verdict.facts.identifying)))
-
-
-def _singled_out(verdict: Verdict) -> str:
-    column, share = max(verdict.facts.alone.items(), key=lambda one: one[1])
-    return _(
-        "Broken: {share} of the pseudonyms have a value of {column} that nobody else has; {allowed} is allowed. Give "
-        "the column the role identifier, or declare it unknown (known = false)."
-    ).format(share=percent(share), column=column, allowed=allowed(verdict.rule))
-
-
-def _named_once(verdict: Verdict) -> str:
-    facts, tolerance = verdict.facts, float(verdict.rule.tolerance)
-    k = 1.0 if verdict.guarantee is None else verdict.guarantee.k
-    return _(
-        "Broken: over {periods} releases a person is named correctly at least once with a probability of up to {once}; "
-        "{allowed} is allowed per person. Classes of {k} would keep it, or at most {fewer} releases with these classes."
-    ).format(
-        periods=count(facts.periods),
-        once=percent(once_per_person(k, facts.periods)),
-        allowed=allowed(verdict.rule),
-        k=count(k_per_person(tolerance, facts.periods)),
-        fewer=count(periods_per_person(tolerance, k)),
-    )
-
-
-def _unknown_method(verdict: Verdict) -> str:
-    return _(
-        "Untried: the release claims k = {k}, but no method known here made it, so nothing shows that names were drawn "
-        "without looking at the data."
-    ).format(k=number(verdict.facts.claimed.get("k", 0)))
-
-
-def _names_not_random(verdict: Verdict) -> str:
-    return _(
-        "Untried: at least {k} customers share each history, but pseudonyms follow the order of customers, rows or "
-        "amounts: names that are not drawn at random tell who is who."
-    ).format(k=count(verdict.facts.least or 0))
-
-
-def _nothing_said(verdict: Verdict) -> str:
-    return _("No released row says anything by which a person could be looked up.")
-
-
-def _weak(verdict: Verdict) -> str:
-    """Return what is proved though it is not enough, as the end of a sentence."""
-    guarantee = verdict.guarantee
-    if guarantee is None:
-        return _("nothing is proved")
-    return _("only {bound} is proved").format(bound=percent(guarantee.bound))
-
-
-def _attacks_failed(verdict: Verdict) -> str:
-    best = verdict.evidence[0]
-    if verdict.facts.kind == Kind.TABLE:
-        return _(
-            "Withstands the attack tried, though {weak}: {attack} names {named} rows, {right} correctly, which "
-            "is {customers} of the people; {allowed} is allowed."
-        ).format(weak=_weak(verdict), allowed=allowed(verdict.rule), **_shown(best))
-    return ngettext(
-        "Withstands the attack tried, though {weak}: {attack} names {named} people, {right} correctly, which is "
-        "{customers} of the customers; {allowed} is allowed.",
-        "Withstands the {tried} attacks tried, though {weak}: the best, {attack}, names {named} people, {right} "
-        "correctly, which is {customers} of the customers; {allowed} is allowed.",
-        len(verdict.evidence),
-    ).format(tried=count(len(verdict.evidence)), weak=_weak(verdict), allowed=allowed(verdict.rule), **_shown(best))
-
-
-def _nobody_named(verdict: Verdict) -> str:
-    return ngettext(
-        "Withstands the attack tried, though {weak}: it re-identifies nobody.",
-        "Withstands the {tried} attacks tried, though {weak}: none of them re-identifies anybody.",
-        len(verdict.evidence),
-    ).format(tried=count(len(verdict.evidence)), weak=_weak(verdict))
-
-
-def _classes_large_enough(verdict: Verdict) -> str:
-    least = verdict.facts.least or 1
-    return _(
-        "Withstands looking people up, though the method promises nothing: the smallest class has {least}, so "
-        "whoever looks a person up is right with a probability of {chance} at most{assuming}; {allowed} is allowed."
-    ).format(least=_rows(least), chance=percent(1 / least), assuming=_assuming(verdict), allowed=allowed(verdict.rule))
-
-
-def _too_many_named(verdict: Verdict) -> str:
-    worst = max(verdict.evidence, key=lambda one: one.customers)
-    if verdict.facts.kind == Kind.TABLE:
-        return _("Broken: {attack} re-identifies {customers} of the {people} people; {allowed} is allowed.").format(
-            people=count(verdict.facts.people), allowed=allowed(verdict.rule), **_shown(worst)
-        )
-    return _("Broken: {attack} re-identifies {customers} of the {people} customers; {allowed} is allowed.").format(
-        people=count(verdict.facts.people), allowed=allowed(verdict.rule), **_shown(worst)
-    )
-
-
-def _beyond_chance(verdict: Verdict) -> str:
-    worst = next(one for one in verdict.evidence if one.beyond_chance)
-    return _(
-        "Broken: of the {best_named} people that {attack} is most confident about, {best_right} are right; "
-        "{needed} are more than luck explains where {allowed} is allowed."
-    ).format(allowed=allowed(verdict.rule), **_shown(worst))
-
-
-def _claim_refuted(verdict: Verdict) -> str:
-    worst = max(verdict.evidence, key=lambda one: one.rate)
-    if verdict.facts.kind == Kind.TABLE:
-        return _(
-            "Broken: every row is indistinguishable from at least {others} others, but {attack} names {named} "
-            "rows, {right} correctly, which luck does not explain."
-        ).format(others=count((_table(verdict).least or 1) - 1), **_shown(worst))
-    return _(
-        "Broken: at least {k} customers are said to share each history, but {attack} names {named} people, "
-        "{right} correctly, which luck does not explain."
-    ).format(k=number(0 if verdict.guarantee is None else verdict.guarantee.k), **_shown(worst))
+    match reason:
+        case Reason.GUARANTEE:
+            if guarantee is None:
+                raise ValueError(reason)
+            several = kind == "history" and facts.periods > 1
+            words |= {"others": number(guarantee.k - 1), "once": percent(facts.once or 0.0)}
+            return say(f"{name}.{'noise' if guarantee.by == 'noise' else 'periods' if several else kind}", **words)
+        case Reason.ATTACKS_FAILED:
+            tried = None if kind == "table" else len(verdict.evidence)
+            return say(f"{name}.{kind}", tried, **words | _numbers(verdict.evidence[0]))
+        case Reason.NOBODY_NAMED:
+            return say(name, len(verdict.evidence), **words)
+        case Reason.CLASSES_LARGE_ENOUGH:
+            return say(name, **words | {"least": _rows(least)})
+        case Reason.TOO_MANY_NAMED:
+            worst = max(verdict.evidence, key=lambda one: one.customers)
+            return say(f"{name}.{kind}", **words | _numbers(worst))
+        case Reason.BEYOND_CHANCE:
+            worst = next(one for one in verdict.evidence if one.beyond_chance)
+            return say(name, **words | _numbers(worst))
+        case Reason.CLAIM_REFUTED:
+            worst = max(verdict.evidence, key=lambda one: one.rate)
+            words["others"] = count((_table(verdict).least or 1) - 1) if kind == "table" else ""
+            return say(f"{name}.{kind}", **words | _numbers(worst))
+        case Reason.CLAIM_NOT_KEPT:
+            return _claim_not_kept(verdict)
+        case Reason.CLASS_TOO_SMALL:
+            if kind == "history":
+                return say(f"{name}.history", least, **words)
+            known = facts.known_others and (facts.table is None or facts.table.least != least)
+            return say(f"{name}.{'known' if known else 'table'}", columns=listing(list(facts.known_others)), **words)
+        case Reason.SENSITIVE_TOLD:
+            told = [] if facts.table is None else told_sentences(facts.table)
+            told = told or [say("known_told", columns=listing(list(facts.known_told)))]
+            return say("verdict.broken", sentence=told[0])
+        case Reason.NOT_TRIED:
+            return say(f"{name}.{'unproved' if guarantee is None else 'weak'}", **words)
+        case Reason.IDENTIFIED:
+            return say(name, columns=listing(list(facts.identifying)))
+        case Reason.SINGLED_OUT:
+            column, share = max(facts.alone.items(), key=lambda one: one[1])
+            return say(name, share=percent(share), column=column, **words)
+        case Reason.NAMED_ONCE:
+            k, tolerance = 1.0 if guarantee is None else guarantee.k, float(rule.tolerance)
+            words |= {
+                "once": percent(once_per_person(k, facts.periods)),
+                "k": count(k_per_person(tolerance, facts.periods)),
+                "fewer": count(periods_per_person(tolerance, k)),
+            }
+        case Reason.UNKNOWN_METHOD:
+            words["k"] = words["claimed"]
+        case Reason.NAMES_NOT_RANDOM:
+            words["k"] = count(facts.least or 0)
+        case Reason.TOO_MUCH_INFERRED:
+            return say("verdict.broken", sentence=_inferred(beyond(facts, rule)[0], rule))
+        case Reason.INFERENCE_UNSURE:
+            words["sentence"] = _inferred(beyond(facts, rule, surely=False)[0], rule)
+        case Reason.NOT_INFERRED:
+            words["threats"] = listing([say(f"threat.{threat}") for threat in not_inferred(facts, rule)])
+    return say(name, **words)
 
 
 def _claim_not_kept(verdict: Verdict) -> str:
-    facts, claimed = verdict.facts, verdict.facts.claimed.get("k", 0)
+    name, facts, claimed = f"verdict.{verdict.reason}", verdict.facts, verdict.facts.claimed.get("k", 0)
     if facts.proven_k is not None:
-        return _("Broken: the k that follows from the noise is {k}, below the {claimed} that was asked for.").format(
-            k=number(facts.proven_k), claimed=number(claimed)
-        )
+        return say(f"{name}.noise", k=number(facts.proven_k), claimed=number(claimed))
     if facts.kind == Kind.HISTORY:
-        return _(
-            "Broken: the promise of k = {claimed} is not kept, for some history is shared by {least} customers only."
-        ).format(claimed=number(claimed), least=count(facts.smallest_class or 0))
+        return say(f"{name}.history", claimed=number(claimed), least=count(facts.smallest_class or 0))
     table = _table(verdict)
     if table.least is not None and table.least < claimed:
-        return _(
-            "Broken: the promise of k = {claimed} is not kept; the smallest class has {least}, so whoever looks "
-            "a person up is right with a probability of up to {chance}."
-        ).format(claimed=number(claimed), least=_rows(table.least), chance=percent(table.prosecutor))
+        chance = percent(table.prosecutor)
+        return say(f"{name}.table", claimed=number(claimed), least=_rows(table.least), chance=chance)
     told = told_sentences(table)
     if told:
-        return _("Broken: {sentence}").format(sentence=told[0])
-    return _(
-        "Broken: a promise about the sensitive values is not kept, though every row is indistinguishable from at "
-        "least {others} others."
-    ).format(others=count((table.least or 1) - 1))
+        return say("verdict.broken", sentence=told[0])
+    return say(f"{name}.sensitive", others=count((table.least or 1) - 1))
 
 
-def _class_too_small(verdict: Verdict) -> str:
-    facts, least = verdict.facts, verdict.facts.least or 1
-    words = {"least": count(least), "chance": percent(1 / least), "allowed": allowed(verdict.rule)}
-    if facts.kind == Kind.HISTORY:
-        return ngettext(
-            "Broken: some history is shared by {least} customer only, who is re-identified with a probability of up "
-            "to {chance}; {allowed} is allowed.",
-            "Broken: some history is shared by {least} customers only, each of whom is re-identified with a "
-            "probability of up to {chance}; {allowed} is allowed.",
-            least,
-        ).format(**words)
-    if facts.known_others and (facts.table is None or facts.table.least != least):
-        return _(
-            "Broken: published as they are and counted as known: {columns}. Counting these, the smallest class has "
-            "{rows}, so whoever looks a person up is right with a probability of up to {chance}; {allowed} is allowed. "
-            "Make each of them quasi or sensitive, leave it out, or declare it unknown (known = false)."
-        ).format(columns=listing(list(facts.known_others)), rows=_rows(least), **words)
-    return _(
-        "Broken: the smallest class has {rows}, so whoever looks a person up is right with a probability of up "
-        "to {chance}; {allowed} is allowed."
-    ).format(rows=_rows(least), **words)
-
-
-def _sensitive_told(verdict: Verdict) -> str:
-    told = [] if verdict.facts.table is None else told_sentences(verdict.facts.table)
-    if not told:
-        words = _("a class of rows that are alike in all known columns tells {columns}")
-        told = [words.format(columns=listing(list(verdict.facts.known_told)))]
-    return _("Broken: {sentence}").format(sentence=told[0])
-
-
-def _not_tried(verdict: Verdict) -> str:
-    if verdict.guarantee is None:
-        return _("Untried: no attack was judged, so nothing is known about the risk of this release.")
-    return _("Untried: {weak} where {allowed} is allowed, and no attack was judged.").format(
-        weak=_weak(verdict), allowed=allowed(verdict.rule)
-    )
-
-
-def _not_counted(verdict: Verdict) -> str:
-    return _("Untried: the classes of this release were not counted, so nothing is known about its risk.")
-
-
-def _not_audited(verdict: Verdict) -> str:
-    return _(
-        "Untried: nobody checked whether this release keeps what it claims, for the audit failed: do not hand it out."
-    )
-
-
-def _proof_too_weak(verdict: Verdict) -> str:
-    return _("Untried: {weak} (k = {k}) where {allowed} is allowed, and no attack tells more.").format(
-        weak=_weak(verdict), k=number(verdict.facts.proven_k or 0), allowed=allowed(verdict.rule)
-    )
-
-
-def _too_much_inferred(verdict: Verdict) -> str:
-    worst = beyond(verdict.facts, verdict.rule)[0]
-    return _("Broken: {sentence}").format(sentence=_inferred(worst, verdict.rule))
-
-
-def _not_inferred(verdict: Verdict) -> str:
-    threats = listing([_THREATS[threat]() for threat in not_inferred(verdict.facts, verdict.rule)])
-    return _(
-        "Untried: this rule limits {threats}, which nobody tried; a control group of people who are not in the "
-        "data is needed."
-    ).format(threats=threats)
-
-
-def _inference_unsure(verdict: Verdict) -> str:
-    worst = beyond(verdict.facts, verdict.rule, surely=False)[0]
-    return _("Untried: too few people were asked about to be sure. {sentence}").format(
-        sentence=_inferred(worst, verdict.rule)
-    )
-
-
-def _not_inferred_beyond(verdict: Verdict) -> str:
-    bound = 0.0 if verdict.guarantee is None else verdict.guarantee.bound
-    return _(
-        "Withstands the inference that was tried, beyond which nothing is proved but that nobody is "
-        "re-identified with a probability above {bound}; {allowed} is allowed."
-    ).format(bound=percent(bound), allowed=allowed(verdict.rule))
-
-
-_THREATS = {
-    "membership": lambda: _("membership inference"),
-    "attribute": lambda: _("attribute inference"),
-}
-
-
-_SAID = {
-    Reason.TOO_MUCH_INFERRED: _too_much_inferred,
-    Reason.NOT_INFERRED: _not_inferred,
-    Reason.INFERENCE_UNSURE: _inference_unsure,
-    Reason.NOT_INFERRED_BEYOND: _not_inferred_beyond,
-    Reason.GUARANTEE: _guarantee,
-    Reason.NOTHING_SAID: _nothing_said,
-    Reason.ATTACKS_FAILED: _attacks_failed,
-    Reason.NOBODY_NAMED: _nobody_named,
-    Reason.CLASSES_LARGE_ENOUGH: _classes_large_enough,
-    Reason.TOO_MANY_NAMED: _too_many_named,
-    Reason.BEYOND_CHANCE: _beyond_chance,
-    Reason.CLAIM_REFUTED: _claim_refuted,
-    Reason.CLAIM_NOT_KEPT: _claim_not_kept,
-    Reason.CLASS_TOO_SMALL: _class_too_small,
-    Reason.SENSITIVE_TOLD: _sensitive_told,
-    Reason.NOT_TRIED: _not_tried,
-    Reason.NOT_COUNTED: _not_counted,
-    Reason.NOT_AUDITED: _not_audited,
-    Reason.PROOF_TOO_WEAK: _proof_too_weak,
-    Reason.IDENTIFIED: _identified,
-    Reason.SINGLED_OUT: _singled_out,
-    Reason.NAMED_ONCE: _named_once,
-    Reason.UNKNOWN_METHOD: _unknown_method,
-    Reason.NAMES_NOT_RANDOM: _names_not_random,
-}
-
-
-def _shown(one: Exhibit) -> dict[str, str]:
+def _numbers(one: Exhibit) -> dict[str, str]:
     return {
         "attack": one.attack,
         "named": count(one.named),
@@ -557,7 +231,89 @@ def _table(verdict: Verdict) -> TableFacts:
 
 
 def _rows(rows: int) -> str:
-    return ngettext("{rows} row", "{rows} rows", rows).format(rows=count(rows))
+    return say("rows", rows, rows=count(rows))
+
+
+def besides(verdict: Verdict, *, public: bool = False) -> list[str]:
+    """Return what is to be known beside the headline and changes no verdict: conditions, chance, what is not covered.
+
+    ``public`` leaves out what tells an attacker about this draw of names: what attacks hit, how the seed was chosen.
+    """
+    return [one for one in _besides(verdict, public=public) if one]
+
+
+def _besides(verdict: Verdict, *, public: bool) -> Iterator[str]:
+    facts, guarantee, is_safe, failed = verdict.facts, verdict.guarantee, verdict.word.is_safe, verdict.facts.failed
+    if not public:
+        yield _draw(verdict)
+        if facts.chosen_seed and is_safe:
+            yield say("besides.chosen_seed")
+        if facts.names_random is None and verdict.word == Word.PROVED and facts.kind == Kind.HISTORY:
+            yield say("besides.names_unchecked")
+        yield _recodings(verdict)
+    if is_safe and facts.kind == Kind.TABLE and not facts.sensitive and facts.proven_k is None:
+        yield say("besides.no_sensitive")
+    if is_safe and facts.chosen_by_sensitive:
+        yield say("besides.minimality")
+    if is_safe and facts.exposed and facts.exposed > verdict.rule.tolerance:
+        yield say("besides.exposed", columns=listing(list(facts.unknown)), share=percent(facts.exposed))
+    if facts.kept:
+        yield say("besides.kept", columns=listing(list(facts.kept)))
+    if verdict.word == Word.PROVED and guarantee is not None:
+        yield say("besides.not_covered_by_noise" if guarantee.by == "noise" else "besides.not_covered")
+    if failed and verdict.word != Word.BROKEN and not public:
+        yield say("besides.not_ended", len(failed), count=count(len(failed)), names=listing(list(failed)))
+
+
+def _draw(verdict: Verdict) -> str:
+    """Return that attacks hit more of a history than is expected of the guarantee; nothing where they did not."""
+    guarantee, facts = verdict.guarantee, verdict.facts
+    best = max(verdict.evidence, key=lambda one: one.customers, default=None)
+    if verdict.reason != Reason.GUARANTEE or guarantee is None or best is None or best.customers <= guarantee.bound:
+        return ""
+    if facts.kind == Kind.TABLE or facts.periods > 1:
+        return ""
+    words = {
+        "tried": count(len(verdict.evidence)),
+        "customers": percent(best.customers),
+        "bound": percent(guarantee.bound),
+    }
+    if by_chance(best, verdict):
+        return say("besides.by_chance", len(verdict.evidence), **words)
+    tail = class_tail(best.named, best.right, guarantee.k)
+    return say("besides.rare", tail=percent(tail), **words)
+
+
+def by_chance(one: Exhibit, verdict: Verdict) -> bool:
+    """Tell whether chance explains what an attack hit in classes: with at least the rule's probability of error."""
+    guarantee = verdict.guarantee
+    return guarantee is None or class_tail(one.named, one.right, guarantee.k) >= verdict.rule.alpha
+
+
+def _recodings(verdict: Verdict) -> str:
+    """Return which ways of recoding a history the attacks that failed see through, and which none does."""
+    if verdict.reason not in (Reason.ATTACKS_FAILED, Reason.NOBODY_NAMED) or verdict.facts.kind == Kind.TABLE:
+        return ""
+    tried = [attacks[one.attack].sees_through for one in verdict.evidence if one.attack in attacks]
+    seen = frozenset[Recoding]().union(*tried)
+    through, left = ([_(one) for one in Recoding if (one in seen) is there] for there in (True, False))
+    said = say("besides.seen_through", recodings=listing(through) or say("besides.none"))
+    return _joined(said, say("besides.not_seen_through", recodings=listing(left))) if left else said
+
+
+def outcome_words(one: Exhibit, verdict: Verdict) -> str:
+    """Return what came of an attack, in words that cannot be read both ways."""
+    people = verdict.facts.people
+    words = {"hit": count(round(one.customers * people)), "people": count(people)}
+    if one.exceeds:
+        return say("outcome.exceeds", **words)
+    if not one.right:
+        return say("outcome.nobody")
+    if one.customers > float(verdict.rule.tolerance):
+        if by_chance(one, verdict):
+            return say("outcome.by_chance", **words)
+        return say("outcome.rare", **words)
+    return say("outcome.withstood", **words)
 
 
 # --- sensitive values of tables --------------------------------------------------------------------------------------
@@ -570,11 +326,7 @@ def cautions(verdict: Verdict) -> list[str]:
     if table is None:
         return inferred
     told = told_sentences(table)
-    cure = _(
-        "Protect again and ask that each group has at least 2 sensitive values (ℓ = 2), or leave the sensitive column "
-        "out."
-    )
-    return [*inferred, *told, *guessed_sentences(table), *([cure] if told else [])]
+    return [*inferred, *told, *guessed_sentences(table), *([say("sensitive.cure")] if told else [])]
 
 
 def inferred_sentences(inferred: Iterable[Inferred], rule: Rule) -> list[str]:
@@ -588,87 +340,39 @@ def inferred_sentences(inferred: Iterable[Inferred], rule: Rule) -> list[str]:
 
 
 def _inferred(one: Inferred, rule: Rule) -> str:
-    limit = rule.limit(one.threat)
-    by_rule = (
-        _("this rule does not limit it")
-        if limit is None
-        else _("this rule allows {limit} beyond that").format(limit=percent(float(limit)))
-    )
+    limit, words = rule.limit(one.threat), {"by": one.by, "column": one.about}
     if one.threat == "membership":
-        rate, area = one.numbers[f"tpr at {JUDGED_FPR}"], one.numbers["auc"]
-        words = (
-            _(
-                "Membership can be inferred: the true positive rate is {rate} ({low} to {high}) at a false "
-                "positive rate of {chance}, by {by} (AUC {area}); {by_rule}."
-            )
-            if rate.low > JUDGED_FPR
-            else _(
-                "It is not certain that membership can be inferred: the true positive rate is {rate} ({low} to "
-                "{high}) at a false positive rate of {chance}, by {by} (AUC {area}); {by_rule}."
-            )
-        )
-        return words.format(
-            rate=percent(rate.value),
-            low=percent(rate.low),
-            high=percent(rate.high),
-            chance=percent(JUDGED_FPR),
-            by=one.by,
-            area=f"{area.value:.2f}",
-            by_rule=by_rule,
-        )
-    success, control, risk = (one.numbers[name] for name in ("success", "control", "risk"))
-    words = (
-        _(
-            "Attributes can be inferred beyond the control group: {column} is guessed correctly for {success} of "
-            "the people in the data and for {control} of the control group, a risk of {risk} ({low} to {high}); "
-            "{by_rule}."
-        )
-        if risk.low > 0
-        else _(
-            "It is not certain that attributes can be inferred beyond the control group: {column} is guessed "
-            "correctly for {success} of the people in the data and for {control} of the control group, a risk of "
-            "{risk} ({low} to {high}); {by_rule}."
-        )
-    )
-    return words.format(
-        column=one.about,
-        success=percent(success.value),
-        control=percent(control.value),
-        risk=percent(risk.value),
-        low=percent(risk.low),
-        high=percent(risk.high),
-        by_rule=by_rule,
+        judged, chance = one.numbers[f"tpr at {JUDGED_FPR}"], JUDGED_FPR
+        words |= {"rate": percent(judged.value), "area": f"{one.numbers['auc'].value:.2f}"}
+    else:
+        judged, chance = one.numbers["risk"], 0.0
+        words |= {name: percent(one.numbers[name].value) for name in ("success", "control", "risk")}
+    return say(
+        f"inferred.{one.threat}.{'sure' if judged.low > chance else 'unsure'}",
+        low=percent(judged.low),
+        high=percent(judged.high),
+        chance=percent(chance),
+        by_rule=say("inferred.unlimited") if limit is None else say("inferred.limit", limit=percent(float(limit))),
+        **words,
     )
 
 
 def told_sentences(table: TableFacts) -> list[str]:
     """Return whose sensitive values the classes tell for certain, one sentence for each column; none where nobody's."""
-    said = []
-    for one in table.told:
-        if one.certain is None:
-            words = _(
-                "Some class discloses {columns} of everybody in it, for all of its rows have the same value (ℓ = 1)."
-            )
-            said.append(words.format(columns=one.column))
-        elif one.certain:
-            words = ngettext(
-                "{told} of {people} people stands in a class where everybody has the same {column}: "
-                "who finds the class knows it.",
-                "{told} of {people} people stand in classes where everybody has the same {column}: "
-                "who finds the class knows it.",
-                one.certain,
-            )
-            said.append(words.format(told=count(one.certain), people=count(table.rows), column=one.column))
-    return said
+    return [
+        say("sensitive.some_class", columns=one.column)
+        if one.certain is None
+        else say("sensitive.certain", one.certain, told=count(one.certain), people=count(table.rows), column=one.column)
+        for one in table.told
+        if one.certain != 0
+    ]
 
 
 def guessed_sentences(table: TableFacts) -> list[str]:
     """Return whose sensitive values can be guessed though not told, one sentence for each column."""
-    said = _(
-        "The {column} of {guessed} of {people} people can be guessed: at least {share} of their class have the same."
-    )
     return [
-        said.format(
+        say(
+            "sensitive.likely",
             column=one.column,
             guessed=count(one.likely - one.certain),
             people=count(table.rows),
@@ -689,61 +393,39 @@ def finding(places: Sequence[Place]) -> str:
     'Of 2 releases, 1 may be handed out: k = 5 (proved) keeps 70.0% of the utility'
     """
     if not places:
-        return _("There is nothing to compare yet")
+        return say("finding.none")
     safe = [one for one in places if one.word.is_safe]
     known = [one for one in safe if one.use is not None]
+    words = {"count": count(len(places)), "safe": count(len(safe))}
     if known:
         best = max(known, key=lambda one: one.use or 0.0)
-        return ngettext(
-            "Of {count} releases, {safe} may be handed out: {label} ({word}) keeps {use} of the utility",
-            "Of {count} releases, {safe} may be handed out; {label} ({word}) keeps the most utility of them, {use}",
-            len(safe),
-        ).format(
-            count=count(len(places)),
-            safe=count(len(safe)),
-            label=best.label,
-            word=bare_word(best.word),
-            use=percent(best.use or 0.0),
-        )
+        words |= {"label": best.label, "word": bare_word(best.word), "use": percent(best.use or 0.0)}
+        return say("finding.best", len(safe), **words)
     if safe:
-        return ngettext(
-            "Of {count} releases, {safe} may be handed out",
-            "Of {count} releases, {safe} may be handed out",
-            len(safe),
-        ).format(count=count(len(places)), safe=count(len(safe)))
+        return say("finding.safe", len(safe), **words)
     tried = [one for one in places if one.word == Word.BROKEN and one.risk is not None]
     if not tried:
-        return ngettext(
-            "The one release was not judged yet", "None of the {count} releases was judged yet", len(places)
-        ).format(count=count(len(places)))
+        return say("finding.unjudged", len(places), **words)
     least = min(tried, key=lambda one: one.risk or 0.0)
-    return ngettext(
-        "The one release, {label}, may not be handed out: it gives away {risk}",
-        "None of the {count} releases may be handed out; {label} gives least away, {risk}",
-        len(places),
-    ).format(count=count(len(places)), label=least.label, risk=percent(least.risk or 0.0))
+    return say("finding.broken", len(places), label=least.label, risk=percent(least.risk or 0.0), **words)
 
 
 def frontier_sentence(places: Sequence[Place]) -> str:
     """Return which releases are on the Pareto frontier of use and risk; of what may not be handed out only that."""
     safe = [one for one in places if one.word.is_safe]
     if not safe:
-        return _("None of them may be handed out, so there is none to choose from.")
+        return say("frontier.none")
     best = [places[i] for i in worth_a_choice(places)]
-    if len(safe) < len(places):
-        return ngettext(
-            "Of the {safe} that may be handed out one is at least as safe and as useful as every other: {labels}.",
-            "Of the {safe} that may be handed out {count} are on the Pareto frontier, for none is beaten in both "
-            "safety and utility: {labels}.",
-            len(best),
-        ).format(safe=count(len(safe)), count=count(len(best)), labels=", ".join(one.label for one in best))
     if len(best) == len(places):
-        return _("Each release has its place: none is beaten by another in both safety and utility.")
-    return ngettext(
-        "One release is at least as safe and as useful as every other: {labels}.",
-        "{count} of {of} releases are on the Pareto frontier, for none is beaten in both safety and utility: {labels}.",
+        return say("frontier.all")
+    return say(
+        "frontier.safe" if len(safe) < len(places) else "frontier.best",
         len(best),
-    ).format(count=count(len(best)), of=count(len(places)), labels=", ".join(one.label for one in best))
+        safe=count(len(safe)),
+        count=count(len(best)),
+        of=count(len(places)),
+        labels=", ".join(one.label for one in best),
+    )
 
 
 def far_sentence(places: Sequence[Place], rule: Rule) -> str:
@@ -751,28 +433,11 @@ def far_sentence(places: Sequence[Place], rule: Rule) -> str:
     if not places:
         return ""
     low, high = (percent(end(one.risk or 0.0 for one in places)) for end in (min, max))
-    return ngettext(
-        "Not drawn: {labels}. It may not be handed out, at a risk of {risk} where {allowed} is allowed.",
-        "Not drawn: {labels}. None of these {count} may be handed out, at a risk of {risk} where {allowed} is allowed.",
+    return say(
+        "far.far",
         len(places),
-    ).format(
         labels="; ".join(one.label for one in places),
         count=count(len(places)),
-        risk=low if low == high else _("{low} to {high}").format(low=low, high=high),
+        risk=low if low == high else say("far.range", low=low, high=high),
         allowed=allowed(rule),
     )
-
-
-def outcome_words(one: Exhibit, verdict: Verdict) -> str:
-    """Return what came of an attack, in words that cannot be read both ways."""
-    people = verdict.facts.people
-    words = {"hit": count(round(one.customers * people)), "people": count(people)}
-    if one.exceeds:
-        return _("named {hit} of {people}: more than is allowed").format(**words)
-    if not one.right:
-        return _("re-identified nobody")
-    if one.customers > float(verdict.rule.tolerance):
-        if by_chance(one, verdict):
-            return _("named {hit} of {people}, which chance explains: the proof holds").format(**words)
-        return _("named {hit} of {people}: rare, but not enough to refute the proof").format(**words)
-    return _("named {hit} of {people}: withstood").format(**words)
