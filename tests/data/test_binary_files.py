@@ -21,14 +21,13 @@ from tests.data.strategies import excel_tables, tables
 from noren.data.formats import binary_files
 from noren.data.formats.binary_files import (
     excel_sheet,
-    is_excel,
-    is_parquet,
     parquet_blocks,
     parquet_head,
     read_excel,
     read_parquet,
     saying_damage,
 )
+from noren.data.formats.source import Source
 from noren.data.frames import Table
 from noren.data.guessing.schema_guess import guess_schema
 from noren.data.reading import read, write
@@ -56,10 +55,10 @@ def test_formats_are_known_by_their_content(tmp_path: Path) -> None:
     for name in ("t.parquet", "t.xlsx", "t.csv"):
         write(table, tmp_path / name)
     (tmp_path / "t.parquet").rename(tmp_path / "no ending")
-    assert is_parquet(tmp_path / "no ending")
-    assert not is_parquet(tmp_path / "t.csv")
+    assert Source.open(tmp_path / "no ending").kind == "parquet"
+    assert Source.open(tmp_path / "t.csv").kind == "text"
     assert read(tmp_path / "no ending", PAIR).data.frame.rows() == [("x", "y")]
-    assert [is_excel(tmp_path / name) for name in ("t.xlsx", "t.csv", "no ending")] == [True, False, False]
+    assert Source.open(tmp_path / "t.xlsx").kind == "excel"
 
 
 # --- Parquet ---------------------------------------------------------------------------------------------------------

@@ -19,8 +19,10 @@ import pytest
 import xlsxwriter
 
 from noren.data.formats import files
-from noren.data.formats.files import is_gzip, open_bytes, read_all_bytes, readable, writing_file, writing_folder
+from noren.data.formats import source as sources
+from noren.data.formats.files import writing_file, writing_folder
 from noren.data.formats.official import write_pairs, write_rows
+from noren.data.formats.source import Source, read_all_bytes, readable
 from noren.data.frames import History
 from noren.data.reading import convert, read, write
 from noren.data.release import Release, Statement
@@ -42,7 +44,7 @@ def test_plain_and_compressed_files_give_the_same_bytes(tmp_path: Path) -> None:
     (tmp_path / "plain").write_bytes(CSV)
     (tmp_path / "packed").write_bytes(gzip.compress(CSV))
     (tmp_path / "twice").write_bytes(gzip.compress(CSV[:100]) + gzip.compress(CSV[100:]))
-    assert [is_gzip(tmp_path / name) for name in ("plain", "packed")] == [False, True]
+    assert [Source.open(tmp_path / name).compressed for name in ("plain", "packed")] == [False, True]
     for name in ("plain", "packed", "twice"):
         assert read_all_bytes(tmp_path / name) == CSV
 
@@ -80,7 +82,7 @@ def test_a_disk_that_fails_while_reading(tmp_path: Path) -> None:
 
 
 def _fail_while_reading(path: Path) -> None:
-    with open_bytes(path):
+    with Source.open(path).unpacked():
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
 
@@ -88,9 +90,9 @@ def test_a_compression_bomb_stops_at_its_bound(tmp_path: Path, monkeypatch: pyte
     path = tmp_path / "bomb.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n" * 500_000))
     assert path.stat().st_size < 5000
-    monkeypatch.setattr(files, "BOMB_BYTES", 100_000)
+    monkeypatch.setattr(sources, "BOMB_BYTES", 100_000)
     taken: list[bytes] = []
-    with pytest.raises(FileError) as caught, open_bytes(path) as file:
+    with pytest.raises(FileError) as caught, Source.open(path).unpacked() as file:
         taken.extend(iter(lambda: file.read(10_000), b""))
     bound = max(100_000, 100 * path.stat().st_size)
     assert f"the file holds more than {bound:,} bytes; split it, or convert it to Parquet first" in str(caught.value)

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from noren.data.formats.official import read_master, read_months, read_pairs, read_rows, read_thresholds
-from noren.data.formats.scan import scan_text
+from noren.data.formats.source import Source
 from noren.data.frames import Table
 from noren.data.guessing.schema_guess import guess_schema
 from noren.data.reading import convert, read, write
@@ -207,7 +207,7 @@ def _release(name: str) -> Callable[[Path], object]:
 
 
 READERS = {
-    "scan": Reader(lambda: CSV_SEEDS, scan_text, "shop.csv"),
+    "scan": Reader(lambda: CSV_SEEDS, lambda path: Source.open(path).text_form(), "shop.csv"),
     "guess csv": Reader(lambda: CSV_SEEDS, guess_schema, "shop.csv", per_shard=60),
     "read csv": Reader(lambda: CSV_SEEDS, lambda path: read(path, PURCHASES), "shop.csv"),
     "read unknown csv": Reader(lambda: (*CSV_SEEDS, saved(".csv")), read, "shop.csv", per_shard=60),

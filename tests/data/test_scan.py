@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from noren.data.formats import text_files
-from noren.data.formats.scan import ENCODINGS, TextForm, scan_text
+from noren.data.formats.source import Source
 from noren.data.formats.text_files import _last_row_end, text_blocks
+from noren.data.formats.text_layout import ENCODINGS, TextForm
 from noren.data.schema import TextLayout
 from noren.errors import FormatError
 
@@ -21,7 +22,7 @@ def scan(
     tmp_path: Path, content: bytes, layout: TextLayout | None = None, names: tuple[str, ...] | None = None
 ) -> TextForm:
     (tmp_path / "file.csv").write_bytes(content)
-    return scan_text(tmp_path / "file.csv", layout, names)
+    return Source.open(tmp_path / "file.csv").text_form(layout, names)
 
 
 @pytest.mark.parametrize(
@@ -151,10 +152,10 @@ def test_comments_and_spaces_of_uci(tmp_path: Path) -> None:
 
 def test_quotes_are_text_where_nobody_quotes(tmp_path: Path) -> None:
     (tmp_path / "A.csv").write_bytes(b'"a,b\n1,2\n')
-    form = scan_text(tmp_path / "A.csv", TextLayout(delimiter=",", header=False), quoting=False)
+    form = Source.open(tmp_path / "A.csv").text_form(TextLayout(delimiter=",", header=False), quoting=False)
     assert (form.first_line, form.columns, form.quoted) == (('"a', "b"), 2, False)
     with pytest.raises(FormatError, match="never closed"):
-        scan_text(tmp_path / "A.csv", TextLayout(delimiter=",", header=False))
+        Source.open(tmp_path / "A.csv").text_form(TextLayout(delimiter=",", header=False))
 
 
 @pytest.mark.parametrize(

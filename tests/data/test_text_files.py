@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 from tests.data.strategies import text_tables
 
 from noren.data.formats import text_files
-from noren.data.formats.scan import scan_text
+from noren.data.formats.source import Source
 from noren.data.formats.text_files import column_names, read_csv, text_blocks, typed_blocks
 from noren.data.frames import Table
 from noren.data.reading import read, write
@@ -128,7 +128,7 @@ def test_a_header_whose_name_holds_a_line_end(tmp_path: Path) -> None:
 
 def test_names_without_a_header(tmp_path: Path) -> None:
     (tmp_path / "T.csv").write_bytes(b"1,2\n3,4\n")
-    assert column_names(tmp_path / "T.csv", scan_text(tmp_path / "T.csv")) == ["column1", "column2"]
+    assert column_names(Source.open(tmp_path / "T.csv").text_form()) == ["column1", "column2"]
 
 
 @pytest.mark.slow
@@ -159,14 +159,14 @@ def test_the_same_rows_for_any_block_size(tmp_path: Path, monkeypatch: pytest.Mo
     path.write_bytes(shop(200))
     whole = read_csv(path, SHOP)
     monkeypatch.setattr(text_files, "BLOCK_BYTES", size)
-    form = scan_text(path, SHOP.text, SHOP.names)
+    form = Source.open(path).text_form(SHOP.text, SHOP.names)
     numbered = list(text_blocks(path, form))
     starts = [row for row, _block in numbered]
     heights = [len(block) for _row, block in numbered]
     assert max(heights) * len(b"c0,2010/12/1,i0,0.25,1\n") <= size + 64  # no block holds much more than its bytes
     assert len(numbered) >= min(200, len(shop(200)) // size)
     assert starts == [2 + sum(heights[:i]) for i in range(len(heights))]
-    assert_frame_equal(pl.concat(typed_blocks(path, SHOP, form)), whole)
+    assert_frame_equal(pl.concat(typed_blocks(path, SHOP)), whole)
 
 
 @pytest.mark.parametrize("size", [64, 8 << 20])
@@ -237,7 +237,7 @@ def test_a_file_that_changed_since_it_was_scanned(
 ) -> None:
     path = tmp_path / "file.csv"
     path.write_bytes(b"a,b\n1,2\n")
-    form = replace(scan_text(path), encoding=encoding)
+    form = replace(Source.open(path).text_form(), encoding=encoding)
     path.write_bytes(content)
     with pytest.raises(kind) as caught:
         list(text_blocks(path, form))

@@ -80,7 +80,7 @@ def build(
 
 def _words(by: str, given: str) -> str:
     """Return what a builder is given; groups are read from a file where there is one of that name."""
-    from noren.data.formats.files import read_all_bytes
+    from noren.data.formats.source import read_all_bytes
     from noren.errors import FormatError
 
     if by != "groups" or given.lstrip().startswith("{"):

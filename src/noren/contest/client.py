@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from noren.contest.connection import Connection, UnreachableError, path_of
 from noren.contest.credentials import Login
-from noren.data.formats.files import readable
+from noren.data.formats.source import readable
 from noren.errors import ParameterError
 from noren.i18n import _, active_language
 from noren.progress import Progress, silent

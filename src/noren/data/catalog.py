@@ -21,7 +21,7 @@ from pathlib import Path
 import polars as pl
 
 from noren.data.download import TIMEOUT, download, unpack
-from noren.data.formats.files import read_all_bytes
+from noren.data.formats.source import read_all_bytes
 from noren.data.frames import Records
 from noren.data.known_data import KNOWN, DataPart, Dataset
 from noren.data.reading import Read, read, write

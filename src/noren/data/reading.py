@@ -16,25 +16,22 @@ import pyarrow.parquet as pq
 
 from noren.data.formats.binary_files import (
     excel_sheet,
-    is_excel,
-    is_parquet,
     named_parquet_blocks,
     parquet_names,
     read_excel,
     read_parquet,
-    readable_data,
     typed_parquet_blocks,
     write_excel,
 )
 from noren.data.formats.files import writing_file
 from noren.data.formats.official import published, read_master, read_rows, write_rows
 from noren.data.formats.render import file_text
-from noren.data.formats.scan import scan_text
 from noren.data.formats.sizes import stop_at_large
+from noren.data.formats.source import Source, SourceLike
 from noren.data.formats.text_files import (
     BLOCK_BYTES,
+    column_names,
     mapped_blocks,
-    own_names,
     read_csv,
     stop_at_other_columns,
     typed_blocks,
@@ -74,7 +71,7 @@ class Read:
 
 
 def read(
-    path: str | Path,
+    source: SourceLike,
     schema: Schema | str | Path | None = None,
     *,
     master: str | Path | None = None,
@@ -86,7 +83,7 @@ def read(
 
     Parameters
     ----------
-    path
+    source
         CSV (plain or gzip), Parquet or a workbook.
     schema
         A :class:`Schema`, the name of a preset or a TOML file; guessed where left out. A guessed one rejects no row:
@@ -98,38 +95,33 @@ def read(
     stop_at
         Hears what the guess could not decide before any row is read, and may raise.
     """
-    path = readable_data(path)
-    stop_at_large(path)
+    source = Source.open(source)
+    stop_at_large(source)
     said: tuple[str, ...] = ()
     questions: tuple[Question, ...] = ()
     if schema is None:
-        guess = guess_schema(path, kind=kind, customer=customer)
+        guess = guess_schema(source, kind=kind, customer=customer)
         schema, said, questions = guess.schema, guess.said, guess.questions
         if stop_at is not None:
             stop_at(questions)
     elif not isinstance(schema, Schema):
         schema = Schema.load(schema)
-    data: Records
-    if is_parquet(path):
-        names: Sequence[str] = parquet_names(path)
-    elif is_excel(path):
-        names = ()
-    else:
-        form = scan_text(path, schema.text, schema.names)
+    form = source.text_form(schema.text, schema.names) if source.kind == "text" else None
+    if form is not None:
         said = said or (form.sentence(),)
-        names = own_names(form.first_line)[0] if form.header else ()
+    data: Records
     if schema.guessed:
-        data, widened = _read_guessed(path, schema)
+        data, widened = _read_guessed(source, schema)
         said += widened
-    elif is_parquet(path):
-        data = _records(read_parquet(path, schema), schema)
-    elif is_excel(path):
-        data = _records(read_excel(path, schema), schema)
-    elif schema.official and not form.header:
-        data = read_rows(path, schema)
+    elif form is not None and schema.official and not form.header:
+        data = read_rows(source, schema)
     else:
-        data = _records(read_csv(path, schema, form), schema)
-    said += _left_out(names, schema)
+        readers = {"parquet": read_parquet, "excel": read_excel, "text": read_csv}
+        data = _records(readers[source.kind](source, schema), schema)
+    names = parquet_names(source) if source.kind == "parquet" else column_names(form) if form and form.header else ()
+    extra = [name.strip() for name in names if name.strip() not in set(schema.names)]
+    if extra:
+        said += (_("left out: {names}").format(names=listing(extra)),)
     if master is not None:
         if not isinstance(data, History):
             raise ParameterError(_("a table has no master"), _("leave --master out"))
@@ -137,36 +129,38 @@ def read(
     return Read(data, said, questions)
 
 
-def _read_guessed(path: Path, schema: Schema) -> tuple[Records, tuple[str, ...]]:
+def _read_guessed(source: Source, schema: Schema) -> tuple[Records, tuple[str, ...]]:
     """Read a whole file by a guess, and return it with the schema that holds for all of its rows."""
     widening = Widening(schema)
-    blocks = [widening.look_at(block, row, typed) for row, block, typed in _looked_at(path, schema)]
+    blocks = [widening.look_at(block, row, typed) for row, block, typed in _looked_at(source, schema)]
     if not blocks:
-        raise FileError(_("the file holds a header and no rows"), _("give a file with at least one row"), file=path)
+        raise FileError(
+            _("the file holds a header and no rows"), _("give a file with at least one row"), file=source.path
+        )
     whole = widening.schema()
     if widening.types_changed:
-        blocks = [typed for _row, _block, (typed, _lost) in _looked_at(path, whole)]
+        blocks = [typed for _row, _block, (typed, _lost) in _looked_at(source, whole)]
     return _records(pl.concat(blocks), whole), widening.said()
 
 
-def _looked_at(path: Path, schema: Schema) -> Iterator[tuple[int, pl.DataFrame, Reading]]:
+def _looked_at(source: Source, schema: Schema) -> Iterator[tuple[int, pl.DataFrame, Reading]]:
     """Yield ``(number of its first row, block as it stands, block as the schema's types read it)``."""
 
     def kernel(row: int, block: pl.DataFrame) -> tuple[int, pl.DataFrame, Reading]:
         return row, block, read_block(block, schema.columns)
 
-    if is_parquet(path):
-        for row, block in named_parquet_blocks(path, schema):
+    if source.kind == "parquet":
+        for row, block in named_parquet_blocks(source, schema):
             yield kernel(row, block)
-    elif is_excel(path):
-        sheet = excel_sheet(path, schema.text.sheet, schema.names)
-        stop_at_other_columns(path, sheet.frame.columns, schema)
+    elif source.kind == "excel":
+        sheet = excel_sheet(source, schema.text.sheet, schema.names)
+        stop_at_other_columns(source.path, sheet.frame.columns, schema)
         yield kernel(sheet.first_row, sheet.frame.select(schema.names))
     else:
-        yield from mapped_blocks(path, schema, scan_text(path, schema.text, schema.names), kernel)
+        yield from mapped_blocks(source, schema, kernel)
 
 
-def settled(path: str | Path, schema: Schema) -> Schema:
+def settled(source: SourceLike, schema: Schema) -> Schema:
     """Return what a guessed schema must be to hold every row of a file of any size; one that is not guessed as it is.
 
     The file is looked at once, block by block.
@@ -174,15 +168,9 @@ def settled(path: str | Path, schema: Schema) -> Schema:
     if not schema.guessed:
         return schema
     widening = Widening(schema)
-    for row, block, typed in _looked_at(readable_data(path), schema):
+    for row, block, typed in _looked_at(Source.open(source), schema):
         widening.look_at(block, row, typed)
     return widening.schema()
-
-
-def _left_out(names: Sequence[str], schema: Schema) -> tuple[str, ...]:
-    known = set(schema.names)
-    extra = [n.strip() for n in names if n.strip() not in known]
-    return (_("left out: {names}").format(names=listing(extra)),) if extra else ()
 
 
 def _records(frame: pl.DataFrame, schema: Schema) -> Records:
@@ -267,7 +255,7 @@ def write(data: Records, path: str | Path) -> None:
 
 
 def convert(
-    source: str | Path,
+    source: SourceLike,
     target: str | Path,
     schema: Schema | str | Path | None = None,
     progress: Callable[[float, int], None] | None = None,
@@ -277,7 +265,7 @@ def convert(
     A text file is written as the schema's ``[text]`` says: delimiter, header, encoding; UTF-8 with commas and a header
     where it says nothing. By a guessed schema the file is read twice: once to see what holds for all rows.
     """
-    source, target = readable_data(source), Path(target)
+    source, target = Source.open(source), Path(target)
     _format_of(target)
     if schema is None:
         schema = guess_schema(source).schema
@@ -291,30 +279,31 @@ def convert(
         expected = 0.0
         for block in _typed_blocks(source, schema):
             # a text block is BLOCK_BYTES long but for the last, so the first tells how many rows to expect
-            expected = expected or max(1.0, len(block) * source.stat().st_size / BLOCK_BYTES)
+            expected = expected or max(1.0, len(block) * source.size / BLOCK_BYTES)
             rows += len(block)
             if progress is not None:
                 progress(min(1.0, rows / expected), rows)
             yield block
         if rows == 0:
-            raise FileError(_("the file holds no rows"), _("give a file with at least one row"), file=source)
+            raise FileError(_("the file holds no rows"), _("give a file with at least one row"), file=source.path)
 
     write_blocks(counted(), schema, target)
     return rows
 
 
-def read_blocks(source: Path, schema: Schema) -> Iterator[pl.DataFrame]:
+def read_blocks(source: SourceLike, schema: Schema) -> Iterator[pl.DataFrame]:
     """Yield the rows of a file of any size, block by block, typed by ``schema``; a guessed one as :func:`settled`."""
+    source = Source.open(source)
     yield from _typed_blocks(source, settled(source, schema))
 
 
-def _typed_blocks(source: Path, schema: Schema) -> Iterator[pl.DataFrame]:
-    if is_parquet(source):
+def _typed_blocks(source: Source, schema: Schema) -> Iterator[pl.DataFrame]:
+    if source.kind == "parquet":
         yield from typed_parquet_blocks(source, schema)
-    elif is_excel(source):
+    elif source.kind == "excel":
         yield read_excel(source, schema)
     else:
-        yield from typed_blocks(source, schema, scan_text(source, schema.text, schema.names))
+        yield from typed_blocks(source, schema)
 
 
 def _format_of(path: Path) -> str:

@@ -8,9 +8,9 @@ from urllib.parse import unquote, urlsplit
 
 import polars as pl
 
-from noren.data.formats.binary_files import is_parquet, readable_data
 from noren.data.formats.folders import SUCCESS, parquet_parts
 from noren.data.formats.parse import CellPlace, parse_values
+from noren.data.formats.source import Source
 from noren.data.interchange import missing_column
 from noren.data.schema import Schema
 from noren.errors import FileError
@@ -75,8 +75,9 @@ def numbered(session: SparkSession, address: str | Path) -> tuple[DataFrame, int
 def _must_be_complete(session: SparkSession, address: str | Path) -> None:
     """Stop at what is no Parquet, is half written, or has files of several schemas."""
     if is_local(address):
-        path = readable_data(local_path(address))
-        if not is_parquet(path):
+        source = Source.open(local_path(address))
+        path = source.path
+        if source.kind != "parquet":
             raise FileError(
                 _("a cluster reads Parquet"),
                 _("convert it first: noren convert {file} {target}").format(

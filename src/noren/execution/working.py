@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noren.attacks.by_period import told_periods
-from noren.data.formats.binary_files import parquet_rows, readable_data
+from noren.data.formats.binary_files import parquet_rows
+from noren.data.formats.source import Source
 from noren.data.given import checked_seed
 from noren.data.guessing.questions import Question
 from noren.data.guessing.schema_guess import guess_schema
@@ -61,18 +62,18 @@ def schema_for(
         return Schema.load(schema), ()
     if not is_local(address):
         raise SchemaError(_("what is not on this machine is not guessed"), _("name a schema with --schema"))
-    path = readable_data(local_path(address))
-    if parquet_rows(path) > MOST_GUESSED:
+    source = Source.open(local_path(address))
+    if parquet_rows(source) > MOST_GUESSED:
         raise SchemaError(
             _("the data have more than {most:,} rows, too many to guess a schema").format(most=MOST_GUESSED),
             _("guess it from one of the files with noren schema guess, and name it with --schema"),
-            file=path,
+            file=source.path,
         )
-    guess = guess_schema(path, **said)
+    guess = guess_schema(source, **said)
     for question in guess.questions:
         if question.stops:
-            raise SchemaError(str(question), _("name a schema with --schema"), file=path)
-    return settled(path, guess.schema), guess.questions
+            raise SchemaError(str(question), _("name a schema with --schema"), file=source.path)
+    return settled(source, guess.schema), guess.questions
 
 
 def protect(

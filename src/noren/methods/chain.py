@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import Field, InstanceOf, WithJsonSchema, field_serializer, field_validator
 
-from noren.data.formats.files import readable
+from noren.data.formats.source import readable
 from noren.data.frames import Records
 from noren.data.release import Release, Statement
 from noren.data.schema import Kind, Schema

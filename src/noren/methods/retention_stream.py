@@ -18,8 +18,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from noren.data.formats.binary_files import is_parquet, parquet_blocks
-from noren.data.formats.files import readable, writing_folder
+from noren.data.formats.binary_files import parquet_blocks
+from noren.data.formats.files import writing_folder
+from noren.data.formats.source import Source, readable
 from noren.data.frames import Table
 from noren.data.guessing.people_count import PeopleSeen
 from noren.data.public_scan import scanned
@@ -64,17 +65,17 @@ def protect_file(
     if method.domains == "data":
         raise ParameterError(_("a stream cannot take domains from the data"), _("declare the domains in the schema"))
     method.released_names(schema)  # a question is asked before the rows are counted
-    path = readable(source)
-    schema = settled(path, schema)
+    file = Source.open(readable(source))
+    schema = settled(file, schema)
     known = schema.model_copy(update={"guessed": False})  # what holds for every row needs no second look
     people = PeopleSeen(schema)
-    rows = _rows(path, known, progress, people)
+    rows = _rows(file, known, progress, people)
     people.stop_at_repeated_people()
     plan = method.plan(schema, rows)
     if plan.cells >= 1 << 62:
         raise ParameterError(_("the attributes have too many values together"), _("choose fewer attributes"))
     needed = schema.without([name for name in schema.names if name not in plan.names])
-    some = next(iter(read_blocks(path, known)))
+    some = next(iter(read_blocks(file, known)))
     statement = scanned(Table(some.select(needed.names), needed), method.statement(plan, rows))
 
     def kernel(numbered: tuple[int, pl.DataFrame]) -> Whole:
@@ -84,7 +85,7 @@ def protect_file(
 
     def keys() -> Iterator[Whole]:
         done = 0
-        for found in map_blocks(kernel, _numbered(read_blocks(path, known), needed.names), workers=workers):
+        for found in map_blocks(kernel, _numbered(read_blocks(file, known), needed.names), workers=workers):
             done += len(found)
             progress(0.1 + 0.8 * done / rows, _("perturbing"))
             yield found
@@ -98,16 +99,16 @@ def protect_file(
     return statement
 
 
-def _rows(path: Path, schema: Schema, progress: Progress, people: PeopleSeen) -> int:
+def _rows(source: Source, schema: Schema, progress: Progress, people: PeopleSeen) -> int:
     """Count the rows, and the people that they say they are about."""
     progress(0.0, _("counting rows"))
-    if is_parquet(path):
-        if people.names and set(schema.names) <= set(pq.read_schema(path).names):
-            for block in parquet_blocks(path, columns=people.names):
+    if source.kind == "parquet":
+        if people.names and set(schema.names) <= set(pq.read_schema(source.path).names):
+            for block in parquet_blocks(source, columns=people.names):
                 people.add(block)
-        return int(pq.ParquetFile(path).metadata.num_rows)
+        return int(pq.ParquetFile(source.path).metadata.num_rows)
     rows = 0
-    for block in read_blocks(path, schema):
+    for block in read_blocks(source, schema):
         people.add(block)
         rows += len(block)
     return rows

@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-from noren.data.formats.files import readable
+from noren.data.formats.source import readable
 from noren.data.frames import Records
 from noren.data.public_schema import published_statement
 from noren.data.release import Release

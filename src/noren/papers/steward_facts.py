@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from noren.data.formats.files import readable
+from noren.data.formats.source import readable
 from noren.errors import FileError
 from noren.i18n import _
 from noren.naming import suggestion

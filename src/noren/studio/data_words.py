@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from noren.data.formats.scan import ENCODINGS
+from noren.data.formats.text_layout import ENCODINGS
 from noren.i18n import _, active_language, ngettext
 from noren.judgement.numbers import count, percent
 from noren.judgement.page_text import printable

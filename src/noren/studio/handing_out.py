@@ -16,7 +16,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from noren.data.formats.folders import is_parquet_folder
 from noren.data.row_digest import public_digest
 from noren.errors import ParameterError
 from noren.i18n import _, active_language, in_every_language
@@ -175,7 +174,7 @@ def _is_about(entry: Entry, handout: Handout) -> bool:
 def shown_digest(handout: Handout) -> str:
     """Return the digest of the public rows for a page; reckoned again when the files change."""
     path = handout.folder / "public.parquet"
-    files = sorted(path.iterdir()) if is_parquet_folder(path) else [path]
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
     return _kept_digest(handout.folder, tuple((f.name, (s := f.stat()).st_mtime_ns, s.st_size) for f in files))
 
 

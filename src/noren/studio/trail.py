@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from noren.data.formats.files import readable
+from noren.data.formats.source import readable
 from noren.errors import FileError
 from noren.i18n import _
 from noren.studio.tables import trail

@@ -48,7 +48,7 @@ def check(
     """Check a file; leave with 1 where it is not valid."""
     from noren.cli.releases import show_report
     from noren.contest.judging.checking import check_guess, check_release
-    from noren.data.formats.files import readable
+    from noren.data.formats.source import readable
 
     book = rules(rulebook, contest, server, token)
     original = readable(original)

@@ -71,7 +71,7 @@ def create(
     """Create a contest."""
     from noren.contest.phases import zone_named
     from noren.contest.rulebook import PRESETS, read_rulebook
-    from noren.data.formats.files import read_all_bytes
+    from noren.data.formats.source import read_all_bytes
 
     zone_named(zone)  # what is wrong is said before anything is sent
     files = _rounds(data)
@@ -162,7 +162,7 @@ def _phases_of(path: Path, zone: str) -> list[dict[str, Any]]:
     import tomllib
 
     from noren.contest.phases import moment
-    from noren.data.formats.files import read_all_bytes
+    from noren.data.formats.source import read_all_bytes
 
     try:
         listed = tomllib.loads(_text(read_all_bytes(path, largest=2**18), path)).get("phases")

@@ -23,8 +23,8 @@ from noren.contest.rulebook import Rulebook
 from noren.data import checks
 from noren.data.checks.lines import read_lines
 from noren.data.checks.report import Report, gather
-from noren.data.formats.binary_files import is_excel, is_parquet
 from noren.data.formats.sizes import stop_at_large
+from noren.data.formats.source import Source
 from noren.data.frames import History, Records
 from noren.data.schema import Role
 from noren.errors import FormatError, InputError, Problem
@@ -103,7 +103,7 @@ def _names_of(target: Path, data: Records) -> pl.Series:
 
 def _stop_at_binary(path: Path) -> None:
     """Stop at Parquet files and workbooks: what a checker of lines says of them helps nobody."""
-    if is_parquet(path) or is_excel(path):
+    if Source.open(path).kind != "text":
         raise FormatError(_("this is no text file"), _("write it as CSV, such as with noren convert"))
 
 

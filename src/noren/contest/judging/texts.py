@@ -13,7 +13,7 @@ from typing import Final
 import polars as pl
 
 from noren.data.formats.render import cell_text, file_text, lines_of
-from noren.data.formats.scan import scan_text
+from noren.data.formats.source import Source
 from noren.data.formats.text_files import arrangement, column_names, text_blocks
 from noren.data.frames import History, Records
 from noren.data.release import Release, Secret
@@ -44,14 +44,15 @@ def read_texts(path: Path, schema: Schema) -> Texts:
     A table may leave out columns that identify people.
     """
     official = schema.official is not None
-    form = scan_text(path, schema.text if official else _LAYOUT, schema.names, quoting=not official)
+    source = Source.open(path)
+    form = source.text_form(schema.text if official else _LAYOUT, schema.names, quoting=not official)
     if official:
-        arrangement(path, form, schema)
+        arrangement(source, form, schema)
         names = list(schema.names)
     else:
-        names = column_names(path, form)
+        names = column_names(form)
         _stop_at_columns(names, schema)
-    blocks = [block for _row, block in text_blocks(path, form, quoting=not official)]
+    blocks = [block for _row, block in text_blocks(source, form, quoting=not official)]
     if not blocks:
         raise FileError(_("the file holds no rows"), _("give a file with at least one row"), file=path)
     cells = pl.concat(blocks).rename({str(place): name for place, name in enumerate(names)})

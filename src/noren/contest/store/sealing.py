@@ -19,7 +19,8 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from noren.data.formats.files import readable, saying_why
+from noren.data.formats.files import saying_why
+from noren.data.formats.source import readable
 from noren.errors import FileError, ParameterError
 from noren.i18n import _
 

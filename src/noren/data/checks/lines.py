@@ -12,7 +12,7 @@ from pathlib import Path
 
 import polars as pl
 
-from noren.data.formats.files import read_all_bytes
+from noren.data.formats.source import read_all_bytes
 from noren.errors import FileError
 from noren.i18n import _
 

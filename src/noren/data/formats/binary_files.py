@@ -24,11 +24,11 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from noren.data.formats.files import readable
-from noren.data.formats.folders import Part, is_parquet_folder, parquet_parts
+from noren.data.formats.folders import Part, parquet_parts
 from noren.data.formats.parse import CellPlace, Problems, parse_values
-from noren.data.formats.scan import title_rows
+from noren.data.formats.source import OLE, ZIP, Source, SourceLike
 from noren.data.formats.text_files import own_names, stop_at_other_columns
+from noren.data.formats.text_layout import title_rows
 from noren.data.schema import Schema, ValueType
 from noren.errors import FileError, NorenError, ParameterError
 from noren.i18n import _
@@ -40,14 +40,11 @@ __all__ = [
     "WorkbookSheet",
     "checked_frame",
     "excel_sheet",
-    "is_excel",
-    "is_parquet",
     "named_parquet_blocks",
     "parquet_blocks",
     "parquet_head",
     "read_excel",
     "read_parquet",
-    "readable_data",
     "saying_damage",
     "typed_parquet_blocks",
     "write_excel",
@@ -60,49 +57,17 @@ LARGEST_SHEET = 50_000_000
 _BLOCK_ROWS = 1 << 18
 _CHUNK = 1 << 20
 _WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
-_OLE = b"\xd0\xcf\x11\xe0"
-_ZIP = b"PK\x03\x04"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _LOOKED_AT = 50
 _LONGEST_CELL = 32_767
 
 
-def readable_data(path: str | Path) -> Path:
-    """Return ``path`` if it is a file we may read, or a folder of Parquet files; say what is wrong otherwise."""
-    path = Path(path)
-    return path if is_parquet_folder(path) else readable(path)
-
-
-def is_parquet(path: Path) -> bool:
-    """Tell whether the file starts as Parquet files do, or a folder holds such files."""
-    if path.is_dir():
-        return is_parquet_folder(path)
-    with path.open("rb") as file:
-        return file.read(4) == b"PAR1"
-
-
-def is_excel(path: Path) -> bool:
-    """Tell whether the file starts as workbooks do, or is named as one; text that is named .xls is text."""
-    if path.is_dir():
-        return False
-    with path.open("rb") as file:
-        head = file.read(8)
-    suffix = path.suffix.lower()
-    if head.startswith(_OLE):
-        return True
-    if head.startswith(_ZIP):
-        return suffix not in (".csv", ".tsv", ".txt", ".parquet")
-    if suffix in (".xls", ".ods") and head.lstrip().startswith(b"<"):
-        return True
-    return suffix in (".xlsx", ".xlsm")
-
-
 # --- Parquet ---------------------------------------------------------------------------------------------------------
 
 
-def parquet_blocks(path: str | Path, columns: list[str] | None = None) -> Iterator[pl.DataFrame]:
+def parquet_blocks(source: SourceLike, columns: list[str] | None = None) -> Iterator[pl.DataFrame]:
     """Yield blocks of a Parquet file, or of a folder of them, as it stands."""
-    for part in _parts(Path(path)):
+    for part in _parts(source):
         given = columns if columns is None else [name for name in columns if name not in part.columns]
         with saying_damage(part.path, "Parquet"):
             repeated = _repeated_texts(part.path)
@@ -113,25 +78,26 @@ def parquet_blocks(path: str | Path, columns: list[str] | None = None) -> Iterat
                     yield block if columns is None else block.select(columns)
 
 
-def parquet_names(path: Path) -> list[str]:
+def parquet_names(source: SourceLike) -> list[str]:
     """Return the columns of a Parquet file, or of a folder of them."""
-    first = _parts(path)[0]
+    first = _parts(source)[0]
     with saying_damage(first.path, "Parquet"):
         names = list(pq.read_schema(first.path).names)
     return [*names, *(name for name in first.columns if name not in names)]
 
 
-def parquet_rows(path: Path) -> int:
+def parquet_rows(source: SourceLike) -> int:
     """Return how many rows a Parquet file has, or a folder of them."""
     total = 0
-    for part in _parts(path):
+    for part in _parts(source):
         with saying_damage(part.path, "Parquet"):
             total += int(pq.read_metadata(part.path).num_rows)
     return total
 
 
-def _parts(path: Path) -> list[Part]:
-    return parquet_parts(path) if is_parquet_folder(path) else [Part(readable(path), {})]
+def _parts(source: SourceLike) -> list[Part]:
+    path = Source.open(source).path
+    return parquet_parts(path) if path.is_dir() else [Part(path, {})]
 
 
 def _repeated_texts(path: Path) -> list[str]:
@@ -185,45 +151,46 @@ def _stop_at_undecodable(field: pa.Field) -> None:
         _stop_at_undecodable(field.type.field(i))
 
 
-def parquet_head(path: str | Path, rows: int) -> tuple[pl.DataFrame, int]:
+def parquet_head(source: SourceLike, rows: int) -> tuple[pl.DataFrame, int]:
     """Return the first rows of a Parquet file and how many it has."""
-    path = readable_data(path)
+    source = Source.open(source)
     head: list[pl.DataFrame] = []
-    for block in parquet_blocks(path):
+    for block in parquet_blocks(source):
         head.append(block)
         if sum(map(len, head)) >= rows:
             break
-    total = parquet_rows(path)
+    total = parquet_rows(source)
     if not head:
-        raise FileError(_("the file holds no rows"), _("give a file with at least one row"), file=path)
+        raise FileError(_("the file holds no rows"), _("give a file with at least one row"), file=source.path)
     return pl.concat(head)[:rows], total
 
 
-def read_parquet(path: str | Path, schema: Schema) -> pl.DataFrame:
+def read_parquet(source: SourceLike, schema: Schema) -> pl.DataFrame:
     """Read a Parquet file into columns typed by ``schema``."""
-    blocks = list(typed_parquet_blocks(path, schema))
+    source = Source.open(source)
+    blocks = list(typed_parquet_blocks(source, schema))
     if not blocks:
-        raise FileError(_("the file holds no rows"), _("give a file with at least one row"), file=path)
+        raise FileError(_("the file holds no rows"), _("give a file with at least one row"), file=source.path)
     return pl.concat(blocks)
 
 
-def named_parquet_blocks(path: str | Path, schema: Schema) -> Iterator[tuple[int, pl.DataFrame]]:
+def named_parquet_blocks(source: SourceLike, schema: Schema) -> Iterator[tuple[int, pl.DataFrame]]:
     """Yield ``(number of its first row, block of the schema's columns as they stand)``."""
-    row = 1
-    for block in parquet_blocks(path):
-        stop_at_other_columns(path, block.columns, schema)
+    source, row = Source.open(source), 1
+    for block in parquet_blocks(source):
+        stop_at_other_columns(source.path, block.columns, schema)
         yield row, block.select(schema.names)
         row += len(block)
 
 
-def typed_parquet_blocks(path: str | Path, schema: Schema) -> Iterator[pl.DataFrame]:
+def typed_parquet_blocks(source: SourceLike, schema: Schema) -> Iterator[pl.DataFrame]:
     """Yield blocks typed by ``schema``; where a cell breaks a rule, count all that do and say them."""
-    problems = Problems()
-    for row, block in named_parquet_blocks(path, schema):
-        typed = parse_values(block, schema, CellPlace(path, row), problems)
+    source, problems = Source.open(source), Problems()
+    for row, block in named_parquet_blocks(source, schema):
+        typed = parse_values(block, schema, CellPlace(source.path, row), problems)
         if not problems:
             yield typed
-    problems.stop(path)
+    problems.stop(source.path)
 
 
 # --- Excel -----------------------------------------------------------------------------------------------------------
@@ -243,41 +210,40 @@ class WorkbookSheet:
     said: tuple[str, ...] = ()
 
 
-def excel_sheet(path: str | Path, sheet: str | None = None, names: Sequence[str] | None = None) -> WorkbookSheet:
+def excel_sheet(source: SourceLike, sheet: str | None = None, names: Sequence[str] | None = None) -> WorkbookSheet:
     """Return one sheet of a workbook, its header found below any titles.
 
     Parameters
     ----------
-    path
+    source
         A workbook: ``.xlsx``, ``.xlsm``, ``.xls`` or ``.ods``.
     sheet
         The name of the sheet; left out, the first that looks like a table, unless another holds far more.
     names
         The columns that a schema expects: the header is the row that holds them.
     """
-    import fastexcel
-
-    logging.getLogger("fastexcel").setLevel(logging.ERROR)  # it warns of every empty column
-    path = readable(path)
-    known = _stop_at_other_archives(path)
+    source = Source.open(source)
+    path = source.path
+    book: Any = source.once("workbook", lambda: _workbook(source))
     with saying_damage(path, "Excel"):
-        if known != "xls":
-            _stop_at_bomb(path)
-        # the reader goes by the name's ending, and by the content where it has only that
-        book = fastexcel.read_excel(path if path.suffix.lower().startswith(f".{known[:3]}") else path.read_bytes())
         if sheet is not None and sheet not in book.sheet_names:
             raise FileError(
                 _("the workbook has no sheet {name!r}").format(name=sheet),
                 _("its sheets are {names}").format(names=listing(book.sheet_names)),
                 file=path,
             )
-        tops = {name: _top(book, name) for name in ([sheet] if sheet is not None else book.sheet_names)}
+        shown = [sheet] if sheet is not None else book.sheet_names
+        tops = {name: source.once(("top", name), functools.partial(_top, book, name)) for name in shown}
         chosen = _table_sheet(tops, names)
         header = _header_row(tops[chosen].rows, names)
         # all rows decide the type of a column: by default the first 1,000 do, and other values below them are lost
-        loaded: Any = book.load_sheet(chosen, header_row=header, schema_sample_rows=None)
-        frame = loaded.to_polars()
-        frame, said = _named(frame, tops[chosen].rows[header : header + 1])
+        frame, said = source.once(
+            ("sheet", chosen, header),
+            lambda: _named(
+                book.load_sheet(chosen, header_row=header, schema_sample_rows=None).to_polars(),
+                tops[chosen].rows[header : header + 1],
+            ),
+        )
     if frame.width == 0 or len(frame) == 0:
         raise FileError(
             _("the first sheet holds no rows")
@@ -299,6 +265,20 @@ def excel_sheet(path: str | Path, sheet: str | None = None, names: Sequence[str]
         # which of them is meant can be said in the schema
         said = (_("other sheets were not read: {names}").format(names=listing(others)), *said)
     return WorkbookSheet(frame, chosen, header + 2, is_first, (words, *said))
+
+
+def _workbook(source: Source) -> Any:
+    """Open a workbook that is one, and no bomb."""
+    import fastexcel
+
+    logging.getLogger("fastexcel").setLevel(logging.ERROR)  # it warns of every empty column
+    path = source.path
+    known = _stop_at_other_archives(source)
+    with saying_damage(path, "Excel"):
+        if known != "xls":
+            _stop_at_bomb(path)
+        # the reader goes by the name's ending, and by the content where it has only that
+        return fastexcel.read_excel(path if path.suffix.lower().startswith(f".{known[:3]}") else path.read_bytes())
 
 
 @dataclass(frozen=True)
@@ -362,25 +342,23 @@ def _named(frame: pl.DataFrame, header: Sequence[Sequence[str]]) -> tuple[pl.Dat
     return frame, said
 
 
-def _stop_at_other_archives(path: Path) -> str:
+def _stop_at_other_archives(source: Source) -> str:
     """Return which kind of workbook this is; say what to do with what only looks like one."""
-    with path.open("rb") as file:
-        head = file.read(8)
-        if head.startswith(_OLE):
-            file.seek(0)
+    path, head = source.path, source.head
+    if head.startswith(OLE):
+        with source.unpacked() as file:
             if _ENCRYPTED in file.read(_CHUNK):
                 raise FileError(
                     _("the workbook is protected by a password"), _("save it without one, and give that"), file=path
                 )
-            return "xls"
-    suffix = path.suffix.lower()
+        return "xls"
     if head.lstrip().startswith(b"<"):
         raise FileError(
             _("this is a web page or XML that is named as a workbook"),
             _("open it in a spreadsheet and save it as .xlsx or CSV"),
             file=path,
         )
-    if not head.startswith(_ZIP):
+    if not head.startswith(ZIP):
         return "xlsx"  # which says why it is not
     with saying_damage(path, "Excel"), zipfile.ZipFile(path) as archive:
         members = set(archive.namelist())
@@ -388,16 +366,17 @@ def _stop_at_other_archives(path: Path) -> str:
         raise FileError(_("this is a binary workbook (.xlsb)"), _("save it as .xlsx or CSV"), file=path)
     if "content.xml" in members:
         return "ods"
-    if "xl/workbook.xml" not in members and suffix not in _WORKBOOKS:
+    if "xl/workbook.xml" not in members and path.suffix.lower() not in _WORKBOOKS:
         raise FileError(_("this is a zip archive"), _("unpack it; a workbook is named .xlsx"), file=path)
     return "xlsx"
 
 
-def read_excel(path: str | Path, schema: Schema) -> pl.DataFrame:
+def read_excel(source: SourceLike, schema: Schema) -> pl.DataFrame:
     """Read a sheet of a workbook into columns typed by ``schema``, which may name it."""
-    sheet = excel_sheet(path, schema.text.sheet, schema.names)
-    stop_at_other_columns(path, sheet.frame.columns, schema)
-    return parse_values(sheet.frame, schema, CellPlace(path, sheet.first_row))
+    source = Source.open(source)
+    sheet = excel_sheet(source, schema.text.sheet, schema.names)
+    stop_at_other_columns(source.path, sheet.frame.columns, schema)
+    return parse_values(sheet.frame, schema, CellPlace(source.path, sheet.first_row))
 
 
 def write_excel(blocks: Iterator[pl.DataFrame], schema: Schema, path: Path, aside: Path) -> None:

@@ -1,10 +1,8 @@
-"""Opening files carefully, and writing them whole or not at all.
+"""Writing files whole or not at all.
 
-Reading answers every way a path can disappoint (missing, a folder, forbidden, empty, damaged, a decompression bomb)
-with a :class:`~noren.errors.FileError` and its cure. Writing goes to a hidden file beside the target that is renamed
-when complete, so that a full disk, an error or Ctrl-C leaves nothing half-written. Nothing is written over what is read
-(:func:`keeping`) or through a link, and a folder is replaced only if Noren wrote all that it holds
-(:class:`FolderKind`).
+Writing goes to a hidden file beside the target that is renamed when complete, so that a full disk, an error or Ctrl-C
+leaves nothing half-written. Nothing is written over what is read (:func:`keeping`) or through a link, and a folder is
+replaced only if Noren wrote all that it holds (:class:`FolderKind`).
 """
 
 from __future__ import annotations
@@ -12,129 +10,30 @@ from __future__ import annotations
 import contextlib
 import errno
 import fnmatch
-import gzip
-import io
 import os
 import secrets
 import shutil
 import stat
 import tempfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
-from noren.errors import FileError, OutputError
+from noren.errors import OutputError
 from noren.i18n import _
 
 __all__ = [
-    "BOMB_BYTES",
-    "BOMB_RATIO",
-    "LARGEST_UNPACKED",
     "FolderKind",
-    "is_gzip",
     "keeping",
     "making_folder",
     "must_be_free",
     "must_be_writable",
-    "open_bytes",
-    "read_all_bytes",
-    "readable",
+    "reason_of",
     "saying_why",
     "writing_file",
     "writing_folder",
 ]
-
-LARGEST_UNPACKED = 64 * 2**30
-"""Bytes a compressed file may unpack to before it is refused."""
-BOMB_BYTES, BOMB_RATIO = 2**30, 100
-"""A compressed file that unpacks to more bytes than this, and to more than this many times its size, is refused too."""
-
-
-def readable(path: str | Path) -> Path:
-    """Return ``path`` if it is a file we may read; say what is wrong otherwise."""
-    path = Path(path)
-    try:
-        if path.is_dir():
-            raise FileError(_("this is a folder"), _("name a file in it"), file=path)
-        if path.exists() and not path.is_file():
-            raise FileError(_("this is not a plain file"), _("save its content to a file first"), file=path)
-        with path.open("rb"):
-            pass
-    except FileNotFoundError:
-        raise FileError(_("there is no such file"), _("check the path"), file=path) from None
-    except PermissionError:
-        raise FileError(_("you may not read this file"), _("ask for permission to read it"), file=path) from None
-    except (OSError, ValueError) as error:
-        raise FileError(
-            _("the file cannot be opened ({reason})").format(reason=_reason(error)), _("check the path"), file=path
-        ) from None
-    return path
-
-
-def is_gzip(path: Path) -> bool:
-    """Tell whether the file starts as gzip files do."""
-    with path.open("rb") as file:
-        return file.read(2) == b"\x1f\x8b"
-
-
-@contextlib.contextmanager
-def open_bytes(path: str | Path, *, largest: int = LARGEST_UNPACKED) -> Iterator[BinaryIO]:
-    """Open a plain or gzip-compressed file for reading bytes; damage and bombs become a ``FileError``."""
-    path = readable(path)
-    try:
-        with path.open("rb") as raw:
-            if is_gzip(path):
-                likely = max(BOMB_BYTES, BOMB_RATIO * path.stat().st_size)
-                with gzip.GzipFile(fileobj=raw) as unpacked:
-                    yield io.BufferedReader(_Bounded(unpacked, min(largest, likely), path))
-            else:
-                yield raw
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise FileError(
-            _("the compressed file is damaged ({reason})").format(reason=error), _("get it again"), file=path
-        ) from None
-    except OSError as error:
-        raise FileError(
-            _("the file cannot be read ({reason})").format(reason=_reason(error)), _("check the disk"), file=path
-        ) from None
-
-
-def read_all_bytes(path: str | Path, *, largest: int = 4 * 2**30) -> bytes:
-    """Return the whole content of a plain or gzip-compressed file of at most ``largest`` bytes."""
-    with open_bytes(path, largest=largest) as file:
-        content = file.read(largest + 1)
-    if len(content) > largest:
-        raise _too_large(Path(path), largest)
-    return content
-
-
-class _Bounded(io.RawIOBase):
-    """A byte stream that refuses to give more than ``largest`` bytes."""
-
-    def __init__(self, inner: gzip.GzipFile, largest: int, path: Path) -> None:
-        self._inner, self._left, self._largest, self._path = inner, largest, largest, path
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
-        count = self._inner.readinto(buffer)
-        self._left -= count
-        if self._left < 0:
-            raise _too_large(self._path, self._largest)
-        return count
-
-
-def _too_large(path: Path, largest: int) -> FileError:
-    return FileError(
-        _("the file holds more than {largest:,} bytes").format(largest=largest),
-        _("split it, or convert it to Parquet first"),
-        file=path,
-    )
-
 
 _kept: ContextVar[tuple[Path, ...]] = ContextVar("kept", default=())
 
@@ -357,11 +256,12 @@ def saying_why(path: Path) -> Iterator[None]:
             errno.EEXIST: _("a part of the path is a file; choose another place"),
             errno.ENAMETOOLONG: _("the name is too long; choose a shorter one"),
         }
-        why = cures.get(error.errno or 0, _reason(error))
+        why = cures.get(error.errno or 0, reason_of(error))
         raise OutputError(_("{path} was not written: {why}").format(path=path, why=why)) from None
 
 
-def _reason(error: BaseException) -> str:
+def reason_of(error: BaseException) -> str:
+    """Return what an error says, on one short line."""
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return str(text).splitlines()[0][:200]
 

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from noren.errors import FileError
 from noren.i18n import _
 
-__all__ = ["NO_VALUE", "SUCCESS", "Part", "is_parquet_folder", "parquet_parts", "partition_values"]
+__all__ = ["NO_VALUE", "SUCCESS", "Part", "parquet_parts", "partition_values"]
 
 SUCCESS = "_SUCCESS"
 """The empty file that says that a folder is complete."""
@@ -31,11 +31,6 @@ class Part:
 
     path: Path
     columns: Mapping[str, str | None]
-
-
-def is_parquet_folder(path: Path) -> bool:
-    """Tell whether this is a folder of Parquet files; that of a release is not, it holds what must not be mixed."""
-    return path.is_dir() and not (path / "statement.json").exists() and any(path.rglob("*.parquet"))
 
 
 def partition_values(folders: Sequence[str]) -> dict[str, str | None]:

@@ -26,9 +26,10 @@ from noren.data.formats.cell_texts import parse_cells
 from noren.data.formats.files import writing_file
 from noren.data.formats.parse import CellPlace, parse_text
 from noren.data.formats.render import cell_text
-from noren.data.formats.scan import TextForm, scan_text
+from noren.data.formats.source import Source, SourceLike
 from noren.data.formats.spelling import Spelling
 from noren.data.formats.text_files import arrangement, text_blocks
+from noren.data.formats.text_layout import TextForm
 from noren.data.frames import History
 from noren.data.schema import Column, Role, Schema, TextLayout
 from noren.errors import FileError, FormatError, ValueInCellError
@@ -69,13 +70,14 @@ _THRESHOLDS = Schema(
 # --- rows: T, A, A', AT, S, Tα ------------------------------------------------------------------------------
 
 
-def read_rows(path: str | Path, schema: Schema) -> History:
+def read_rows(source: SourceLike, schema: Schema) -> History:
     """Read ``T``, ``A``, ``A'``, ``AT``, ``S`` or ``Tα``.
 
     Columns that hold a generalised cell anywhere become typed generalised columns, the others stay exact. Deleted rows
     are rows of nulls.
     """
-    text, form = _texts(path, schema.names, schema)
+    source = Source.open(source)
+    text, form = _texts(source, schema.names, schema)
     deleted = _deleted_rows(text, schema)
     star = "*" if schema.official == "pwscup2018" else None
     columns: dict[str, pl.Series] = {}
@@ -83,11 +85,11 @@ def read_rows(path: str | Path, schema: Schema) -> History:
     for column in schema.columns:
         values = text[column.name]
         if column.role != Role.CUSTOMER and star and values.str.contains(r"^[*\[{]").any():
-            columns[column.name] = parse_cells(values, column, path)
+            columns[column.name] = parse_cells(values, column, source.path)
         else:
             plain.append(column)
     if plain:
-        exact = _exact(text, schema, plain, deleted, path)
+        exact = _exact(text, schema, plain, deleted, source.path)
         columns |= {name: exact[name] for name in exact.columns}
     frame = pl.DataFrame([columns[name] for name in schema.names])
     history = History(frame, schema)
@@ -146,42 +148,45 @@ def _exact(
 # --- the small files: M, F, F', F̂, R ------------------------------------------------------------------------
 
 
-def read_master(path: str | Path) -> tuple[pl.DataFrame, Spelling]:
+def read_master(source: SourceLike) -> tuple[pl.DataFrame, Spelling]:
     """Read ``M``: customer, sex, birthday, country."""
-    return _read_typed(path, _MASTER)
+    return _read_typed(source, _MASTER)
 
 
-def read_pairs(path: str | Path) -> tuple[pl.DataFrame, Spelling]:
+def read_pairs(source: SourceLike) -> tuple[pl.DataFrame, Spelling]:
     """Read ``F`` or ``F'`` of 2018: pseudonym, customer; a third column is the period. An empty file names nobody."""
     names: tuple[str, ...] = ("pseudonym", "customer")
-    if Path(path).is_file() and Path(path).stat().st_size == 0:
+    source = Source.open(source)
+    if source.kind == "text" and source.size == 0:
         return pl.DataFrame(schema=dict.fromkeys(names, pl.String)), Spelling(final_newline=False)
-    if len(scan_text(path, _LAYOUT, quoting=False).first_line) == 3:
+    if len(source.text_form(_LAYOUT, quoting=False).first_line) == 3:
         names = (*names, "period")
-    text, form = _texts(path, names)
+    text, form = _texts(source, names)
     return text, Spelling(form.newline, form.final_newline)
 
 
-def read_months(path: str | Path) -> tuple[pl.DataFrame, Spelling]:
+def read_months(source: SourceLike) -> tuple[pl.DataFrame, Spelling]:
     """Read ``F`` or ``F̂`` of 2017: customer, then a pseudonym or ``DEL`` (null here) for each month.
 
     The attack scripts of the contest print the number of lines above them; it is kept with the spelling.
     """
-    first = scan_text(path, _LAYOUT, quoting=False).first_line
+    source = Source.open(source)
+    first = source.text_form(_LAYOUT, quoting=False).first_line
     count = first[0] if len(first) == 1 and re.fullmatch("[0-9]+", first[0]) else None
-    text, form = _texts(path, ("customer", *MONTHS), skip=int(count is not None))
+    text, form = _texts(source, ("customer", *MONTHS), skip=int(count is not None))
     months = [pl.when(pl.col(m) != _DELETED).then(pl.col(m)).alias(m) for m in MONTHS]
     return text.with_columns(months), Spelling(form.newline, form.final_newline, count_line=count)
 
 
-def read_thresholds(path: str | Path) -> tuple[pl.DataFrame, Spelling]:
+def read_thresholds(source: SourceLike) -> tuple[pl.DataFrame, Spelling]:
     """Read ``R``: n and r(n)."""
-    return _read_typed(path, _THRESHOLDS)
+    return _read_typed(source, _THRESHOLDS)
 
 
-def _read_typed(path: str | Path, schema: Schema) -> tuple[pl.DataFrame, Spelling]:
-    text, form = _texts(path, schema.names)
-    typed = parse_text(text, schema, CellPlace(path))
+def _read_typed(source: SourceLike, schema: Schema) -> tuple[pl.DataFrame, Spelling]:
+    source = Source.open(source)
+    text, form = _texts(source, schema.names)
+    typed = parse_text(text, schema, CellPlace(source.path))
     return typed, Spelling.of(text, _exact_texts(typed, schema), form.newline, final_newline=form.final_newline)
 
 
@@ -225,10 +230,10 @@ def _joined(texts: pl.DataFrame) -> pl.Series:
 
 
 def _texts(
-    path: str | Path, names: Iterable[str], schema: Schema | None = None, *, skip: int = 0
+    source: Source, names: Iterable[str], schema: Schema | None = None, *, skip: int = 0
 ) -> tuple[pl.DataFrame, TextForm]:
     """Read all cells as text, refusing a byte order mark, quotes as syntax, and ragged rows."""
-    form = scan_text(path, _LAYOUT, quoting=False, skip=skip)
+    path, form = source.path, source.text_form(_LAYOUT, quoting=False, skip=skip)
     if form.encoding != "utf-8":
         raise FormatError(
             _("the file starts with a byte order mark"), _("save it as UTF-8 without BOM"), file=path, row=1
@@ -237,8 +242,8 @@ def _texts(
         raise FormatError(_("the lines end in different ways"), _("end them all with LF, or all with CR LF"), file=path)
     names = tuple(names)
     expected = schema or Schema(kind="table", columns=tuple(Column(name=n) for n in names))
-    arrangement(path, form, expected)
-    blocks = [block for _row, block in text_blocks(path, form, quoting=False, last_empty_lines=False)]
+    arrangement(source, form, expected)
+    blocks = [block for _row, block in text_blocks(source, form, quoting=False, last_empty_lines=False)]
     if not blocks:
         raise FileError(_("the file holds no rows"), _("give a file with at least one row"), file=path)
     text = pl.concat(blocks)

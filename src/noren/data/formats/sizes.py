@@ -14,8 +14,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from noren.data.formats.binary_files import is_excel, is_parquet, readable_data, saying_damage
-from noren.data.formats.files import is_gzip, open_bytes
+from noren.data.formats.binary_files import saying_damage
+from noren.data.formats.source import Source, SourceLike
 from noren.errors import FileError
 from noren.i18n import _
 
@@ -41,26 +41,28 @@ class Decoded:
     rows: int | None = None
 
 
-def decoded_size(path: str | Path, *, most: int = LARGEST_DECODED) -> Decoded:
+def decoded_size(source: SourceLike, *, most: int = LARGEST_DECODED) -> Decoded:
     """Return what a file decodes to; counting stops where that is past ``most`` bytes."""
-    path = readable_data(path)
-    if is_parquet(path):
+    source = Source.open(source)
+    path = source.path
+    if source.kind == "parquet":
         each = [_of_parquet(part) for part in (sorted(path.rglob("*.parquet")) if path.is_dir() else [path])]
         return Decoded(sum(one.bytes for one in each), sum(one.rows or 0 for one in each))
-    if is_excel(path):
-        return _of_workbook(path)
-    if not is_gzip(path):
-        return Decoded(path.stat().st_size)
+    if source.kind == "excel":
+        return _of_workbook(source)
+    if not source.compressed:
+        return Decoded(source.size)
     total = 0
-    with open_bytes(path, largest=2 * most + _CHUNK) as file:
+    with source.unpacked(largest=2 * most + _CHUNK) as file:
         while (chunk := file.read(_CHUNK)) and total <= most:
             total += len(chunk)
     return Decoded(total)
 
 
-def stop_at_large(path: str | Path, largest: int = LARGEST_DECODED) -> None:
+def stop_at_large(source: SourceLike, largest: int = LARGEST_DECODED) -> None:
     """Stop at a file that would take more than ``largest`` bytes once it is decoded."""
-    size = decoded_size(path, most=largest)
+    source = Source.open(source)
+    size = decoded_size(source, most=largest)
     if size.bytes <= largest:
         return
     told = (
@@ -71,7 +73,7 @@ def stop_at_large(path: str | Path, largest: int = LARGEST_DECODED) -> None:
     raise DecodedSizeError(
         told.format(bytes=size.bytes, rows=size.rows, most=largest),
         _("split it, or leave out the columns that nobody needs"),
-        file=path,
+        file=source.path,
     )
 
 
@@ -103,8 +105,8 @@ def _width(kind: pa.DataType) -> int:
         return _VIEW
 
 
-def _of_workbook(path: Path) -> Decoded:
-    if not zipfile.is_zipfile(path):
-        return Decoded(path.stat().st_size)
-    with saying_damage(path, "Excel"), zipfile.ZipFile(path) as archive:
+def _of_workbook(source: Source) -> Decoded:
+    if not zipfile.is_zipfile(source.path):
+        return Decoded(source.size)
+    with saying_damage(source.path, "Excel"), zipfile.ZipFile(source.path) as archive:
         return Decoded(sum(member.file_size for member in archive.infolist()))

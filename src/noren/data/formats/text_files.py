@@ -17,9 +17,9 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from noren.data.formats.files import is_gzip, open_bytes, readable
 from noren.data.formats.parse import CellPlace, Problems, parse_text
-from noren.data.formats.scan import TextForm, scan_text
+from noren.data.formats.source import Source, SourceLike
+from noren.data.formats.text_layout import TextForm
 from noren.data.schema import Kind, Schema
 from noren.engines.blocks import cores, map_blocks
 from noren.errors import FileError, FormatError, InputError, SchemaError
@@ -45,18 +45,18 @@ TYPING_THREADS = 4
 
 
 def text_blocks(
-    path: str | Path, form: TextForm, *, quoting: bool = True, strip: bool = False, last_empty_lines: bool = True
+    source: SourceLike, form: TextForm, *, quoting: bool = True, strip: bool = False, last_empty_lines: bool = True
 ) -> Iterator[tuple[int, pl.DataFrame]]:
     """Yield ``(row number of its first line, block of text columns named 0, 1, …)``.
 
     Raises :class:`~noren.errors.FormatError` at the first ragged row, over-long field or empty line in the middle.
     """
-    path = readable(path)
-    quoted = form.quoted and quoting
+    source = Source.open(source)
+    path, quoted = source.path, form.quoted and quoting
     row = 1 + form.skipped_lines + form.header
     empty_at: int | None = None
     try:
-        for batch in _batches(path, form, quoted=quoted):
+        for batch in _batches(source, form, quoted=quoted):
             block = pl.from_arrow(batch)
             if not isinstance(block, pl.DataFrame):  # pragma: no cover - Arrow batches are frames
                 raise TypeError(type(block))
@@ -86,7 +86,7 @@ def text_blocks(
         ) from None
 
 
-def _batches(path: Path, form: TextForm, *, quoted: bool) -> Iterator[pa.RecordBatch]:
+def _batches(source: Source, form: TextForm, *, quoted: bool) -> Iterator[pa.RecordBatch]:
     """Cut a text file into Arrow batches of cells.
 
     Arrow reads ahead in threads of its own. Handed a Python file, or a function for bad rows, these threads wait for
@@ -96,19 +96,19 @@ def _batches(path: Path, form: TextForm, *, quoted: bool) -> Iterator[pa.RecordB
     # a name in the header may hold a line end: then Arrow must skip it as a row, not as a line
     as_row = form.header and any(end in name for name in form.first_line for end in "\r\n")
     lines, rows = form.skipped_lines + (form.header and not as_row), int(as_row)
-    if form.encoding.startswith("utf-8") and not is_gzip(path) and form.delimiter != " ":
-        with pa.OSFile(str(path)) as file:
+    if form.encoding.startswith("utf-8") and not source.compressed and form.delimiter != " ":
+        with pa.OSFile(str(source.path)) as file:
             yield from _arrow_batches(file, form, lines, rows, quoted=quoted)
         return
     done = 0  # rows before the piece, those above the first row included once they are passed
-    for piece in _pieces(path, form, quoted=quoted):
+    for piece in _pieces(source, form, quoted=quoted):
         before = done
         try:
             for batch in _arrow_batches(pa.BufferReader(piece), form, lines, rows, quoted=quoted):
                 done += len(batch)
                 yield batch
         except pa.ArrowInvalid as error:
-            raise _said_by_arrow(error, path, first_row=before) from None
+            raise _said_by_arrow(error, source.path, first_row=before) from None
         done += lines + rows
         lines = rows = 0
 
@@ -144,12 +144,12 @@ def _arrow_batches(
             return
 
 
-def _pieces(path: Path, form: TextForm, *, quoted: bool) -> Iterator[bytes]:
+def _pieces(source: Source, form: TextForm, *, quoted: bool) -> Iterator[bytes]:
     """Yield a compressed or foreign text file as UTF-8, in pieces that end where a row ends; spaces that set columns
     apart, however many, as one.
     """
     left = ""
-    with open_bytes(path) as raw:
+    with source.unpacked() as raw:
         decoder = codecs.getincrementaldecoder(form.encoding)()
         while True:
             chunk = raw.read(BLOCK_BYTES)
@@ -264,7 +264,7 @@ def _said_by_arrow(error: pa.ArrowInvalid, path: str | Path, first_row: int) -> 
     return FormatError(said.splitlines()[0][:200], _("mend the row"), file=path)
 
 
-def column_names(path: str | Path, form: TextForm) -> list[str]:
+def column_names(form: TextForm) -> list[str]:
     """Return the names in the header, or column1, column2, … where there is none; see :func:`own_names`."""
     if not form.header:
         return [f"column{i}" for i in range(1, form.columns + 1)]
@@ -310,11 +310,11 @@ def _free(name: str, given: set[str], taken: Sequence[str], *, first: int) -> st
     return free
 
 
-def arrangement(path: str | Path, form: TextForm, schema: Schema) -> list[int]:
+def arrangement(source: Source, form: TextForm, schema: Schema) -> list[int]:
     """Return, for each column of ``schema``, which column of the file holds it."""
     if form.header:
-        names = column_names(path, form)
-        stop_at_other_columns(path, names, schema)
+        names = column_names(form)
+        stop_at_other_columns(source.path, names, schema)
         where = {name: i for i, name in enumerate(names)}
         return [where[n] for n in schema.names]
     if form.columns != len(schema.columns):
@@ -323,7 +323,7 @@ def arrangement(path: str | Path, form: TextForm, schema: Schema) -> list[int]:
                 actual=form.columns, schema=schema.name, expected=len(schema.columns)
             ),
             _("choose the schema that fits, or mend the file"),
-            file=path,
+            file=source.path,
             row=1 + form.skipped_lines,
             value=form.delimiter.join(form.first_line),
         )
@@ -352,11 +352,11 @@ def stop_at_other_columns(path: str | Path, names: Sequence[str], schema: Schema
 Read = TypeVar("Read")
 
 
-def mapped_blocks(
-    path: str | Path, schema: Schema, form: TextForm, kernel: Callable[[int, pl.DataFrame], Read]
-) -> Iterator[Read]:
+def mapped_blocks(source: SourceLike, schema: Schema, kernel: Callable[[int, pl.DataFrame], Read]) -> Iterator[Read]:
     """Yield ``kernel(row number of its first line, block of the schema's columns as texts)``, in order."""
-    order = arrangement(path, form, schema)
+    source = Source.open(source)
+    form = source.text_form(schema.text, schema.names)
+    order = arrangement(source, form, schema)
     renaming = {str(where): name for name, where in zip(schema.names, order, strict=True)}
 
     def named(numbered: tuple[int, pl.DataFrame]) -> Read:
@@ -365,11 +365,14 @@ def mapped_blocks(
 
     # Typing outruns the one reader from two threads on; more threads would only hold more blocks in memory.
     workers = min(cores(), TYPING_THREADS)
-    yield from map_blocks(named, text_blocks(path, form, strip=schema.text.strip), workers=workers)
+    yield from map_blocks(named, text_blocks(source, form, strip=schema.text.strip), workers=workers)
 
 
-def typed_blocks(path: str | Path, schema: Schema, form: TextForm) -> Iterator[pl.DataFrame]:
+def typed_blocks(source: SourceLike, schema: Schema) -> Iterator[pl.DataFrame]:
     """Yield typed blocks of a text file, in order; where a cell breaks a rule, count all that do and say them."""
+
+    source = Source.open(source)
+    path = source.path
 
     def kernel(row: int, block: pl.DataFrame) -> tuple[pl.DataFrame, Problems]:
         found = Problems()
@@ -377,7 +380,7 @@ def typed_blocks(path: str | Path, schema: Schema, form: TextForm) -> Iterator[p
 
     problems = Problems()
     try:
-        for typed, found in mapped_blocks(path, schema, form, kernel):
+        for typed, found in mapped_blocks(source, schema, kernel):
             problems.merge(found)
             if not problems:
                 yield typed
@@ -387,14 +390,15 @@ def typed_blocks(path: str | Path, schema: Schema, form: TextForm) -> Iterator[p
     problems.stop(path)
 
 
-def read_csv(path: str | Path, schema: Schema, form: TextForm | None = None) -> pl.DataFrame:
+def read_csv(source: SourceLike, schema: Schema) -> pl.DataFrame:
     """Read a whole text file into typed columns."""
-    form = form or scan_text(path, schema.text, schema.names)
-    blocks = list(typed_blocks(path, schema, form))
+    source = Source.open(source)
+    blocks = list(typed_blocks(source, schema))
     if not blocks:
+        form = source.text_form(schema.text, schema.names)
         raise FileError(
             _("the file holds a header and no rows") if form.header else _("the file holds no rows"),
             _("give a file with at least one row"),
-            file=path,
+            file=source.path,
         )
     return pl.concat(blocks)

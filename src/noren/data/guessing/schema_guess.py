@@ -14,9 +14,9 @@ from pathlib import Path
 
 import polars as pl
 
-from noren.data.formats.binary_files import excel_sheet, is_excel, is_parquet, parquet_head, readable_data
+from noren.data.formats.binary_files import excel_sheet, parquet_head
 from noren.data.formats.parse import in_calendar
-from noren.data.formats.scan import scan_text
+from noren.data.formats.source import Source, SourceLike
 from noren.data.formats.text_files import column_names, own_names, text_blocks
 from noren.data.guessing.column_types import Understanding, guess_type, understanding
 from noren.data.guessing.kinds import decide
@@ -43,16 +43,17 @@ class SchemaGuess:
     understood: tuple[Understanding, ...] = ()
 
 
-def guess_schema(path: str | Path, *, kind: Kind | None = None, customer: str | None = None) -> SchemaGuess:
+def guess_schema(source: SourceLike, *, kind: Kind | None = None, customer: str | None = None) -> SchemaGuess:
     """Guess the schema of a CSV or Parquet file or a workbook; ``kind`` and ``customer`` are what somebody said."""
-    path = readable_data(path)
+    source = Source.open(source)
+    path = source.path
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.name.split(".")[0]).strip("-._") or "custom"
-    if is_parquet(path):
-        head, total = parquet_head(path, SAMPLE_ROWS)
+    if source.kind == "parquet":
+        head, total = parquet_head(source, SAMPLE_ROWS)
         said = _("read as Parquet, {columns} columns, {rows:,} rows").format(columns=head.width, rows=total)
         return guess_columns(head, name, said=said, file=path, kind=kind, customer=customer)
-    if is_excel(path):
-        sheet = excel_sheet(path)
+    if source.kind == "excel":
+        sheet = excel_sheet(source)
         guess = guess_columns(
             sheet.frame[:SAMPLE_ROWS], name, said=sheet.said[0], file=path, kind=kind, customer=customer
         )
@@ -62,11 +63,11 @@ def guess_schema(path: str | Path, *, kind: Kind | None = None, customer: str | 
             schema=guess.schema.model_copy(update={"text": layout}),
             said=(guess.said[0], *sheet.said[1:], *guess.said[1:]),
         )
-    form = scan_text(path)
-    names = column_names(path, form)
+    form = source.text_form()
+    names = column_names(form)
     head_blocks: list[pl.DataFrame] = []
     strip = _spaced(form.first_line)
-    for _row, block in text_blocks(path, form, strip=strip):
+    for _row, block in text_blocks(source, form, strip=strip):
         head_blocks.append(block)
         if sum(map(len, head_blocks)) >= SAMPLE_ROWS:
             break

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from noren.data.formats.files import read_all_bytes, writing_file
+from noren.data.formats.files import writing_file
+from noren.data.formats.source import read_all_bytes
 from noren.data.hierarchies.levels import DELIMITER, CheckedRows, Hierarchy, checked_rows
 from noren.errors import FileError, FormatError
 from noren.i18n import _

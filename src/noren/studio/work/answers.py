@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Final
 
+from noren.data.formats.source import SourceLike
 from noren.data.guessing.schema_guess import SchemaGuess, guess_schema
 from noren.data.schema import Kind
 from noren.i18n import in_every_language, said_again
@@ -61,7 +61,7 @@ def left_out(answers: Answers) -> list[str]:
     return [str(one["column"]) for one in answers if one["about"] == "role" and one["value"] == LEAVE_OUT]
 
 
-def guessed_with(source: Path, answers: Answers) -> SchemaGuess:
+def guessed_with(source: SourceLike, answers: Answers) -> SchemaGuess:
     """Return what the columns of a file mean, guessed where nobody answered."""
     told = {one["about"]: one["value"] for one in answers if one["about"] in _OF_THE_FILE}
     kind = Kind(told["kind"]) if "kind" in told else None

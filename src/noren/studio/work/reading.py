@@ -19,10 +19,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import tomli_w
 
-from noren.data.formats.binary_files import excel_sheet, is_excel, is_parquet, saying_damage
-from noren.data.formats.files import open_bytes
-from noren.data.formats.scan import DELIMITERS, scan_text
+from noren.data.formats.binary_files import excel_sheet, saying_damage
+from noren.data.formats.source import Source
 from noren.data.formats.text_files import column_names, stop_at_other_columns
+from noren.data.formats.text_layout import DELIMITERS
 from noren.data.frames import History, Records, Table
 from noren.data.guessing.column_types import understanding
 from noren.data.reading import read, write
@@ -178,10 +178,11 @@ def _sample(kind: str) -> Records:
 
 
 def _file(order: dict[str, Any], files: Folders, folder: Path, progress: Progress) -> tuple[Records, _Draft]:
-    source = _with_ending(files.source(order["project"]), order["file_name"], folder)
+    path = _with_ending(files.source(order["project"]), order["file_name"], folder)
     try:
+        source = Source.open(path)
         names, form = _layout(source, order)
-        _stop_at_too_many(len(names), source)
+        _stop_at_too_many(len(names), path)
         draft = _draft(order, source, names, form)
         _keep(draft, folder)
         progress(_GUESSED, _("reading rows"))
@@ -191,7 +192,7 @@ def _file(order: dict[str, Any], files: Folders, folder: Path, progress: Progres
             records = replace(records, frame=records.frame.drop(left), schema=records.schema.without(left))
         return records, replace(draft, schema=records.schema)
     finally:
-        source.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
 
 
 def _with_ending(source: Path, name: str, folder: Path) -> Path:
@@ -210,24 +211,24 @@ def _keep(draft: _Draft, folder: Path) -> None:
     write_json(folder / "draft.json", draft.facts() | {"toml": draft.toml, "leave_out": draft.leave_out})
 
 
-def _layout(source: Path, order: dict[str, Any]) -> tuple[list[str], dict[str, Any]]:
+def _layout(source: Source, order: dict[str, Any]) -> tuple[list[str], dict[str, Any]]:
     """Return the columns of a file, in its order, and how it is laid out."""
     told = Schema.from_toml(order["schema"]) if "schema" in order else None
-    if is_parquet(source):
-        with saying_damage(source, "Parquet"):
-            return list(pq.read_schema(source).names), {"kind": "parquet"}
-    if is_excel(source):
+    if source.kind == "parquet":
+        with saying_damage(source.path, "Parquet"):
+            return list(pq.read_schema(source.path).names), {"kind": "parquet"}
+    if source.kind == "excel":
         sheet = excel_sheet(source) if told is None else excel_sheet(source, told.text.sheet, told.names)
         return list(sheet.frame.columns), {"kind": "excel"}
-    with open_bytes(source) as file:  # before anything is made of a line that is no header
+    with source.unpacked() as file:  # before anything is made of a line that is no header
         line = file.read(_FIRST_LINE).split(b"\n", 1)[0]
-    _stop_at_too_many(1 + max(line.count(sign.encode()) for sign in DELIMITERS), source)
-    form = scan_text(source) if told is None else scan_text(source, told.text, told.names)
+    _stop_at_too_many(1 + max(line.count(sign.encode()) for sign in DELIMITERS), source.path)
+    form = source.text_form() if told is None else source.text_form(told.text, told.names)
     about = {"kind": "text", "encoding": form.encoding, "delimiter": form.delimiter, "header": form.header}
-    return column_names(source, form), about
+    return column_names(form), about
 
 
-def _draft(order: dict[str, Any], source: Path, names: Sequence[str], form: dict[str, Any]) -> _Draft:
+def _draft(order: dict[str, Any], source: Source, names: Sequence[str], form: dict[str, Any]) -> _Draft:
     """Return what the columns mean: as told, or as guessed and answered."""
     answers = order.get("answers", [])
     if "schema" in order:
@@ -267,14 +268,14 @@ def _examples(known: Mapping[str, Sequence[str]], schema: Schema) -> dict[str, t
     return {one.column: (one.example, one.value) for one in read_as}
 
 
-def _unreadable(source: Path) -> list[str]:
+def _unreadable(source: Source) -> list[str]:
     """Return the columns of a Parquet file that hold lists or bytes, and no plain values."""
-    if not is_parquet(source):
+    if source.kind != "parquet":
         return []
     odd = (pa.types.is_nested, pa.types.is_binary, pa.types.is_large_binary, pa.types.is_duration)
     return [
         field.name
-        for field in pq.read_schema(source)
+        for field in pq.read_schema(source.path)
         if any(is_one(field.type) for is_one in odd) or pa.types.is_fixed_size_binary(field.type)
     ]
 

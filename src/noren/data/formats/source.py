@@ -1,0 +1,496 @@
+"""An input that is looked at once and passed on: a file that may be packed, or a folder of Parquet files.
+
+:meth:`Source.open` answers every way a path can disappoint (missing, a folder, forbidden, empty, damaged, a
+decompression bomb) with a :class:`~noren.errors.FileError` and its cure, and tells from the first bytes what kind of
+file it is. Of a text one pass over the bytes finds what no later stage should trip over: NUL bytes, an encoding that
+does not hold to the end, an unclosed quote. What was found is kept: whoever is handed a source opens it to read rows,
+and for nothing else.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import csv
+import gzip
+import io
+import itertools
+import os
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, TypeVar
+
+from noren.data.formats.files import reason_of
+from noren.data.formats.text_layout import (
+    ENCODINGS,
+    TextForm,
+    detect_delimiter,
+    detect_header,
+    split_lines,
+    title_lines,
+)
+from noren.data.schema import TextLayout
+from noren.errors import FileError, FormatError, ParameterError
+from noren.i18n import _
+
+__all__ = ["BOMB_BYTES", "BOMB_RATIO", "LARGEST_UNPACKED", "Source", "SourceLike", "read_all_bytes", "readable"]
+
+LARGEST_UNPACKED = 64 * 2**30
+"""Bytes a compressed file may unpack to before it is refused."""
+BOMB_BYTES, BOMB_RATIO = 2**30, 100
+"""A compressed file that unpacks to more bytes than this, and to more than this many times its size, is refused too."""
+OLE, ZIP = b"\xd0\xcf\x11\xe0", b"PK\x03\x04"
+"""How workbooks start: old ones, and archives."""
+_CHUNK = 1 << 20
+_SAMPLE = 1 << 18
+_LONGEST_LINE = 1 << 23
+_UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_LINE_END = re.compile(rb"[\r\n]")
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_SAME_ENCODINGS = {
+    **dict.fromkeys(("shift_jis", "shift-jis", "sjis", "ms932", "windows-31j"), "cp932"),
+    **dict.fromkeys(("euc-jp", "eucjp"), "euc_jp"),
+    **dict.fromkeys(("latin-1", "latin1", "iso8859-1"), "iso-8859-1"),
+    **dict.fromkeys(("windows-1252",), "cp1252"),
+    **dict.fromkeys(("utf8",), "utf-8"),
+    **dict.fromkeys(("utf16",), "utf-16"),
+}
+
+Found = TypeVar("Found")
+
+
+class Source:
+    """An input file, or a folder of Parquet files, opened and looked at once.
+
+    Attributes
+    ----------
+    path
+        Where it is.
+    kind
+        ``text``, ``parquet`` or ``excel`` (a workbook of any make), by its first bytes and, where these do not tell,
+        by its name.
+    compressed
+        Whether it is packed by gzip.
+    size
+        Bytes on disk; 0 for a folder.
+    """
+
+    def __init__(self, path: Path, head: bytes, size: int) -> None:
+        self.path, self.head, self.size = path, head, size
+        self.kind: Literal["text", "parquet", "excel"] = (
+            "parquet" if head.startswith(b"PAR1") else "excel" if _is_workbook(head, path) else "text"
+        )
+        self.compressed = head.startswith(b"\x1f\x8b")
+        self._found: dict[object, Any] = {}
+
+    @classmethod
+    def open(cls, source: SourceLike) -> Source:
+        """Look at a file that we may read, or a folder of Parquet files; say what is wrong otherwise.
+
+        The folder of a release is none: it holds what must not be mixed.
+        """
+        if isinstance(source, Source):
+            return source
+        path = Path(source)
+        if path.is_dir() and not (path / "statement.json").exists() and any(path.rglob("*.parquet")):
+            return cls(path, b"PAR1", 0)
+        with _opened(path) as file:
+            return cls(path, file.read(8), os.fstat(file.fileno()).st_size)
+
+    def __repr__(self) -> str:
+        return f"Source({str(self.path)!r}, {self.kind})"
+
+    def once(self, what: object, find: Callable[[], Found]) -> Found:
+        """Return what ``find`` finds in this source; the next who wants to know ``what`` is told the same."""
+        if what not in self._found:
+            self._found[what] = find()
+        found: Found = self._found[what]
+        return found
+
+    @contextlib.contextmanager
+    def unpacked(self, *, largest: int = LARGEST_UNPACKED) -> Iterator[BinaryIO]:
+        """Open a plain or gzip-compressed file for reading bytes; damage and bombs become a ``FileError``."""
+        path = self.path
+        try:
+            with _opened(path) as raw:
+                if self.compressed:
+                    likely = max(BOMB_BYTES, BOMB_RATIO * self.size)
+                    with gzip.GzipFile(fileobj=raw) as unpacked:
+                        yield io.BufferedReader(_Bounded(unpacked, min(largest, likely), path))
+                else:
+                    yield raw
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise FileError(
+                _("the compressed file is damaged ({reason})").format(reason=error), _("get it again"), file=path
+            ) from None
+        except OSError as error:
+            raise FileError(
+                _("the file cannot be read ({reason})").format(reason=reason_of(error)), _("check the disk"), file=path
+            ) from None
+
+    @cached_property
+    def _counts(self) -> _Counts:
+        return _count_bytes(self)
+
+    @cached_property
+    def _encoding(self) -> str:
+        """The encoding that all bytes of a text are in, as they look."""
+        if self._counts.utf16:
+            return "utf-16"
+        if self._counts.utf8:
+            return "utf-8-sig" if self._counts.start.startswith(codecs.BOM_UTF8) else "utf-8"
+        return _japanese_encoding(self) or _western_encoding(self)
+
+    def text_form(
+        self,
+        layout: TextLayout | None = None,
+        names: tuple[str, ...] | None = None,
+        *,
+        quoting: bool = True,
+        skip: int = 0,
+    ) -> TextForm:
+        """Return how a text file is laid out; its bytes are looked at once, however often this is asked.
+
+        Parameters
+        ----------
+        layout
+            What is known beforehand; only the rest is detected.
+        names
+            The column names a schema expects: a first line that holds them is a header.
+        quoting
+            Whether a double quote at the start of a cell lets it hold delimiters and line ends.
+        skip
+            How many lines at the top belong to no row.
+        """
+        layout = layout or TextLayout()
+        return self.once(
+            ("form", layout, names, quoting, skip), lambda: self._text_form(layout, names, quoting=quoting, skip=skip)
+        )
+
+    def _text_form(self, layout: TextLayout, names: tuple[str, ...] | None, *, quoting: bool, skip: int) -> TextForm:
+        path, counts = self.path, self._counts
+        if counts.total == 0:
+            raise FileError(_("the file is empty"), _("give a file with at least one row"), file=path)
+        encoding = (layout.encoding or self._encoding).lower()
+        encoding = _SAME_ENCODINGS.get(encoding, encoding)
+        if encoding not in ENCODINGS:
+            raise ParameterError(
+                _("the encoding {encoding!r} is not supported").format(encoding=encoding),
+                _("use one of {known}").format(known=", ".join(ENCODINGS)),
+                file=path,
+            )
+        if layout.encoding and not (counts.utf8 and encoding.startswith("utf-8")):
+            self.once(("decodes", encoding), lambda: _must_decode(self, encoding))
+        if encoding == "utf-8" and counts.start.startswith(codecs.BOM_UTF8):
+            encoding = "utf-8-sig"
+        sample = counts.start.decode("utf-8-sig" if counts.utf16 else encoding, errors="ignore")
+        lines = _LINE.findall(sample)
+        if counts.total > len(counts.start) and lines and not lines[-1].endswith(("\r", "\n")):
+            lines.pop()  # cut by the sample's end
+        skipped = skip
+        while layout.comment and skipped < len(lines) and lines[skipped].startswith(layout.comment):
+            skipped += 1
+        lines = lines[skipped:]
+        if not any(line.strip() for line in lines):
+            raise _no_rows(path, counts)
+        if not quoting and not lines[0].strip():
+            raise FormatError(_("the line is empty"), _("remove it"), file=path, row=skipped + 1)
+        quoted = quoting and counts.quotes > 0
+        filled = next(i for i, line in enumerate(lines) if line.strip())
+        delimiter = layout.delimiter or detect_delimiter(lines[filled:], names)
+        titles = filled
+        if quoting and layout.header is not False:
+            titles += title_lines(lines[filled : filled + 200], delimiter, names)
+        lines = lines[titles:]
+        skipped += titles
+        if quoted and counts.quotes % 2:
+            _stop_at_open_quote(self, encoding, delimiter, skipped)
+        rows = split_lines(lines[:1000], delimiter, quoted=quoted, strip=layout.strip)
+        return TextForm(
+            encoding=encoding,
+            delimiter=delimiter,
+            header=layout.header if layout.header is not None else detect_header(rows, names),
+            newline="\r\n" if counts.crlf else "\r" if counts.cr and not counts.lf else "\n",
+            final_newline=counts.last in (b"\n", b"\r"),
+            quoted=quoted,
+            columns=len(rows[0]),
+            first_line=tuple(rows[0]),
+            skipped_lines=skipped,
+            titles=titles,
+            mixed_newlines=counts.lf + counts.cr - counts.crlf
+            != max(counts.crlf, counts.lf - counts.crlf, counts.cr - counts.crlf),
+        )
+
+
+SourceLike = str | PathLike[str] | Source
+"""What :meth:`Source.open` takes: a path, or what it returned."""
+
+
+def readable(path: str | Path) -> Path:
+    """Return ``path`` if it is a file we may read; say what is wrong otherwise."""
+    with _opened(Path(path)):
+        return Path(path)
+
+
+def read_all_bytes(source: SourceLike, *, largest: int = 4 * 2**30) -> bytes:
+    """Return the whole content of a plain or gzip-compressed file of at most ``largest`` bytes."""
+    source = Source.open(source)
+    with source.unpacked(largest=largest) as file:
+        content = file.read(largest + 1)
+    if len(content) > largest:
+        raise _too_large(source.path, largest)
+    return content
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        if path.is_dir():
+            raise FileError(_("this is a folder"), _("name a file in it"), file=path)
+        if path.exists() and not path.is_file():
+            raise FileError(_("this is not a plain file"), _("save its content to a file first"), file=path)
+        return path.open("rb")
+    except FileNotFoundError:
+        raise FileError(_("there is no such file"), _("check the path"), file=path) from None
+    except PermissionError:
+        raise FileError(_("you may not read this file"), _("ask for permission to read it"), file=path) from None
+    except (OSError, ValueError) as error:
+        raise FileError(
+            _("the file cannot be opened ({reason})").format(reason=reason_of(error)), _("check the path"), file=path
+        ) from None
+
+
+def _is_workbook(head: bytes, path: Path) -> bool:
+    """Tell whether a file starts as workbooks do, or is named as one; text that is named .xls is text."""
+    suffix = path.suffix.lower()
+    if head.startswith(OLE):
+        return True
+    if head.startswith(ZIP):
+        return suffix not in (".csv", ".tsv", ".txt", ".parquet")
+    if suffix in (".xls", ".ods") and head.lstrip().startswith(b"<"):
+        return True
+    return suffix in (".xlsx", ".xlsm")
+
+
+class _Bounded(io.RawIOBase):
+    """A byte stream that refuses to give more than ``largest`` bytes."""
+
+    def __init__(self, inner: gzip.GzipFile, largest: int, path: Path) -> None:
+        self._inner, self._left, self._largest, self._path = inner, largest, largest, path
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        count = self._inner.readinto(buffer)
+        self._left -= count
+        if self._left < 0:
+            raise _too_large(self._path, self._largest)
+        return count
+
+
+def _too_large(path: Path, largest: int) -> FileError:
+    return FileError(
+        _("the file holds more than {largest:,} bytes").format(largest=largest),
+        _("split it, or convert it to Parquet first"),
+        file=path,
+    )
+
+
+def _no_rows(path: Path, counts: _Counts) -> FileError | FormatError:
+    if counts.total > len(counts.start) and not _LINE_END.search(counts.start):
+        return FormatError(
+            _("the first line holds more than {count:,} bytes").format(count=len(counts.start)),
+            _("check for a missing line end"),
+            file=path,
+            row=1,
+        )
+    return FileError(
+        _("the file holds no rows in its first {count:,} bytes").format(count=len(counts.start)),
+        _("give a file with at least one row"),
+        file=path,
+    )
+
+
+@dataclass(frozen=True)
+class _Counts:
+    start: bytes
+    total: int
+    last: bytes
+    lf: int
+    cr: int
+    crlf: int
+    quotes: int
+    high: bool
+    utf8: bool
+    utf16: bool
+
+
+def _count_bytes(source: Source) -> _Counts:
+    """Count line ends and quotes, check UTF-8, and stop at the first NUL byte."""
+    total = lf = cr = crlf = quotes = 0
+    start, last = b"", b""
+    sampled, high, utf8 = False, False, True
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with source.unpacked() as file:
+        utf16 = file.peek(2).startswith(_UTF16_MARKS) if hasattr(file, "peek") else False
+        for chunk in _utf16_as_utf8(file, source.path) if utf16 else iter(lambda: file.read(_CHUNK), b""):
+            nul = chunk.find(b"\0")
+            if nul >= 0:
+                row = lf + chunk[:nul].count(b"\n") + 1
+                raise FormatError(
+                    _("there is a NUL byte at byte {at:,}").format(at=total + nul + 1),
+                    _("this is a binary or damaged file; export it again as text"),
+                    file=source.path,
+                    row=row,
+                )
+            if not sampled:
+                start += chunk
+                end = _LINE_END.search(start)
+                sampled = (end is not None and len(start) >= _SAMPLE) or len(start) >= _LONGEST_LINE
+                if sampled and end is not None and end.start() < _SAMPLE // 2:
+                    start = start[:_SAMPLE]
+            returns = chunk.count(b"\r")
+            lf += chunk.count(b"\n")
+            if returns or last == b"\r":
+                cr += returns
+                crlf += chunk.count(b"\r\n") + (last == b"\r" and chunk.startswith(b"\n"))
+            quotes += chunk.count(b'"')
+            if not chunk.isascii() or high:
+                high = True
+                if utf8:
+                    try:
+                        decoder.decode(chunk)
+                    except UnicodeDecodeError:
+                        utf8 = False
+            total += len(chunk)
+            last = chunk[-1:]
+    if high and utf8:
+        try:
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            utf8 = False
+    return _Counts(start, total, last, lf, cr, crlf, quotes, high, utf8, utf16)
+
+
+def _utf16_as_utf8(file: BinaryIO, path: Path) -> Iterator[bytes]:
+    """Yield UTF-16 text in the encoding that is counted by."""
+    decoder = codecs.getincrementaldecoder("utf-16")()
+    row = 1
+    try:
+        while chunk := file.read(_CHUNK):
+            text = decoder.decode(chunk)
+            row += text.count("\n")
+            if text:
+                yield text.encode()
+        decoder.decode(b"", final=True)
+    except UnicodeError:
+        raise FormatError(
+            _("the bytes are not {encoding}").format(encoding="UTF-16"), _("save it as UTF-8"), file=path, row=row
+        ) from None
+
+
+def _japanese_encoding(source: Source) -> str | None:
+    """Tell CP932 and EUC-JP from each other and from Western text.
+
+    Western text read as either fails, or shows single kanji between Latin letters; Japanese text comes in runs. EUC-JP
+    read as CP932 is a row of half-width kana, which people write seldom.
+    """
+    cp932, euc = _signs(source, "cp932"), _signs(source, "euc_jp")
+    if euc is not None and euc.in_runs * 2 >= euc.signs and (cp932 is None or cp932.half_width * 2 > cp932.signs):
+        return "euc_jp"
+    return "cp932" if cp932 is not None and cp932.in_runs * 2 >= cp932.signs else None
+
+
+@dataclass(frozen=True)
+class _Signs:
+    """How many signs of a text are not ASCII, how many of them stand in runs, how many are half-width kana."""
+
+    signs: int
+    in_runs: int
+    half_width: int
+
+
+def _signs(source: Source, encoding: str) -> _Signs | None:
+    """Count the signs of a file in an encoding; nothing where it is not in it."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    signs = in_runs = half_width = 0
+    try:
+        with source.unpacked() as file:
+            while chunk := file.read(_CHUNK):
+                text = decoder.decode(chunk)
+                signs += len(re.findall(r"[^\x00-\x7f]", text))
+                in_runs += sum(len(run) for run in re.findall(r"[^\x00-\x7f]{2,}", text))
+                half_width += len(re.findall(r"[\uff61-\uff9f]", text))
+            decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return None
+    return _Signs(signs, in_runs, half_width)
+
+
+def _western_encoding(source: Source) -> str:
+    """Tell Windows' own signs (the euro, curly quotes, dashes), which ISO-8859-1 has controls for, from ISO-8859-1."""
+    with source.unpacked() as file:
+        while chunk := file.read(_CHUNK):
+            if re.search(rb"[\x80-\x9f]", chunk):
+                return "cp1252" if _signs(source, "cp1252") is not None else "iso-8859-1"
+    return "iso-8859-1"
+
+
+def _must_decode(source: Source, encoding: str) -> None:
+    """Stop where the text is not what it was said to be."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    row = 1
+    with source.unpacked() as file:
+        if encoding == "utf-16" and not file.peek(2).startswith(_UTF16_MARKS):  # type: ignore[attr-defined]
+            raise FormatError(
+                _("the bytes are not {encoding}").format(encoding=ENCODINGS[encoding]),
+                _("name the right encoding, or leave it out to have it detected"),
+                file=source.path,
+                row=1,
+            )
+        while True:
+            chunk = file.read(_CHUNK)
+            try:
+                text = decoder.decode(chunk, final=not chunk)
+            except UnicodeDecodeError as error:
+                bad = error.object[error.start : error.end]
+                row += error.object[: error.start].count(b"\n")
+                raise FormatError(
+                    _("the bytes are not {encoding}").format(encoding=ENCODINGS[encoding]),
+                    _("name the right encoding, or leave it out to have it detected"),
+                    file=source.path,
+                    row=row,
+                    value=bad.hex(" "),
+                ) from None
+            row += text.count("\n")
+            if not chunk:
+                return
+
+
+def _stop_at_open_quote(source: Source, encoding: str, delimiter: str, skipped: int) -> None:
+    """Stop at a quote that is never closed: it would swallow the rest of the file."""
+    last = "end of file"
+    row = skipped
+    with source.unpacked() as raw:
+        text = io.TextIOWrapper(raw, encoding=encoding, newline="")
+        try:
+            rows = csv.reader(itertools.chain(itertools.islice(text, skipped, None), [last]), delimiter=delimiter)
+            for cells in rows:
+                if cells == [last]:
+                    return
+                row += 1
+        except csv.Error:
+            row += 1  # a cell past all bounds
+        finally:
+            text.detach()
+    raise FormatError(
+        _("a double quote opens a cell and is never closed"),
+        _("close it, or write it twice where it belongs to the text"),
+        file=source.path,
+        row=row,
+    )

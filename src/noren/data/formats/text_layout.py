@@ -1,0 +1,186 @@
+"""How a text is laid out, told by its first lines: delimiter, titles, header; and a sentence that says so.
+
+What was detected is said (:meth:`TextForm.sentence`), never assumed in silence.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from noren.data.formats.numbers import NUMBER
+from noren.i18n import _
+
+__all__ = [
+    "DELIMITERS",
+    "ENCODINGS",
+    "TextForm",
+    "detect_delimiter",
+    "detect_header",
+    "split_lines",
+    "title_lines",
+    "title_rows",
+]
+
+ENCODINGS = {
+    "utf-8": "UTF-8",
+    "utf-8-sig": "UTF-8 with BOM",
+    "utf-16": "UTF-16",
+    "cp932": "CP932 (Shift_JIS)",
+    "euc_jp": "EUC-JP",
+    "cp1252": "Windows-1252",
+    "iso-8859-1": "ISO-8859-1",
+}
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+_FEWEST_SPACED = 3
+_MOST_TITLES = 20
+_GENERALISED = re.compile(r"\{[^{}\r\n]*\}|\[[^\[\]\r\n]*\]")
+
+
+@dataclass(frozen=True)
+class TextForm:
+    """How a text file is laid out, and whether that was told or detected."""
+
+    encoding: str
+    delimiter: str
+    header: bool
+    newline: str
+    final_newline: bool
+    quoted: bool
+    columns: int
+    first_line: tuple[str, ...] = ()
+    skipped_lines: int = 0
+    mixed_newlines: bool = False
+    titles: int = 0
+    """How many of the skipped lines stand above a header and belong to no row."""
+
+    def sentence(self) -> str:
+        """Say what was chosen."""
+        delimiters = {",": _("comma"), ";": _("semicolon"), "\t": _("tab"), "|": _("bar"), " ": _("space")}
+        said = _("read as {encoding}, {delimiter}-separated, {columns} columns, {header}").format(
+            encoding=ENCODINGS.get(self.encoding, self.encoding),
+            delimiter=delimiters.get(self.delimiter, self.delimiter),
+            columns=self.columns,
+            header=_("with a header") if self.header else _("no header"),
+        )
+        if self.titles:
+            said = _("{said}; lines above the table passed over: {count}").format(said=said, count=self.titles)
+        return said
+
+
+def detect_delimiter(lines: list[str], names: tuple[str, ...] | None) -> str:
+    """Choose the delimiter that cuts the sample into the columns a schema expects, else evenly into the most."""
+    best, best_score = ",", (False, False, False, 0, 0.0)
+    for delimiter in DELIMITERS:
+        # the semicolons of [a;b] and {a;b} separate no columns
+        cut = [_GENERALISED.sub("*", line) for line in lines[:200]] if delimiter == ";" else lines[:200]
+        rows = split_lines(cut, delimiter, quoted=True, strip=False)
+        widths = [len(row) for row in rows]
+        width = max(set(widths), key=widths.count)
+        share = widths.count(width) / len(widths)
+        named = names is not None and set(names) <= {cell.strip() for cell in rows[0]}
+        # any sign that is not there cuts a file into one column
+        expected = names is not None and width == len(names) and (width > 1 or delimiter == ",")
+        if named or (share > 0.5 and (expected or width > 1)):
+            score = (named, expected, share == 1.0, width, share)
+            best, best_score = max((best, best_score), (delimiter, score), key=lambda scored: scored[1])
+    return " " if best_score[3] <= 1 and _in_spaced_columns(lines[:200]) else best
+
+
+def _in_spaced_columns(lines: list[str]) -> bool:
+    """Tell whether lines hold the same number of cells, spaces between them, and some columns of numbers or dates.
+
+    >>> _in_spaced_columns(["00001 19970101  1   11.77\\n", "00002 19970112 12  120.00\\n", "4 19970102 2 20.76\\n"])
+    True
+    """
+    rows = [line.split() for line in lines if line.strip()]
+    if len(rows) < _FEWEST_SPACED or len({len(row) for row in rows}) != 1 or len(rows[0]) < 2:
+        return False
+    typed = [all(_TYPED.match(row[i]) for row in rows[1:]) for i in range(len(rows[0]))]
+    return sum(typed) >= 2
+
+
+def title_lines(lines: list[str], delimiter: str, names: tuple[str, ...] | None) -> int:
+    """Return how many lines stand above the header: a title, a date, empty ones.
+
+    With a schema the header is the line that holds its names. Without, titles fill fewer than half of the columns that
+    the lines below fill, and what follows them must look like a header: rows are never passed over as titles.
+    """
+    rows = [split_lines([line], delimiter, quoted=True, strip=True) for line in lines]
+    cells = [row[0] if row else [] for row in rows]
+    if names is not None:
+        return next((i for i, row in enumerate(cells[:_MOST_TITLES]) if set(names) <= set(row)), 0)
+    return title_rows(cells)
+
+
+def title_rows(cells: Sequence[Sequence[str]]) -> int:
+    """Return how many rows of cells stand above a header as titles.
+
+    >>> title_rows([["Sales 2024"], [], ["who", "what", "price"], ["a", "x", "3"]])
+    2
+    """
+    filled = [sum(bool(cell) for cell in row) for row in cells]
+    usual = max(set(filled), key=lambda count: (filled.count(count), count), default=0)
+    if usual < 2:
+        usual = max(filled, default=0)
+    at = 0
+    while at < min(_MOST_TITLES, len(cells) - 1) and (
+        filled[at] == 0 or (usual >= 2 and len(cells[at]) == 1) or filled[at] * 2 < usual
+    ):
+        at += 1
+    if at == 0 or usual < 2 or filled[at] * 2 < usual:
+        return 0
+    below = [list(row) for row in cells[at:] if len(row) == len(cells[at])]
+    return at if len(below) > 1 and detect_header(below, None) else 0
+
+
+def split_lines(lines: list[str], delimiter: str, *, quoted: bool, strip: bool) -> list[list[str]]:
+    """Cut lines, line ends and all, into cells; empty lines are left out."""
+    if delimiter == " ":
+        return [line.split() for line in lines if line.strip()]
+    rows = [line.rstrip("\r\n").split(delimiter) for line in lines if line.strip()]
+    if quoted:
+        with contextlib.suppress(csv.Error):
+            rows = [row for row in csv.reader(lines, delimiter=delimiter) if row]
+    return [[cell.strip() for cell in row] for row in rows] if strip else rows
+
+
+_MONEY_CELL = r"^[-+(]?\s?[¥￥$€£₩₹]\s?[0-9０-９]|^[0-9０-９][0-9０-９.,，']*\s?([%％円元€£]|EUR|USD|JPY|GBP)?$"
+_ERA_CELL = r"^(明治|大正|昭和|平成|令和|[MTSHR])(元|[0-9]{1,2})[年./-]"
+_MONTH_CELL = r"^[0-9]{1,2}[- ][A-Za-z]{3,9}[- ][0-9]{2,4}( .*)?$|^[A-Za-z]{3,9} [0-9]{1,2},? [0-9]{4}( .*)?$"
+_TYPED = re.compile(
+    rf"{_MONEY_CELL}|{_ERA_CELL}|{_MONTH_CELL}|^[0-9]{{4}}年[0-9]{{1,2}}月|^[0-9]{{1,2}}:[0-9]{{2}} ?[AaPp][Mm]$|"
+    rf"{NUMBER}|^\d{{1,4}}[/.-]\d{{1,2}}[/.-]\d{{1,4}}([ T].*)?$|^\d{{1,2}}:\d{{2}}(:\d{{2}})?$|^\*$|^[\[{{]"
+)
+
+
+def detect_header(rows: list[list[str]], names: tuple[str, ...] | None) -> bool:
+    """Tell whether the first line names the columns.
+
+    It does when it holds the names a schema expects; otherwise when no cell of it is empty, a number or a date and some
+    column below it is mostly numbers or dates, or, in a table of texts, when its cells never come again.
+    """
+    first, rest = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
+    if names is not None and set(names) <= {cell.strip() for cell in first}:
+        return True
+    if any(_TYPED.match(cell) for cell in first):
+        return False
+    if not all(first) or len(set(first)) < len(first):
+        # a name that is empty or repeated is still a header's when a column below its own name looks like no name
+        return (
+            bool(rest)
+            and any(first)
+            and any(name and all(_TYPED.match(row[i]) for row in rest) for i, name in enumerate(first))
+        )
+    if not rest:
+        return names is None
+    for i in range(len(first)):
+        typed = sum(bool(_TYPED.match(row[i])) for row in rest)
+        if typed * 2 > len(rest):
+            return True
+    if names is not None:
+        return False
+    return all(first[i] not in {row[i] for row in rest} for i in range(len(first)))
