@@ -1,0 +1,223 @@
+"""What a person may do, declared once: a typed function, from whose signature all its doors are made.
+
+An action is a function with a role, a route and words. Those of its parameters whose annotation holds an
+:class:`Asked` are what a person says; the others are what the service knows itself (who asks, the moment, new codes).
+From what is asked follow the REST route (:func:`add_route`), the request of a client (:meth:`Action.request`), the
+command (:func:`command`) and the fields of a form (:meth:`Action.of_form`), so that a further action costs its function
+alone. Neither pydantic nor FastAPI is loaded before a route is made: commands start without them.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, Generic, ParamSpec, TypeVar, get_origin
+
+from noren.i18n import _
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
+
+__all__ = ["Action", "Asked", "action", "add_route", "command"]
+
+_Given = ParamSpec("_Given")
+_Made = TypeVar("_Made")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked for in a parameter: ``Annotated[str, Asked(…)]``.
+
+    Parameters
+    ----------
+    help
+        What the command's page says of it.
+    metavar
+        Its name on the command line, where it is an argument; without one it is an option.
+    rules
+        What pydantic checks and the API's schema says: ``max_length``, ``pattern``, ``description``.
+    """
+
+    help: str = ""
+    metavar: str = ""
+    rules: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Action(Generic[_Given, _Made]):
+    """A function that a person may ask for; called, it is the function itself.
+
+    Parameters
+    ----------
+    role
+        Who may do it; the service knows what that takes.
+    route
+        Method and address: ``POST /contests/{contest}/teams/{team}/disqualify``. What the address does not name is in
+        the body.
+    body, body_text
+        What the API's schema calls the body, and says of it.
+    status
+        The status of the answer.
+    again
+        Whether a client may send it again when the connection broke: done twice it counts once.
+    help, example, done
+        For the command: what its page says, an example, and the sentence when it is done.
+    names
+        What annotations name that is imported only when a route is made.
+    """
+
+    function: Callable[_Given, _Made]
+    role: str
+    route: str
+    body: str = ""
+    body_text: str = ""
+    status: int = 200
+    again: bool = False
+    help: str = ""
+    example: str = ""
+    done: str = ""
+    names: Callable[[], dict[str, Any]] = dict
+
+    def __call__(self, *given: _Given.args, **named: _Given.kwargs) -> _Made:
+        """Call the function."""
+        return self.function(*given, **named)
+
+    @property
+    def name(self) -> str:
+        """What it is called, as a function, an operation of the API and a command."""
+        return self.function.__name__
+
+    @property
+    def text(self) -> str:
+        """What it does: the first sentence of its docstring."""
+        return (inspect.getdoc(self.function) or "").partition("\n\n")[0]
+
+    @cached_property
+    def parameters(self) -> Mapping[str, inspect.Parameter]:
+        """The keyword parameters of the function; their annotations are texts."""
+        found = inspect.signature(self.function).parameters.values()
+        return {one.name: one for one in found if one.kind is one.KEYWORD_ONLY}
+
+    @cached_property
+    def asked(self) -> Mapping[str, tuple[Any, Asked, Any]]:
+        """What a person says: the type, what is known of it, and the default (``...`` where it must be said)."""
+        made, names = {}, self.names()
+        for name, one in self.parameters.items():
+            kind = eval(one.annotation, self.function.__globals__, names)  # noqa: S307 - an annotation of ours
+            if get_origin(kind) is Annotated:
+                known = next(other for other in kind.__metadata__ if isinstance(other, Asked))
+                made[name] = (kind.__origin__, known, ... if one.default is one.empty else one.default)
+        return made
+
+    def in_body(self) -> list[str]:
+        """Return what of it is in the body of a request."""
+        return [name for name in self.asked if f"{{{name}}}" not in self.route]
+
+    def request(self, **said: Any) -> tuple[str, list[str], dict[str, Any]]:
+        """Return method, parts of the address, and body of the request for it."""
+        method, _space, path = self.route.partition(" ")
+        parts = [str(said[part[1:-1]]) if part.startswith("{") else part for part in path.strip("/").split("/")]
+        return method, parts, {name: said[name] for name in self.in_body() if name in said}
+
+    def of_form(self, form: Mapping[str, str]) -> dict[str, str]:
+        """Return what a form says for it; what the form leaves out is empty."""
+        return {name: form.get(name, "") for name in self.asked}
+
+
+def action(role: str, route: str, **about: Any) -> Callable[[Callable[_Given, _Made]], Action[_Given, _Made]]:
+    """Declare a function as an action (:class:`Action`)."""
+    return lambda function: Action(function, role, route, **about)
+
+
+def add_route(
+    router: APIRouter, act: Action[..., Any], run: Callable[..., Any], around: Mapping[str, Any], answer: Any
+) -> None:
+    """Add the REST route of an action.
+
+    Parameters
+    ----------
+    run
+        Called with what is ``around`` and all that is asked, by name; returns the answer.
+    around
+        What the route takes besides: its types by name, as FastAPI knows them.
+    answer
+        The model of the answer; None where it has no body.
+    """
+    from fastapi import Path, Response
+
+    method, _space, path = act.route.partition(" ")
+    in_body = act.in_body()
+    taken = {
+        name: Annotated[kind, Path(**known.rules)]
+        for name, (kind, known, _default) in act.asked.items()
+        if name not in in_body
+    }
+    model = _body_model(act, in_body) if in_body else None
+    types = dict(around) | taken | ({} if model is None else {"asked": model})
+
+    def handle(**given: Any) -> Any:
+        body = given.pop("asked", None)
+        made = run(**given, **{name: getattr(body, name) for name in in_body})
+        return Response(status_code=act.status) if answer is None else made
+
+    handle.__name__, handle.__doc__ = act.name, act.text
+    _take(handle, [_parameter(name, kind) for name, kind in types.items()])
+    router.add_api_route(path, handle, methods=[method], status_code=act.status, response_model=answer)
+
+
+_models: dict[str, Any] = {}
+
+
+def _body_model(act: Action[..., Any], in_body: Sequence[str]) -> Any:
+    """Return the model of an action's body; several actions may have the same one."""
+    from pydantic import ConfigDict, Field, create_model
+
+    if act.body not in _models:
+        fields: dict[str, Any] = {}
+        for name in in_body:
+            kind, known, default = act.asked[name]
+            fields[name] = (kind, Field(**known.rules) if default is ... else Field(default=default, **known.rules))
+        _models[act.body] = create_model(
+            act.body, __config__=ConfigDict(extra="forbid"), __doc__=act.body_text, **fields
+        )
+    return _models[act.body]
+
+
+def command(act: Action[..., Any], run: Callable[..., None], **around: Any) -> Callable[..., None]:
+    """Return an action as a function for typer: what is asked as arguments and options, then what is ``around``.
+
+    ``around`` are types with defaults, as typer knows them; the address of what the action is about comes first.
+    """
+    import typer
+
+    (place, kind), *more = around.items()
+    parameters = [_parameter(place, kind)]
+    for name, (of, known, default) in act.asked.items():
+        if known.metavar:
+            info: Any = typer.Argument(metavar=known.metavar, help=_(known.help))
+        else:
+            info = typer.Option(f"--{name}", help=_(known.help))
+        parameters.append(_parameter(name, Annotated[of, info], default))
+    parameters += [_parameter(name, of, default) for name, (of, default) in more]
+
+    def handle(**given: Any) -> None:
+        run(act, **given)
+
+    handle.__name__, handle.__doc__ = act.name, act.text
+    _take(handle, parameters)
+    return handle
+
+
+def _parameter(name: str, kind: Any, default: Any = ...) -> inspect.Parameter:
+    empty = inspect.Parameter.empty
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=empty if default is ... else default
+    )
+
+
+def _take(function: Any, parameters: Sequence[inspect.Parameter]) -> None:
+    """Let a function say that it takes these parameters."""
+    function.__signature__ = inspect.Signature(parameters)
+    function.__annotations__ = {one.name: one.annotation for one in parameters}
