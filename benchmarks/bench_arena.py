@@ -33,6 +33,7 @@ import polars as pl
 from machine import RESULTS, facts, table
 
 from noren.api import measure, protect
+from noren.contest import acts
 from noren.contest.client import Client, Handed, sign_up
 from noren.contest.connection import AnsweredError
 from noren.contest.judging.prepared import original_of
@@ -98,7 +99,7 @@ class Cup:
         address = self.rehearsal.hall.address
         login = sign_up(address, f"{self.name}-{number}", f"Team {number}", new_id(), headers=headers)
         client = Client(address, login.token, headers=headers, patience=600.0)
-        client.register(self.name, f"Team {number}")
+        client.do(acts.register, self.name, name=f"Team {number}")
         return client
 
     def move_to(self, phase: str, before_end: float | None = None) -> None:

@@ -11,6 +11,7 @@ import pytest
 from tests.contest.cups import unfinished
 
 import noren.api as api
+from noren.contest import acts
 from noren.contest.archive import export
 from noren.contest.arena import Arena
 from noren.contest.desk import Desk, NewContest, Who
@@ -53,7 +54,7 @@ class Played:
         asked = NewContest(id=CUP, title="A small cup", rulebook="pwscup2018", phases=phases)
         self.desk.create(self.organiser, asked, {"final": ("T.csv", io.BytesIO(self.data.read_bytes()))})
         for name, who in self.people.items():
-            self.desk.register(who, CUP, f"Team {name}")
+            self.desk.do(who, CUP, acts.register, name=f"Team {name}")
         return self
 
     def protected(self) -> Played:

@@ -130,7 +130,7 @@ def test_one_person_one_team(cup: Cup) -> None:
     assert cup.state.team_of == {"of-a": "a", "of-b": "b", "eve": "b"}
     with refused(422, "no team has this code"):
         cup.do(acts.join, REGISTRATION, account="mallory", member="m", code="code-c")
-    cup.do(acts.change_code, REGISTRATION, account="eve", code="fresh")
+    cup.do(acts.new_code, REGISTRATION, account="eve", code="fresh")
     with refused(422, "no team has this code"):
         cup.do(acts.join, REGISTRATION, account="mallory", member="m", code="code-b")
     cup.do(acts.leave, REGISTRATION, account="eve")
@@ -141,7 +141,7 @@ def test_registration_has_its_phase_and_its_rules() -> None:
     cup = Cup(registration="invited", team_size=1)
     with refused(403, "by invitation"):
         cup.team("a")
-    cup.do(acts.add_invitation, REGISTRATION, account="org", code="welcome")
+    cup.do(acts.invite, REGISTRATION, account="org", code="welcome")
     cup.team("a", invitation="Welcome")
     with refused(403, "by invitation"):  # an invitation lets one team in
         cup.team("b", invitation="welcome")
@@ -207,12 +207,12 @@ def test_the_chosen_release_counts_until_the_end() -> None:
         cup.release("a", name)
         cup.judged(name, PROTECT, u=u)
     assert cup.state.counting_release("a", "final").id == "r2"  # type: ignore[union-attr]
-    cup.do(acts.choose_release, PROTECT, account="of-a", submission="r1")
+    cup.do(acts.choose, PROTECT, account="of-a", submission="r1")
     assert cup.state.counting_release("a", "final").id == "r1"  # type: ignore[union-attr]
     with refused(404, "no such release"):
-        cup.do(acts.choose_release, PROTECT, account="of-a", submission="r9")
+        cup.do(acts.choose, PROTECT, account="of-a", submission="r9")
     with refused(409, "closed"):
-        cup.do(acts.choose_release, ATTACK, account="of-a", submission="r2")
+        cup.do(acts.choose, ATTACK, account="of-a", submission="r2")
 
 
 def attacked(cup: Cup) -> None:

@@ -15,6 +15,7 @@ import httpx
 import pytest
 from tests.rig.connections import CutConnections, Cuts
 
+from noren.contest import acts
 from noren.contest.client import Client, enter
 from noren.contest.connection import AnsweredError, UnreachableError
 from noren.contest.credentials import Login, credentials_file, forget, login_for, remember, server_address
@@ -150,7 +151,7 @@ class TestPatience:
             raise httpx.ReadError("cut off", request=request)
 
         with pytest.raises(UnreachableError):
-            client(answer).pause("cup", "why")
+            client(answer).do(acts.pause, "cup", reason="why")
         assert len(sent) == 1
 
     def test_a_file_is_written_whole_or_not_at_all(self, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import OperationalError
 from tests.contest.judging_cases import Case, made
 
-from noren.contest import working
+from noren.contest import acts, working
 from noren.contest.arena import JUDGE, Arena
 from noren.contest.desk import Desk, NewContest, Who
 from noren.contest.engine import cluster_of
@@ -83,7 +83,7 @@ class Cup:
         with case.original.open("rb") as data:
             cup.desk.create(cup._who("organiser"), asked, {"final": ("T.csv", data)})
         for who in (cup.ann, cup.bob):
-            cup.desk.register(who, "cup", f"team {who.id}")
+            cup.desk.do(who, "cup", acts.register, name=f"team {who.id}")
         return cup
 
     @property

@@ -19,6 +19,7 @@ from tests.rig.recomputed import ReleaseMade
 
 from noren.api import attack as run_attack
 from noren.api import protect
+from noren.contest import acts
 from noren.contest.attacking import target_rows, write_pairs_of
 from noren.contest.client import Client, sign_up
 from noren.contest.connection import AnsweredError
@@ -253,8 +254,7 @@ class Bot:
 
     def register(self, contest: str) -> None:
         """Found the team."""
-        team, _code = self.client.register(contest, self.name)
-        self.team = str(team["id"])
+        self.team = str(self.client.do(acts.register, contest, name=self.name)["team"]["id"])
 
     def protect(self, contest: str, round_: str) -> None:
         """Hand in a release; a bot that makes mistakes hands in a wrong one first."""

@@ -1,7 +1,8 @@
 """What may be done in a contest: each act is decided from how it stands, and becomes entries of its log or a refusal.
 
 Every function takes the contest and the moment, and returns what the log is to say. They change nothing and read
-nothing else, so the server's decision can be made again from the log alone.
+nothing else, so the server's decision can be made again from the log alone. What teams and organisers do is declared
+here once (:mod:`noren.web.actions`): the REST interface, the client, commands and forms follow from the signatures.
 """
 
 from __future__ import annotations
@@ -9,27 +10,31 @@ from __future__ import annotations
 import datetime as dt
 import hmac
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from noren.contest.phases import Phase, PhaseKind, check_phases
-from noren.contest.state import Contest, Settings, Submission, Team
+from noren.contest import PhaseKind
 from noren.errors import InputError
-from noren.i18n import _, ngettext
+from noren.i18n import N_, _, ngettext
+from noren.web.actions import Asked, action
 from noren.work.canonical import digest_of
 from noren.work.chain import Said
 
+if TYPE_CHECKING:  # commands are made of these functions, and start without pydantic
+    from noren.contest.phases import Phase
+    from noren.contest.state import Contest, Settings, Submission, Team
+
 __all__ = [
     "RefusedError",
-    "add_invitation",
-    "change_code",
     "change_settings",
-    "choose_release",
+    "choose",
     "code_digest",
     "disqualify",
     "has_code",
+    "invite",
     "join",
     "judge",
     "leave",
+    "new_code",
     "pause",
     "publish_results",
     "publish_targets",
@@ -47,6 +52,25 @@ __all__ = [
 _LONGEST_NAME = 60
 _LONGEST_REASON = 500
 _DAY = dt.timedelta(days=1)
+_IDENT = {"pattern": r"^[a-z0-9]{12}$", "description": "an identifier"}
+
+Reason = Annotated[
+    str,
+    Asked(
+        N_("Why; everybody reads it in the log."),
+        rules={"max_length": 2_000, "description": "why; it stands in the log"},
+    ),
+]
+TeamId = Annotated[str, Asked(N_("The name or the identifier of a team."), "TEAM", _IDENT)]
+"""A team; commands take its name as well."""
+_BY_REASON = {"body": "ReasonIn", "body_text": "Why something is done."}
+
+
+def _models() -> dict[str, Any]:
+    from noren.contest.phases import Phase
+    from noren.contest.state import Settings
+
+    return {"Phase": Phase, "Settings": Settings}
 
 
 class RefusedError(InputError):
@@ -70,10 +94,30 @@ def has_code(contest: Contest, code: str) -> bool:
 # --- teams -----------------------------------------------------------------------------------------------------------
 
 
+@action(
+    "newcomer",
+    "POST /contests/{contest}/teams",
+    status=201,
+    body="TeamIn",
+    body_text="A new team; ``invitation`` is the organiser's code, where the contest is by invitation.",
+    help=N_("Found a team in a contest; the code that is printed lets others join."),
+    example=N_("Example: noren contest register cup-2026 --name Fujiwara"),
+    done=N_("the team {name} is in; its code is {code}"),
+)
 def register(
-    contest: Contest, now: str, *, account: str, member: str, team: str, name: str, code: str, invitation: str = ""
+    contest: Contest,
+    now: str,
+    *,
+    account: str,
+    member: str,
+    team: str,
+    code: str,
+    name: Annotated[str, Asked(N_("What the team is called."), rules={"max_length": 200})],
+    invitation: Annotated[
+        str, Asked(N_("The organiser's code, where a contest is by invitation."), rules={"max_length": 100})
+    ] = "",
 ) -> list[Said]:
-    """Let a team be founded by its first member."""
+    """Found a team."""
     _registration_open(contest, now)
     _has_no_team(contest, account)
     name, member = _name(name), _name(member)
@@ -88,8 +132,25 @@ def register(
     return [Said("registered", f"member:{account}", body)]
 
 
-def join(contest: Contest, now: str, *, account: str, member: str, code: str) -> list[Said]:
-    """Let somebody into the team whose code they know."""
+@action(
+    "newcomer",
+    "POST /contests/{contest}/join",
+    again=True,
+    body="CodeIn",
+    body_text="The code of a team.",
+    help=N_("Join a team by its code: one account, one team."),
+    example=N_("Example: noren contest join cup-2026 --code k7m2p9x4q3wa"),
+    done=N_("you are in the team {name}"),
+)
+def join(
+    contest: Contest,
+    now: str,
+    *,
+    account: str,
+    member: str,
+    code: Annotated[str, Asked(N_("The code of the team; its members know it."), rules={"max_length": 100})],
+) -> list[Said]:
+    """Join a team by its code."""
     _registration_open(contest, now)
     given = code_digest(code)
     found = [team for team in contest.teams.values() if hmac.compare_digest(team.code, given)]
@@ -109,8 +170,12 @@ def join(contest: Contest, now: str, *, account: str, member: str, code: str) ->
     return [Said("joined", f"member:{account}", {"team": team.id, "account": account, "member": _name(member)})]
 
 
+@action("player", "POST /contests/{contest}/leave", status=204)
 def leave(contest: Contest, now: str, *, account: str) -> list[Said]:
-    """Let a member go; who handed something in stays, for the log says so."""
+    """Leave one's team.
+
+    Who handed something in stays, for the log says so.
+    """
     _registration_open(contest, now)
     team = team_of(contest, account)
     if any(one.account == account for one in contest.of_team(team.id)):
@@ -118,8 +183,9 @@ def leave(contest: Contest, now: str, *, account: str) -> list[Said]:
     return [Said("left", f"member:{account}", {"team": team.id, "account": account})]
 
 
-def change_code(contest: Contest, _now: str, *, account: str, code: str) -> list[Said]:
-    """Give a team another code; the old one lets nobody in any more."""
+@action("member", "POST /contests/{contest}/team/code")
+def new_code(contest: Contest, _now: str, *, account: str, code: str) -> list[Said]:
+    """Make another code for one's team; the old one lets nobody in any more."""
     team = team_of(contest, account)
     return [Said("code-changed", f"member:{account}", {"team": team.id, "code_digest": code_digest(code)})]
 
@@ -201,8 +267,22 @@ def receive_guess(
     return [Said("guess-received", f"team:{team.id}", body)]
 
 
-def choose_release(contest: Contest, now: str, *, account: str, submission: str) -> list[Said]:
-    """Let a team say which of its releases counts."""
+@action(
+    "member",
+    "POST /contests/{contest}/submissions/{submission}/choose",
+    status=204,
+    again=True,
+    help=N_("Say which of your valid releases counts, where the rules leave that to teams."),
+    example=N_("Example: noren contest choose cup-2026 k7m2p9x4q3wa"),
+)
+def choose(
+    contest: Contest,
+    now: str,
+    *,
+    account: str,
+    submission: Annotated[str, Asked(N_("A release that you handed in."), "SUBMISSION", _IDENT)],
+) -> list[Said]:
+    """Say which release counts."""
     team = _may_play(contest, account)
     found = contest.submissions.get(submission)
     if found is None or found.team != team.id or found.kind != "release":
@@ -349,21 +429,58 @@ def publish_results(contest: Contest, *, digest: str) -> list[Said]:
 # --- the organiser ---------------------------------------------------------------------------------------------------
 
 
-def pause(contest: Contest, _now: str, *, account: str, reason: str) -> list[Said]:
+@action(
+    "organiser",
+    "POST /contests/{contest}/pause",
+    **_BY_REASON,
+    help=N_("Let nothing be handed in until the contest is resumed; for its organiser."),
+    example=N_("Example: noren contest pause cup-2026 --reason 'the data are wrong'"),
+    done=N_("the contest is paused"),
+)
+def pause(contest: Contest, _now: str, *, account: str, reason: Reason) -> list[Said]:
     """Let nothing be handed in until the contest is resumed."""
     _not_paused(contest)
     return [_by(account, "paused", {"reason": _reason(reason)})]
 
 
+@action(
+    "organiser",
+    "POST /contests/{contest}/resume",
+    help=N_("Let a paused contest go on."),
+    example=N_("Example: noren contest resume cup-2026"),
+    done=N_("the contest goes on"),
+)
 def resume(contest: Contest, _now: str, *, account: str) -> list[Said]:
-    """Go on; times stay as they are, and may be extended."""
+    """Go on.
+
+    Times stay as they are, and may be extended.
+    """
     if contest.paused is None:
         raise RefusedError(_("the contest is not paused"))
     return [_by(account, "resumed", {})]
 
 
-def reschedule(contest: Contest, now: str, *, account: str, phases: Sequence[Phase], reason: str) -> list[Said]:
-    """Change the times of phases; what began keeps its beginning, and what is attacked is not reopened."""
+@action(
+    "organiser",
+    "PUT /contests/{contest}/phases",
+    body="PhasesIn",
+    body_text="All phases of the contest, and why they change.",
+    names=_models,
+)
+def reschedule(
+    contest: Contest,
+    now: str,
+    *,
+    account: str,
+    reason: Reason,
+    phases: Annotated[Sequence[Phase], Asked(rules={"max_length": 100})],
+) -> list[Said]:
+    """Change the times of phases.
+
+    What began keeps its beginning, and what is attacked is not reopened.
+    """
+    from noren.contest.phases import check_phases
+
     check_phases(phases, list(contest.rounds))
     new = {one.id: one for one in phases}
     for old in contest.phases:
@@ -382,36 +499,94 @@ def reschedule(contest: Contest, now: str, *, account: str, phases: Sequence[Pha
     return [_by(account, "rescheduled", body)]
 
 
-def change_settings(contest: Contest, _now: str, *, account: str, settings: Settings, reason: str) -> list[Said]:
-    """Change settings; how a release is chosen to count stays once one was handed in."""
+@action(
+    "organiser",
+    "PUT /contests/{contest}/settings",
+    body="SettingsIn",
+    body_text="All settings of the contest, and why they change.",
+    names=_models,
+)
+def change_settings(
+    contest: Contest, _now: str, *, account: str, reason: Reason, settings: Annotated[Settings, Asked()]
+) -> list[Said]:
+    """Change settings.
+
+    How a release is chosen to count stays once one was handed in.
+    """
     if settings.counting != contest.settings.counting and contest.submissions:
         raise RefusedError(_("which release counts cannot change after the first was handed in"), status=422)
     body = {"settings": settings.model_dump(mode="json"), "reason": _reason(reason)}
     return [_by(account, "settings-changed", body)]
 
 
-def add_invitation(_contest: Contest, _now: str, *, account: str, code: str) -> list[Said]:
+@action(
+    "organiser",
+    "POST /contests/{contest}/invitations",
+    status=201,
+    help=N_("Make a code that lets one team into a contest by invitation."),
+    example=N_("Example: noren contest invite cup-2026"),
+    done="{code}",
+)
+def invite(_contest: Contest, _now: str, *, account: str, code: str) -> list[Said]:
     """Make a code that lets one team in."""
     return [_by(account, "invited", {"code_digest": code_digest(code)})]
 
 
-def disqualify(contest: Contest, _now: str, *, account: str, team: str, reason: str) -> list[Said]:
-    """Take a team out of the ranking; what it found in others' releases stays true."""
+@action(
+    "organiser",
+    "POST /contests/{contest}/teams/{team}/disqualify",
+    **_BY_REASON,
+    help=N_("Take a team out of the ranking, with a reason that everybody reads."),
+    example=N_("Example: noren contest disqualify cup-2026 Fujiwara --reason 'two accounts of one person'"),
+    done=N_("{name} has no rank any more"),
+)
+def disqualify(contest: Contest, _now: str, *, account: str, team: TeamId, reason: Reason) -> list[Said]:
+    """Take a team out of the ranking.
+
+    What it found in others' releases stays true.
+    """
     found = _team(contest, team)
     if found.out is not None:
         raise RefusedError(_("the team is disqualified already"))
     return [_by(account, "disqualified", {"team": team, "reason": _reason(reason)})]
 
 
-def reinstate(contest: Contest, _now: str, *, account: str, team: str, reason: str) -> list[Said]:
+@action(
+    "organiser",
+    "POST /contests/{contest}/teams/{team}/reinstate",
+    **_BY_REASON,
+    help=N_("Let a disqualified team back into the ranking."),
+    example=N_("Example: noren contest reinstate cup-2026 Fujiwara --reason 'it was a mistake'"),
+    done=N_("{name} is ranked again"),
+)
+def reinstate(contest: Contest, _now: str, *, account: str, team: TeamId, reason: Reason) -> list[Said]:
     """Let a team back in."""
     if _team(contest, team).out is None:
         raise RefusedError(_("the team is not disqualified"))
     return [_by(account, "reinstated", {"team": team, "reason": _reason(reason)})]
 
 
-def rescore(contest: Contest, _now: str, *, account: str, scorer: str, installed: str, reason: str) -> list[Said]:
-    """Let everything be judged again by a named scorer."""
+@action(
+    "organiser",
+    "POST /contests/{contest}/rescore",
+    body="RescoreIn",
+    body_text="By which scorer all is judged again.",
+    help=N_("Judge everything again by the scorer that is installed now."),
+    example=N_("Example: noren contest rescore cup-2026 noren-scorer-2 --reason 'a fault in E3'"),
+    done=N_("everything is judged again by {scorer}"),
+)
+def rescore(
+    contest: Contest,
+    _now: str,
+    *,
+    account: str,
+    installed: str,
+    reason: Reason,
+    scorer: Annotated[
+        str, Asked(N_("The scorer that the server has, by its name."), "SCORER", rules={"max_length": 100})
+    ],
+) -> list[Said]:
+    """Judge all again by a named scorer."""
     if scorer != installed:
         raise RefusedError(
             _("this server has the scorer {installed}, not {scorer}").format(installed=installed, scorer=scorer[:40]),

@@ -22,6 +22,7 @@ from noren.data.formats.source import readable
 from noren.errors import ParameterError
 from noren.i18n import _, active_language
 from noren.progress import Progress, silent
+from noren.web.actions import Action
 
 __all__ = ["Client", "Handed", "Received", "Session", "TargetFile", "enter", "sign_up"]
 
@@ -169,21 +170,12 @@ class Client:
         """Write the archive or the results (``archive``, ``results.html``, …) to a file; return its bytes."""
         return self.connection.download(path_of("contests", contest, what), out, progress)
 
+    def do(self, act: Action[..., Any], contest: str, **asked: Any) -> Any:
+        """Do an action (:mod:`noren.contest.acts`), and return the server's answer."""
+        method, parts, content = act.request(contest=contest, **asked)
+        return self.connection.send(method, path_of(*parts), content, again=act.again)
+
     # --- teams ---------------------------------------------------------------------------------------------------
-
-    def register(self, contest: str, name: str, invitation: str = "") -> tuple[dict[str, Any], str]:
-        """Found a team; return it and the code by which others join."""
-        said = self._change(contest, "teams", {"name": name, "invitation": invitation})
-        return dict(said["team"]), str(said["code"])
-
-    def join(self, contest: str, code: str) -> dict[str, Any]:
-        """Join a team by its code."""
-        path = path_of("contests", contest, "join")
-        return dict(self.connection.send("POST", path, {"code": code}, again=True))
-
-    def leave(self, contest: str) -> None:
-        """Leave one's team."""
-        self._change(contest, "leave", {})
 
     def data(self, contest: str, round_: str, out: Path, progress: Progress = silent) -> int:
         """Write the data of a round to a file."""
@@ -244,10 +236,6 @@ class Client:
         """Return the receipt of a file of one's own."""
         return dict(self.connection.get(path_of("contests", contest, "submissions", submission, "receipt")))
 
-    def choose(self, contest: str, submission: str) -> None:
-        """Say which release counts."""
-        self.connection.send("POST", path_of("contests", contest, "submissions", submission, "choose"), again=True)
-
     def judged(
         self, contest: str, submission: str, progress: Progress = silent, *, patience: float | None = None
     ) -> Handed:
@@ -284,54 +272,17 @@ class Client:
             fields = {"contest": json.dumps(contest)}
             return dict(self.connection.send("POST", path_of("contests"), data=fields, files=parts))
 
-    def pause(self, contest: str, reason: str) -> None:
-        """Let nothing be handed in."""
-        self._change(contest, "pause", {"reason": reason})
-
-    def resume(self, contest: str) -> None:
-        """Go on."""
-        self._change(contest, "resume", {})
-
-    def reschedule(self, contest: str, phases: Sequence[Mapping[str, Any]], reason: str) -> dict[str, Any]:
-        """Change the times of phases."""
-        said = {"phases": list(phases), "reason": reason}
-        return dict(self.connection.send("PUT", path_of("contests", contest, "phases"), said))
-
-    def settings(self, contest: str, settings: Mapping[str, Any], reason: str) -> dict[str, Any]:
-        """Change settings."""
-        said = {"settings": dict(settings), "reason": reason}
-        return dict(self.connection.send("PUT", path_of("contests", contest, "settings"), said))
-
-    def rescore(self, contest: str, scorer: str, reason: str) -> None:
-        """Judge everything again by a named scorer."""
-        self._change(contest, "rescore", {"scorer": scorer, "reason": reason})
-
-    def disqualify(self, contest: str, team: str, reason: str) -> None:
-        """Take a team out of the ranking."""
-        self._change(contest, f"teams/{team}/disqualify", {"reason": reason})
-
-    def reinstate(self, contest: str, team: str, reason: str) -> None:
-        """Let a team back in."""
-        self._change(contest, f"teams/{team}/reinstate", {"reason": reason})
-
-    def invite(self, contest: str) -> str:
-        """Return a code that lets one team in."""
-        return str(self._change(contest, "invitations", {})["code"])
-
     def jobs(self, contest: str) -> list[dict[str, Any]]:
         """Return the jobs of a contest."""
         return list(self.connection.get(path_of("contests", contest, "jobs")))
 
     def retry(self, contest: str, job: str) -> None:
         """Let a job that was given up be tried again."""
-        self._change(contest, f"jobs/{job}/retry", {})
+        self.connection.send("POST", path_of("contests", contest, "jobs", job, "retry"), {})
 
     def flags(self, contest: str) -> list[dict[str, Any]]:
         """Return files of different teams that are nearly the same."""
         return list(self.connection.get(path_of("contests", contest, "flags")))
-
-    def _change(self, contest: str, what: str, content: Mapping[str, Any]) -> Any:
-        return self.connection.send("POST", path_of("contests", contest, *what.split("/")), dict(content))
 
     # --- tokens --------------------------------------------------------------------------------------------------
 

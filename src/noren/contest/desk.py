@@ -6,7 +6,9 @@ for organisers alone is not theirs to do (403). So pages, the REST interface and
 
 from __future__ import annotations
 
+import datetime as dt
 import re
+import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -22,19 +24,25 @@ from noren.contest.arena import Arena, Order
 from noren.contest.judging import SCORER, VERSIONS
 from noren.contest.judging.prepared import original_of
 from noren.contest.lots import commitment, new_salt
-from noren.contest.phases import Phase, PhaseKind, check_phases, zone_named
+from noren.contest.phases import Phase, PhaseKind, check_phases, moment, zone_named
 from noren.contest.receipts import Receipt
 from noren.contest.rulebook import Rulebook, read_rulebook
 from noren.contest.state import Contest, Settings, Submission, Target, Team
 from noren.contest.store.accounts import Account
+from noren.contest.store.sealed import Hook
+from noren.contest.webhooks import check_address
 from noren.data.frames import History
 from noren.errors import InputError, ParameterError, ValueInCellError
 from noren.i18n import _
+from noren.web.actions import Action
 from noren.work.chain import Entry, Said, next_entry
 from noren.work.ids import new_id
 
-__all__ = ["NOBODY", "Desk", "NewContest", "Place", "Role", "Who", "estimated"]
+__all__ = ["NOBODY", "Desk", "Done", "NewContest", "Place", "Role", "Who", "estimated"]
 
+FARTHEST = 50 * 366 * 86_400
+"""Seconds by which the clock of a rehearsal moves at most."""
+_MOST_HOOKS = 10
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{1,38}[a-z0-9]")
 
 
@@ -99,6 +107,19 @@ class Place:
     trouble: str = ""
 
 
+@dataclass(frozen=True)
+class Done:
+    """A contest after an action, and what the action was given beside what was asked: a new code, a new team."""
+
+    state: Contest
+    given: Mapping[str, str]
+
+    @property
+    def team(self) -> Team:
+        """The team of whoever asked."""
+        return acts.team_of(self.state, self.given["account"])
+
+
 class Desk:
     """All that pages, the REST interface and commands ask of the arena."""
 
@@ -155,13 +176,6 @@ class Desk:
         if "team" not in who.scopes:
             raise RefusedError(_("this token is not for playing"), _("make one with the scope team"), status=403)
         return account
-
-    def _new_player(self, who: Who, contest: Contest) -> tuple[str, str]:
-        """Return account and name of somebody who may play: whoever organises the contest knows too much to."""
-        account = self._player(who)
-        if self.arena.store.organisers.has(contest.id, account):
-            raise RefusedError(_("organisers do not play in their own contest"), _("play with another account"))
-        return account, "" if who.account is None else who.account.name
 
     def somebody(self, who: Who) -> str:
         """Return the account of whoever is logged in."""
@@ -238,28 +252,81 @@ class Desk:
             rounds[name]["people"] = people
         return book, rounds
 
+    # --- actions -------------------------------------------------------------------------------------------------
+
+    def do(self, who: Who, contest: str, act: Action[..., list[Said]], **asked: Any) -> Done:
+        """Do one of the actions that stand in the log (:mod:`noren.contest.acts`), as far as its role may.
+
+        What its signature takes beside what is asked comes from here: who asks, new codes and identifiers.
+        """
+        found = self._allowed(who, contest, act.role, asked)
+        known: dict[str, Callable[[], str]] = {
+            "account": lambda: who.id,
+            "member": lambda: "" if who.account is None else who.account.name,
+            "code": new_id,
+            "team": new_id,
+            "installed": lambda: SCORER,
+        }
+        given = {name: make() for name, make in known.items() if name in act.parameters and name not in act.asked}
+        state = self.arena.change(found.id, lambda state, now: act(state, now, **given, **asked), _after_rescore)
+        return Done(state, given)
+
+    def _allowed(self, who: Who, contest: str, role: str, asked: Mapping[str, Any]) -> Contest:
+        """Return the contest of an action to whoever may do it."""
+        if role == "organiser":
+            return self.organised(who, contest)
+        if role == "newcomer":
+            found = self._by_code(who, contest, asked.get("code") or asked.get("invitation") or "")
+            if self.arena.store.organisers.has(found.id, self._player(who)):  # they know too much to play
+                raise RefusedError(_("organisers do not play in their own contest"), _("play with another account"))
+            return found
+        found = self.contest(who, contest)
+        self.team(who, found) if role == "member" else self._player(who)
+        return found
+
+    def _by_code(self, who: Who, contest: str, code: str) -> Contest:
+        """Return a contest to whoever may see it, or knows a code of it."""
+        self.somebody(who)
+        found = self.arena.state(contest) if _SLUG.fullmatch(contest) else None
+        return found if found is not None and acts.has_code(found, code) else self.contest(who, contest)
+
     # --- what organisers do --------------------------------------------------------------------------------------
-
-    def organise(self, who: Who, contest: str, act: Callable[..., list[Said]], **given: Any) -> Contest:
-        """Do one of the organiser's acts (:mod:`noren.contest.acts`)."""
-        found = self.organised(who, contest)
-        return self.arena.change(found.id, lambda state, now: act(state, now, account=who.id, **given), _after_rescore)
-
-    def rescore(self, who: Who, contest: str, scorer: str, reason: str) -> Contest:
-        """Judge all again by a named scorer."""
-        return self.organise(who, contest, acts.rescore, scorer=scorer, installed=SCORER, reason=reason)
-
-    def invite(self, who: Who, contest: str) -> str:
-        """Return a new code that lets one team in; nobody can look it up later."""
-        code = new_id()
-        self.organise(who, contest, acts.add_invitation, code=code)
-        return code
 
     def retry(self, who: Who, contest: str, job: str) -> None:
         """Let a job that was given up be tried again."""
         found = self.organised(who, contest)
         if not self.arena.store.jobs.retry(found.id, job):
             raise RefusedError(_("there is no such job that could be tried again"), status=404)
+
+    def add_hook(self, who: Who, contest: str, url: str) -> tuple[Hook, str]:
+        """Add an address that is told of news; return it with the secret that signs its messages, told this once."""
+        found, hooks = self.organised(who, contest), self.arena.store.hooks
+        check_address(url)
+        if sum(hook.disabled is None for hook in hooks.of(found.id)) >= _MOST_HOOKS:
+            raise RefusedError(_("a contest has at most {most} webhooks").format(most=_MOST_HOOKS), _("remove one"))
+        secret = secrets.token_hex(32)
+        return hooks.add(found.id, url, secret.encode()), secret
+
+    def remove_hook(self, who: Who, contest: str, hook: str) -> None:
+        """Tell an address no more."""
+        if not self.arena.store.hooks.disable(self.organised(who, contest).id, hook):
+            raise RefusedError(_("there is no such webhook"), status=404)
+
+    def move_clock(self, who: Who, to: str | None, forward: float | None = None) -> str:
+        """Move the clock of a rehearsal to a moment or by seconds, for all contests of the server; return the time."""
+        if who.account is None or not who.account.is_organiser or "organiser" not in who.scopes:
+            raise RefusedError(_("this is for organisers"), status=403 if who.account is not None else 401)
+        clock = self.arena.store.clock
+        if not clock.is_rehearsal:
+            raise RefusedError(_("only the clock of a rehearsal moves"), _("start the server with --rehearsal"))
+        if (to is None) == (forward is None):
+            raise ParameterError(_("say a moment or how many seconds"), _("give one of to, forward"))
+        now = clock.now()
+        until = now + dt.timedelta(seconds=forward or 0.0) if to is None else dt.datetime.fromisoformat(moment(to))
+        if not now <= until <= now + dt.timedelta(seconds=FARTHEST):
+            raise ParameterError(_("the clock moves forward only, and not for ever"), _("name a later moment"))
+        clock.move_to(until)
+        return self.arena.now()
 
     def log(self, who: Who, contest: str, start: int = 0) -> Sequence[Entry]:
         """Return the log: to the organiser at any time, to everybody once the lots are revealed."""
@@ -271,46 +338,6 @@ class Desk:
         return self.arena.store.entries(found.id, start)
 
     # --- what teams do -------------------------------------------------------------------------------------------
-
-    def register(self, who: Who, contest: str, name: str, invitation: str = "") -> tuple[Team, str]:
-        """Found a team; return it with the code by which others join, which nobody can look up later."""
-        code, team = new_id(), new_id()
-        found = self._by_code(who, contest, invitation)
-        account, member = self._new_player(who, found)
-        state = self.arena.change(
-            found.id,
-            lambda state, now: acts.register(
-                state, now, account=account, member=member, team=team, name=name, code=code, invitation=invitation
-            ),
-        )
-        return state.teams[team], code
-
-    def join(self, who: Who, contest: str, code: str) -> Team:
-        """Join a team by its code."""
-        found = self._by_code(who, contest, code)
-        account, member = self._new_player(who, found)
-        state = self.arena.change(
-            found.id, lambda state, now: acts.join(state, now, account=account, member=member, code=code)
-        )
-        return acts.team_of(state, account)
-
-    def _by_code(self, who: Who, contest: str, code: str) -> Contest:
-        """Return a contest to whoever may see it, or knows a code of it."""
-        self.somebody(who)
-        found = self.arena.state(contest) if _SLUG.fullmatch(contest) else None
-        return found if found is not None and acts.has_code(found, code) else self.contest(who, contest)
-
-    def leave(self, who: Who, contest: str) -> None:
-        """Leave the team."""
-        found, account = self.contest(who, contest), self._player(who)
-        self.arena.change(found.id, lambda state, now: acts.leave(state, now, account=account))
-
-    def new_code(self, who: Who, contest: str) -> str:
-        """Return another code for the team; the old one is no good any more."""
-        found, code = self.contest(who, contest), new_id()
-        self.team(who, found)
-        self.arena.change(found.id, lambda state, now: acts.change_code(state, now, account=who.id, code=code))
-        return code
 
     def data(self, who: Who, contest: str, round_: str) -> tuple[str, AbstractContextManager[Path]]:
         """Return the name and the file of a round's data: to teams from the first phase of the round on."""
@@ -356,14 +383,6 @@ class Desk:
             lambda state, _made: [Order(state.submissions[submission].kind, submission)],
         )
         return state.submissions[submission], self.arena.receipt(state, state.submissions[submission])
-
-    def choose(self, who: Who, contest: str, submission: str) -> Contest:
-        """Say which release counts."""
-        found = self.contest(who, contest)
-        self.team(who, found)
-        return self.arena.change(
-            found.id, lambda state, now: acts.choose_release(state, now, account=who.id, submission=submission)
-        )
 
     # --- what teams see ------------------------------------------------------------------------------------------
 

@@ -10,42 +10,18 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Sequence
-from enum import StrEnum
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from noren.contest import PhaseKind
 from noren.errors import ParameterError
-from noren.i18n import N_, _
+from noren.i18n import _
 
 __all__ = ["Phase", "PhaseKind", "check_phases", "moment", "open_phases", "opened_now", "planned_phases", "zone_named"]
 
 
-class PhaseKind(StrEnum):
-    """What a phase is for."""
-
-    REGISTRATION = "registration"
-    PROTECT = "protect"
-    ATTACK = "attack"
-    BREAK = "break"
-    EVALUATION = "evaluation"
-    RESULTS = "results"
-
-    @property
-    def words(self) -> str:
-        """What it is called, in the language now spoken."""
-        return _(_WORDS[self])
-
-
-_WORDS = {
-    PhaseKind.REGISTRATION: N_("registration"),
-    PhaseKind.PROTECT: N_("protect"),
-    PhaseKind.ATTACK: N_("attack"),
-    PhaseKind.BREAK: N_("break"),
-    PhaseKind.EVALUATION: N_("evaluation"),
-    PhaseKind.RESULTS: N_("results"),
-}
 _IN_ROUNDS = (PhaseKind.PROTECT, PhaseKind.ATTACK)
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 

@@ -372,7 +372,7 @@ def _received(contest: Contest, entry: Entry) -> list[Said]:
 
 def _chosen(contest: Contest, entry: Entry) -> list[Said]:
     member = next(iter(contest.teams[entry.body["team"]].members))
-    return acts.choose_release(contest, entry.time, account=member, submission=entry.body["submission"])
+    return acts.choose(contest, entry.time, account=member, submission=entry.body["submission"])
 
 
 def _rescheduled(contest: Contest, entry: Entry) -> list[Said]:

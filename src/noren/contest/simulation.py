@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from noren.api import protect, sample
+from noren.contest import acts
 from noren.contest.archive import export
 from noren.contest.arena import Arena
 from noren.contest.attacking import guess_on
@@ -124,7 +125,7 @@ class Simulation:
         again, place = divmod(number, len(_NAMES))
         name = _NAMES[place] + (f" {again + 1}" if again else "")
         who = Who(self.arena.store.accounts.add(f"team-{number + 1}", name, new_id()))
-        self._desk.register(who, self.contest, name)
+        self._desk.do(who, self.contest, acts.register, name=name)
         return who
 
     @property

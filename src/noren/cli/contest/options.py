@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noren.cli.parts.screen import say
+from noren.cli.parts.help_pages import App
+from noren.cli.parts.inputs import Json
+from noren.cli.parts.screen import say, show_json
 from noren.errors import ParameterError
 from noren.i18n import _
+from noren.web.actions import Action, command
 
 if TYPE_CHECKING:
     from noren.contest.arena import Arena
     from noren.contest.client import Client
 
-__all__ = ["Contest", "Database", "Files", "Round", "Server", "Token", "arena_at", "client", "round_of", "shown_time"]
+__all__ = [
+    "Contest", "Database", "Files", "Round", "Server", "Token", "add_action", "arena_at", "client", "round_of",
+    "shown_time",
+]  # fmt: skip
 
 Contest = Annotated[str, typer.Argument(metavar="CONTEST", help=_("The name of a contest, as in its address."))]
 Server = Annotated[
@@ -64,6 +70,51 @@ def client(server: str | None, token: str | None) -> Iterator[Client]:
 
     with Client.of(login_for(server, token), tell=say) as found:
         yield found
+
+
+def add_action(
+    app: App,
+    act: Action[..., Any],
+    about: Callable[[dict[str, Any], Any], Any] | None = None,
+    show: Callable[..., None] | None = None,
+) -> None:
+    """Add the command of an action.
+
+    Parameters
+    ----------
+    about
+        Makes of what was said and of the server's answer what ``--json`` shows.
+    show
+        Shows it instead: takes the client, what was said, the answer, and whether as JSON.
+    """
+
+    def run(
+        act: Action[..., Any], *, contest: str, server: str | None, token: str | None, as_json: bool, **asked: Any
+    ) -> None:
+        with client(server, token) as connected:
+            team = _team(connected.teams(contest), asked["team"]) if "team" in asked else {}
+            asked |= {"team": team["id"]} if team else {}
+            answer = connected.do(act, contest, **asked)
+            said = {"contest": contest} | asked
+            if show is not None:
+                show(connected, said, answer, as_json=as_json)
+            elif as_json and about is not None:
+                show_json(about(said, answer))
+            else:
+                print(_(act.done).format(**(answer or {}) | team | said))
+
+    made = command(act, run, contest=Contest, server=(Server, None), token=(Token, None), as_json=(Json, False))
+    app.command(act.name, help=_(act.help), epilog=_(act.example))(made)
+
+
+def _team(teams: list[dict[str, Any]], given: str) -> dict[str, Any]:
+    for one in teams:
+        if given in (one["id"], one["name"]):
+            return one
+    raise ParameterError(
+        _("there is no team {name!r}").format(name=given[:60]),
+        _("teams are {names}").format(names=", ".join(one["name"] for one in teams[:50])),
+    )
 
 
 def round_of(contest: dict[str, Any], given: str | None, kind: str | None = None) -> str:

@@ -12,6 +12,7 @@ from noren.cli.contest.options import Contest, Server, Token, client, shown_time
 from noren.cli.parts.help_pages import App
 from noren.cli.parts.inputs import Json
 from noren.cli.parts.screen import say, show_json, show_table
+from noren.contest import acts
 from noren.errors import FileError, ParameterError
 from noren.i18n import _
 
@@ -196,7 +197,7 @@ def open_(
         moved: list[dict[str, Any]] = []
         if now:
             moved = _moved(about)
-            about = asked.reschedule(contest, moved, reason or _("opened by hand"))
+            about = asked.do(acts.reschedule, contest, phases=moved, reason=reason or _("opened by hand"))
     if as_json:
         show_json({"address": address, "moved": bool(moved), "phases": about["phases"]})
         return

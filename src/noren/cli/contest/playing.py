@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noren.cli.contest.options import Contest, Round, Server, Token, client, round_of, shown_time
+from noren.cli.contest.options import Contest, Round, Server, Token, add_action, client, round_of, shown_time
 from noren.cli.parts.help_pages import App
 from noren.cli.parts.inputs import Json
 from noren.cli.parts.screen import number, progress_bar, say, show_json, show_table
+from noren.contest import acts
 from noren.errors import ParameterError
 from noren.i18n import _
 
@@ -27,40 +28,14 @@ Wait = Annotated[bool, typer.Option("--wait/--no-wait", help=_("Wait for what th
 Target = Annotated[str, typer.Argument(metavar="TARGET", help=_("The number of a target, such as 07."))]
 
 
-# --- teams -----------------------------------------------------------------------------------------------------------
-
-
-def register(
-    contest: Contest,
-    name: Annotated[str, typer.Option("--name", help=_("What the team is called."))],
-    invitation: Annotated[
-        str, typer.Option("--invitation", help=_("The organiser's code, where a contest is by invitation."))
-    ] = "",
-    server: Server = None,
-    token: Token = None,
-    as_json: Json = False,
-) -> None:
-    """Found a team."""
-    with client(server, token) as asked:
-        team, code = asked.register(contest, name, invitation)
+def _registered(_asked: Client, said: dict[str, Any], answer: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
-        show_json({"team": team, "code": code})
+        show_json(answer)
         return
-    print(_("the team {name} is in; its code is {code}").format(name=team["name"], code=code))
-    say(_("others join with: {command}").format(command=f"noren contest join {contest} --code {code}"))
-
-
-def join(
-    contest: Contest,
-    code: Annotated[str, typer.Option("--code", help=_("The code of the team; its members know it."))],
-    server: Server = None,
-    token: Token = None,
-    as_json: Json = False,
-) -> None:
-    """Join a team."""
-    with client(server, token) as asked:
-        team = asked.join(contest, code)
-    show_json({"team": team}) if as_json else print(_("you are in the team {name}").format(name=team["name"]))
+    print(_(acts.register.done).format(name=answer["team"]["name"], code=answer["code"]))
+    say(
+        _("others join with: {command}").format(command=f"noren contest join {said['contest']} --code {answer['code']}")
+    )
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
@@ -106,17 +81,9 @@ def submit(
         _after(asked, contest, got, out, wait=wait, as_json=as_json)
 
 
-def choose(
-    contest: Contest,
-    submission: Annotated[str, typer.Argument(metavar="SUBMISSION", help=_("A release that you handed in."))],
-    server: Server = None,
-    token: Token = None,
-    as_json: Json = False,
-) -> None:
-    """Say which release counts."""
-    with client(server, token) as asked:
-        asked.choose(contest, submission)
-        found = asked.submission(contest, submission)
+def _chosen(asked: Client, said: dict[str, Any], _answer: None, *, as_json: bool) -> None:
+    """Show the release that was chosen to count."""
+    found = asked.submission(said["contest"], said["submission"])
     show_json(found.model_dump(mode="json")) if as_json else show_handed(found)
 
 
@@ -365,16 +332,8 @@ def _problem(told: dict[str, Any]) -> str:
 
 def add_to(app: App) -> None:
     """Add the commands."""
-    app.command(
-        "register",
-        help=_("Found a team in a contest; the code that is printed lets others join."),
-        epilog=_("Example: noren contest register cup-2026 --name Fujiwara"),
-    )(register)
-    app.command(
-        "join",
-        help=_("Join a team by its code: one account, one team."),
-        epilog=_("Example: noren contest join cup-2026 --code k7m2p9x4q3wa"),
-    )(join)
+    add_action(app, acts.register, show=_registered)
+    add_action(app, acts.join, lambda _said, answer: {"team": answer})
     app.command(
         "data",
         help=_("Fetch the data of a round, which are protected or attacked."),
@@ -385,11 +344,7 @@ def add_to(app: App) -> None:
         help=_("Hand in a release; keep its receipt, and see what the judge finds."),
         epilog=_("Example: noren contest submit cup-2026 release/"),
     )(submit)
-    app.command(
-        "choose",
-        help=_("Say which of your valid releases counts, where the rules leave that to teams."),
-        epilog=_("Example: noren contest choose cup-2026 k7m2p9x4q3wa"),
-    )(choose)
+    add_action(app, acts.choose, show=_chosen)
     app.command(
         "targets",
         help=_("List the releases that may be attacked, and fetch them."),

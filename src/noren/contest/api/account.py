@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Request, Response
@@ -11,9 +10,8 @@ from pydantic import BaseModel, Field
 from noren.contest.acts import RefusedError
 from noren.contest.api.models import Ident, Strict
 from noren.contest.api.surroundings import Asking, TheDesk, TheEntrance
-from noren.contest.phases import moment
+from noren.contest.desk import FARTHEST
 from noren.contest.store.accounts import Account, Token
-from noren.errors import ParameterError
 from noren.i18n import _
 from noren.web.cookies import drop_session, keep_session
 from noren.web.guard import token_of
@@ -22,7 +20,6 @@ router = APIRouter(tags=["account"])
 
 Password = Annotated[str, Field(max_length=1_000)]
 Login = Annotated[str, Field(max_length=200)]
-_FARTHEST = 50 * 366 * 86_400
 
 
 class AccountOut(BaseModel):
@@ -112,7 +109,7 @@ class ClockIn(Strict):
     """Where to move the clock of a rehearsal: to a moment, or forward by seconds."""
 
     to: str | None = Field(default=None, max_length=60)
-    forward: float | None = Field(default=None, gt=0, le=_FARTHEST, allow_inf_nan=False)
+    forward: float | None = Field(default=None, gt=0, le=FARTHEST, allow_inf_nan=False)
 
 
 class ClockOut(BaseModel):
@@ -218,20 +215,4 @@ def revoke_token(token: Ident, who: Asking, entrance: TheEntrance) -> Response:
 @router.post("/clock")
 def move_clock(asked: ClockIn, who: Asking, desk: TheDesk) -> ClockOut:
     """Move the clock of a rehearsal forward, for all contests of the server."""
-    if who.account is None or not who.account.is_organiser or "organiser" not in who.scopes:
-        raise RefusedError(_("this is for organisers"), status=403 if who.account is not None else 401)
-    clock = desk.arena.store.clock
-    if not clock.is_rehearsal:
-        raise RefusedError(_("only the clock of a rehearsal moves"), _("start the server with --rehearsal"))
-    if (asked.to is None) == (asked.forward is None):
-        raise ParameterError(_("say a moment or how many seconds"), _("give one of to, forward"))
-    now = clock.now()
-    until = now + dt.timedelta(seconds=asked.forward or 0.0) if asked.to is None else _moment(asked.to)
-    if not now <= until <= now + dt.timedelta(seconds=_FARTHEST):
-        raise ParameterError(_("the clock moves forward only, and not for ever"), _("name a later moment"))
-    clock.move_to(until)
-    return ClockOut(now=desk.arena.now())
-
-
-def _moment(given: str) -> dt.datetime:
-    return dt.datetime.fromisoformat(moment(given))
+    return ClockOut(now=desk.move_clock(who, asked.to, asked.forward))

@@ -14,9 +14,10 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
 
+from noren.contest import acts
 from noren.contest.acts import RefusedError
 from noren.contest.api.models import ContestName, Ident, RoundName, TargetName, described_file
-from noren.contest.api.surroundings import Asking, TheDesk, files_of_ours, not_too_often
+from noren.contest.api.surroundings import Asking, TheDesk, add_action, files_of_ours, not_too_often
 from noren.contest.desk import Desk, Place, Who
 from noren.contest.phases import PhaseKind
 from noren.contest.receipts import Receipt
@@ -207,11 +208,7 @@ def download_submission(contest: ContestName, submission: Ident, who: Asking, de
     return _sent(desk.arena.files.path(known.digest), f"{known.kind}-{known.id}", "application/octet-stream")
 
 
-@router.post("/contests/{contest}/submissions/{submission}/choose", status_code=204)
-def choose(contest: ContestName, submission: Ident, who: Asking, desk: TheDesk) -> Response:
-    """Say which release counts."""
-    desk.choose(who, contest, submission)
-    return Response(status_code=204)
+add_action(router, acts.choose)
 
 
 def _plain_place(submission: Submission) -> Place:

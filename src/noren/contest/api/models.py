@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import Path
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from noren.contest.desk import Desk, Role, Who
 from noren.contest.phases import Phase
@@ -13,7 +13,7 @@ from noren.contest.rulebook import Rulebook
 from noren.contest.state import Contest, Settings, Team
 
 __all__ = [
-    "ContestName", "ContestOut", "Ident", "MemberOut", "PhaseOut", "Reason", "RoundName", "Strict", "TargetName",
+    "ContestName", "ContestOut", "Ident", "MemberOut", "PhaseOut", "RoundName", "Strict", "TargetName",
     "TeamOut", "contest_out", "described_file", "team_out",
 ]  # fmt: skip
 
@@ -21,7 +21,6 @@ Ident = Annotated[str, Path(pattern=r"^[a-z0-9]{12}$", description="an identifie
 ContestName = Annotated[str, Path(pattern=r"^[a-z0-9-]{3,40}$", description="the name of a contest, as in its address")]
 RoundName = Annotated[str, Path(pattern=r"^[a-z0-9-]{1,40}$", description="the name of a round")]
 TargetName = Annotated[str, Path(pattern=r"^[0-9]{1,6}$", description="the number of a target")]
-Reason = Annotated[str, Field(max_length=2_000, description="why; it stands in the log")]
 
 
 class Strict(BaseModel):

@@ -2,49 +2,17 @@
 
 from __future__ import annotations
 
-import secrets
-
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
 from noren.contest import acts
-from noren.contest.acts import RefusedError
-from noren.contest.api.models import ContestName, ContestOut, Ident, Reason, Strict, contest_out
-from noren.contest.api.surroundings import Asking, TheDesk
-from noren.contest.phases import Phase
-from noren.contest.state import Settings
+from noren.contest.api.models import ContestName, ContestOut, Ident, Strict, contest_out
+from noren.contest.api.surroundings import Asking, TheDesk, add_action
+from noren.contest.desk import Desk, Done, Who
 from noren.contest.store.jobs import Job
 from noren.contest.store.sealed import Hook
-from noren.contest.webhooks import check_address
-from noren.i18n import _
 
 router = APIRouter(tags=["organising"])
-
-_MOST_HOOKS = 10
-
-
-class ReasonIn(Strict):
-    """Why something is done."""
-
-    reason: Reason
-
-
-class PhasesIn(ReasonIn):
-    """All phases of the contest, and why they change."""
-
-    phases: list[Phase] = Field(max_length=100)
-
-
-class SettingsIn(ReasonIn):
-    """All settings of the contest, and why they change."""
-
-    settings: Settings
-
-
-class RescoreIn(ReasonIn):
-    """By which scorer all is judged again."""
-
-    scorer: str = Field(max_length=100)
 
 
 class CodeOut(BaseModel):
@@ -110,60 +78,25 @@ class NewHookOut(BaseModel):
     secret: str
 
 
-# --- the contest -----------------------------------------------------------------------------------------------------
+# --- actions ---------------------------------------------------------------------------------------------------------
 
 
-@router.post("/contests/{contest}/pause")
-def pause(contest: ContestName, asked: ReasonIn, who: Asking, desk: TheDesk) -> ContestOut:
-    """Let nothing be handed in until the contest is resumed."""
-    return contest_out(desk, who, desk.organise(who, contest, acts.pause, reason=asked.reason))
+def _contest(desk: Desk, who: Who, done: Done) -> ContestOut:
+    return contest_out(desk, who, done.state)
 
 
-@router.post("/contests/{contest}/resume")
-def resume(contest: ContestName, who: Asking, desk: TheDesk) -> ContestOut:
-    """Go on."""
-    return contest_out(desk, who, desk.organise(who, contest, acts.resume))
+def _code(_desk: Desk, _who: Who, done: Done) -> CodeOut:
+    return CodeOut(code=done.given["code"])
 
 
-@router.put("/contests/{contest}/phases")
-def reschedule(contest: ContestName, asked: PhasesIn, who: Asking, desk: TheDesk) -> ContestOut:
-    """Change the times of phases."""
-    state = desk.organise(who, contest, acts.reschedule, phases=asked.phases, reason=asked.reason)
-    return contest_out(desk, who, state)
-
-
-@router.put("/contests/{contest}/settings")
-def change_settings(contest: ContestName, asked: SettingsIn, who: Asking, desk: TheDesk) -> ContestOut:
-    """Change settings."""
-    state = desk.organise(who, contest, acts.change_settings, settings=asked.settings, reason=asked.reason)
-    return contest_out(desk, who, state)
-
-
-@router.post("/contests/{contest}/rescore")
-def rescore(contest: ContestName, asked: RescoreIn, who: Asking, desk: TheDesk) -> ContestOut:
-    """Judge all again by a named scorer."""
-    return contest_out(desk, who, desk.rescore(who, contest, asked.scorer, asked.reason))
-
-
-# --- teams -----------------------------------------------------------------------------------------------------------
-
-
-@router.post("/contests/{contest}/invitations", status_code=201)
-def invite(contest: ContestName, who: Asking, desk: TheDesk) -> CodeOut:
-    """Make a code that lets one team in."""
-    return CodeOut(code=desk.invite(who, contest))
-
-
-@router.post("/contests/{contest}/teams/{team}/disqualify")
-def disqualify(contest: ContestName, team: Ident, asked: ReasonIn, who: Asking, desk: TheDesk) -> ContestOut:
-    """Take a team out of the ranking."""
-    return contest_out(desk, who, desk.organise(who, contest, acts.disqualify, team=team, reason=asked.reason))
-
-
-@router.post("/contests/{contest}/teams/{team}/reinstate")
-def reinstate(contest: ContestName, team: Ident, asked: ReasonIn, who: Asking, desk: TheDesk) -> ContestOut:
-    """Let a team back in."""
-    return contest_out(desk, who, desk.organise(who, contest, acts.reinstate, team=team, reason=asked.reason))
+add_action(router, acts.pause, _contest)
+add_action(router, acts.resume, _contest)
+add_action(router, acts.reschedule, _contest)
+add_action(router, acts.change_settings, _contest)
+add_action(router, acts.rescore, _contest)
+add_action(router, acts.invite, _code)
+add_action(router, acts.disqualify, _contest)
+add_action(router, acts.reinstate, _contest)
 
 
 @router.get("/contests/{contest}/flags")
@@ -208,17 +141,12 @@ def list_hooks(contest: ContestName, who: Asking, desk: TheDesk) -> list[HookOut
 @router.post("/contests/{contest}/hooks", status_code=201)
 def add_hook(contest: ContestName, asked: HookIn, who: Asking, desk: TheDesk) -> NewHookOut:
     """Add an address; messages to it are signed with a secret that is told once."""
-    found, hooks = desk.organised(who, contest), desk.arena.store.hooks
-    check_address(asked.url)
-    if sum(hook.disabled is None for hook in hooks.of(found.id)) >= _MOST_HOOKS:
-        raise RefusedError(_("a contest has at most {most} webhooks").format(most=_MOST_HOOKS), _("remove one"))
-    secret = secrets.token_hex(32)
-    return NewHookOut(hook=HookOut.of(hooks.add(found.id, asked.url, secret.encode())), secret=secret)
+    hook, secret = desk.add_hook(who, contest, asked.url)
+    return NewHookOut(hook=HookOut.of(hook), secret=secret)
 
 
 @router.delete("/contests/{contest}/hooks/{hook}", status_code=204)
 def remove_hook(contest: ContestName, hook: Ident, who: Asking, desk: TheDesk) -> Response:
     """Tell an address no more."""
-    if not desk.arena.store.hooks.disable(desk.organised(who, contest).id, hook):
-        raise RefusedError(_("there is no such webhook"), status=404)
+    desk.remove_hook(who, contest, hook)
     return Response(status_code=204)

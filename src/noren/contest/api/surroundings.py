@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Iterator
-from typing import Annotated
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, Any, get_type_hints
 
-from fastapi import Depends, Request
+from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel
 
 from noren.contest.acts import RefusedError
+from noren.contest.api.models import ContestName
 from noren.contest.at_hand import TheDesk, TheEntrance, ThePublished
-from noren.contest.desk import Desk, Who
+from noren.contest.desk import Desk, Done, Who
 from noren.errors import FileError, OutputError
 from noren.i18n import _
+from noren.web.actions import Action, add_route
 from noren.web.disk import is_disk_full
+from noren.work.chain import Said
 
-__all__ = ["Asking", "TheDesk", "TheEntrance", "ThePublished", "files_of_ours", "not_too_often"]
+__all__ = ["Asking", "TheDesk", "TheEntrance", "ThePublished", "add_action", "files_of_ours", "not_too_often"]
 
 _log = logging.getLogger("noren.contest")
 _LOOKING = frozenset({"GET", "HEAD"})
@@ -32,6 +36,24 @@ def _who(request: Request, entrance: TheEntrance) -> Who:
 
 
 Asking = Annotated[Who, Depends(_who)]
+
+
+def add_action(
+    router: APIRouter,
+    act: Action[..., list[Said]],
+    answer: Callable[[Desk, Who, Done], BaseModel] | None = None,
+    before: Callable[[Desk, Who, Mapping[str, Any]], None] | None = None,
+) -> None:
+    """Add the route of an action: ``answer`` makes of what was done what is answered, ``before`` may refuse it."""
+
+    def run(desk: Desk, who: Who, contest: str, **asked: Any) -> BaseModel | None:
+        if before is not None:
+            before(desk, who, asked)
+        done = desk.do(who, contest, act, **asked)
+        return None if answer is None else answer(desk, who, done)
+
+    around = {"contest": ContestName, "who": Asking, "desk": TheDesk}
+    add_route(router, act, run, around, None if answer is None else get_type_hints(answer)["return"])
 
 
 def not_too_often(desk: Desk, key: str, most: int, seconds: float) -> None:

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
-from pydantic import BaseModel, Field
+from collections.abc import Mapping
+from typing import Any
 
-from noren.contest.api.models import ContestName, Strict, TeamOut, team_out
-from noren.contest.api.surroundings import Asking, TheDesk, not_too_often
+from fastapi import APIRouter
+from pydantic import BaseModel
+
+from noren.contest import acts
+from noren.contest.api.models import ContestName, TeamOut, team_out
+from noren.contest.api.surroundings import Asking, TheDesk, add_action, not_too_often
+from noren.contest.desk import Desk, Done, Who
 
 router = APIRouter(tags=["teams"])
 
 _CODES, _HOUR = 30, 3600.0
 """So many codes one account may try in an hour."""
-
-
-class TeamIn(Strict):
-    """A new team; ``invitation`` is the organiser's code, where the contest is by invitation."""
-
-    name: str = Field(max_length=200)
-    invitation: str = Field(default="", max_length=100)
-
-
-class CodeIn(Strict):
-    """The code of a team."""
-
-    code: str = Field(max_length=100)
 
 
 class NewTeamOut(BaseModel):
@@ -40,36 +32,31 @@ class TeamCodeOut(BaseModel):
     code: str
 
 
-@router.post("/contests/{contest}/teams", status_code=201)
-def register(contest: ContestName, asked: TeamIn, who: Asking, desk: TheDesk) -> NewTeamOut:
-    """Found a team."""
-    if asked.invitation:
+def _new_team(_desk: Desk, _who: Who, done: Done) -> NewTeamOut:
+    return NewTeamOut(team=team_out(done.team, people=True), code=done.given["code"])
+
+
+def _team(_desk: Desk, _who: Who, done: Done) -> TeamOut:
+    return team_out(done.team, people=True)
+
+
+def _team_code(_desk: Desk, _who: Who, done: Done) -> TeamCodeOut:
+    return TeamCodeOut(code=done.given["code"])
+
+
+def _few_codes(desk: Desk, who: Who, asked: Mapping[str, Any]) -> None:
+    """Refuse whoever tries many codes: of teams, or of invitations."""
+    if "code" in asked or asked["invitation"]:
         not_too_often(desk, f"code/{desk.somebody(who)}", _CODES, _HOUR)
-    team, code = desk.register(who, contest, asked.name, asked.invitation)
-    return NewTeamOut(team=team_out(team, people=True), code=code)
 
 
-@router.post("/contests/{contest}/join")
-def join(contest: ContestName, asked: CodeIn, who: Asking, desk: TheDesk) -> TeamOut:
-    """Join a team by its code."""
-    not_too_often(desk, f"code/{desk.somebody(who)}", _CODES, _HOUR)
-    return team_out(desk.join(who, contest, asked.code), people=True)
-
-
-@router.post("/contests/{contest}/leave", status_code=204)
-def leave(contest: ContestName, who: Asking, desk: TheDesk) -> Response:
-    """Leave one's team."""
-    desk.leave(who, contest)
-    return Response(status_code=204)
+add_action(router, acts.register, _new_team, before=_few_codes)
+add_action(router, acts.join, _team, before=_few_codes)
+add_action(router, acts.leave)
+add_action(router, acts.new_code, _team_code)
 
 
 @router.get("/contests/{contest}/team")
 def show_team(contest: ContestName, who: Asking, desk: TheDesk) -> TeamOut:
     """Return one's team."""
     return team_out(desk.own_team(who, desk.contest(who, contest)), people=True)
-
-
-@router.post("/contests/{contest}/team/code")
-def new_code(contest: ContestName, who: Asking, desk: TheDesk) -> TeamCodeOut:
-    """Make another code for one's team; the old one lets nobody in any more."""
-    return TeamCodeOut(code=desk.new_code(who, contest))

@@ -12,8 +12,6 @@ from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
 from noren.contest import acts
-from noren.contest.api.account import ClockIn, move_clock
-from noren.contest.api.organising import HookIn, add_hook, remove_hook
 from noren.contest.at_hand import broken_rule
 from noren.contest.desk import Desk, Who
 from noren.contest.judging import SCORER
@@ -23,6 +21,8 @@ from noren.contest.state import Contest, Settings
 from noren.errors import NorenError, ParameterError
 from noren.i18n import _, ngettext
 from noren.judgement.numbers import count
+from noren.web.actions import Action
+from noren.work.chain import Said
 from noren.work.queue import State
 
 router = APIRouter()
@@ -30,10 +30,11 @@ router = APIRouter()
 Text = Annotated[str, Form(max_length=1000)]
 _MOST_JOBS = 50
 _LONGEST_URL = 500
-_ACTS = (
-    "invite", "hook", "unhook", "pause", "resume", "open", "phases", "settings", "rescore", "disqualify", "reinstate",
-    "retry", "clock",
-)  # fmt: skip
+_PLAIN: dict[str, Action[..., list[Said]]] = {
+    one.name: one for one in (acts.pause, acts.resume, acts.rescore, acts.invite, acts.disqualify, acts.reinstate)
+}
+"""What is done as its form says it."""
+_ACTS = (*_PLAIN, "hook", "unhook", "open", "phases", "settings", "retry", "clock")
 
 
 @router.get("/contests/{contest}/organise")
@@ -66,32 +67,24 @@ def _organised(request: Request, contest: str, act: str, who: Who, desk: Desk, f
 def _done(found: Contest, act: str, who: Who, desk: Desk, form: Mapping[str, str]) -> dict[str, Any]:
     """Do an act; return what is to be shown once, if anything."""
     name, reason = found.id, form.get("reason", "")
-    if act == "invite":
-        return {"invitation": desk.invite(who, name)}
+    if act in _PLAIN:
+        done = desk.do(who, name, _PLAIN[act], **_PLAIN[act].of_form(form))
+        return {"invitation": done.given["code"]} if "code" in done.given else {}
     if act == "hook":
-        return {"hook_secret": add_hook(name, HookIn(url=form.get("url", "")[:_LONGEST_URL]), who, desk).secret}
+        return {"hook_secret": desk.add_hook(who, name, form.get("url", "")[:_LONGEST_URL])[1]}
     if act == "unhook":
-        remove_hook(name, form.get("hook", ""), who, desk)
-    elif act == "pause":
-        desk.organise(who, name, acts.pause, reason=reason)
-    elif act == "resume":
-        desk.organise(who, name, acts.resume)
+        desk.remove_hook(who, name, form.get("hook", ""))
     elif act == "open":
         moved = opened_now(found.phases, desk.arena.now())
-        desk.organise(who, name, acts.reschedule, phases=moved, reason=reason or _("opened by hand"))
+        desk.do(who, name, acts.reschedule, phases=moved, reason=reason or _("opened by hand"))
     elif act == "phases":
-        desk.organise(who, name, acts.reschedule, phases=_phases(found, form), reason=reason)
+        desk.do(who, name, acts.reschedule, phases=_phases(found, form), reason=reason)
     elif act == "settings":
-        desk.organise(who, name, acts.change_settings, settings=_settings(found, form), reason=reason)
-    elif act == "rescore":
-        desk.rescore(who, name, form.get("scorer", ""), reason)
-    elif act in ("disqualify", "reinstate"):
-        what = acts.disqualify if act == "disqualify" else acts.reinstate
-        desk.organise(who, name, what, team=form.get("team", ""), reason=reason)
+        desk.do(who, name, acts.change_settings, settings=_settings(found, form), reason=reason)
     elif act == "retry":
         desk.retry(who, name, form.get("job", ""))
     elif act == "clock":
-        move_clock(ClockIn(to=moment(form.get("to", ""), found.settings.zone)), who, desk)
+        desk.move_clock(who, moment(form.get("to", ""), found.settings.zone))
     else:
         raise acts.RefusedError(_("there is no such page"), status=404)
     return {}

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
+from noren.contest import acts
 from noren.contest.acts import RefusedError
 from noren.contest.desk import Desk, Role, Who
 from noren.contest.pages.frame import Asker, TheDesk, address, page, to_login
@@ -62,7 +63,7 @@ def choose(request: Request, contest: str, who: Asker, desk: TheDesk, submission
     if who.account is None:
         return to_login()
     try:
-        desk.choose(who, contest, submission)
+        desk.do(who, contest, acts.choose, submission=submission)
     except NorenError as error:
         return _protect_page(request, contest, who, desk, str(error), int(getattr(error, "status", 422)))
     return RedirectResponse(address(contest, "protect"), 303)

@@ -7,10 +7,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
+from noren.contest import acts
 from noren.contest.desk import Desk, Who
 from noren.contest.pages.frame import Asker, TheDesk, address, page, to_login
 from noren.errors import NorenError
 from noren.i18n import _, ngettext
+from noren.web.actions import Action
+from noren.work.chain import Said
 
 router = APIRouter()
 
@@ -28,57 +31,49 @@ def found_team(
     request: Request, contest: str, who: Asker, desk: TheDesk, name: Text = "", invitation: Text = ""
 ) -> Response:
     """Found a team, and show its code once."""
-    if who.account is None:
-        return to_login()
-    try:
-        _team, code = desk.register(who, contest, name, invitation)
-    except NorenError as error:
-        typed = {"name": name, "invitation": invitation}
-        return _team_page(request, contest, who, desk, wrong_found=str(error), typed=typed, status=_status(error))
-    return _team_page(request, contest, who, desk, code=code)
+    return _done(request, contest, who, desk, acts.register, "wrong_found", name=name, invitation=invitation)
 
 
 @router.post("/contests/{contest}/team/join")
 def join_team(request: Request, contest: str, who: Asker, desk: TheDesk, code: Text = "") -> Response:
     """Join a team by its code."""
-    if who.account is None:
-        return to_login()
-    try:
-        desk.join(who, contest, code)
-    except NorenError as error:
-        return _team_page(request, contest, who, desk, wrong_join=str(error), status=_status(error))
-    return RedirectResponse(address(contest, "team"), 303)
+    return _done(request, contest, who, desk, acts.join, "wrong_join", code=code)
 
 
 @router.post("/contests/{contest}/team/code")
 def change_code(request: Request, contest: str, who: Asker, desk: TheDesk) -> Response:
     """Give the team another code, and show it once."""
-    if who.account is None:
-        return to_login()
-    return _team_page(request, contest, who, desk, code=desk.new_code(who, contest))
+    return _done(request, contest, who, desk, acts.new_code, "")
 
 
 @router.post("/contests/{contest}/team/leave")
 def leave_team(request: Request, contest: str, who: Asker, desk: TheDesk) -> Response:
     """Leave the team."""
+    return _done(request, contest, who, desk, acts.leave, "wrong_leave")
+
+
+def _done(
+    request: Request, contest: str, who: Who, desk: Desk, act: Action[..., list[Said]], wrong: str, **typed: str
+) -> Response:
+    """Do what a form of the page asks; what cannot be is said at the form, which keeps what was typed."""
     if who.account is None:
         return to_login()
     try:
-        desk.leave(who, contest)
+        done = desk.do(who, contest, act, **typed)
     except NorenError as error:
-        return _team_page(request, contest, who, desk, wrong_leave=str(error), status=_status(error))
+        if not wrong:
+            raise
+        status = int(getattr(error, "status", 422))
+        return _team_page(request, contest, who, desk, status, **{wrong: str(error), "typed": typed})
+    if "code" in done.given:
+        return _team_page(request, contest, who, desk, code=done.given["code"])
     return RedirectResponse(address(contest, "team"), 303)
-
-
-def _status(error: NorenError) -> int:
-    return int(getattr(error, "status", 422))
 
 
 def _team_page(request: Request, contest: str, who: Who, desk: Desk, status: int = 200, **told: Any) -> Response:
     found = desk.contest(who, contest)
     own = found.teams.get(found.team_of.get(who.id, ""))
-    told = {"wrong_found": "", "wrong_join": "", "wrong_leave": "", "code": ""} | told
-    told.setdefault("typed", {"name": "", "invitation": ""})
+    told = {"wrong_found": "", "wrong_join": "", "wrong_leave": "", "code": "", "typed": {}} | told
     if own is None:
         title = _("You are in no team yet: found one, or join one by its code")
     else:
