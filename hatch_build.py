@@ -30,7 +30,7 @@ def _are_current(kernels: Path) -> bool:
         made_of = json.loads((kernels / "objects" / "made_of.json").read_text(encoding="utf-8"))
     except OSError:
         return False
-    module = importlib.util.spec_from_file_location("sources", kernels / "sources.py")
-    sources = importlib.util.module_from_spec(module)
-    module.loader.exec_module(sources)
-    return made_of["sources"] == sources.all_sources() and made_of["makers"][0] == sysconfig.get_config_var("SOABI")
+    module = importlib.util.spec_from_file_location("caching", kernels / "caching.py")
+    caching = importlib.util.module_from_spec(module)
+    module.loader.exec_module(caching)
+    return made_of["sources"] == caching.all_sources() and made_of["makers"][0] == sysconfig.get_config_var("SOABI")

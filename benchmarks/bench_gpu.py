@@ -277,7 +277,7 @@ def made_up_histories(people: int, seed: int) -> Any:
 def costs_of_pairs(device: Accelerator, people: int, pairs: int) -> str:
     from noren.engines.accelerated.alignments import pair_costs_on
     from noren.kernels.sharing.alignment import pair_costs
-    from noren.kernels.sharing.pair_bounds import pair_tariff
+    from noren.kernels.sharing.pairing import pair_tariff
 
     rows, tariff = made_up_histories(people, 1), pair_tariff(3, suppress=True)
     draw = np.random.default_rng(2)

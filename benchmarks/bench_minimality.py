@@ -25,8 +25,8 @@ from noren.data.arrays import exact_values
 from noren.data.frames import Table
 from noren.data.reading import read
 from noren.errors import ParameterError
-from noren.kernels.lattice.class_rules import ClassRule
 from noren.kernels.lattice.mondrian import classes_by_cuts
+from noren.kernels.lattice.scores import ClassRule
 from noren.kernels.lattice.search import Ladder, suppressed
 from noren.methods.hierarchy import HierarchyMethod
 from noren.methods.mondrian import Mondrian, _placed

@@ -154,7 +154,7 @@ elif way == "jaccard":
     right = guess.answers.join(release.secret.pseudonyms, on=["pseudonym", "customer"]).height
     print(json.dumps({"spent": spent, "right": right}))
 else:
-    from noren.kernels.items.frequent_itemsets import basket_matrix, frequent_sets
+    from noren.kernels.items.item_similarity import basket_matrix, frequent_sets
     frame = pl.read_parquet(file)
     codes = [frame[c].rank("dense").cast(pl.Int64).to_numpy() - 1 for c in ("customer", "item")]
     start = time.process_time()

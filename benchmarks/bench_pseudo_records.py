@@ -22,15 +22,16 @@ from machine import facts, report, table
 from noren.data.frames import History
 from noren.data.reading import read
 from noren.data.release import Release
-from noren.kernels.items.cosine_clusters import cosine_clusters
-from noren.kernels.items.item_weights import tf_idf, unit_rows
 from noren.kernels.items.packed_sets import item_sets
-from noren.kernels.items.pseudo_record_theory import (
+from noren.kernels.items.pseudo_records import (
     best_clusters,
+    cosine_clusters,
     expected_added,
     mean_overlap,
     printed_added,
     printed_best_clusters,
+    tf_idf,
+    unit_rows,
 )
 from noren.kernels.items.union_clusters import added_records
 from noren.methods.pseudo_records import PseudoRecords

@@ -20,7 +20,7 @@ from scipy.special import ndtr, ndtri
 
 from noren.data.reading import read
 from noren.kernels.arrays import Real
-from noren.kernels.reconstruction.intervals import cell_intervals, seen_again
+from noren.kernels.reconstruction.estimates import cell_intervals, seen_again
 from noren.kernels.reconstruction.retention import keep_probabilities, mixed
 from noren.retention.reconstruction import estimated
 

@@ -212,7 +212,7 @@ def test_kernels_compile_where_neither_the_package_nor_a_home_can_be_written(ins
     done = installed.run(
         "python",
         "-c",
-        "import numpy as np; from noren.kernels.lattice.class_rules import _entropy_passes as passes;"
+        "import numpy as np; from noren.kernels.lattice.scores import _entropy_passes as passes;"
         "print([passes(2, np.array(counts, np.int16), 4) for counts in ([2, 2], [3, 1], [4])])",
         HOME="/dev/null/nobody",
         TMPDIR=str(temporary),

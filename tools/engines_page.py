@@ -14,7 +14,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "engines.md"
 MARK = "<!-- made by tools/engines_page.py from here on -->"
-ACCELERATED = ("noren.engines.accelerated", "noren.kernels.sharing.pair_bounds")
+ACCELERATED = ("noren.engines.accelerated", "noren.kernels.sharing.pairing")
 """Where work goes to a graphics processor; costs of pairs go by a door that their kernel leaves open."""
 
 _EVERYBODY = "everybody is compared with nearly everybody, and the answers depend on each other"

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from noren.kernels.ahead import ELSEWHERE, OBJECTS, baseline, makers
-from noren.kernels.sources import all_sources, source_stamp
+from noren.kernels.caching import all_sources, source_stamp
+from noren.kernels.compiling import ELSEWHERE, OBJECTS, baseline, makers
 
 if TYPE_CHECKING:
     from noren.data.frames import Records

@@ -15,7 +15,7 @@ from noren.attacks.shifted import Shifted
 from noren.data.frames import History
 from noren.data.schema import Schema
 from noren.descriptions import Recoding
-from noren.kernels.linkage.shifted_days import best_shifts
+from noren.kernels.linkage.row_layout import best_shifts
 
 DATED = Schema.of({"columns": {"customer": {"role": "customer"}, "date": {"role": "date"}}})
 SECRET = {Recoding.SHIFTED_DATES, Recoding.RENAMED_ITEMS, Recoding.NOISED_NUMBERS, Recoding.DELETED_ROWS}

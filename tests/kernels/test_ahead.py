@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 from llvmlite import binding
 
-from noren.kernels import ahead, sources
-from noren.kernels.ahead import ELSEWHERE, baseline
-from noren.kernels.compiling import kernel
-from noren.kernels.sources import all_sources, source_stamp
+from noren.kernels import caching, compiling
+from noren.kernels.caching import all_sources, source_stamp
+from noren.kernels.compiling import ELSEWHERE, baseline, kernel
 
-KERNELS = sorted(Path(sources.__file__).parent.rglob("*.py"))
+KERNELS = sorted(Path(caching.__file__).parent.rglob("*.py"))
 
 
 def largest(values: np.ndarray) -> Any:
@@ -56,7 +55,7 @@ def test_without_objects_numba_keeps_it_as_ever(tmp_path: Path, monkeypatch: pyt
     from numba.core import config
 
     monkeypatch.delenv(ELSEWHERE, raising=False)
-    monkeypatch.setattr(ahead, "OBJECTS", tmp_path / "missing")
+    monkeypatch.setattr(compiling, "OBJECTS", tmp_path / "missing")
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "numba"))
     assert [loaded(np.array([1, 4])) for _ in range(2)] == [(4, 0), (4, 1)]
     assert not (tmp_path / "missing").exists()
@@ -73,14 +72,14 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "one.py").write_text("from noren.kernels.deep.two import x\n")
     (tmp_path / "deep" / "two.py").write_text("x = 1\n")
     (tmp_path / "three.py").write_text("x = 3\n")
-    monkeypatch.setattr(sources, "_PACKAGE", tmp_path)
+    monkeypatch.setattr(caching, "_PACKAGE", tmp_path)
     yield tmp_path
     forget()
 
 
 def forget() -> None:
     source_stamp.cache_clear()
-    sources._text.cache_clear()
+    caching._text.cache_clear()
 
 
 @pytest.mark.parametrize(("changed", "stale"), [("one.py", True), ("deep/two.py", True), ("three.py", False)])
@@ -102,13 +101,13 @@ def test_every_import_of_a_kernel_is_seen(path: Path) -> None:
     named = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
     named += [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
     wanted = {name.removeprefix("noren.kernels") for name in named if name.startswith("noren.kernels")}
-    seen = {file.relative_to(KERNELS[0].parent).with_suffix("") for file in sources._imported(path)}
+    seen = {file.relative_to(KERNELS[0].parent).with_suffix("") for file in caching._imported(path)}
     assert {"." + ".".join(place.parts) for place in seen} == wanted
-    assert all(file.is_file() for file in sources._imported(path))
+    assert all(file.is_file() for file in caching._imported(path))
 
 
 def test_the_baseline_is_for_processors_that_have_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    has = dict.fromkeys(ahead._V3, True)
+    has = dict.fromkeys(compiling._V3, True)
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
     monkeypatch.setattr(binding, "get_host_cpu_features", lambda: has)
     found = baseline.__wrapped__()

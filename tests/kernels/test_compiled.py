@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from noren.kernels.compiled import keep_compiled
+from noren.kernels.caching import keep_compiled
 
 
 @pytest.fixture

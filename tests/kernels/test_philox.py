@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noren.kernels.draws import uniforms
-from noren.kernels.philox import raw_at, uniforms_at
+from noren.kernels.draws import raw_at, uniforms, uniforms_at
 
 
 @given(

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from noren.kernels.unheard import unheard
+from noren.kernels.sharing.partitioning import unheard
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the C library goes by another name")

@@ -12,7 +12,7 @@ from noren.data.hierarchies import Hierarchy, interval_hierarchy, write_hierarch
 from noren.data.release import Release, Statement
 from noren.data.schema import Schema
 from noren.errors import ParameterError
-from noren.kernels.judging.cramer import cramers_v
+from noren.kernels.judging.statistics import cramers_v
 
 SCHEMA = Schema.of(
     {

@@ -25,8 +25,8 @@ from noren.judgement.judging import judge
 from noren.judgement.outcome import run_outcome
 from noren.judgement.release_facts import release_facts
 from noren.judgement.rule import rule_named
-from noren.kernels.sharing.blocks import customer_features
-from noren.kernels.sharing.pair_bounds import in_turn
+from noren.kernels.sharing.alignment import customer_features
+from noren.kernels.sharing.pairing import in_turn
 from noren.measures.safety.classes import audit
 from noren.measures.safety.survival import Survival
 from noren.measures.utility.cell_error import CellError
@@ -121,7 +121,7 @@ def test_pairs_of_the_final_data_are_optimal(shared: Path) -> None:
     assert_shared(original, release, 2)
 
     from noren.engines.blocks import map_blocks
-    from noren.kernels.sharing.pair_bounds import PairTable, pair_tariff
+    from noren.kernels.sharing.pairing import PairTable, pair_tariff
 
     laid = method._laid(original, in_words(original, None)[0], people(original.frame["customer"])[0])
     table = PairTable(laid.rows, pair_tariff(2, suppress=True), map_blocks)

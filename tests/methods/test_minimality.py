@@ -20,8 +20,8 @@ from noren.data.release import Release
 from noren.data.rungs import on_rungs
 from noren.data.schema import Schema
 from noren.errors import ParameterError
-from noren.kernels.lattice.class_rules import DISTINCT, EACH, ENTROPY, RECURSIVE, ClassRule
 from noren.kernels.lattice.mondrian import classes_by_cuts
+from noren.kernels.lattice.scores import DISTINCT, EACH, ENTROPY, RECURSIVE, ClassRule
 from noren.kernels.lattice.search import Ladder, suppressed
 from noren.methods.hierarchy import HierarchyMethod
 from noren.methods.table_parts import SensitiveCodes

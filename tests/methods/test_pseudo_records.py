@@ -20,9 +20,8 @@ from noren.data.reading import read
 from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.errors import ParameterError, SchemaError
-from noren.kernels.items.cosine_clusters import cosine_clusters, filled_up
-from noren.kernels.items.item_weights import tf_idf, unit_rows
 from noren.kernels.items.packed_sets import ItemSets, item_sets
+from noren.kernels.items.pseudo_records import cosine_clusters, filled_up, tf_idf, unit_rows
 from noren.kernels.items.union_clusters import added_records, union_clusters
 from noren.methods import methods
 from noren.methods.generalize_by_count import GeneralizeByCount

@@ -6,7 +6,7 @@ from noren.api import measure, protect
 from noren.data.frames import History
 from noren.data.release import Release
 from noren.errors import ParameterError
-from noren.kernels.judging.correlation import rejection_limit
+from noren.kernels.judging.statistics import rejection_limit
 from noren.measures import measures
 from noren.reports.correlate import Correlations, correlate, usefulness_measures
 

@@ -9,7 +9,7 @@ from pydantic import Field
 from noren.data.release import Release, Statement
 from noren.data.schema import Role
 from noren.descriptions import Strength, in_form
-from noren.kernels.pseudonyms import pseudonyms
+from noren.kernels.draws import pseudonyms
 from noren.progress import Progress, silent
 from noren.protocols import Method
 

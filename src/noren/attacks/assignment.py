@@ -17,7 +17,7 @@ from noren.data.cells import is_interval
 from noren.engines.blocks import map_blocks
 from noren.errors import ParameterError
 from noren.i18n import _
-from noren.kernels.linkage.one_to_one import greedy_pairs
+from noren.kernels.linkage.assignment import greedy_pairs
 from noren.protocols import Guess
 
 __all__ = ["NO_PAIRS", "Pairs", "Real", "Whole", "assigned", "counted", "guess_of", "middles", "pairs_of", "product"]

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from noren.attacks.assignment import pairs_of
 from noren.attacks.period_sides import ALWAYS
 from noren.data.periods import in_order
-from noren.kernels.linkage.one_to_one import greedy_pairs
-from noren.kernels.linkage.votes import SILENT, chances, reliability, tested
+from noren.kernels.linkage.assignment import SILENT, chances, greedy_pairs, reliability, tested
 from noren.protocols import Guess
 
 __all__ = ["AGREEMENT", "VOTE", "Ballot", "Rehearsed", "Weights"]

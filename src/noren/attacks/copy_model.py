@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from noren.attacks.period_sides import PeriodSides, first_belief
 from noren.attacks.row_evidence import row_evidence
 from noren.i18n import _
+from noren.kernels.linkage.assignment import best_pairs, fair_shares, greedy_pairs
 from noren.kernels.linkage.copied_rows import Copies, CopyEvidence, learn
-from noren.kernels.linkage.one_to_one import best_pairs, fair_shares, greedy_pairs
 from noren.progress import Progress, silent
 
 __all__ = ["Period", "Scores", "Solution", "learnt_copies", "periods_in", "solve"]

@@ -37,8 +37,8 @@ class Ensemble(AttackByPeriod):
     how far members agree.
 
     Without a statement they vote by agreement alone: attacks that are right agree, attacks that err do so each in its
-    own way (:mod:`noren.kernels.linkage.votes`). Attacks of one family, which err together (s1 to s6 look rows up, s7
-    and s8 compare one number), do not vouch for each other, and whatever agrees more than skill explains shares its
+    own way (:mod:`noren.kernels.linkage.assignment`). Attacks of one family, which err together (s1 to s6 look rows up,
+    s7 and s8 compare one number), do not vouch for each other, and whatever agrees more than skill explains shares its
     votes. Then in a period each pseudonym is given to one customer, the likeliest first, and below a chance of 1 in 5 a
     cell is left empty. Where most members are misled in the same way, as by rows that changed hands, so is this vote.
 

@@ -22,7 +22,7 @@ from noren.data.frames import History
 from noren.data.schema import Role, Scale, ValueType
 from noren.kernels.linkage.copied_rows import Copies, CopyEvidence, learn
 from noren.kernels.linkage.row_layout import Backgrounds, KnownLayout, PublicLayout, background
-from noren.kernels.linkage.temperature import TEMPERATURES, posterior
+from noren.kernels.linkage.row_owners import TEMPERATURES, posterior
 
 __all__ = ["Habits", "habit_rows", "habits"]
 

@@ -22,9 +22,8 @@ from noren.data.stand_ins import columns_not_there, of_one_item
 from noren.descriptions import Recoding
 from noren.i18n import N_, _
 from noren.kernels.linkage.copied_rows import Copies
-from noren.kernels.linkage.row_counts import Counts, first_counts, kept_share
-from noren.kernels.linkage.row_owners import OWN_SHARES, Partners, partners
-from noren.kernels.linkage.temperature import temperature
+from noren.kernels.linkage.row_layout import Counts, first_counts, kept_share
+from noren.kernels.linkage.row_owners import OWN_SHARES, Partners, partners, temperature
 from noren.progress import Progress, part_of, silent
 from noren.protocols import Guess
 

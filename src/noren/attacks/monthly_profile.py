@@ -15,7 +15,7 @@ from noren.data.periods import in_order
 from noren.data.schema import Column, Role
 from noren.descriptions import Recoding
 from noren.i18n import N_, _
-from noren.kernels.linkage.likeness import likeness
+from noren.kernels.linkage.row_layout import likeness
 from noren.progress import Progress, silent
 from noren.protocols import Guess
 

@@ -20,7 +20,7 @@ from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.lattice.keys import distinct
-from noren.kernels.linkage.one_to_one import greedy_pairs
+from noren.kernels.linkage.assignment import greedy_pairs
 from noren.kernels.linkage.person_tree import Found, Noise, likeliest, person_tree
 from noren.progress import Progress, part_of, silent
 from noren.protocols import Attack, Guess

@@ -15,7 +15,7 @@ from noren.data.frames import History
 from noren.data.schema import Role
 from noren.descriptions import Recoding
 from noren.i18n import N_, _
-from noren.kernels.linkage.shifted_days import Days, best_shifts
+from noren.kernels.linkage.row_layout import Days, best_shifts
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Guess
 

@@ -93,7 +93,7 @@ def correlate(
 ) -> Output:
     """Correlate."""
     from noren.data.reading import read_release
-    from noren.kernels.judging.correlation import rejection_limit
+    from noren.kernels.judging.statistics import rejection_limit
     from noren.measures import measures
     from noren.registry import build
     from noren.reports.correlate import correlate as run

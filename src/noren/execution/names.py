@@ -10,8 +10,7 @@ import polars as pl
 from noren.data.schema import Role
 from noren.execution.frames import ROW, ClusterRecords, map_blocks
 from noren.execution.ranks import ranked
-from noren.kernels.philox import raw_at
-from noren.kernels.pseudonyms import first_pseudonym
+from noren.kernels.draws import first_pseudonym, raw_at
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

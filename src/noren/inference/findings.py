@@ -9,8 +9,20 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from noren.kernels.arrays import Flags, Real
-from noren.kernels.judging.roc import auc, auc_interval, hits_above, tpr_at, tpr_high, tpr_low
-from noren.kernels.judging.shares import beyond_control, beyond_control_low, mean_high, mean_low, share_high, share_low
+from noren.kernels.judging.shares import (
+    auc,
+    auc_interval,
+    beyond_control,
+    beyond_control_low,
+    hits_above,
+    mean_high,
+    mean_low,
+    share_high,
+    share_low,
+    tpr_at,
+    tpr_high,
+    tpr_low,
+)
 
 __all__ = ["JUDGED_FPR", "THREATS", "Estimate", "Inferred", "Threat", "mean_of", "told_attribute", "told_membership"]
 

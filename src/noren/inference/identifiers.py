@@ -20,7 +20,7 @@ from noren.errors import ParameterError, SchemaError
 from noren.i18n import _
 from noren.kernels.arrays import Whole
 from noren.kernels.lattice.keys import distinct
-from noren.kernels.population.separation import Separation, separation
+from noren.kernels.population import Separation, separation
 from noren.progress import Progress, silent
 
 __all__ = ["ColumnSet", "Identifiers", "coded_columns", "identifiers", "one_table"]

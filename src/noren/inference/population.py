@@ -15,7 +15,7 @@ from noren.errors import ParameterError
 from noren.i18n import _
 from noren.inference.identifiers import coded_columns, one_table
 from noren.kernels.lattice.keys import distinct
-from noren.kernels.population.uniques import (
+from noren.kernels.population import (
     SMALL_FRACTION,
     ClassCounts,
     class_counts,

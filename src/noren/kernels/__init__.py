@@ -2,6 +2,6 @@
 
 from pathlib import Path
 
-from noren.kernels.compiled import keep_compiled
+from noren.kernels.caching import keep_compiled
 
 keep_compiled(Path(__file__).parent / "__pycache__")

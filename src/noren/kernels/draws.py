@@ -1,14 +1,25 @@
-"""Drawing one value from what a released cell allows, uniformly (S0 §6.3.1)."""
+"""Random draws: one for each cell or row, whatever block it is in; and pseudonyms."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noren.errors import ParameterError
 from noren.i18n import _
 from noren.kernels.arrays import Real, Whole
 
-__all__ = ["from_grid", "from_sets", "grid_points", "uniforms"]
+__all__ = [
+    "MOST_PSEUDONYMS",
+    "first_pseudonym",
+    "from_grid",
+    "from_sets",
+    "grid_points",
+    "pseudonyms",
+    "raw_at",
+    "uniforms",
+    "uniforms_at",
+]
 
 
 _NEARLY = 1e-6
@@ -91,3 +102,99 @@ def from_sets(start: Whole, stop: Whole, weight: Whole, uniform: Real) -> tuple[
     place = before[start] + np.minimum(np.floor(uniform * values).astype(np.int64), values - 1)
     element = np.searchsorted(before, place, side="right") - 1
     return element, place - before[element]
+
+
+# --- Numbers of a counting generator at any places: what rows scattered over machines need ----------------------------
+
+
+_MULTIPLY = (np.uint64(0xD2E7470EE14C6C93), np.uint64(0xCA5A826395121157))
+_WEYL = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBB67AE8584CAA73B))
+_LOW = np.uint64(0xFFFFFFFF)
+_HALF = np.uint64(32)
+_ROUNDS = 10
+
+Words = NDArray[np.uint64]
+
+
+def raw_at(places: Whole, *, seed: int, draw: int = 0, stream: int = 0) -> Words:
+    """Return the 64-bit numbers that ``Philox(key=seed, counter=[0, 0, stream, draw])`` makes at ``places``, from 0.
+
+    >>> whole = np.random.Philox(key=7, counter=[0, 0, 2, 1]).random_raw(50)
+    >>> bool((raw_at(np.array([49, 0, 13]), seed=7, stream=2, draw=1) == whole[[49, 0, 13]]).all())
+    True
+    """
+    at = np.asarray(places, dtype=np.uint64)
+    # numpy counts on before it draws: the first four numbers are those of count 1
+    x0 = (at >> np.uint64(2)) + np.uint64(1)
+    zero = np.zeros_like(x0)
+    x1, x2, x3 = zero, zero + np.uint64(stream), zero + np.uint64(draw)
+    k0, k1 = np.uint64(seed & (2**64 - 1)), np.uint64(seed >> 64)
+    with np.errstate(over="ignore"):
+        for _round in range(_ROUNDS):
+            high0, low0 = _product(x0, _MULTIPLY[0])
+            high1, low1 = _product(x2, _MULTIPLY[1])
+            x0, x1, x2, x3 = high1 ^ x1 ^ k0, low1, high0 ^ x3 ^ k1, low0
+            k0, k1 = k0 + _WEYL[0], k1 + _WEYL[1]
+    return np.choose((at & np.uint64(3)).astype(np.int64), [x0, x1, x2, x3])
+
+
+def _product(x: Words, by: np.uint64) -> tuple[Words, Words]:
+    """Return the high and the low half of ``x · by``."""
+    xl, xh, yl, yh = x & _LOW, x >> _HALF, by & _LOW, by >> _HALF
+    middle = xh * yl + ((xl * yl) >> _HALF)
+    across = xl * yh + (middle & _LOW)
+    return xh * yh + (middle >> _HALF) + (across >> _HALF), x * by
+
+
+def uniforms_at(places: Whole, *, seed: int, draw: int, stream: int) -> Real:
+    """Return what :func:`noren.kernels.draws.uniforms` says at ``places``, wherever they are.
+
+    >>> scattered = uniforms_at(np.array([5, 2]), seed=1, draw=7, stream=0)
+    >>> bool((scattered == uniforms(6, seed=1, draw=7, stream=0)[[5, 2]]).all())
+    True
+    """
+    places = np.asarray(places, dtype=np.int64)
+    if len(places) > 1 and (np.diff(places) == 1).all():  # rows as they stand in the file: no need to jump
+        return uniforms(len(places), seed=seed, draw=draw, stream=stream, first=int(places[0]))
+    return (raw_at(places, seed=seed, draw=draw, stream=stream) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+# --- Names that say nothing: distinct whole numbers in random order ---------------------------------------------------
+
+
+MOST_PSEUDONYMS = 10**8
+"""How many pseudonyms there are of at most nine digits, all equally long."""
+
+
+def pseudonyms(count: int, seed: int) -> NDArray[np.int64]:
+    """Return ``count`` distinct positive whole numbers of equal length, in an order that the seed alone decides.
+
+    They are the ``count`` numbers from ``10^d`` on, with ``10^d`` the first power of ten that is at least ``count``
+    (and ten), so none has a leading zero, none has more than nine digits (the PWS Cup 2018 format), and sorting them as
+    text or as numbers is the same. The order is that of ``count`` raw 64-bit draws of a Philox generator whose key is
+    the seed: numpy promises that stream for ever, while ``Generator.permutation`` may change between versions.
+
+    >>> sorted(pseudonyms(4, seed=1).tolist())
+    [10, 11, 12, 13]
+    """
+    first = first_pseudonym(count, seed)
+    order: NDArray[np.int64] = np.argsort(np.random.Philox(key=seed).random_raw(count), kind="stable")
+    return first + order.astype(np.int64)
+
+
+def first_pseudonym(count: int, seed: int) -> int:
+    """Return the smallest of ``count`` pseudonyms; stop where there are not so many, or the seed is none.
+
+    >>> first_pseudonym(10, 1), first_pseudonym(11, 1)
+    (10, 100)
+    """
+    if count > MOST_PSEUDONYMS:
+        raise ParameterError(
+            _("{count:,} customers are more than there are pseudonyms of nine digits").format(count=count),
+            _("protect at most {most:,} customers at a time").format(most=MOST_PSEUDONYMS),
+        )
+    if not 0 <= seed < 1 << 128:
+        raise ParameterError(
+            _("seed = {seed} is not a whole number from 0 to 2^128 - 1").format(seed=seed), _("choose another seed")
+        )
+    return int(10 ** max(1, len(str(max(count - 1, 0)))))

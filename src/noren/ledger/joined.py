@@ -18,7 +18,7 @@ from noren.data.schema import Column, Role
 from noren.data.statement import Statement
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import _
-from noren.kernels.pseudonyms import pseudonyms
+from noren.kernels.draws import pseudonyms
 
 __all__ = ["joined", "joined_rows", "of_period", "pseudonyms_of"]
 

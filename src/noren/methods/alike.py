@@ -18,7 +18,7 @@ from noren.data.stand_ins import rows_without_customer
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.judging.cell_error import interval_error, population_sd
-from noren.kernels.sharing.count_groups import DELETED
+from noren.kernels.sharing.rows import DELETED
 from noren.methods.middle_values import middle_values
 
 __all__ = [

@@ -22,15 +22,14 @@ from noren.engines.blocks import map_blocks
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import N_, _
 from noren.kernels.judging.cell_error import counted, counted_sd
-from noren.kernels.judging.sampled_total import SampledTotal, sampled_total
+from noren.kernels.judging.statistics import SampledTotal, sampled_total
 from noren.kernels.judging.survival import best_plan
 from noren.kernels.judging.threshold import Bound
-from noren.kernels.sharing.alignment import COLUMNS, LaidRows, laid_rows
-from noren.kernels.sharing.blocks import blocks_of, customer_features
+from noren.kernels.sharing.alignment import COLUMNS, LaidRows, blocks_of, customer_features, laid_rows
 from noren.kernels.sharing.class_mixtures import Mixture, mixtures
-from noren.kernels.sharing.count_groups import DELETED
 from noren.kernels.sharing.joining import worth_keeping
-from noren.kernels.sharing.pair_bounds import Spread, in_turn
+from noren.kernels.sharing.pairing import Spread, in_turn
+from noren.kernels.sharing.rows import DELETED
 from noren.kernels.sharing.shared_histories import Budget, Effort, Found, Report, least_cost, share_histories
 from noren.methods.alike import (
     EFFORT,
@@ -375,7 +374,7 @@ class Generalize(Method):
         Parameters
         ----------
         features
-            What :func:`~noren.kernels.sharing.blocks.customer_features` says of each customer, in the order of their
+            What :func:`~noren.kernels.sharing.alignment.customer_features` says of each customer, in the order of their
             first appearance. With ``survival`` the row count alone decides, so that the longest histories are together.
         """
         size = self.block_size(len(features))

@@ -14,7 +14,7 @@ from noren.data.release import Release, Statement
 from noren.data.schema import Column, Role, Scale, Schema
 from noren.descriptions import ALIKE, PromiseKind, Strength, in_form
 from noren.i18n import N_, _
-from noren.kernels.sharing.count_groups import groups_by_count, rows_laid_together
+from noren.kernels.sharing.rows import groups_by_count, rows_laid_together
 from noren.methods.alike import (
     SHARING,
     SHARING_HELP,

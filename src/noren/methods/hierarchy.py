@@ -22,9 +22,8 @@ from noren.descriptions import in_form
 from noren.engines.blocks import cores
 from noren.errors import ParameterError
 from noren.i18n import N_, _
-from noren.kernels.lattice.class_rules import ClassRule
 from noren.kernels.lattice.keys import distinct
-from noren.kernels.lattice.scores import CLASS_SIZE, DISCERNIBILITY, GEOMETRIC, SUM
+from noren.kernels.lattice.scores import CLASS_SIZE, DISCERNIBILITY, GEOMETRIC, SUM, ClassRule
 from noren.kernels.lattice.search import Optimum, judged, search, suppressed
 from noren.methods.table_parts import (
     AlikeRows,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from noren.data.arrays import numbers
 from noren.data.schema import Column, Scale
 from noren.kernels.judging.cell_error import population_sd
-from noren.kernels.sharing.count_groups import DELETED
+from noren.kernels.sharing.rows import DELETED
 
 __all__ = ["middle_values"]
 

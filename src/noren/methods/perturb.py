@@ -20,8 +20,8 @@ from noren.descriptions import HARDER, PromiseKind, in_form
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole
-from noren.kernels.philox import uniforms_at
-from noren.kernels.reconstruction.noise import day_shifts, moved_by_packs, scaled_prices
+from noren.kernels.draws import uniforms_at
+from noren.kernels.reconstruction.retention import day_shifts, moved_by_packs, scaled_prices
 from noren.methods.by_period import MethodByPeriod
 from noren.methods.edited import edited
 from noren.methods.pseudonymize import pseudonymous

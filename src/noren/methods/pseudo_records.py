@@ -18,9 +18,8 @@ from noren.data.stand_ins import rows_without_customer
 from noren.descriptions import HARDER, PromiseKind, Strength, in_form
 from noren.errors import ParameterError
 from noren.i18n import N_, _
-from noren.kernels.items.cosine_clusters import cosine_clusters, filled_up
-from noren.kernels.items.item_weights import tf_idf, unit_rows
 from noren.kernels.items.packed_sets import ItemSets, item_sets
+from noren.kernels.items.pseudo_records import cosine_clusters, filled_up, tf_idf, unit_rows
 from noren.kernels.items.union_clusters import missing_items, union_clusters
 from noren.methods.alike import EFFORT, EFFORT_HELP, EFFORT_WORDS
 from noren.methods.believable_rows import believable_rows

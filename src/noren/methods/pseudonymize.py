@@ -13,7 +13,7 @@ from noren.data.schema import Role
 from noren.data.stand_ins import rows_without_customer
 from noren.descriptions import NAMES, PromiseKind
 from noren.i18n import N_, _
-from noren.kernels.pseudonyms import pseudonyms
+from noren.kernels.draws import pseudonyms
 from noren.methods.edited import edited
 from noren.progress import Progress, silent
 from noren.protocols import Method

@@ -16,9 +16,8 @@ from noren.data.stand_ins import columns_not_there, of_one_item, rows_without_cu
 from noren.descriptions import HARDER, PromiseKind, Strength, in_form
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole
-from noren.kernels.draws import uniforms
-from noren.kernels.philox import uniforms_at
-from noren.kernels.sharing.exchange import NO_PARTNER, like_partners, matched_rows
+from noren.kernels.draws import uniforms, uniforms_at
+from noren.kernels.sharing.rows import NO_PARTNER, like_partners, matched_rows
 from noren.methods.by_period import MethodByPeriod
 from noren.methods.edited import edited
 from noren.methods.pseudonymize import pseudonymous

@@ -21,7 +21,7 @@ from noren.data.schema import Column, Role, Scale, Schema, ValueType
 from noren.descriptions import ALIKE, PromiseKind, Strength, in_form
 from noren.errors import ParameterError
 from noren.i18n import N_, _
-from noren.kernels.lattice.class_rules import DISTINCT, EACH, ENTROPY, NO_DIVERSITY, RECURSIVE, ClassRule
+from noren.kernels.lattice.scores import DISTINCT, EACH, ENTROPY, NO_DIVERSITY, RECURSIVE, ClassRule
 from noren.methods.alike import SHARING, hides_somebody
 from noren.methods.pseudonymize import pseudonymous
 from noren.naming import listing

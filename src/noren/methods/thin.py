@@ -20,7 +20,7 @@ from noren.data.stand_ins import rows_without_customer
 from noren.descriptions import HARDER, PromiseKind, Strength, in_form
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole
-from noren.kernels.philox import uniforms_at
+from noren.kernels.draws import uniforms_at
 from noren.methods.edited import edited
 from noren.methods.pseudonymize import pseudonymous
 from noren.progress import Progress, silent

@@ -13,7 +13,7 @@ from noren.data.frames import Records
 from noren.data.release import Release
 from noren.errors import ParameterError
 from noren.i18n import _
-from noren.kernels.judging.correlation import pearson, rejection_limit
+from noren.kernels.judging.statistics import pearson, rejection_limit
 from noren.measures import measures as every_measure
 from noren.measures.utility.on_draws import OnDraws
 from noren.progress import Progress, silent

@@ -18,8 +18,7 @@ from noren.data.statement import Statement
 from noren.errors import FileError, ParameterError, SchemaError
 from noren.i18n import _
 from noren.kernels.arrays import Real, Whole
-from noren.kernels.draws import uniforms
-from noren.kernels.philox import uniforms_at
+from noren.kernels.draws import uniforms, uniforms_at
 from noren.kernels.reconstruction.retention import Channel, decay_of, k_of_ratios, laplace, least_ratio, moved, replaced
 from noren.retention.attributes import Attribute
 

@@ -13,9 +13,8 @@ import polars as pl
 from noren.errors import ParameterError
 from noren.i18n import _
 from noren.kernels.arrays import Real, Whole
-from noren.kernels.reconstruction.intervals import CellIntervals
-from noren.kernels.reconstruction.rounding import whole_cells
-from noren.kernels.reconstruction.tree import Pair, tree_records
+from noren.kernels.reconstruction.estimates import CellIntervals
+from noren.kernels.reconstruction.tree import Pair, tree_records, whole_cells
 from noren.retention.perturbation import Perturbation
 
 __all__ = ["Model", "Reconstruction", "WholeReconstruction", "WideReconstruction"]

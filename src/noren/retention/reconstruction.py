@@ -14,8 +14,8 @@ from noren.engines.choice import chosen_engine
 from noren.errors import ParameterError
 from noren.i18n import _
 from noren.kernels.arrays import Place, Real, plain, where_it_is
-from noren.kernels.reconstruction.auto import TREE, automatic
 from noren.kernels.reconstruction.estimates import (
+    cell_intervals,
     expectation_maximisation,
     independent,
     log_linear_path,
@@ -23,8 +23,7 @@ from noren.kernels.reconstruction.estimates import (
     maximum_likelihood,
     pairs,
 )
-from noren.kernels.reconstruction.intervals import cell_intervals
-from noren.kernels.reconstruction.pairs import FOLDS, margins
+from noren.kernels.reconstruction.pairs import FOLDS, TREE, automatic, margins
 from noren.kernels.reconstruction.retention import Channel
 from noren.kernels.reconstruction.tree import tree_table
 from noren.progress import Progress, silent
@@ -84,7 +83,7 @@ def reconstruct(
         Where ``em`` stops.
     bootstrap
         How often to draw perturbed tables anew, for the interval of each cell
-        (:mod:`noren.kernels.reconstruction.intervals`).
+        (:mod:`noren.kernels.reconstruction.estimates`).
     """
     return reconstruct_seen(
         public.schema,

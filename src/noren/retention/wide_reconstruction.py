@@ -23,8 +23,7 @@ from noren.engines.choice import chosen_engine
 from noren.errors import ParameterError
 from noren.i18n import _
 from noren.kernels.arrays import Real
-from noren.kernels.reconstruction.estimates import independent, product
-from noren.kernels.reconstruction.intervals import CellIntervals, cell_intervals
+from noren.kernels.reconstruction.estimates import CellIntervals, cell_intervals, independent, product
 from noren.kernels.reconstruction.pairs import FOLDS, margins
 from noren.kernels.reconstruction.tree import heaviest_tree, information
 from noren.progress import Progress, silent

@@ -10,7 +10,7 @@ from noren.engines.accelerated.alignments import pair_costs_by, pair_costs_on
 from noren.engines.accelerated.device import Accelerator, processor
 from noren.engines.choice import LOCAL, Engine
 from noren.kernels.sharing.alignment import LaidRows, Tariff, pair_costs
-from noren.kernels.sharing.pair_bounds import PairTable, costs_elsewhere, pair_tariff
+from noren.kernels.sharing.pairing import PairTable, costs_elsewhere, pair_tariff
 
 COUNTS = [0, 0, 1, 1, 2, 3, 4, 6, 7, 9, 12]
 PAIRS = np.array([(u, v) for u in range(len(COUNTS)) for v in range(len(COUNTS)) if u != v])

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from noren.kernels.items.cosine_clusters import cosine_clusters, filled_up
-from noren.kernels.items.item_weights import unit_rows
+from noren.kernels.items.pseudo_records import cosine_clusters, filled_up, unit_rows
 
 
 def random_rows(people: int, items: int, seed: int) -> csr_array:

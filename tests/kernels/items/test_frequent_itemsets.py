@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noren.kernels.items import frequent_itemsets as itemsets
-from noren.kernels.items.frequent_itemsets import basket_matrix, frequent_sets, support
+from noren.kernels.items import item_similarity as itemsets
+from noren.kernels.items.item_similarity import basket_matrix, frequent_sets, support
 
 BASKETS = st.lists(st.sets(st.integers(0, 6), min_size=1), min_size=1, max_size=12)
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noren.kernels.items.item_weights import tf_idf, unit_rows
 from noren.kernels.items.packed_sets import item_sets
+from noren.kernels.items.pseudo_records import tf_idf, unit_rows
 
 bought = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 7)), max_size=40)
 

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from noren.kernels.items.pseudo_record_theory import (
+from noren.kernels.items.pseudo_records import (
     best_clusters,
     expected_added,
     fewest_clusters,

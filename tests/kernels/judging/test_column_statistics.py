@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from noren.kernels.judging.column_statistics import STATISTICS, column_statistics
+from noren.kernels.judging.statistics import STATISTICS, column_statistics
 
 
 def test_by_hand() -> None:

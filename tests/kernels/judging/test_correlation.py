@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noren.errors import ParameterError
-from noren.kernels.judging.correlation import correlation_interval, pearson, rejection_limit, spearman
+from noren.kernels.judging.statistics import correlation_interval, pearson, rejection_limit, spearman
 
 # S0, Table 6: U, frequent itemsets, RFM, similarity wholesale, retail, top; team by team.
 TABLE_6 = np.array([

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noren.kernels.judging.rfm import rank_of, rank_table, table_error
+from noren.kernels.judging.statistics import rank_of, rank_table, table_error
 
 
 def test_different_values_fill_the_ranks_equally() -> None:

@@ -3,8 +3,20 @@
 import numpy as np
 import pytest
 
-from noren.kernels.judging.roc import auc, auc_interval, hits_above, tpr_at, tpr_high, tpr_low
-from noren.kernels.judging.shares import beyond_control, beyond_control_low, mean_high, mean_low, share_high, share_low
+from noren.kernels.judging.shares import (
+    auc,
+    auc_interval,
+    beyond_control,
+    beyond_control_low,
+    hits_above,
+    mean_high,
+    mean_low,
+    share_high,
+    share_low,
+    tpr_at,
+    tpr_high,
+    tpr_low,
+)
 
 
 def drawn(seed: int, members: int, controls: int, shift: float = 0.0, steps: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from noren.kernels.judging.sampled_total import sampled_total
+from noren.kernels.judging.statistics import sampled_total
 
 
 def test_all_blocks_need_no_estimate() -> None:

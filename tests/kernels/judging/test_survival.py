@@ -12,8 +12,15 @@ from hypothesis import strategies as st
 from tests.conftest import examples
 
 from noren.errors import ParameterError
-from noren.kernels.judging.survival import DEEPEST, best_plan, fixed_points, plans, satisfies_h0
-from noren.kernels.judging.survival_bounds import ChanceBound, least_needed
+from noren.kernels.judging.survival import (
+    DEEPEST,
+    ChanceBound,
+    best_plan,
+    fixed_points,
+    least_needed,
+    plans,
+    satisfies_h0,
+)
 from noren.kernels.judging.threshold import Bound, threshold, thresholds
 
 # --- the hits in one class -------------------------------------------------------------------------------------------

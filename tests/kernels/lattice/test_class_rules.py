@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from noren.kernels.lattice.class_rules import DISTINCT, EACH, ENTROPY, NO_DIVERSITY, RECURSIVE, ClassRule, class_passes
+from noren.kernels.lattice.scores import DISTINCT, EACH, ENTROPY, NO_DIVERSITY, RECURSIVE, ClassRule, class_passes
 
 
 def passes(rule: ClassRule, counts: list[int], everybody: list[float] | None = None) -> bool:

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noren.kernels.lattice.class_rules import DISTINCT, ClassRule
 from noren.kernels.lattice.mondrian import classes_by_cuts
+from noren.kernels.lattice.scores import DISTINCT, ClassRule
 
 
 def even(size: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

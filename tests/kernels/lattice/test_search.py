@@ -10,9 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noren.kernels.lattice.class_rules import DISTINCT, ENTROPY, NO_DIVERSITY, RECURSIVE, ClassRule
 from noren.kernels.lattice.keys import distinct, packed, roll_up, room_for
-from noren.kernels.lattice.scores import CLASS_SIZE, DISCERNIBILITY, GEOMETRIC, SUM, CellCosts
+from noren.kernels.lattice.scores import (
+    CLASS_SIZE,
+    DISCERNIBILITY,
+    DISTINCT,
+    ENTROPY,
+    GEOMETRIC,
+    NO_DIVERSITY,
+    RECURSIVE,
+    SUM,
+    CellCosts,
+    ClassRule,
+)
 from noren.kernels.lattice.search import Ladder, search, suppressed
 
 Rows = list[tuple[int, ...]]

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.kernels.linkage.copied_examples import PEOPLE, REACH, case, fit
 
-from noren.kernels.linkage.copied_rows import Copies, evidence, falling, learn
-from noren.kernels.linkage.row_layout import KnownLayout, PublicLayout, background
+from noren.kernels.linkage.copied_rows import Copies, evidence, learn
+from noren.kernels.linkage.row_layout import KnownLayout, PublicLayout, background, falling
 
 seeds = st.integers(0, 10_000)
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noren.kernels.linkage.likeness import likeness
+from noren.kernels.linkage.row_layout import likeness
 
 NUMBERS = st.floats(0.01, 1e6)
 

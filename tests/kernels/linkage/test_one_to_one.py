@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noren.kernels.linkage.one_to_one import best_pairs, fair_shares, greedy_pairs
+from noren.kernels.linkage.assignment import best_pairs, fair_shares, greedy_pairs
 
 
 def tables(rows: st.SearchStrategy[int], columns: st.SearchStrategy[int]) -> st.SearchStrategy[np.ndarray]:

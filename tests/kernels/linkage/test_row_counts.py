@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from noren.kernels.linkage.row_counts import Counts, first_counts, kept_share
+from noren.kernels.linkage.row_layout import Counts, first_counts, kept_share
 
 
 def test_equal_numbers_speak_most_where_numbers_are_kept() -> None:

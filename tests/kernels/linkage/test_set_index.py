@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.kernels.linkage.set_examples import laid, made_up, sure
 
-from noren.kernels.linkage.set_index import bits, index_of, sketch_words, sketches
+from noren.kernels.linkage.jaccard import bits, index_of, sketch_words, sketches
 
 SETS = st.frozensets(st.integers(0, 700), max_size=90)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from noren.kernels.linkage.temperature import TEMPERATURES, agreement, posterior, temperature
+from noren.kernels.linkage.row_owners import TEMPERATURES, agreement, posterior, temperature
 
 
 def halves(draw: np.random.Generator, people: int, units: int, strength: float) -> np.ndarray:

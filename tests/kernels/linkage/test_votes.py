@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from noren.kernels.linkage.votes import SILENT, chances, reliability
+from noren.kernels.linkage.assignment import SILENT, chances, reliability
 
 
 def ballots(

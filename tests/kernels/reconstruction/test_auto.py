@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from noren.kernels.reconstruction.auto import TREE, automatic
 from noren.kernels.reconstruction.held_out import candidates, dealt, weighed
+from noren.kernels.reconstruction.pairs import TREE, automatic
 
 RHOS = [0.45, 0.45, 0.45]
 

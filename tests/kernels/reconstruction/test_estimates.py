@@ -16,9 +16,9 @@ from noren.kernels.reconstruction.estimates import (
     pairs,
     product,
 )
-from noren.kernels.reconstruction.latent_classes import latent_path
+from noren.kernels.reconstruction.models import latent_path
 from noren.kernels.reconstruction.retention import Channel, laplace, mixed
-from noren.kernels.reconstruction.rounding import whole_cells
+from noren.kernels.reconstruction.tree import whole_cells
 
 CHANNELS: list[Channel] = [0.5, laplace(4, 0.3), 0.7]
 SIZES = (3, 4, 2)

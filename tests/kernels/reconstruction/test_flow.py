@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from noren.kernels.reconstruction.estimates import em_path, log_likelihood, margin, product
-from noren.kernels.reconstruction.flow import fitted, flow_path, second_correlation
+from noren.kernels.reconstruction.models import fitted, flow_path, second_correlation
 from noren.kernels.reconstruction.retention import Channel, laplace, mixed
 
 

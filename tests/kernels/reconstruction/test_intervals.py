@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from noren.kernels.arrays import Real
-from noren.kernels.reconstruction.estimates import independent
-from noren.kernels.reconstruction.intervals import cell_intervals, seen_again
+from noren.kernels.reconstruction.estimates import cell_intervals, independent, seen_again
 from noren.kernels.reconstruction.retention import mixed
 
 

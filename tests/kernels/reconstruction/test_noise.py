@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noren.kernels.reconstruction.noise import day_shifts, moved_by_packs, scaled_prices
+from noren.kernels.reconstruction.retention import day_shifts, moved_by_packs, scaled_prices
 
 EVERY = np.linspace(0, 1, 100_000, endpoint=False)
 

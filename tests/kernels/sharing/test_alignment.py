@@ -5,7 +5,7 @@ import pytest
 from tests.kernels.sharing.laid_examples import cheapest_group, histories
 
 from noren.kernels.sharing.alignment import Tariff, aligned_pair, laid_rows, pair_costs
-from noren.kernels.sharing.pair_bounds import pair_tariff
+from noren.kernels.sharing.pairing import pair_tariff
 
 EXACT = 1e200
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.conftest import examples
 from tests.kernels.sharing.laid_examples import histories
 
-from noren.kernels.sharing.blocks import FEATURES, blocks_of, customer_features
+from noren.kernels.sharing.alignment import FEATURES, blocks_of, customer_features
 
 COUNTS = st.lists(st.integers(1, 9), min_size=2, max_size=60)
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noren.kernels.sharing.count_groups import DELETED, groups_by_count, rows_laid_together
+from noren.kernels.sharing.rows import DELETED, groups_by_count, rows_laid_together
 
 KEYS = st.one_of(st.none(), st.integers(0, 3))
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noren.kernels.sharing.exchange import NO_PARTNER, like_partners, matched_rows
+from noren.kernels.sharing.rows import NO_PARTNER, like_partners, matched_rows
 
 sets = st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=4), min_size=1, max_size=12)
 

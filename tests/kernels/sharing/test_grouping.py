@@ -10,7 +10,7 @@ from noren.engines.blocks import map_blocks
 from noren.kernels.sharing.alignment import LaidRows, laid_rows
 from noren.kernels.sharing.grouping import GroupSearch, group_sizes, groups_by_pairs
 from noren.kernels.sharing.joining import aligned_histories, join, join_costs, settled, without_members, worth_keeping
-from noren.kernels.sharing.pair_bounds import PairTable, pair_tariff
+from noren.kernels.sharing.pairing import PairTable, pair_tariff
 from noren.kernels.sharing.shared_histories import Budget, Effort, least_cost, share_histories
 
 SHORT = Effort(rounds=6, starts=2, tries=6, heat=0.06)

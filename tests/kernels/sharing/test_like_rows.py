@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noren.kernels.sharing.like_rows import near_in_time, one_of_each
+from noren.kernels.sharing.rows import near_in_time, one_of_each
 
 
 def test_every_row_of_a_kind_is_equally_likely() -> None:

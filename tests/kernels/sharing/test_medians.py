@@ -8,7 +8,7 @@ from tests.kernels.sharing.laid_examples import bounded, histories, partitions, 
 
 from noren.kernels.sharing.alignment import LaidRows, laid_rows
 from noren.kernels.sharing.joining import aligned_histories, join, settled, worth_keeping
-from noren.kernels.sharing.pair_bounds import PairTable, pair_tariff
+from noren.kernels.sharing.pairing import PairTable, pair_tariff
 from noren.kernels.sharing.shared_histories import Budget, Effort, share_histories
 
 NOTHING = None

@@ -12,8 +12,17 @@ from tests.conftest import examples
 from tests.kernels.sharing.laid_examples import cheapest_group, histories, partitions, row_cost
 
 from noren.kernels.sharing.alignment import LaidRows, laid_rows
-from noren.kernels.sharing.pair_bounds import PairTable, item_overlap, pair_tariff, share_of_distances, work_blocks
-from noren.kernels.sharing.pairing import blossom_pairs, cheapest_factor, closed_pairs, violated_odd_sets
+from noren.kernels.sharing.pairing import (
+    PairTable,
+    blossom_pairs,
+    cheapest_factor,
+    closed_pairs,
+    item_overlap,
+    pair_tariff,
+    share_of_distances,
+    violated_odd_sets,
+    work_blocks,
+)
 from noren.kernels.sharing.shared_histories import Budget, Effort, Found, share_histories
 
 

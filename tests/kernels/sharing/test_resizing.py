@@ -6,9 +6,8 @@ from tests.kernels.sharing.laid_examples import bounded, cheapest_partition, gro
 
 from noren.kernels.sharing.alignment import LaidRows, laid_rows
 from noren.kernels.sharing.grouping import GroupSearch
-from noren.kernels.sharing.pair_bounds import PairTable, pair_tariff
-from noren.kernels.sharing.pairing import cheapest_factor
-from noren.kernels.sharing.resizing import resized
+from noren.kernels.sharing.pairing import PairTable, cheapest_factor, pair_tariff
+from noren.kernels.sharing.partitioning import resized
 from noren.kernels.sharing.shared_histories import Budget, Effort, Found, share_histories
 
 SHORT = Effort(rounds=6, starts=2, tries=6, heat=0.06)

@@ -17,7 +17,7 @@ from noren.contest.state import Contest, Submission
 from noren.i18n import _, speaking
 from noren.judgement.evidence import Facts, Tried
 from noren.judgement.numbers import count
-from noren.kernels.judging.correlation import correlation_interval, spearman
+from noren.kernels.judging.statistics import correlation_interval, spearman
 from noren.work.canonical import canonical, digest_of, rounded
 
 __all__ = ["MANY_UNIQUE", "Flag", "Prediction", "ReleaseKind", "Results", "RoundResults", "results_of"]

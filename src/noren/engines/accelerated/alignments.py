@@ -49,7 +49,7 @@ def pair_costs_by(engine: Engine) -> Iterator[None]:
         yield
         return
     from noren.kernels.sharing.alignment import pair_costs
-    from noren.kernels.sharing.pair_bounds import costs_elsewhere
+    from noren.kernels.sharing.pairing import costs_elsewhere
 
     def costs(rows: LaidRows, tariff: Tariff, pairs: Whole, limits: Real) -> Real | None:
         accelerator = accelerator_for(engine, pays=True) if len(pairs) >= _PAYS else None

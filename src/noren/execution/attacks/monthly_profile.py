@@ -16,7 +16,7 @@ from noren.execution.guess import ClusterGuess
 from noren.execution.plans import plan
 from noren.execution.sides import rowless
 from noren.i18n import N_
-from noren.kernels.linkage.likeness import likeness
+from noren.kernels.linkage.row_layout import likeness
 from noren.progress import Progress, silent
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from noren.execution.plans import plan
 from noren.execution.sides import rowless
 from noren.i18n import N_
 from noren.kernels.arrays import Whole
-from noren.kernels.judging.rfm import table_error
+from noren.kernels.judging.statistics import table_error
 from noren.measures.utility.rfm import Rfm
 from noren.progress import Progress, silent
 from noren.protocols import Score

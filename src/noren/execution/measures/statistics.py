@@ -13,7 +13,7 @@ from noren.execution.guess import ClusterEvidence
 from noren.execution.plans import plan
 from noren.execution.sides import keeping, rowless
 from noren.i18n import N_
-from noren.kernels.judging.column_statistics import STATISTICS
+from noren.kernels.judging.statistics import STATISTICS
 from noren.measures.utility.purchases import columns_there
 from noren.measures.utility.statistics import COLUMNS, Figures, Statistics, parts_of
 from noren.progress import Progress, silent

@@ -21,9 +21,8 @@ from noren.execution.values import as_number, small_frame
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.judging.cell_error import counted_median, counted_sd
-from noren.kernels.sharing.alignment import LaidRows, laid_rows
-from noren.kernels.sharing.blocks import FEATURES, customer_features
-from noren.kernels.sharing.pair_bounds import in_turn
+from noren.kernels.sharing.alignment import FEATURES, LaidRows, customer_features, laid_rows
+from noren.kernels.sharing.pairing import in_turn
 from noren.kernels.sharing.shared_histories import Found
 from noren.methods.alike import stop_if_too_few, suppressed_columns
 from noren.methods.generalize import NO_ITEM, Generalize

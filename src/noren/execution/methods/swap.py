@@ -108,7 +108,7 @@ def _units(rows: DataFrame, customers: DataFrame, count: int, rounds: int) -> Da
 
 
 def _partners(units: DataFrame, rounds: int) -> DataFrame:
-    """Return the histories that have a partner; see :func:`noren.kernels.sharing.exchange.like_partners`.
+    """Return the histories that have a partner; see :func:`noren.kernels.sharing.rows.like_partners`.
 
     In each round those still free that agree on their first item stand by length, and neighbours become partners.
     """

@@ -28,7 +28,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from noren.kernels.arrays import Real, Whole
-from noren.kernels.judging.survival_bounds import least_needed
+from noren.kernels.judging.survival import least_needed
 from noren.kernels.judging.threshold import ALPHA, Bound, P, sharp_probability, threshold, thresholds
 
 __all__ = ["LONGEST_PREFIX", "crossing_bound", "prefix_correction", "prefix_thresholds"]

@@ -17,7 +17,7 @@ import numpy as np
 
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.compiling import kernel
-from noren.kernels.lattice.class_rules import EACH, NO_DIVERSITY, ClassRule, class_passes
+from noren.kernels.lattice.scores import EACH, NO_DIVERSITY, ClassRule, class_passes
 
 __all__ = ["classes_by_cuts"]
 
@@ -48,7 +48,7 @@ def classes_by_cuts(
     places
         For each column where its codes lie, from 0 to 1: what width is measured by.
     rule
-        What a class must be; see :class:`~noren.kernels.lattice.class_rules.ClassRule`.
+        What a class must be; see :class:`~noren.kernels.lattice.scores.ClassRule`.
     sensitive
         The code of each row's sensitive value, where the rule looks at it.
     counts

@@ -22,13 +22,14 @@ import numpy as np
 
 from noren.kernels.arrays import Flags, Real, Whole
 from noren.kernels.compiling import kernel
-from noren.kernels.lattice.class_rules import DISTINCT, ClassRule
 from noren.kernels.lattice.keys import Keys, Layout, Room, class_sizes, collapse, distinct, packed, roll_up, room_for
 from noren.kernels.lattice.scores import (
     CLASS_SIZE,
+    DISTINCT,
     GEOMETRIC,
     ROUNDING,
     CellCosts,
+    ClassRule,
     better,
     cells_score,
     classes_bound,

@@ -20,11 +20,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 
 from noren.kernels.arrays import Codes, Real, Whole
 from noren.kernels.compiling import kernel, part, read_only
-from noren.kernels.linkage.row_layout import Backgrounds, KnownLayout, PublicLayout
+from noren.kernels.linkage.row_layout import Backgrounds, KnownLayout, PublicLayout, falling
 from noren.kernels.ordered import first_from, sort_range
 
 __all__ = [
@@ -34,7 +33,6 @@ __all__ = [
     "Held",
     "Shown",
     "evidence",
-    "falling",
     "learn",
     "odds_of",
     "plain_arrays",
@@ -110,20 +108,6 @@ def learn(
         chance[c] = falling(chance[c], usual)
     share = (copied + copies.share) / (rows + 1)
     return Copies(float(np.clip(share, 0.001, 0.999)), chance)
-
-
-def falling(chance: Real, usual: Real) -> Real:
-    """Return the chances nearest to ``chance`` whose ratio to ``usual`` does not rise: near never speaks against.
-
-    Few rows make ragged chances; far apart would then speak for a copy now and then.
-
-    >>> falling(np.array([1.0, 3.0]), np.array([0.5, 0.5])).tolist()
-    [0.5, 0.5]
-    """
-    weight = np.maximum(usual, 1e-12)
-    ratio = isotonic_regression(chance / weight, weights=weight, increasing=False).x
-    fallen: Real = np.maximum(ratio, 0.0) * weight
-    return fallen / max(float(fallen.sum()), 1e-300)
 
 
 def odds_of(copies: Copies) -> float:

@@ -1,6 +1,15 @@
 """Known rows by item and period, public rows by pseudonym, and what any public row looks like beside a known one.
 
 Numbers stand for everything. A public cell is a range ``lo … hi``; one that is suppressed goes from -inf to inf.
+
+**What the number of a pseudonym's rows says of whose it is.**
+Rows are deleted at some rate and known at another, so a customer with n known rows is expected to show about κ·n public
+ones, give or take √(κ·n); or exactly n, where nothing was deleted. The pair is at one of a few levels of deviation. How
+often a true pair is at each is learnt, how often any pseudonym is beside that customer is counted.
+
+**How well two people's days of purchase agree at the best shift in time.**
+Every pair of a known and a public day votes for the one shift that makes them the same day. That is the correlation
+over all shifts at once; as most days have no purchase it costs less than a Fourier transform of the calendar.
 """
 
 from __future__ import annotations
@@ -8,12 +17,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
 
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.compiling import kernel
 from noren.kernels.ordered import first_above, first_from
 
-__all__ = ["Backgrounds", "KnownLayout", "PublicLayout", "background"]
+__all__ = [
+    "Backgrounds",
+    "Counts",
+    "Days",
+    "KnownLayout",
+    "PublicLayout",
+    "background",
+    "best_shifts",
+    "falling",
+    "first_counts",
+    "kept_share",
+    "likeness",
+]
 
 
 _MEAN_ROWS = 3.0
@@ -162,3 +185,143 @@ def _within(start: Whole, lo: Real, hi: Real, group: Whole, x: Real, reach: Real
             below = first_from(hi, a, b, x[d] - reach[level]) - a
             above = b - first_above(lo, a, b, x[d] + reach[level])
             counts[d, level] = (b - a) - below - above
+
+
+# --- What the number of a pseudonym's rows says of whose it is --------------------------------------------------------
+
+
+Amounts = NDArray[np.int64] | NDArray[np.float64]
+
+_REACH = np.array([0.5, 1.0, 2.0, 4.0])
+_LEVELS = len(_REACH) + 2
+_FIRST = np.array([0.3, 0.4, 0.25, 0.045, 0.004, 0.001])
+_KEPT = np.array([0.95, 0.01, 0.01, 0.01, 0.01, 0.01])
+_NEARLY_ALL = 0.97
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What is believed of row counts: public rows per known row (κ), and the chance of each level of deviation."""
+
+    rate: float
+    chance: Real
+
+    def levels(self, public: Amounts, known: Amounts) -> Whole:
+        """Return the level of each pair: 0 for equal numbers, then by deviation.
+
+        >>> Counts(1.0, _FIRST).levels(np.array([4.0, 5.0, 9.0]), np.array([4.0, 4.0, 4.0])).tolist()
+        [0, 1, 4]
+        """
+        expected = self.rate * known
+        away = np.abs(public - expected) / np.sqrt(np.maximum(expected, 1.0))
+        return np.where(public == known, 0, 1 + np.searchsorted(_REACH, away))
+
+    def evidence(self, public: Whole, known: Whole) -> tuple[Real, Whole, Real]:
+        """Return, for each pseudonym (row) and customer (column) of a period, what their numbers of rows say.
+
+        Returns
+        -------
+        evidence, levels, usual
+            The log of the likelihood ratio, the level, and the share of pairs at each level.
+        """
+        level = self.levels(public[:, None], known[None, :])
+        beside = np.stack([(level == one).sum(axis=0) for one in range(_LEVELS)], axis=1).astype(np.float64)
+        usual = beside.sum(axis=0) / max(beside.sum(), 1.0)
+        beside = (beside + _MEAN_ROWS * usual) / (len(public) + _MEAN_ROWS)
+        ratio = np.maximum(self.chance, 1e-6) / np.maximum(beside, 1e-9)
+        return np.log(ratio[np.arange(len(known))[None, :], level]), level, usual
+
+    def learnt(self, public: Amounts, known: Amounts, level: Whole, trust: Real, usual: Real) -> Counts:
+        """Return what pairs believed true, each with some trust, say of row counts."""
+        weight = trust**2
+        if weight.sum() <= 0:
+            return self
+        tally = np.bincount(level, weights=weight, minlength=_LEVELS) + self.chance
+        return Counts(float((weight * public).sum() / max((weight * known).sum(), 1e-9)), falling(tally, usual))
+
+
+def first_counts(public: Whole, known: Whole, kept: float) -> Counts:
+    """Return what is believed at first, ``kept`` being the share of pseudonyms that may keep their number of rows."""
+    rate = float(public.sum()) / max(float(known.sum()), 1.0)
+    return Counts(rate, _KEPT if kept > _NEARLY_ALL else _FIRST)
+
+
+def kept_share(public: Whole, known: Whole) -> float:
+    """Return how many pseudonyms of a period, at most, have exactly as many rows as their customer.
+
+    >>> kept_share(np.array([1, 2, 2]), np.array([1, 1, 2]))
+    2.0
+    """
+    most = int(max(public.max(initial=0), known.max(initial=0))) + 1
+    return float(np.minimum(np.bincount(public, minlength=most), np.bincount(known, minlength=most)).sum())
+
+
+def falling(chance: Real, usual: Real) -> Real:
+    """Return the chances nearest to ``chance`` whose ratio to ``usual`` does not rise: near never speaks against.
+
+    Few rows make ragged chances; far apart would then speak for a copy now and then.
+
+    >>> falling(np.array([1.0, 3.0]), np.array([0.5, 0.5])).tolist()
+    [0.5, 0.5]
+    """
+    weight = np.maximum(usual, 1e-12)
+    ratio = isotonic_regression(chance / weight, weights=weight, increasing=False).x
+    fallen: Real = np.maximum(ratio, 0.0) * weight
+    return fallen / max(float(fallen.sum()), 1e-300)
+
+
+# --- How near one number is to another in proportion: the smaller over the larger (S3: S7 and S8, measure E5) ---------
+
+
+def likeness(one: Real, other: Real) -> Real:
+    """Return min/max of two positive numbers: 1 where they are equal, near 0 where they are far apart.
+
+    Negative numbers, which the contest does not have, are compared by size; numbers of different sign, or one of them
+    0, are not alike at all.
+
+    >>> likeness(np.array([2.0, 0.0, 0.0, -2.0, -2.0]), np.array([4.0, 0.0, 4.0, -4.0, 4.0])).tolist()
+    [0.5, 1.0, 0.0, 0.5, 0.0]
+    """
+    small, large = np.minimum(np.abs(one), np.abs(other)), np.maximum(np.abs(one), np.abs(other))
+    ratio = np.divide(small, large, out=np.ones_like(large), where=large > 0)
+    return np.where(np.signbit(one) == np.signbit(other), ratio, np.where(large > 0, 0.0, 1.0))
+
+
+# --- How well two people's days of purchase agree at the best shift in time -------------------------------------------
+
+
+Days = tuple[Whole, Whole, Real, Real, Real]
+"""Where each person's days begin and the last one's end; the days from 0 on; what a match of each counts; what it is
+compared by, a column each; and what a squared difference costs, of public days alone."""
+
+
+@kernel()
+def best_shifts(known: Days, public: Days, rows: Whole, listed: Whole) -> Real:
+    """Return for some public people and the known ones listed for each the sum of matches at the best shift.
+
+    Days 0 and 7 match 10 and 17 at one shift; of 10 and 19 one of them at most.
+
+    >>> days = lambda *said: (np.array([0, 2]), np.array(said), np.ones(2), np.zeros((2, 1)), np.ones((2, 1)))
+    >>> [best_shifts(days(0, 7), days(10, to), np.array([0]), np.array([[0]])).item() for to in (17, 19)]
+    [4.0, 2.0]
+    """
+    first, day, gain, value, _unused = known
+    start, shown, more, said, cost = public
+    latest = day.max()
+    found, votes = np.zeros(listed.shape), np.zeros(latest + shown.max() + 1)
+    for r in range(len(rows)):
+        for c in range(listed.shape[1]):
+            who, best = listed[r, c], 0.0
+            for b in range(start[rows[r]], start[rows[r] + 1]):
+                for a in range(first[who], first[who + 1]):
+                    match = gain[a] + more[b]
+                    for k in range(value.shape[1]):
+                        match -= cost[b, k] * (said[b, k] - value[a, k]) ** 2
+                    votes[shown[b] - day[a] + latest] += max(match, 0.0)
+            for b in range(start[rows[r]], start[rows[r] + 1]):
+                for a in range(first[who], first[who + 1]):
+                    shift = shown[b] - day[a] + latest
+                    best = max(best, votes[shift])
+                    votes[shift] = 0.0
+            found[r, c] = best
+    return found

@@ -28,8 +28,7 @@ import numpy as np
 
 from noren.kernels.arrays import Place, Real, at_least, library_of, plain, where_it_is
 from noren.kernels.reconstruction.estimates import em_path, log_linear_path, margin, pairs, product, total
-from noren.kernels.reconstruction.flow import fitted
-from noren.kernels.reconstruction.latent_classes import latent_path
+from noren.kernels.reconstruction.models import fitted, latent_path
 from noren.kernels.reconstruction.retention import Channel, mixed
 
 __all__ = [

@@ -3,11 +3,18 @@
 Each attribute's own distribution is worked out by itself, as :mod:`noren.kernels.reconstruction.held_out` does; then
 each pair's, through the pair's own small channel, holding those distributions fixed, so that all tables agree about
 every attribute. A pair is held to be independent unless records that were not looked at speak clearly against it, and
-how far a dependence is followed (:mod:`noren.kernels.reconstruction.flow`) they decide too.
+how far a dependence is followed (:mod:`noren.kernels.reconstruction.models`) they decide too.
 
 The pairs that tell most make a tree (:mod:`noren.kernels.reconstruction.tree`), and the tree says something about every
 other pair. So these are worked out a second time, starting from what the tree says in place of independence: husbands
 are men also where few records show it.
+
+**``auto``: two ways to look at a perturbed table, and the mean of what they see.**
+One way looks at the table as a whole: many candidates, each judged by records that it has not seen
+(:func:`held_out`). The other looks at each pair of attributes by itself, and makes a tree of those that
+tell most (:mod:`noren.kernels.reconstruction.pairs`). They err differently. The first may take a pattern of noise for
+one of many candidates' dependence; the second knows nothing of three attributes at once. Their geometric mean is nearer
+to the truth than either, as long as neither foretells clearly better; how much each weighs, held-out records say.
 """
 
 from __future__ import annotations
@@ -18,22 +25,26 @@ from itertools import combinations
 
 import numpy as np
 
-from noren.kernels.arrays import Real
+from noren.kernels.arrays import Place, Real, where_it_is
 from noren.kernels.reconstruction.estimates import product, total
-from noren.kernels.reconstruction.flow import fitted, flow_path, second_correlation
 from noren.kernels.reconstruction.held_out import (
+    Chosen,
     ModelCandidate,
+    candidates,
+    dealt,
     geometric_mean,
     kept_share,
     own_distributions,
     perplexity,
     reached,
     shares,
+    weighed,
 )
+from noren.kernels.reconstruction.models import fitted, flow_path, second_correlation
 from noren.kernels.reconstruction.retention import Channel, mixed
 from noren.kernels.reconstruction.tree import Pair, heaviest_tree, implied, information, tree_table
 
-__all__ = ["FOLDS", "Margins", "margins"]
+__all__ = ["FOLDS", "TREE", "Margins", "automatic", "margins"]
 
 
 FOLDS = 5
@@ -142,3 +153,43 @@ def _judged(name: str, freedom: float, tables: Real, parts: Real, channels: Sequ
     """Return a candidate with the likelihood of each fold's records under the table that was made without them."""
     expected = mixed(tables[:-1] / total(tables[:-1], 2), channels)
     return ModelCandidate(name, float((parts * np.log(np.maximum(expected, _LEAST))).sum()), freedom, tables[-1])
+
+
+# --- ``auto``: two ways to look at a perturbed table, and the mean of what they see -----------------------------------
+
+
+TREE = "tree of pairs"
+_ODDS = 1 / 3
+"""Of the tree against the whole, where both foretell equally well."""
+_PATIENCE = 16.0
+"""By how many nats of held-out likelihood these odds change by e."""
+
+
+def automatic(
+    y: Real,
+    channels: Sequence[Channel],
+    generator: np.random.Generator,
+    report: Callable[[float], None] = lambda _done: None,
+    place: Place = where_it_is,
+) -> Chosen:
+    """Return the mean of both ways, weighed by how well they foretell records that they have not seen.
+
+    ``place`` puts arrays where the work on whole tables is to be done.
+    """
+    parts = dealt(y, generator)
+    found = candidates(parts, channels, generator, report, place)
+    whole = weighed(found)
+    if y.ndim == 1:
+        return whole
+
+    def tabulated(some: tuple[int, ...]) -> Real:
+        left = tuple(a - y.ndim for a in range(y.ndim) if a not in some)
+        return parts.sum(axis=left) if left else parts
+
+    trees = margins(tabulated, channels, y.shape).tree
+    score = float((parts * np.log(np.maximum(mixed(trees[:-1], channels), _LEAST))).sum())
+    other = float(np.dot(shares(found), [one.score for one in found]))
+    share = 1 / (1 + float(np.exp(np.clip((other - score) / _PATIENCE, -500, 500))) / _ODDS)
+    table = geometric_mean([whole.table, trees[-1] * total(y, y.ndim)], [1 - share, share], y.ndim)
+    weights = {TREE: share} | {name: (1 - share) * one for name, one in whole.weights.items()}
+    return Chosen(table, dict(sorted(weights.items(), key=lambda item: -item[1])))

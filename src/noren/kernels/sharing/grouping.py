@@ -7,7 +7,7 @@ chain of ejections. Recombined groups are re-aligned until nothing moves and kep
 cheaper. The cost never rises.
 
 A group of one is a customer deleted whole: it shares nothing, and costs the worth of its rows. It takes part in rounds
-like others, so who is deleted is searched, too; how many are is for :mod:`noren.kernels.sharing.resizing`.
+like others, so who is deleted is searched, too; how many are is for :mod:`noren.kernels.sharing.partitioning`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from noren.kernels.arrays import Real, Whole
 from noren.kernels.compiling import kernel
 from noren.kernels.sharing.alignment import LaidRows
 from noren.kernels.sharing.joining import LONG, aligned_histories, join, join_costs, settled, without_members
-from noren.kernels.sharing.pair_bounds import Spread, in_turn, work_blocks
+from noren.kernels.sharing.pairing import Spread, in_turn, work_blocks
 
 __all__ = ["Group", "GroupSearch", "group_sizes", "groups_by_pairs", "joined_costs"]
 

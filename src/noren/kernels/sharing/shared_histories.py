@@ -17,13 +17,21 @@ from numpy.typing import NDArray
 
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.sharing.alignment import LaidRows, aligned_pair
-from noren.kernels.sharing.count_groups import groups_by_count
 from noren.kernels.sharing.grouping import Group, GroupSearch, group_sizes, groups_by_pairs, joined_costs
 from noren.kernels.sharing.joining import LONG
-from noren.kernels.sharing.pair_bounds import PairTable, Spread, in_turn, pair_tariff
-from noren.kernels.sharing.pairing import Factor, blossom_pairs, cheapest_factor, closed_pairs, distinct_pairs
-from noren.kernels.sharing.partitioning import repartitioned
-from noren.kernels.sharing.resizing import resized
+from noren.kernels.sharing.pairing import (
+    Factor,
+    PairTable,
+    Spread,
+    blossom_pairs,
+    cheapest_factor,
+    closed_pairs,
+    distinct_pairs,
+    in_turn,
+    pair_tariff,
+)
+from noren.kernels.sharing.partitioning import repartitioned, resized
+from noren.kernels.sharing.rows import groups_by_count
 from noren.progress import Enough
 
 __all__ = ["Budget", "Effort", "Found", "least_cost", "share_histories"]

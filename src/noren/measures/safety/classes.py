@@ -17,7 +17,7 @@ from noren.engines.waiting import heard
 from noren.errors import CheckFailedError, SchemaError
 from noren.i18n import N_, _
 from noren.kernels.arrays import Whole
-from noren.kernels.judging.medians import weighted_median
+from noren.kernels.judging.statistics import weighted_median
 from noren.kernels.linkage.feasibility import one_to_one_counts
 from noren.measures.evidence import original_history
 from noren.measures.safety.table_classes import audit_table, judge_table, refuse_unreal_classes

@@ -23,7 +23,7 @@ from noren.data.statement import Statement
 from noren.errors import CheckFailedError, ParameterError, SchemaError
 from noren.i18n import _
 from noren.kernels.arrays import Whole
-from noren.kernels.judging.medians import weighted_median
+from noren.kernels.judging.statistics import weighted_median
 from noren.naming import listing
 from noren.protocols import Evidence, Score
 

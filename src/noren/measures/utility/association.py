@@ -11,7 +11,7 @@ import polars as pl
 from noren.descriptions import Headline, KeptShare
 from noren.errors import ParameterError
 from noren.i18n import N_, _
-from noren.kernels.judging.cramer import cramers_v
+from noren.kernels.judging.statistics import cramers_v
 from noren.measures.utility.table_rows import OfTables, rows_of
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Need, Score

@@ -12,7 +12,7 @@ from noren.data.schema import Role
 from noren.descriptions import Headline, KeptShare
 from noren.errors import ParameterError
 from noren.i18n import N_, _
-from noren.kernels.items.frequent_itemsets import basket_matrix, frequent_sets, support
+from noren.kernels.items.item_similarity import basket_matrix, frequent_sets, support
 from noren.measures.utility.on_draws import SPREAD, Compare, OnDraws
 from noren.measures.utility.purchases import Purchases
 

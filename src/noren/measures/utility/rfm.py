@@ -12,7 +12,7 @@ from pydantic import Field
 from noren.data.schema import Role
 from noren.descriptions import Headline, KeptShare
 from noren.i18n import N_
-from noren.kernels.judging.rfm import rank_table, table_error
+from noren.kernels.judging.statistics import rank_table, table_error
 from noren.measures.utility.on_draws import Compare, OnDraws
 from noren.measures.utility.purchases import Purchases
 

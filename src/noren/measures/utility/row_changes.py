@@ -13,7 +13,7 @@ from noren.data.arrays import exact_values, numbers
 from noren.data.schema import Role
 from noren.errors import ParameterError
 from noren.i18n import N_, _
-from noren.kernels.linkage.likeness import likeness
+from noren.kernels.linkage.row_layout import likeness
 from noren.measures.evidence import aligned_history, original_history
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Need, Score, Side

@@ -13,7 +13,7 @@ from pydantic import Field
 from noren.data.schema import Role
 from noren.i18n import N_
 from noren.kernels.items.item_similarity import most_bought
-from noren.kernels.judging.column_statistics import STATISTICS, column_statistics
+from noren.kernels.judging.statistics import STATISTICS, column_statistics
 from noren.measures.utility.item_similarity import pieces_bought
 from noren.measures.utility.on_draws import SPREAD, Compare, OnDraws
 from noren.measures.utility.purchases import Purchases

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from noren.i18n import N_, _
-from noren.kernels.judging.correlation import pearson, rejection_limit
+from noren.kernels.judging.statistics import pearson, rejection_limit
 from noren.kernels.judging.survival import satisfies_h0
 from noren.kernels.judging.threshold import threshold, thresholds, union_probability
 from noren.reproduce.frame import Comparison, Datum, Document, Erratum, Extent, Findings, Section, Unit, always

@@ -17,7 +17,7 @@ from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Role, Schema
 from noren.kernels.arrays import Whole
-from noren.kernels.sharing.count_groups import DELETED, rows_laid_together
+from noren.kernels.sharing.rows import DELETED, rows_laid_together
 from noren.measures.utility.cell_error import CellError
 from noren.methods.alike import alike, in_words
 from noren.methods.generalize import Generalize

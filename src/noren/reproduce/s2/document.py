@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from noren.i18n import N_, _
-from noren.kernels.items.pseudo_record_theory import (
+from noren.kernels.items.pseudo_records import (
     best_clusters,
     expected_added,
     fewest_clusters,

@@ -1,5 +1,6 @@
-"""How many people of a population are unique, estimated from the classes of a sample.
+"""How far columns tell people apart, and how many are unique in the population that a sample was drawn from.
 
+**How many people of a population are unique, estimated from the classes of a sample.**
 A class has the people who are alike in all quasi-identifiers. Known are the sizes of the classes of the sample: ``f_i``
 classes of ``i`` rows, ``u`` in all, ``n`` rows; the population has ``N`` people, and ``π = n/N`` of them are in the
 sample. Who is alone in the sample need not be alone in the population.
@@ -16,7 +17,58 @@ from scipy.stats import hypergeom
 
 from noren.kernels.arrays import Real, Whole
 
-__all__ = ["SMALL_FRACTION", "ClassCounts", "class_counts", "pitman_uniques", "snb_uniques", "zayatz_uniques"]
+__all__ = [
+    "SMALL_FRACTION",
+    "ClassCounts",
+    "Separation",
+    "class_counts",
+    "pitman_uniques",
+    "separation",
+    "snb_uniques",
+    "zayatz_uniques",
+]
+
+
+class Separation(NamedTuple):
+    """How far a set of columns tells rows apart.
+
+    Attributes
+    ----------
+    distinction
+        Different combinations of values, over rows.
+    separation
+        The share of pairs of rows that differ in a column.
+    alone
+        The share of rows whose combination no other has.
+    """
+
+    distinction: float
+    separation: float
+    alone: float
+
+
+def separation(classes: Whole) -> Separation:
+    """Return how far classes tell rows apart.
+
+    Of four rows two are alike: three combinations, five of six pairs, two rows alone.
+
+    >>> separation(np.array([0, 0, 1, 2]))
+    Separation(distinction=0.75, separation=0.8333333333333334, alone=0.5)
+    """
+    rows = len(classes)
+    sizes = np.bincount(classes)
+    sizes = sizes[sizes > 0].astype(np.float64)
+    pairs = rows * (rows - 1) / 2
+    alike = float((sizes * (sizes - 1)).sum() / 2)
+    return Separation(
+        len(sizes) / rows if rows else 0.0,
+        1 - alike / pairs if pairs else 0.0,
+        float((sizes == 1).sum()) / rows if rows else 0.0,
+    )
+
+
+# --- How many people of a population are unique, estimated from the classes of a sample -------------------------------
+
 
 SMALL_FRACTION = 0.1
 """Up to this sampling fraction the rule of Dankar et al. trusts the estimator of Pitman."""

@@ -11,7 +11,7 @@ from numba import njit
 from scipy.stats import t as student
 
 from noren.kernels.arrays import Whole
-from noren.kernels.population.uniques import (
+from noren.kernels.population import (
     ClassCounts,
     class_counts,
     pitman_uniques,

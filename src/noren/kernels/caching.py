@@ -1,5 +1,6 @@
-"""A place where compiled kernels are kept, also where nothing beside the program can be written.
+"""What compiled kernels were made of: digests of text, for an installer does not keep times. Needs Python alone.
 
+**A place where compiled kernels are kept, also where nothing beside the program can be written.**
 Numba keeps compiled code beside the source, else in the user's cache, and stops with an error where it can write to
 neither: a package installed for everybody, run by somebody without a home, as containers do. Such a run keeps it in a
 folder of its own among the temporary files. Compiled code is loaded as it is found, so that folder must belong to the
@@ -10,14 +11,59 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import hashlib
 import os
+import re
 import shutil
 import stat
 import sys
 import tempfile
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import Final
 
-__all__ = ["keep_compiled"]
+__all__ = ["all_sources", "keep_compiled", "source_stamp"]
+
+
+_PACKAGE: Final = Path(__file__).parent
+_IMPORT: Final = re.compile(rb"^from noren\.kernels\.([\w.]+) import", re.MULTILINE)
+
+
+@cache
+def source_stamp(source: Path) -> str:
+    """Return a digest of a kernel's module and of all the kernels' modules that it imports: they are compiled into it.
+
+    >>> source_stamp(Path(__file__)) == source_stamp(_PACKAGE / "ordered.py")
+    False
+    """
+    files, new = set[Path](), {source}
+    while new:
+        files |= new
+        new = {module for file in new for module in _imported(file)} - files
+    return _digest(files)
+
+
+def all_sources() -> str:
+    """Return a digest of every kernel's module."""
+    return _digest(set(_PACKAGE.rglob("*.py")))
+
+
+def _digest(files: set[Path]) -> str:
+    return hashlib.sha256(b"".join(_text(file) for file in sorted(files))).hexdigest()
+
+
+def _imported(source: Path) -> Iterator[Path]:
+    for name in _IMPORT.findall(_text(source)):
+        yield _PACKAGE.joinpath(*name.decode().split(".")).with_suffix(".py")
+
+
+@cache
+def _text(source: Path) -> bytes:
+    return source.read_bytes()
+
+
+# --- A place where compiled kernels are kept, also where nothing beside the program can be written --------------------
 
 
 def keep_compiled(beside: Path) -> None:
