@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from noren.i18n import _, ngettext
 from noren.inference.curve import Step
 from noren.inference.population import PopulationRisk
 from noren.judgement.numbers import percent
+from noren.tables import Texts
 
 __all__ = ["estimates_differ", "left_in_release", "singled_out", "step_range"]
+
+say = Texts(__name__)
 
 
 def step_range(low: float | None, high: float | None) -> str:
@@ -21,18 +23,9 @@ def singled_out(step: Step, sampled: int) -> str:
     >>> singled_out(Step(known=4, tried=10, unique=0.9, low=0.55, high=0.99, candidates=1.2, median=1.0), sampled=10)
     '4 known purchases single out 90.0% of customers (55.0% – 99.0%)'
     """
-    said = ngettext(
-        "{known} known purchase singles out {share} of customers ({range})",
-        "{known} known purchases single out {share} of customers ({range})",
+    return say(
+        "singled_out.some" if step.tried < sampled else "singled_out.all",
         step.known,
-    )
-    if step.tried < sampled:
-        said = ngettext(
-            "{known} known purchase singles out {share} of the customers who have as many ({range}); {has} have",
-            "{known} known purchases single out {share} of the customers who have as many ({range}); {has} have",
-            step.known,
-        )
-    return said.format(
         known=step.known,
         share=percent(step.unique),
         range=step_range(step.low, step.high),
@@ -42,28 +35,17 @@ def singled_out(step: Step, sampled: int) -> str:
 
 def left_in_release(step: Step) -> str:
     """Return for which share of them one pseudonym of a release is left, and whether it is the right one."""
-    said = ngettext(
-        "In the release {known} known purchase leaves one pseudonym for {share} ({range})",
-        "In the release {known} known purchases leave one pseudonym for {share} ({range})",
-        step.known,
-    ).format(known=step.known, share=percent(step.unique), range=step_range(step.low, step.high))
-    if step.right is not None:
-        said += _(", the right one for {right} ({range})").format(
-            right=percent(step.right), range=step_range(step.right_low, step.right_high)
-        )
-    if step.none and step.forgiving is not None:
-        said += _(
-            "; for {none} none fits all of them, and an attacker who tolerates mismatches finds {share} ({range})"
-        )
-    elif step.none:
-        said += _(
-            "; for {none} none fits all of them, which does not hide them from an attacker who tolerates mismatches"
-        )
-    return said.format(
-        none=percent(step.none or 0.0),
-        share=percent(step.forgiving or 0.0),
-        range=step_range(step.forgiving_low, step.forgiving_high),
+    said = say(
+        "left.left", step.known, known=step.known, share=percent(step.unique), range=step_range(step.low, step.high)
     )
+    if step.right is not None:
+        said += say("left.right", right=percent(step.right), range=step_range(step.right_low, step.right_high))
+    if step.none and step.forgiving is not None:
+        interval = step_range(step.forgiving_low, step.forgiving_high)
+        said += say("left.forgiving", none=percent(step.none), share=percent(step.forgiving), range=interval)
+    elif step.none:
+        said += say("left.none", none=percent(step.none))
+    return said
 
 
 def estimates_differ(found: PopulationRisk) -> str:
@@ -71,7 +53,4 @@ def estimates_differ(found: PopulationRisk) -> str:
     shares = sorted(value / found.population for value in found.estimates.values())
     if len(shares) < 2:
         return ""
-    return _(
-        "The estimators range from {low} to {high} of the population. The rule that chose one is about the mean "
-        "over many tables: where they are far apart, rely on the highest."
-    ).format(low=percent(shares[0]), high=percent(shares[-1]))
+    return say("estimates", low=percent(shares[0]), high=percent(shares[-1]))

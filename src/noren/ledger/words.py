@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from noren.i18n import _, ngettext
 from noren.judgement.numbers import count, percent
 from noren.ledger.certificate import Certificate
 from noren.ledger.risk import Risk
+from noren.tables import Texts
 
 __all__ = ["attacks_sentence", "certificate_sentence"]
+
+say = Texts(__name__)
 
 
 def certificate_sentence(certificate: Certificate | None, why: str = "", *, attacked: bool = True) -> str:
@@ -16,19 +18,11 @@ def certificate_sentence(certificate: Certificate | None, why: str = "", *, atta
     ``attacked`` tells whether everything released was attacked, so that a budget can be held against that.
     """
     if certificate is None:
-        said = (
-            _("No certificate{why}. The budget is compared with what attacks achieve.")
-            if attacked
-            else _("No certificate{why}.")
-        )
-        return said.format(why=_(": {reason}").format(reason=why) if why else "")
-    return ngettext(
-        "Certified against every attacker: {classes} classes among {live} pseudonyms of {periods} period, so at "
-        "most {rate} of them are re-identified in the mean, and with a probability of {sure} no more than {tail}.",
-        "Certified against every attacker: {classes} classes among {live} pseudonyms of {periods} periods, so at "
-        "most {rate} of them are re-identified in the mean, and with a probability of {sure} no more than {tail}.",
+        name = "certificate.none_attacked" if attacked else "certificate.none"
+        return say(name, why=say("certificate.why", reason=why) if why else "")
+    return say(
+        "certificate.certified",
         certificate.periods,
-    ).format(
         classes=count(certificate.classes),
         live=count(certificate.live),
         periods=count(certificate.periods),
@@ -41,20 +35,11 @@ def certificate_sentence(certificate: Certificate | None, why: str = "", *, atta
 def attacks_sentence(risk: Risk) -> str:
     """Return what the attacks' figures are means of, and what they are not about."""
     if risk.alone:
-        return _(
-            "This ledger attacks only before release: what attacks reach is of the last period by itself. What they "
-            "would reach in everything released together is not known."
-        )
+        return say("attacks.alone")
     if risk.redraws == 0:
-        return _("Attack results are exact means over all assignments of pseudonyms.")
-    said = ngettext(
-        "Attack results are means over {count} assignment of pseudonyms that is not the one released.",
-        "Attack results are means over {count} assignments of pseudonyms that are not the one released.",
-        risk.redraws,
-    ).format(count=count(risk.redraws))
+        return say("attacks.exact")
+    said = say("attacks.means", risk.redraws, count=count(risk.redraws))
     if "mm" not in risk.interval:
         return said
     low, high = risk.interval["mm"]
-    return _("{sentence} MM of the best attack: {mean}, from {low} to {high} with 95 %.").format(
-        sentence=said, mean=percent(risk.mm), low=percent(low), high=percent(high)
-    )
+    return say("attacks.interval", sentence=said, mean=percent(risk.mm), low=percent(low), high=percent(high))

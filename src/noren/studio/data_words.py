@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from noren.data.formats.text_layout import ENCODINGS
-from noren.i18n import _, active_language, ngettext
+from noren.i18n import active_language
 from noren.judgement.numbers import count, percent
 from noren.judgement.page_text import printable
 from noren.naming import listing
 from noren.studio.work.answers import answer_of
+from noren.tables import Texts
 
 __all__ = [
     "bars_drawn",
@@ -27,55 +28,37 @@ __all__ = [
 ]
 
 Facts = Mapping[str, Any]
+say = Texts(__name__)
 _SHOWN_NAMES = 5
+_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
 
 def finding(facts: Facts, profile: Facts) -> str:
     """Return what the data are, as one sentence."""
-    missing = facts["missing"]
-    gaps = (
-        _("no cell is empty")
-        if not missing
-        else ngettext("{count} cell is empty", "{count} cells are empty", missing).format(count=count(missing))
-    )
-    if profile["history"]:
-        found = profile["history"]
-        if found["first"] is None:
-            return _("{rows} purchases by {people} customers; {gaps}").format(
-                rows=count(facts["rows"]), people=count(found["customers"]), gaps=gaps
-            )
-        return _("{rows} purchases by {people} customers between {first} and {last}; {gaps}").format(
-            rows=count(facts["rows"]),
-            people=count(found["customers"]),
-            first=found["first"],
-            last=found["last"],
-            gaps=gaps,
-        )
+    rows, missing, history = count(facts["rows"]), facts["missing"], profile["history"]
+    gaps = say("gaps.none") if not missing else say("gaps.some", missing, count=count(missing))
+    if history:
+        name = "finding.purchases" if history["first"] is None else "finding.dated"
+        people = count(history["customers"])
+        return say(name, rows=rows, people=people, first=history["first"], last=history["last"], gaps=gaps)
     linking = sum(column["role"] == "quasi" for column in profile["columns"])
-    return _("{rows} people in {columns} columns, {linking} of which could link them; {gaps}").format(
-        rows=count(facts["rows"]), columns=count(len(profile["columns"])), linking=count(linking), gaps=gaps
-    )
+    columns = count(len(profile["columns"]))
+    return say("finding.people", rows=rows, columns=columns, linking=count(linking), gaps=gaps)
 
 
 def form_sentence(form: Facts, columns: int) -> str:
     """Return how a file is laid out."""
-    match form["kind"]:
-        case "text":
-            delimiters = {",": _("comma"), ";": _("semicolon"), "\t": _("tab"), "|": _("bar")}
-            return _("read as {encoding}, {delimiter}-separated, {columns} columns, {header}").format(
-                encoding=ENCODINGS.get(form["encoding"], form["encoding"]),
-                delimiter=delimiters.get(form["delimiter"], form["delimiter"]),
-                columns=count(columns),
-                header=_("with a header") if form["header"] else _("no header"),
-            )
-        case "parquet":
-            return _("read as Parquet, {columns} columns").format(columns=count(columns))
-        case "excel":
-            return _("read as Excel, first sheet, {columns} columns").format(columns=count(columns))
-        case "sample":
-            return _("Made up by Noren, {columns} columns; it describes nobody").format(columns=count(columns))
-        case _:
-            return _("The public data set {name}, {columns} columns").format(name=form["name"], columns=count(columns))
+    if form["kind"] != "text":
+        kind = form["kind"] if form["kind"] in ("parquet", "excel", "sample") else "public"
+        return say(f"form.{kind}", name=form.get("name"), columns=count(columns))
+    delimiter = form["delimiter"]
+    return say(
+        "form.text",
+        encoding=ENCODINGS.get(form["encoding"], form["encoding"]),
+        delimiter=say(f"delimiter.{_DELIMITERS[delimiter]}") if delimiter in _DELIMITERS else delimiter,
+        columns=count(columns),
+        header=say("form.header" if form["header"] else "form.no_header"),
+    )
 
 
 def size(number: int) -> str:
@@ -117,20 +100,12 @@ def notices(facts: Facts) -> list[str]:
     """Return what happened on the way that a person should know."""
     told = []
     if facts.get("unreadable"):
-        told.append(
-            _("Left out, for they hold lists or bytes and no plain values: {names}.").format(
-                names=_names(facts["unreadable"])
-            )
-        )
+        told.append(say("notices.unreadable", names=_names(facts["unreadable"])))
     left = [name for name in facts.get("left_out", []) if name not in facts.get("unreadable", [])]
     if left:
-        told.append(_("Left out, as you said: {names}.").format(names=_names(left)))
+        told.append(say("notices.left_out", names=_names(left)))
     if facts.get("replaced"):
-        told.append(
-            _("What you gave for {names} does not list all values any more, and was taken out.").format(
-                names=_names(facts["replaced"])
-            )
-        )
+        told.append(say("notices.replaced", names=_names(facts["replaced"])))
     return told
 
 
@@ -140,59 +115,43 @@ def _names(names: Sequence[str]) -> str:
 
 def rows_finding(counts: Facts) -> str:
     """Return how much customers buy."""
-    if not counts["total"]:
-        return _("Nobody bought anything")
-    return ngettext(
-        "Half of the customers have no more than {median} purchase; the one with most has {most}",
-        "Half of the customers have no more than {median} purchases; the one with most has {most}",
-        math.ceil(counts["median"]),
-    ).format(median=_half(counts["median"]), most=count(counts["maximum"]))
+    return _half_finding("rows", counts)
 
 
 def months_finding(counts: Facts) -> str:
     """Return for how long customers buy."""
+    return _half_finding("months", counts)
+
+
+def _half_finding(name: str, counts: Facts) -> str:
     if not counts["total"]:
-        return _("Nobody bought anything")
-    return ngettext(
-        "Half of the customers bought in no more than {median} month; at most in {most}",
-        "Half of the customers bought in no more than {median} months; at most in {most}",
-        math.ceil(counts["median"]),
-    ).format(median=_half(counts["median"]), most=count(counts["maximum"]))
-
-
-def _half(median: float) -> str:
-    return f"{median:,.1f}".removesuffix(".0")
+        return say("half.nobody")
+    median = f"{counts['median']:,.1f}".removesuffix(".0")
+    return say(f"half.{name}", math.ceil(counts["median"]), median=median, most=count(counts["maximum"]))
 
 
 def values_sentence(about: Facts, rows: int) -> str:
     """Return what the values of a column are: from where to where, or the commonest."""
     if about["minimum"] is not None:
-        return _("{low} to {high}").format(low=about["minimum"], high=about["maximum"])
+        return say("values.range", low=about["minimum"], high=about["maximum"])
     bars = about["bars"]
     if not bars or not rows:
-        return _("no values")
+        return say("values.none")
     named = len(bars["labels"]) - (1 if bars["others"] else 0)
     if about["distinct"] == rows - about["missing"] and rows > 1:
-        return _("every value once, such as {example}").format(example=printable(bars["labels"][0], 40))
+        return say("values.once", example=printable(bars["labels"][0], 40))
     shares = [
         f"{printable(bars['labels'][i], 40)} ({percent(bars['weights'][i] / rows)})" for i in range(min(2, named))
     ]
-    return _("mostly {values}").format(values=", ".join(shares))
+    return say("values.mostly", values=", ".join(shares))
 
 
 def levels_sentence(about: Facts) -> str:
     """Return how a hierarchy grows wider, or why there is none."""
-    reasons = {
-        "too-many": _("no hierarchy: more than {most} different values, so the column is shown or not at all"),
-        "name-too-long": _("no hierarchy: the column’s name is too long for a file; rename the column"),
-        "no-values": _("no hierarchy: the column holds no values"),
-    }
     if about["reason"]:
-        return reasons[about["reason"]].format(most=count(50_000))
+        return say(f"levels.{about['reason']}", most=count(50_000))
     steps = " → ".join(count(level["labels"]) for level in about["levels"])
-    return ngettext("{count} level: {steps}", "{count} levels: {steps}", len(about["levels"])).format(
-        count=len(about["levels"]), steps=steps
-    )
+    return say("levels.levels", len(about["levels"]), count=len(about["levels"]), steps=steps)
 
 
 def bars_drawn(about: Facts, rows: int, wide: float = 160, high: float = 40) -> list[dict[str, Any]]:
@@ -219,8 +178,11 @@ def bars_drawn(about: Facts, rows: int, wide: float = 160, high: float = 40) -> 
                 "y": round(high - height, 2),
                 "width": round(step - gap, 2),
                 "height": height,
-                "said": _("{label}: {rows} rows ({share})").format(
-                    label=printable(label, 60), rows=count(round(weight)), share=percent(weight / rows if rows else 0.0)
+                "said": say(
+                    "bar",
+                    label=printable(label, 60),
+                    rows=count(round(weight)),
+                    share=percent(weight / rows if rows else 0.0),
                 ),
             }
         )

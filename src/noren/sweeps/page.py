@@ -18,19 +18,22 @@ from noren.attacks import attacks
 from noren.data.formats.files import writing_file
 from noren.data.schema import Kind
 from noren.drawing.ground import picture
+from noren.drawing.risk_map import use_title
 from noren.drawing.templating import house_styles, template
 from noren.i18n import _, active_language, ngettext
+from noren.judgement.glossary import GlossaryEntry, terms
 from noren.judgement.numbers import count, decimal, percent
 from noren.judgement.page_text import printable
 from noren.judgement.sentences import cautions, frontier_sentence, rule_sentence
+from noren.judgement.verdict import Word
 from noren.measures import measures
 from noren.protocols import Measure
 from noren.reports.scripts import ScriptOrder, commands
 from noren.sweeps.mapped import settings_map
-from noren.sweeps.page_words import caveats, glossary, words
 from noren.sweeps.plan import shared_words
 from noren.sweeps.results import SettingResult, in_language
 from noren.sweeps.words import failure_words, headline, rule_words, setting_sentence
+from noren.tables import Texts
 from noren.work.sources import code_digest
 
 if TYPE_CHECKING:
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = ["frontier_svg", "page_html", "short_html"]
 
+say = Texts(__name__)
 _LONGEST_LABEL = 120
 _WIDE, _NARROW = (640, 380), (270, 280)
 _PAPER = "#fbfaf7"
@@ -51,8 +55,7 @@ def page_html(study: Study) -> str:
         language=active_language(),
         headline=headline(study.settings, study.choices),
         about=_about(study),
-        words=words(),
-        glossary=glossary(study),
+        glossary=_glossary(study),
         asked=_asked(study),
         rule=rule_words(study.asked.rule, study.choices),
         answer=rest,
@@ -61,13 +64,14 @@ def page_html(study: Study) -> str:
         survival=any("survival" in one.scores for one in study.settings),
         settings=[_line(one) for one in study.settings],
         parts=[_part(one) for one in shown],
-        caveats=caveats(study),
+        caveats=_caveats(study),
         repeat=_repeat(study, shown),
         count=count,
         decimal=decimal,
         percent=percent,
         version=study.version,
         css=house_styles("noren.sweeps", "sweep.css"),
+        _=_,
     )
 
 
@@ -246,7 +250,11 @@ def _scores(one: SettingResult) -> list[dict[str, Any]]:
             {
                 "name": name,
                 "summary": _(known.summary) if known else "",
-                "better": "" if known is None else _better(known.goal),
+                "better": ""
+                if known is None
+                else _("lower is better")
+                if known.goal == "lower"
+                else _("higher is better"),
                 "value": value,
                 "text": count(int(value)) if float(value).is_integer() and abs(value) >= 2 else decimal(value),
             }
@@ -259,10 +267,6 @@ def _only_places(measure: type[Measure]) -> bool:
     return measure.places is not None and measure.places.always and not measure.of_perturbed
 
 
-def _better(goal: str) -> str:
-    return _("lower is better") if goal == "lower" else _("higher is better")
-
-
 def _repeat(study: Study, shown: Sequence[SettingResult]) -> list[tuple[str, str]]:
     """Return commands, each with what it does."""
     told = [(_("This study again, from its folder, with the same numbers:"), "noren explore --sweep sweep.toml")]
@@ -272,3 +276,26 @@ def _repeat(study: Study, shown: Sequence[SettingResult]) -> list[tuple[str, str
             said = _("A release by {label}, with a seed of its own:").format(label=one.label)
             told.append((printable(said, 200), command))
     return told
+
+
+# --- explanations ----------------------------------------------------------------------------------------------------
+
+
+def _glossary(study: Study) -> dict[str, GlossaryEntry]:
+    """Return every number of the page with its meaning, and the verdicts; as all pages say them."""
+    history = study.source.kind == Kind.HISTORY
+    use = use_title([one.place for one in study.settings])
+    told = {"use": GlossaryEntry("use", use, say("glossary.use"), say("glossary.more_useful"))}
+    if history:
+        name, meaning = say("glossary.survival"), say("glossary.survival_meaning")
+        told["survival"] = GlossaryEntry("survival", name, meaning, say("glossary.safer"))
+    attacked = ("named", "right", "rate", "chance", "share", "best", "needed") if history else ()
+    return told | terms("risk", *attacked, *Word, "frontier")
+
+
+def _caveats(study: Study) -> list[str]:
+    """Return what a reader must not take from the page."""
+    first = ["attacks"] if study.source.kind == Kind.HISTORY else ["classes"]
+    if study.source.kind != Kind.HISTORY and len({choice.use_of for choice in study.choices}) > 1:
+        first.append("measured_differently")
+    return [say(f"caveats.{name}") for name in (*first, "general", "best_of_many", "series", "law")]

@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import Final, Protocol
 
 from noren.data.schema import Kind
-from noren.i18n import _, ngettext
+from noren.i18n import _
 from noren.judgement.numbers import count, decimal, percent
 from noren.judgement.place import Place
 from noren.judgement.recommend import Choice
@@ -24,6 +24,7 @@ from noren.measures import measures
 from noren.measures.places import place_of_measure
 from noren.protocols import Measure
 from noren.sweeps.results import SettingResult
+from noren.tables import Texts
 
 __all__ = [
     "Advice",
@@ -39,6 +40,7 @@ __all__ = [
     "sureness",
 ]
 
+say = Texts(__name__)
 _MOST_NAMED: Final = 3
 "How many measures of utility a recommendation names, the first few there are."
 _TAIL: Final = 0.025
@@ -97,7 +99,7 @@ class Advice:
 def answer(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> list[str]:
     """Return the recommendation in sentences: what to take, why, what lies beside it, and how sure that is."""
     told = [line for one in advice(candidates, choices) for line in one.sentences]
-    return [_("{sentence}.").format(sentence=headline(candidates, choices)), *told]
+    return [say("full_stop", sentence=headline(candidates, choices)), *told]
 
 
 def advice(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> list[Advice]:
@@ -108,7 +110,10 @@ def advice(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> list[A
         if chosen is None:
             continue
         one = candidates[chosen]
-        first = [_take(one)] if len(choices) > 1 and choice.chosen is not None else []
+        first = []
+        if len(choices) > 1 and choice.chosen is not None:
+            use = percent(one.place.use or 0.0)
+            first = [say("chosen_by", label=one.label, measure=one.place.use_of, use=use)]
         found.append(
             Advice([*first, *reasons(one)], _more_useful(candidates, choice), _safer(candidates, choice), sureness(one))
         )
@@ -123,38 +128,19 @@ def headline(candidates: Sequence[Candidate], choices: Sequence[Choice]) -> str:
     least = [candidates[choice.safest] for choice in choices if choice.safest is not None]
     words = {"count": count(len(judged)), "safe": count(len(safe))}
     if len(taken) > 1:
-        said = _("Take one of {labels}, because each keeps the most utility of {safe} settings by its own measure")
-        return said.format(labels=", ".join(one.label for one in taken), **words)
+        return say("headline.several", labels=", ".join(one.label for one in taken), **words)
     if taken:
         place = taken[0].place
-        if len(judged) == 1:
-            said = _("Take {label} ({word}), the only setting: it keeps {use} of the utility")
-        else:
-            said = ngettext(
-                "Take {label} ({word}), because it alone of {count} settings may be handed out; it keeps {use} "
-                "of the utility",
-                "Take {label} ({word}), because of the {safe} of {count} settings that may be handed out it "
-                "keeps the most utility, {use}",
-                len(safe),
-            )
-        return said.format(label=place.label, word=bare_word(place.word), use=percent(place.use or 0.0), **words)
+        words |= {"label": place.label, "word": bare_word(place.word), "use": percent(place.use or 0.0)}
+        return say("headline.only", **words) if len(judged) == 1 else say("headline.best", len(safe), **words)
     if not least:
-        return _("No setting was judged, so none can be recommended")
-    if len(judged) == 1:
-        said = _("Do not take {label}, the only setting: its risk is {risk}")
-    else:
-        said = _("Take none of the {count} settings: the safest of them is {label}, at a risk of {risk}")
-    return said.format(
+        return say("headline.none")
+    return say(
+        "headline.only_unsafe" if len(judged) == 1 else "headline.unsafe",
         label=", ".join(one.label for one in least),
         risk=", ".join(percent(one.place.risk or 0.0) for one in least),
         **words,
     )
-
-
-def _take(candidate: Candidate) -> str:
-    words = _("{label} keeps the most of the settings whose utility is measured by {measure}: {use}.")
-    place = candidate.place
-    return words.format(label=candidate.label, measure=place.use_of, use=percent(place.use or 0.0))
 
 
 def reasons(candidate: Candidate) -> list[str]:
@@ -171,7 +157,7 @@ def _use(candidate: Candidate) -> list[str]:
     if told is not None and told.sentence:
         said = [_(told.sentence).format(lost=decimal(1 - place.use), use=percent(place.use))]
     else:
-        said = [_("The utility kept is {use}").format(use=decimal(place.use))]
+        said = [say("use.kept", use=decimal(place.use))]
     kind = Kind.HISTORY if candidate.verdict is None else candidate.verdict.facts.kind
     perturbed = candidate.verdict is not None and candidate.verdict.facts.perturbed
     for words, measure in _telling(kind):
@@ -179,8 +165,8 @@ def _use(candidate: Candidate) -> list[str]:
         if perturbed and not measure.of_perturbed:
             continue  # of perturbed values no cell is sure, whatever their table still tells
         if kept is not None and len(said) <= _MOST_NAMED:
-            said.append(_("{what} kept at {share}").format(what=_(words), share=decimal(kept)))
-    return [_("{sentence}.").format(sentence="; ".join(said))]
+            said.append(say("use.also", what=_(words), share=decimal(kept)))
+    return [say("full_stop", sentence="; ".join(said))]
 
 
 def kept_by(candidate: Candidate, name: str) -> float | None:
@@ -206,7 +192,8 @@ def _more_useful(candidates: Sequence[Candidate], choice: Choice) -> str:
     if choice.chosen is None or choice.more_useful is None:
         return ""
     own, other = candidates[choice.chosen].place, candidates[choice.more_useful]
-    return _("{label} would keep {more} more of the utility. {verdict}").format(
+    return say(
+        "more_useful",
         label=other.label,
         more=decimal((other.place.use or 0.0) - (own.use or 0.0)),
         verdict="" if other.verdict is None else other.verdict.sentence,
@@ -218,8 +205,8 @@ def _safer(candidates: Sequence[Candidate], choice: Choice) -> str:
     if choice.chosen is None or choice.safer is None:
         return ""
     own, place = candidates[choice.chosen].place, candidates[choice.safer].place
-    words = _("{label} would be safer ({word}, risk {after} in place of {before}), and costs {less} of the utility.")
-    return words.format(
+    return say(
+        "safer",
         label=place.label,
         word=bare_word(place.word),
         after=percent(place.risk or 0.0),
@@ -234,22 +221,21 @@ def sureness(candidate: Candidate) -> str:
     if not uses:
         return ""
     if len(uses) == 1:
-        return _(
-            "This is of one run: another release by {label} has numbers of its own, and how far they differ was not "
-            "tried."
-        ).format(label=candidate.label)
+        return say("one_run", label=candidate.label)
     low, high = mean_low(uses, _TAIL), min(mean_high(uses, _TAIL), 1.0)
-    return _(
-        "Over {runs} runs {label} keeps {mean} of the utility in the mean ({low} to {high} with a confidence of "
-        "95%); the verdict and the risk are those of the worst run."
-    ).format(
-        runs=count(len(uses)), label=candidate.label, mean=percent(fmean(uses)), low=percent(low), high=percent(high)
+    return say(
+        "several_runs",
+        runs=count(len(uses)),
+        label=candidate.label,
+        mean=percent(fmean(uses)),
+        low=percent(low),
+        high=percent(high),
     )
 
 
 def failure_words(name: str, why: Mapping[str, str]) -> str:
     """Return that something could not be computed, with what may be shown of the reason, as a part of a sentence."""
-    return _("{name} could not be computed ({kind})").format(name=name, kind=why["kind"])
+    return say("failed", name=name, kind=why["kind"])
 
 
 def setting_sentence(setting: SettingResult) -> str:
@@ -264,12 +250,8 @@ def rule_words(rule: Rule, choices: Sequence[Choice]) -> list[str]:
     """Return the rule by which the answer was found, in sentences."""
     said = [
         rule_sentence(rule),
-        _(
-            "Of the settings that are proved or withstand, the one that keeps the most utility is recommended; "
-            "of equals what is proved goes first, then what has less risk. With several seeds the worst run "
-            "counts."
-        ),
+        say("rule.recommended"),
     ]
     if len(choices) > 1:
-        said.append(_("Uses that different measures tell are not compared: each measure has an answer of its own."))
+        said.append(say("rule.several"))
     return said

@@ -10,10 +10,11 @@ from typing import Any
 from noren.contest.phases import Phase, PhaseKind, open_phases, zone_named
 from noren.contest.rulebook import Condition, Rulebook, Term
 from noren.contest.state import Contest, Settings
-from noren.i18n import N_, _, ngettext
+from noren.i18n import _
 from noren.judgement.numbers import count, number, percent
 from noren.judgement.sentences import rule_sentence
 from noren.protocols import Measure
+from noren.tables import Texts
 
 __all__ = [
     "RuleLine",
@@ -30,28 +31,7 @@ __all__ = [
     "waiting_words",
 ]
 
-_OPEN = {
-    PhaseKind.REGISTRATION: N_("Teams may register until {moment} ({left})"),
-    PhaseKind.PROTECT: N_("Releases may be handed in until {moment} ({left})"),
-    PhaseKind.ATTACK: N_("The releases may be attacked until {moment} ({left})"),
-    PhaseKind.BREAK: N_("There is a break until {moment} ({left})"),
-    PhaseKind.EVALUATION: N_("The judges are at work until {moment} ({left})"),
-    PhaseKind.RESULTS: N_("The results are shown until {moment} ({left})"),
-}
-_OPEN_FOR_GOOD = {
-    PhaseKind.REGISTRATION: N_("Teams may register"),
-    PhaseKind.BREAK: N_("There is a break"),
-    PhaseKind.EVALUATION: N_("The judges are at work"),
-    PhaseKind.RESULTS: N_("The results are open"),
-}
-_SENTENCES = {
-    PhaseKind.REGISTRATION: N_("Teams are founded, and people join them by their codes."),
-    PhaseKind.PROTECT: N_("Teams get the data, and hand in releases of them."),
-    PhaseKind.ATTACK: N_("Teams get the releases of the others without names, and hand in whom they recognise."),
-    PhaseKind.BREAK: N_("Nothing is handed in."),
-    PhaseKind.EVALUATION: N_("What was handed in is judged to its end."),
-    PhaseKind.RESULTS: N_("Names, scores, lots and the log are open to everybody who sees the contest."),
-}
+say = Texts(__name__)
 _FIRST = (
     PhaseKind.PROTECT,
     PhaseKind.ATTACK,
@@ -84,15 +64,13 @@ def left(moment: str, now: str) -> str:
     """
     seconds = (dt.datetime.fromisoformat(moment) - dt.datetime.fromisoformat(now)).total_seconds()
     if seconds < 0:
-        return _("over")
+        return say("left.over")
     if seconds >= 2 * 86_400:
-        return ngettext("in {count} day", "in {count} days", int(seconds // 86_400)).format(
-            count=count(int(seconds // 86_400))
-        )
+        return say("left.days", int(seconds // 86_400), count=count(int(seconds // 86_400)))
     if seconds >= 2 * 3600:
-        return ngettext("in {count} hour", "in {count} hours", int(seconds // 3600)).format(count=int(seconds // 3600))
+        return say("left.hours", int(seconds // 3600), count=int(seconds // 3600))
     minutes = max(1, round(seconds / 60))
-    return ngettext("in {count} minute", "in {count} minutes", minutes).format(count=minutes)
+    return say("left.minutes", minutes, count=minutes)
 
 
 def duration(seconds: float) -> str:
@@ -103,32 +81,27 @@ def duration(seconds: float) -> str:
     """
     if seconds < 100:
         whole = max(1, round(seconds))
-        return ngettext("{count} second", "{count} seconds", whole).format(count=whole)
+        return say("duration.seconds", whole, count=whole)
     minutes = round(seconds / 60)
-    return ngettext("{count} minute", "{count} minutes", minutes).format(count=count(minutes))
+    return say("duration.minutes", minutes, count=count(minutes))
 
 
 def finding_now(contest: Contest, now: str) -> str:
     """Return what is open in a contest now, as a sentence: the title of its pages."""
     zone = contest.settings.zone
     if contest.paused is not None:
-        return _("The contest is paused: {reason}").format(reason=contest.paused)
+        return say("now.paused", reason=contest.paused)
     open_ = sorted(open_phases(contest.phases, now), key=lambda one: _FIRST.index(one.kind))
     if open_:
-        return _open_sentence(open_[0], now, zone)
+        kind, closes = open_[0].kind, open_[0].closes
+        if closes is None:
+            return say(f"open_for_good.{kind}")
+        return say(f"open.{kind}", moment=shown_time(closes, zone), left=left(closes, now))
     coming = [one for one in contest.phases if one.opens > now]
     if not coming:
-        return _("The contest is over")
+        return say("now.over")
     first = min(coming, key=lambda one: one.opens)
-    return _("Nothing is open now; next is {phase}, from {moment} ({left})").format(
-        phase=phase_words(first), moment=shown_time(first.opens, zone), left=left(first.opens, now)
-    )
-
-
-def _open_sentence(phase: Phase, now: str, zone: str) -> str:
-    if phase.closes is None:
-        return _(_OPEN_FOR_GOOD[phase.kind])
-    return _(_OPEN[phase.kind]).format(moment=shown_time(phase.closes, zone), left=left(phase.closes, now))
+    return say("now.next", phase=phase_words(first), moment=shown_time(first.opens, zone), left=left(first.opens, now))
 
 
 def round_words(name: str) -> str:
@@ -137,8 +110,7 @@ def round_words(name: str) -> str:
     >>> round_words("final"), round_words("third")
     ('final round', 'round third')
     """
-    known = {"preliminary": _("preliminary round"), "final": _("final round")}
-    return known.get(name) or _("round {name}").format(name=name)
+    return say(f"round.{name}") if name in ("preliminary", "final") else say("round.other", name=name)
 
 
 def played_rounds(contest: Contest) -> list[str]:
@@ -154,7 +126,7 @@ def phase_words(phase: Phase) -> str:
 
 def kind_sentence(phase: Phase) -> str:
     """Return what a phase is for."""
-    return _(_SENTENCES[phase.kind])
+    return say(f"phase.{phase.kind}")
 
 
 # --- rules -----------------------------------------------------------------------------------------------------------
@@ -177,7 +149,7 @@ def rules(book: Rulebook, settings: Settings) -> dict[str, Any]:
     return {
         "terms": [_term(book, one) for one in book.terms],
         "conditions": [_condition(book, one) for one in book.conditions],
-        "otherwise": _otherwise(book),
+        "otherwise": say(f"otherwise.{book.otherwise}") if book.conditions else "",
         "playing": _playing(book, settings),
         "house": _house(book),
         "verdict": rule_sentence(book.judged_by),
@@ -186,19 +158,14 @@ def rules(book: Rulebook, settings: Settings) -> dict[str, Any]:
 
 def _term(book: Rulebook, term: Term) -> RuleLine:
     measure = book.measured[term.key][0]
-    higher = measure.goal == "higher"
-    share = percent(term.weight) + (" × (1 − x)" if higher else "")
-    return _line(term.key, measure, share)
+    return _line(term.key, measure, percent(term.weight) + (" × (1 − x)" if measure.goal == "higher" else ""))
 
 
 def _condition(book: Rulebook, one: Condition) -> RuleLine:
-    limit = (
-        _("at most {limit}").format(limit=number(one.most))
-        if one.most is not None
-        else _("at least {limit}").format(limit=number(one.least or 0.0))
-    )
+    bound, limit = ("least", one.least or 0.0) if one.most is None else ("most", one.most)
+    limit_words = say(f"limit.{bound}", limit=number(limit))
     more = ", ".join(f"{name} = {value}" for name, value in one.parameters.items())
-    return _line(one.key, book.measured[one.key][0], f"{limit} ({more})" if more else limit)
+    return _line(one.key, book.measured[one.key][0], f"{limit_words} ({more})" if more else limit_words)
 
 
 def _line(key: str, measure: Measure, part: str) -> RuleLine:
@@ -206,61 +173,24 @@ def _line(key: str, measure: Measure, part: str) -> RuleLine:
     return RuleLine(key, part, _(measure.summary), _(measure.unit), direction, "guess" in measure.needs)
 
 
-def _otherwise(book: Rulebook) -> str:
-    if not book.conditions:
-        return ""
-    if book.otherwise == "after":
-        return _("A release that breaks a condition is ranked after all that keep them.")
-    return _("A release that breaks a condition has no rank.")
-
-
 def _playing(book: Rulebook, settings: Settings) -> list[str]:
-    counting = (
-        _("Of a team's releases the one that it chooses counts; until it does, the last valid one.")
-        if settings.counting == "chosen"
-        else _("Of a team's releases the last valid one counts.")
-    )
-    outcome = {
-        "valid": _("Before the results an attacker learns only that a guess is valid."),
-        "effect": _("Before the results an attacker learns of a guess whether it breaks a condition."),
-        "counts": _("An attacker learns at once how many names of a guess are right."),
-    }[book.outcome]
     return [
-        ngettext(
-            "A team has up to {count} member; one person is in one team.",
-            "A team has up to {count} members; one person is in one team.",
-            settings.team_size,
-        ).format(count=count(settings.team_size)),
-        counting,
-        _(
-            "A team may hand in {releases} valid releases in a phase, and {guesses} valid guesses against a target."
-        ).format(releases=count(book.quota.releases), guesses=count(book.quota.guesses)),
-        _("Invalid files, and what fails by a fault of ours, cost no try; {files} files a day are the most.").format(
-            files=count(book.quota.files_a_day)
-        ),
-        outcome,
-        _("Names of teams stand on no target before the results; rows, pseudonyms and numbers are in an order by lot.")
-        if settings.names_hidden
-        else _("Rows, pseudonyms and numbers of targets are in an order by lot."),
-        *(
-            [_("Rows that stand for no original row may follow the others (pseudo records).")]
-            if book.inserted_rows
-            else []
-        ),
-        *([_("Cells are exact values, no sets or intervals.")] if book.exact_values else []),
+        say("playing.members", settings.team_size, count=count(settings.team_size)),
+        say(f"counting.{settings.counting}"),
+        say("playing.quota", releases=count(book.quota.releases), guesses=count(book.quota.guesses)),
+        say("playing.files", files=count(book.quota.files_a_day)),
+        say(f"outcome.{book.outcome}"),
+        say("playing.names_hidden" if settings.names_hidden else "playing.names_shown"),
+        *([say("playing.inserted_rows")] if book.inserted_rows else []),
+        *([say("playing.exact_values")] if book.exact_values else []),
     ]
 
 
 def _house(book: Rulebook) -> str:
     if not book.house.attacks:
-        return _("The house attacks nothing itself.")
+        return say("house.none")
     names = ", ".join(one.key for one in book.house.attacks)
-    counts = (
-        _("The house attacks every release by {names}; what it finds counts as what teams find.")
-        if book.house.counts
-        else _("The house attacks every release by {names}; what it finds is told, and does not count.")
-    )
-    return counts.format(names=names)
+    return say("house.counts" if book.house.counts else "house.told", names=names)
 
 
 # --- waiting ---------------------------------------------------------------------------------------------------------
@@ -268,48 +198,14 @@ def _house(book: Rulebook) -> str:
 
 def waiting_words(before: int, seconds: tuple[float, float] | None) -> str:
     """Return a place in the queue and how long it may take, as far as anybody knows."""
-    place = (
-        _("It is the next one.")
-        if before == 0
-        else ngettext("{count} file is before it.", "{count} files are before it.", before).format(count=count(before))
-    )
+    place = say("waiting.next") if before == 0 else say("waiting.before", before, count=count(before))
     if seconds is None:
-        return _("{place} How long it takes is not known yet.").format(place=place)
+        return say("waiting.unknown", place=place)
     least, most = (duration(one) for one in seconds)
-    if least == most:
-        return _("{place} By what the last ones took, it takes about {most}.").format(place=place, most=most)
-    return _("{place} By what the last ones took, it takes {least} to {most}.").format(
-        place=place, least=least, most=most
-    )
+    return say("waiting.about" if least == most else "waiting.range", place=place, least=least, most=most)
 
 
 # --- the log ---------------------------------------------------------------------------------------------------------
-
-_KINDS = {
-    "created": N_("The contest was created."),
-    "rescheduled": N_("Times were changed: {reason}"),
-    "paused": N_("The contest was paused: {reason}"),
-    "resumed": N_("The contest goes on."),
-    "settings-changed": N_("Settings were changed: {reason}"),
-    "invited": N_("A team was invited."),
-    "registered": N_("The team {name} was founded."),
-    "joined": N_("{member} joined the team {team}."),
-    "left": N_("A member left the team {team}."),
-    "code-changed": N_("The team {team} has another code."),
-    "release-received": N_("The release {submission} of {team} was received."),
-    "release-judged": N_("The release {submission} was judged: {outcome}."),
-    "release-chosen": N_("{team} chose the release {submission}."),
-    "targets-published": N_("The targets of the {round} were handed out."),
-    "guess-received": N_("The guess {submission} of {team} against target {target} was received."),
-    "guess-judged": N_("The guess {submission} was judged: {outcome}."),
-    "refunded": N_("The try {submission} was given back: {reason}"),
-    "flagged": N_("{submission} and {other} agree in {share}."),
-    "rescored": N_("All is judged again by {scorer}: {reason}"),
-    "disqualified": N_("The team {team} was disqualified: {reason}"),
-    "reinstated": N_("The team {team} is back: {reason}"),
-    "revealed": N_("The lots were revealed."),
-    "results": N_("The results were published: {digest}"),
-}
 
 
 def log_words(contest: Contest, kind: str, body: Mapping[str, Any]) -> str:
@@ -328,6 +224,6 @@ def log_words(contest: Contest, kind: str, body: Mapping[str, Any]) -> str:
         "round": round_words(str(body.get("round", ""))),
         "scorer": body.get("scorer", ""),
         "digest": str(body.get("digest", ""))[:12],
-        "outcome": _("valid") if body.get("valid") else _("invalid"),
+        "outcome": say("valid" if body.get("valid") else "invalid"),
     }
-    return _(_KINDS.get(kind, kind)).format(**said)
+    return say(f"log.{kind}", **said)
