@@ -4,14 +4,14 @@ from noren.data.frames import History
 from noren.data.statement import Statement
 from noren.judgement.outcome import label_of, run_outcome
 from noren.methods.chain import Chain
-from noren.reports.parts import reproduction
+from noren.reports.scripts import ScriptOrder, commands
 
 
 def test_a_chain_is_called_by_its_steps(history: History) -> None:
     chain = Chain(steps=[{"method": "thin", "share": 0.2, "rarest": True}, "monthly-pseudonyms"])
     outcome = run_outcome(history, chain, attacks=[], measures=["cell-error"], seed=1)
     assert outcome.label == "thin, share = 0.2, rarest → monthly-pseudonyms"
-    first = reproduction(history, outcome)[0]
+    first = commands(ScriptOrder.of(history, outcome))[0]
     assert first == ("noren protect ORIGINAL --schema pwscup2018 --chain chain.toml --seed SEED --out release/")
 
 
@@ -19,7 +19,8 @@ def test_a_single_method_is_made_again_by_its_flags(history: History) -> None:
     outcome = run_outcome(history, "perturb", days=2, attacks=[], measures=["cell-error"], seed=1)
     assert outcome.label == "perturb, days = 2"
     assert (
-        "--method perturb --period month --days 2 --no-whole-baskets --price 0.05" in reproduction(history, outcome)[0]
+        "--method perturb --period month --days 2 --no-whole-baskets --price 0.05"
+        in commands(ScriptOrder.of(history, outcome))[0]
     )
 
 

@@ -19,8 +19,8 @@ from noren.errors import OutputError, ParameterError
 from noren.judgement.judging import judge
 from noren.judgement.outcome import Outcome, examine, run_outcome
 from noren.protocols import Score
-from noren.reports.parts import point_labels, reproduction
-from noren.reports.report import report_html, write_report
+from noren.reports.report import point_labels, report_html, write_report
+from noren.reports.scripts import ScriptOrder, commands
 
 STYLES = files("noren.drawing") / "templates" / "report.css"
 VOID = {"meta", "br", "wbr", "img", "link", "input", "hr"}
@@ -319,9 +319,8 @@ def test_points_are_labelled_by_what_tells_them_apart(history: History, outcomes
 def test_commands_quote_what_a_shell_would_read(history: History, outcomes: list[Outcome]) -> None:
     statement = Statement("m", {"on": True, "off": False, "many": ["a", "b c"], "word": "$(rm)", "none": None})
     release = replace(outcomes[0].release, statement=statement)
-    made = reproduction(
-        replace(history, schema=history.schema.model_copy(update={"name": "mine"})), Outcome("x", release)
-    )
+    mine = replace(history, schema=history.schema.model_copy(update={"name": "mine"}))
+    made = commands(ScriptOrder.of(mine, Outcome("x", release)))
     assert made == [
         "noren protect ORIGINAL --schema schema.toml --method m --on --no-off --many 'a,b c' --word '$(rm)' "
         "--seed SEED --out release/"

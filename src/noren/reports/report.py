@@ -7,14 +7,24 @@ original rows, so it is not for publication; it leaves out the seed, which would
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import polars as pl
 from markupsafe import Markup, escape
 
+from noren.attacks import attacks
 from noren.data.formats.files import writing_file
 from noren.data.frames import Records
+from noren.data.release import Statement
+from noren.drawing.bars import histogram
+from noren.drawing.beside import meant_by
+from noren.drawing.ground import Spec, picture
+from noren.drawing.histograms import Axis, axis_of, charted_columns, net_shift, spread
+from noren.drawing.risk_map import lines_of, risk_utility_map, use_title
 from noren.drawing.templating import house_styles, template
 from noren.errors import ParameterError
 from noren.i18n import _, active_language, ngettext
@@ -23,15 +33,28 @@ from noren.judgement.judging import judge
 from noren.judgement.numbers import count, decimal, percent
 from noren.judgement.outcome import Outcome, people_in
 from noren.judgement.page_text import printable
+from noren.judgement.place import place_of, worth_a_choice
 from noren.judgement.rule import Rule, rule_named
-from noren.judgement.sentences import finding, headline_sentence, rule_sentence, word_text
-from noren.judgement.verdict import Word
-from noren.reports.parts import ReleasePart, map_of, pairs_of, part_of
-from noren.reports.row_pairs import example_columns
+from noren.judgement.sentences import (
+    cautions,
+    finding,
+    frontier_sentence,
+    headline_sentence,
+    rule_sentence,
+    word_text,
+)
+from noren.judgement.verdict import Verdict, Word
+from noren.methods import methods
+from noren.reports.row_pairs import example_columns, example_rows
+from noren.reports.run_view import measure_views, written
+from noren.reports.scripts import ScriptOrder, commands
+from noren.reports.unicity_part import unicity_part
 from noren.version import __version__
 
-__all__ = ["report_html", "write_report"]
+__all__ = ["point_labels", "report_html", "write_report"]
 
+_OWN_MEASURES = frozenset({"cell-error", "effective", "reid-rate"})
+_LONGEST_NOTE = 300
 _LONGEST_LABEL = 80
 _TERMS = (
     *Word, "risk", "named", "right", "rate", "chance", "share", "best", "needed",
@@ -83,8 +106,8 @@ def report_html(
     by, people = rule_named(rule), people_in(original)
     shown = [replace(o, label=printable(o.label, _LONGEST_LABEL), people=people) for o in outcomes]
     parts = [
-        part_of(number, outcome, judge(outcome, by), original, pairs, pseudonyms=pseudonyms)
-        for number, (outcome, pairs) in enumerate(zip(shown, pairs_of(original, shown), strict=True), start=1)
+        _part(number, outcome, judge(outcome, by), original, pairs, pseudonyms=pseudonyms)
+        for number, (outcome, pairs) in enumerate(zip(shown, _pairs(original, shown), strict=True), start=1)
     ]
     about = ngettext(
         "{releases} release of {rows} rows about {people} people",
@@ -99,7 +122,7 @@ def report_html(
         rule=rule_sentence(by),
         pseudonyms=pseudonyms,
         glossary=terms(*_TERMS),
-        map=map_of(shown, parts),
+        map=_map(shown, parts),
         parts=parts,
         columns=[printable(name, 60) for name in example_columns(original)],
         words=Word,
@@ -107,6 +130,7 @@ def report_html(
         count=count,
         decimal=decimal,
         percent=percent,
+        written=written,
         breakable=_breakable,
         version=__version__,
         css=house_styles(),
@@ -115,13 +139,168 @@ def report_html(
     )
 
 
-def _headline(parts: Sequence[ReleasePart]) -> str:
+def _headline(parts: Sequence[Mapping[str, Any]]) -> str:
     """Return the finding of the whole page."""
     if len(parts) > 1:
-        return finding([part.place for part in parts])
-    return _("{label}: {finding}").format(label=parts[0].label, finding=headline_sentence(parts[0].verdict))
+        return finding([part["place"] for part in parts])
+    return _("{label}: {finding}").format(label=parts[0]["label"], finding=headline_sentence(parts[0]["verdict"]))
 
 
 def _breakable(text: str) -> Markup:
     """Return escaped text that may break after each semicolon, as long sets and intervals must."""
     return Markup(";<wbr>").join(escape(piece) for piece in text.split(";"))
+
+
+# --- one release -----------------------------------------------------------------------------------------------------
+
+
+def _part(
+    number: int, outcome: Outcome, verdict: Verdict, original: Records, pairs: Sequence[Any], *, pseudonyms: bool
+) -> dict[str, Any]:
+    """Return what to show of ``outcome``, the ``number``-th of the page.
+
+    ``unjudged`` tells how many people each attack names of which nobody knows how many are right.
+    """
+    release, error = outcome.release, outcome.scores.get("cell-error")
+    judged = {one.attack for one in verdict.evidence}
+    return {
+        "anchor": f"release-{number}",
+        "label": outcome.label,
+        "verdict": verdict,
+        "place": place_of(outcome.label, verdict, outcome.scores),
+        "failed": [
+            _("{name} failed: {reason}").format(name=printable(name), reason=printable(reason, _LONGEST_NOTE))
+            for name, reason in outcome.failed.items()
+        ],
+        "cautions": cautions(verdict),
+        "summaries": {name: _(attacks[name].summary) for name in outcome.guesses if name in attacks},
+        "unjudged": [(name, len(guess)) for name, guess in sorted(outcome.guesses.items()) if name not in judged],
+        "error": None if error is None else error.value,
+        "errors": [] if error is None else [(_column_of(original, role), u) for role, u in error.parts.items()],
+        "deleted": release.deleted_rows if release.has_secret else None,
+        "others": [one for one in measure_views(outcome.scores) if one.name not in _OWN_MEASURES],
+        "pairs": pairs,
+        "rows": example_rows(original, release, pseudonyms=pseudonyms),
+        "unicity": unicity_part(original, release),
+        "statement": _statement(release.statement),
+        "commands": commands(ScriptOrder.of(original, outcome)),
+    }
+
+
+def _column_of(original: Records, role: str) -> str:
+    """Return the name of the column that a part of U is about."""
+    return printable(next((c.name for c in original.schema.columns if c.role == role), role), 60)
+
+
+def _statement(statement: Statement) -> list[tuple[str, str]]:
+    known = methods[statement.method] if statement.method in methods else None  # noqa: SIM401 - a register has no get
+    facts = [
+        (_("method"), statement.method),
+        (_("what it does"), _(known.summary) if known else ""),
+        (_("parameters"), _listed({n: v for n, v in statement.parameters.items() if v is not None}) or _("none")),
+        (_("promise"), _(statement.promise)),
+        (_("made by"), f"Noren {statement.noren}"),
+        (_("notes"), _listed(statement.notes)),
+    ]
+    return [(name, printable(text, _LONGEST_NOTE)) for name, text in facts if text]
+
+
+def _listed(facts: Mapping[str, Any]) -> str:
+    return ", ".join(
+        f"{name} = {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)}"
+        for name, value in facts.items()
+    )
+
+
+# --- histograms ------------------------------------------------------------------------------------------------------
+
+
+def _pairs(original: Records, outcomes: Sequence[Outcome]) -> list[list[dict[str, Any]]]:
+    """Return the columns before and after, one list for each outcome: two panels, and the finding.
+
+    All panels of a column share their axes. A release whose cells of a column nobody can explain has none of it.
+    """
+    every: list[list[dict[str, Any]]] = [[] for _outcome in outcomes]
+    rows = len(original)
+    for column in charted_columns(original):
+        axis = axis_of(original.frame[column.name], column)
+        if axis is None:
+            continue
+        before = spread(original.frame[column.name], axis, rows)
+        cells = [_released(original, outcome, axis) for outcome in outcomes]
+        after = [None if one is None else spread(one, axis, rows) for one in cells]
+        top = max(float(s.weights[: axis.shown].max()) for s in (before, *after) if s is not None)
+        left = _picture(histogram(axis, before, top=top, released=False))
+        for pairs, released in zip(every, after, strict=True):
+            if released is None:
+                continue
+            shift, unsaid = net_shift(before, released, rows), released.unsaid / max(rows, 1)
+            pairs.append(
+                {
+                    "column": printable(column.name, 60),
+                    "finding": _finding(shift, unsaid),
+                    "top_of": len(axis.labels) if axis.nominal and axis.shown < len(axis.labels) else None,
+                    "shift": shift,
+                    "unsaid": unsaid,
+                    "original": left,
+                    "released": _picture(histogram(axis, released, top=top, released=True)),
+                }
+            )
+    return every
+
+
+def _released(original: Records, outcome: Outcome, axis: Axis) -> pl.Series | None:
+    """Return the released cells of a column, labels as what stands under them; None where nobody can say."""
+    name, public = axis.column.name, outcome.release.public.frame
+    if name not in public.columns:
+        return None
+    return meant_by(original.frame[name], public[name], axis.column, outcome.release)
+
+
+def _picture(chart: Spec) -> Markup:
+    return Markup(picture(chart))  # noqa: S704 - the drawer escapes texts
+
+
+def _finding(shift: float, unsaid: float) -> str:
+    if shift < 1e-9 and unsaid < 1e-9:
+        return _("every bar keeps its height")
+    return _("net shift {shift}, not said {unsaid}").format(
+        shift=percent(shift) if shift >= 1e-9 else percent(0.0), unsaid=percent(unsaid)
+    )
+
+
+# --- the map ---------------------------------------------------------------------------------------------------------
+
+
+def _map(outcomes: Sequence[Outcome], parts: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Return the map of the releases whose risk and utility are known, if there are two at least.
+
+    It is drawn once for a wide page and once for a phone.
+    """
+    labelled = zip((part["place"] for part in parts), point_labels(outcomes), strict=True)
+    known = [place.model_copy(update={"label": label}) for place, label in labelled if place.is_placed]
+    if len(known) < 2:
+        return None
+    titles = use_title([one.model_dump() for one in known]), _("risk")
+    drawn: dict[str, Any] = {"titles": titles, "lines": lines_of(known, worth_a_choice(known))}
+    return {
+        "finding": frontier_sentence(known),
+        "wide": _picture(risk_utility_map(known, **drawn)),
+        "narrow": _picture(risk_utility_map(known, size=(270, 260), **drawn)),
+    }
+
+
+def point_labels(outcomes: Sequence[Outcome]) -> list[str]:
+    """Return what stands beside the points: of labels that begin with one method's name, what tells them apart."""
+    short: dict[int, list[str]] = {}
+    for i, outcome in enumerate(outcomes):
+        rest = outcome.label.removeprefix(outcome.release.statement.method)
+        if rest != outcome.label and rest[:1] in (",", " ") and rest.strip(", "):
+            short[i] = rest.strip(", ").split(", ")
+    if len({outcomes[i].release.statement.method for i in short}) != 1:
+        return [o.label for o in outcomes]
+    shared = set.intersection(*(set(words) for words in short.values())) if len(short) > 1 else set()
+    return [
+        ", ".join(word for word in short.get(i, [o.label]) if word not in shared) or o.label
+        for i, o in enumerate(outcomes)
+    ]

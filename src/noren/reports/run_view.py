@@ -21,13 +21,14 @@ from noren.drawing.beside import Bars, Beside, bars_of, perturbed_by, side_by_si
 from noren.drawing.count_bars import count_bars
 from noren.drawing.histograms import Spread, net_shift, shares, spread
 from noren.judgement.evidence import Facts, facts_of
+from noren.judgement.numbers import count, decimal
 from noren.judgement.outcome import Outcome, people_in
 from noren.judgement.page_text import plain, printable
 from noren.judgement.place import Place, place_of
 from noren.judgement.verdict import Verdict
 from noren.measures import measures
 from noren.measures.safety.table_classes import table_classes
-from noren.protocols import Score
+from noren.protocols import Measure, Score
 from noren.retention.reconstruction import reconstruct
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "column_bars",
     "measure_views",
     "run_view",
+    "written",
 ]
 
 _DIGITS = 6
@@ -87,6 +89,11 @@ class MeasureView(_View):
     summary: str
     goal: str | None
     bounds: tuple[float | None, ...] | None
+
+    def part_name(self, part: str) -> str:
+        """Return what a part of the score is called, in the language now spoken."""
+        known = measures[self.name] if self.name in measures else Measure  # noqa: SIM401 - a register has no get
+        return known.part_name(part)
 
 
 class RunView(_View):
@@ -186,6 +193,17 @@ def measure_views(scores: Mapping[str, Score]) -> tuple[MeasureView, ...]:
             )
         )
     return tuple(said)
+
+
+def written(value: float | None) -> str:
+    """Write a score as reports and studies do: whole numbers from 2 on whole, others with three decimals.
+
+    >>> written(12.0), written(1.0), written(0.25)
+    ('12', '1.000', '0.250')
+    """
+    if value is None:
+        return "–"
+    return count(int(value)) if value.is_integer() and abs(value) >= 2 else decimal(value)
 
 
 # --- histograms ----------------------------------------------------------------------------------------------

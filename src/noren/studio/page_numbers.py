@@ -1,6 +1,7 @@
 """The numbers of a page: each with its name, its unit, which way is better, and one plain sentence.
 
-Made from a :class:`~noren.reports.run_view.RunView` when a page is shown.
+Made from a :class:`~noren.reports.run_view.RunView` when a page is shown; names and sentences are in
+``page_numbers.toml``.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from noren.judgement.sentences import allowed
 from noren.judgement.verdict import Verdict, Word
 from noren.measures import measures
 from noren.measures.safety.table_classes import LIKELY
-from noren.protocols import Measure
 from noren.reports.run_view import MeasureView, RunView
+from noren.tables import Texts
 
 __all__ = ["Fact", "Measured", "diversity_facts", "key_facts", "measured", "number", "table_risk_facts", "useful_facts"]
+
+say = Texts(__name__)
 
 
 @dataclass(frozen=True)
@@ -61,30 +64,18 @@ def key_facts(view: RunView, verdict: Verdict) -> list[Fact]:
     where that decides; else how many rows are left.
     """
     place = view.place(verdict)
-    risk = Fact(
-        "key.risk",
-        _("risk ({allowed} allowed)").format(allowed=allowed(verdict.rule)),
-        place.risk,
-        _share(place.risk),
-        "safer",
-        _(
-            "The highest probability of being re-identified: what is proved, where that is enough for the rule; "
-            "else what the smallest class of a table implies, or the share of customers that the best attack "
-            "re-identifies."
-        ),
-        "risk",
-        beyond=verdict.word == Word.BROKEN and (place.risk or 0.0) > float(verdict.rule.tolerance),
-    )
-    use = Fact(
-        "key.use",
-        use_title([place]),
-        place.use,
-        _share(place.use),
-        "useful-high",
-        _("What the release still says: 1 for an exact copy."),
-        place.use_of or "",
-    )
-    return [risk, use, *(_people_told(verdict) or _people_named(verdict) or _rows_left(view))]
+    risk = _fact("key.risk", place.risk, _share(place.risk), "safer", "risk", allowed=allowed(verdict.rule))
+    beyond = verdict.word == Word.BROKEN and (place.risk or 0.0) > float(verdict.rule.tolerance)
+    meaning = say("key.use.meaning")
+    use = Fact("key.use", use_title([place]), place.use, _share(place.use), "useful-high", meaning, place.use_of or "")
+    decisive = _people_told(verdict) or _people_named(verdict) or _rows_left(view)
+    return [replace(risk, beyond=beyond), use, *decisive]
+
+
+def _fact(name: str, value: float | None, text: str, direction: str, more: str = "", **words: str) -> Fact:
+    """Return a number whose texts are under its own name."""
+    label, meaning = say(f"{name}.label", **words), say(f"{name}.meaning", **words)
+    return Fact(name, label, value, text, direction, meaning, more)
 
 
 def _people_told(verdict: Verdict) -> list[Fact]:
@@ -95,31 +86,28 @@ def _people_told(verdict: Verdict) -> list[Fact]:
     if not told:
         return []
     worst = max(told, key=lambda one: one.value or 0.0)
-    return [replace(_of_all(worst, table.rows), beyond=bool(worst.value))]
+    return [replace(worst, text=_of_all(worst.value or 0, table.rows), beyond=bool(worst.value))]
 
 
 def _people_named(verdict: Verdict) -> list[Fact]:
     best = max(verdict.evidence, key=lambda one: one.customers, default=None)
     if best is None or verdict.word == Word.PROVED or verdict.risk_of != "attacks":
         return []
-    people = verdict.facts.people
-    meaning = _("How many people the best attack, {attack}, names rightly.").format(attack=best.attack)
-    named = round(best.customers * people)
-    label, beyond = _("people re-identified"), verdict.word == Word.BROKEN
-    return [_of_all(Fact("key.named", label, named, "", "safer", meaning, best.attack, beyond), people)]
+    named, people = round(best.customers * verdict.facts.people), verdict.facts.people
+    fact = _fact("key.named", named, _of_all(named, people), "safer", best.attack, attack=best.attack)
+    return [replace(fact, beyond=verdict.word == Word.BROKEN)]
 
 
 def _rows_left(view: RunView) -> list[Fact]:
     deleted, original = view.rows.deleted, view.rows.original
     if deleted is None:
         return []
-    meaning = _("How many original rows have a released row.")
-    return [_of_all(Fact("key.rows", _("rows left"), original - deleted, "", "useful-high", meaning), original)]
+    left = original - deleted
+    return [_fact("key.rows", left, _of_all(left, original), "useful-high")]
 
 
-def _of_all(fact: Fact, every: int) -> Fact:
-    text = _("{part} of {whole}").format(part=count(int(fact.value or 0)), whole=count(every))
-    return replace(fact, text=text)
+def _of_all(part: float, whole: int) -> str:
+    return say("of_all", part=count(int(part)), whole=count(whole))
 
 
 # --- what leaks ----------------------------------------------------------------------------------------------
@@ -130,83 +118,31 @@ def table_risk_facts(verdict: Verdict) -> list[Fact]:
     found, table = verdict.facts, verdict.facts.table
     if found.proven_k is not None:
         bound = 1 / max(found.proven_k, 1.0)
-        return [
-            Fact(
-                "risk.bound",
-                _("proven bound"),
-                bound,
-                percent(bound),
-                "safer",
-                _(
-                    "The highest probability with which a row can be linked to a person, whatever the attacker "
-                    "knows: 1/k."
-                ),
-                "pk",
-            ),
-            _real_k(found.proven_k),
-        ]
+        return [_fact("risk.bound", bound, percent(bound), "safer", "pk"), _real_k(found.proven_k)]
     if table is None:
         return []
-    about = [
-        (
-            "prosecutor",
-            _("prosecutor"),
-            table.prosecutor,
-            _(
-                "The highest chance to point at the right row for somebody who knows that the person is in the table: "
-                "1 over the smallest class."
-            ),
-        ),
-        (
-            "journalist",
-            _("journalist"),
-            table.journalist,
-            _("The same for somebody who knows only that the person belongs to the population behind the table."),
-        ),
-        (
-            "marketer",
-            _("marketer"),
-            table.marketer,
-            _("The share of all rows that somebody gets right who names one person for each row."),
-        ),
-    ]
-    shares = [
-        Fact(f"risk.{name}", label, value, percent(value), "safer", meaning, name)
-        for name, label, value, meaning in about
-        if value is not None
-    ]
+    shares = [("prosecutor", table.prosecutor), ("journalist", table.journalist), ("marketer", table.marketer)]
+    facts = [_fact(f"risk.{who}", value, percent(value), "safer", who) for who, value in shares if value is not None]
     if table.least is not None:
-        shares.append(_real_k(table.least))
+        facts.append(_real_k(table.least))
     if table.below is not None:
-        meaning = _("The share of rows in classes smaller than the k that was promised; 0 if the promise is kept.")
-        label = _("rows below the promised k")
-        shares.append(Fact("risk.below", label, table.below, percent(table.below), "safer", meaning, "k"))
-    return [*shares, *_told(table)]
+        facts.append(_fact("risk.below", table.below, percent(table.below), "safer", "k"))
+    return [*facts, *_told(table)]
 
 
 def _real_k(k: float) -> Fact:
-    meaning = _("The fewest rows that are alike, or what the noise is worth: nobody stands out from fewer than k.")
-    return Fact("risk.k", _("k that is real"), k, number(k), "higher-safer", meaning, "k")
+    return _fact("risk.k", k, number(k), "higher-safer", "k")
 
 
 def _told(table: TableFacts) -> list[Fact]:
     """Return how many people's sensitive values the classes tell, for certain and nearly so."""
-    certainly = _(
-        "How many people stand in a class where everybody has the same value: whoever finds the class knows it "
-        "without finding the row. 0 is safe."
-    )
-    nearly = _(
-        "How many people stand in a class where one value belongs to {share} of the rows or more: whoever finds "
-        "the class guesses it and is seldom wrong."
-    ).format(share=percent(LIKELY))
     facts = []
     for one in table.told:
-        of, told = f"risk.told.{one.column}", _("people whose {column} is disclosed").format(column=one.column)
-        guessed = _("people whose {column} can be guessed").format(column=one.column)
-        if one.certain is not None:
-            facts.append(Fact(of, told, one.certain, count(one.certain), "safer", certainly, "classes"))
-        if one.likely is not None:
-            facts.append(Fact(f"{of}.likely", guessed, one.likely, count(one.likely), "safer", nearly, "classes"))
+        of = f"risk.told.{one.column}"
+        for kind, name, people in (("certain", of, one.certain), ("likely", f"{of}.likely", one.likely)):
+            if people is not None:
+                words = {"column": one.column, "share": percent(LIKELY)}
+                facts.append(replace(_fact(kind, people, count(people), "safer", "classes", **words), of=name))
     return facts
 
 
@@ -244,31 +180,14 @@ def diversity_facts(view: RunView) -> list[Fact]:
     classes = view.measure("classes")
     if classes is None or view.facts.proven_k is not None:
         return []
-    about = {
-        "l_distinct": (
-            _("ℓ of {column}"),
-            "higher-safer",
-            _("The fewest different sensitive values in a class: with 1, the class tells the value."),
-        ),
-        "t_equal": (
-            _("t of {column}"),
-            "safer",
-            _("How far the sensitive values of a class are at most from those of everybody; 0 where both are alike."),
-        ),
-    }
     columns = classes.notes.get("sensitive") or {}
     return [
-        Fact(
-            f"measures.classes.sensitive.{column}.{name}",
-            label.format(column=column),
-            said[name],
-            number(said[name]),
-            way,
-            meaning,
-            "classes",
+        replace(
+            _fact(name, said[name], number(said[name]), way, "classes", column=column),
+            of=f"measures.classes.sensitive.{column}.{name}",
         )
         for column, said in columns.items()
-        for name, (label, way, meaning) in about.items()
+        for name, way in (("l_distinct", "higher-safer"), ("t_equal", "safer"))
         if said.get(name) is not None
     ]
 
@@ -278,17 +197,7 @@ def _deleted(view: RunView) -> list[Fact]:
     if deleted is None:
         return []
     text = f"{count(deleted)} ({percent(deleted / original)})" if deleted and original else count(deleted)
-    return [
-        Fact(
-            "rows.deleted",
-            _("rows deleted"),
-            deleted,
-            text,
-            "useful-low",
-            _("How many original rows have no released row."),
-            "deleted",
-        )
-    ]
+    return [_fact("rows.deleted", deleted, text, "useful-low", "deleted")]
 
 
 # --- every measure -------------------------------------------------------------------------------------------
@@ -305,9 +214,8 @@ def measured(one: MeasureView) -> Measured:
     name = one.name
     of = f"measures.{name}"
     fact = Fact(of, name, one.value, _written(one.value), way, _(one.summary), name)
-    known = measures[name] if name in measures else Measure  # noqa: SIM401 - a register has no get
     parts = tuple(
-        Fact(f"{of}.{part}", known.part_name(part), value, _written(value), "", "", name)
+        Fact(f"{of}.{part}", one.part_name(part), value, _written(value), "", "", name)
         for part, value in one.parts.items()
     )
     return Measured(name, fact, _(one.unit), parts)

@@ -27,7 +27,8 @@ from noren.judgement.page_text import printable
 from noren.judgement.sentences import cautions, frontier_sentence, rule_sentence
 from noren.judgement.verdict import Word
 from noren.measures import measures
-from noren.protocols import Measure
+from noren.protocols import Measure, Score
+from noren.reports.run_view import measure_views, written
 from noren.reports.scripts import ScriptOrder, commands
 from noren.sweeps.mapped import settings_map
 from noren.sweeps.plan import shared_words
@@ -69,6 +70,7 @@ def page_html(study: Study) -> str:
         count=count,
         decimal=decimal,
         percent=percent,
+        written=written,
         version=study.version,
         css=house_styles("noren.sweeps", "sweep.css"),
         _=_,
@@ -239,27 +241,16 @@ def _classes(one: SettingResult) -> list[tuple[str, str]]:
 
 
 def _scores(one: SettingResult) -> list[dict[str, Any]]:
-    told = []
-    for name, value in one.scores.items():
-        known = measures[name] if name in measures else None  # noqa: SIM401 - a register has no get
-        if value is None or (known is not None and known.side == "safety"):
+    shown = []
+    for view in measure_views({name: Score(value) for name, value in one.scores.items() if value is not None}):
+        known = measures[view.name] if view.name in measures else None  # noqa: SIM401 - a register has no get
+        if view.group == "safety":
             continue
         if known is not None and _only_places(known) and one.setting.method.perturbs:
             continue  # it was measured to place the point, and says nothing of perturbed values
-        told.append(
-            {
-                "name": name,
-                "summary": _(known.summary) if known else "",
-                "better": ""
-                if known is None
-                else _("lower is better")
-                if known.goal == "lower"
-                else _("higher is better"),
-                "value": value,
-                "text": count(int(value)) if float(value).is_integer() and abs(value) >= 2 else decimal(value),
-            }
-        )
-    return told
+        better = {"lower": _("lower is better"), "higher": _("higher is better")}.get(view.goal or "", "")
+        shown.append({"name": view.name, "summary": _(view.summary), "better": better, "value": view.value})
+    return shown
 
 
 def _only_places(measure: type[Measure]) -> bool:

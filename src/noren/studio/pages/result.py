@@ -27,7 +27,6 @@ from noren.judgement.verdict import Verdict, Word
 from noren.methods import methods as every_method
 from noren.parameters import flags
 from noren.reports.run_view import RunView, StepView
-from noren.studio import words
 from noren.studio.api.models import Ident
 from noren.studio.api.surroundings import TheStudio
 from noren.studio.folders import STAGES_FILE, read_json
@@ -36,7 +35,7 @@ from noren.studio.judged import Result
 from noren.studio.missing import engine_sentences, failures, is_unaudited, missing_sentence
 from noren.studio.page_numbers import Fact, diversity_facts, key_facts, measured, table_risk_facts, useful_facts
 from noren.studio.pages.frame import page
-from noren.studio.pages.result_parts import classes_of, crosstab_of, histogram_of, row_pairs_of
+from noren.studio.pages.result_parts import change_words, classes_of, crosstab_of, histogram_of, row_pairs_of
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
 from noren.web.cluster_stages import stage_rows
@@ -124,7 +123,7 @@ def _page(
         precision=_precision(view),
         histograms=[histogram_of(bars) for bars in view.histograms],
         classes=classes_of(view),
-        change_words=words.change_words,
+        change_words=change_words,
         steps=[_step(step) for step in view.statement.steps],
         terms=_terms(view),
         crosstab=crosstab_of(studio, run, a, b),
@@ -197,7 +196,7 @@ def show_rows(
         place="results",
         project=found,
         pairs=row_pairs_of(studio, run, view, start, only_changed=only_changed, kept={}),
-        change_words=words.change_words,
+        change_words=change_words,
         here_address=f"/projects/{found.id}/results/{run.id}",
     )
 

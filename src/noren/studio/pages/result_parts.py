@@ -1,4 +1,7 @@
-"""Parts of the result page made from stored facts: charts with their findings and numbers, rows side by side."""
+"""Parts of the result page made from stored facts: charts with their findings and numbers, rows side by side.
+
+Facts are those of :func:`noren.reports.run_view.run_view`. Nothing here reads data or knows a secret.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,30 @@ from noren.drawing.bars import counts_bars, paired_histogram
 from noren.drawing.ground import live
 from noren.drawing.shaded import crosstab_panels
 from noren.i18n import _
-from noren.judgement.numbers import count
-from noren.reports.run_view import RunView
-from noren.studio import words
+from noren.judgement.numbers import count, percent
+from noren.reports.run_view import RowCounts, RunView
 from noren.studio.service import Studio, pair_of
 from noren.studio.store import Job
+from noren.tables import Texts
 from noren.web.frame import with_query
 
-__all__ = ["classes_of", "crosstab_of", "dwarfing", "histogram_of", "row_pairs_of"]
+__all__ = [
+    "change_words",
+    "class_size_finding",
+    "classes_of",
+    "crosstab_finding",
+    "crosstab_of",
+    "dwarfing",
+    "histogram_finding",
+    "histogram_of",
+    "row_pairs_of",
+    "rows_finding",
+]
 
+say = Texts(__name__)
 _ROWS_SHOWN = 20
 _DWARFING = 3
+_NOTHING = 1e-9
 
 # --- charts --------------------------------------------------------------------------------------------------
 
@@ -40,7 +56,7 @@ def histogram_of(bars: Mapping[str, Any]) -> dict[str, Any]:
             after=_rows_text(bars["released"][-1]),
         )
     return {
-        "finding": words.histogram_finding(bars),
+        "finding": histogram_finding(bars),
         "spec": live(paired_histogram(drawn)),
         "note": left_out,
         "headings": [bars["column"], *(_side_words(side) for side in sides)],
@@ -83,7 +99,7 @@ def classes_of(view: RunView) -> dict[str, Any] | None:
         return None
     members = _("rows") if sizes["of"] == "rows" else _("pseudonyms")
     return {
-        "finding": words.class_size_finding(sizes),
+        "finding": class_size_finding(sizes),
         "spec": live(
             counts_bars(sizes, label_title=_("size of the class"), value_title=members, heights="members", risky=1)
         )
@@ -114,7 +130,7 @@ def crosstab_of(studio: Studio, run: Job, a: str | None, b: str | None) -> dict[
         "a": one,
         "b": two,
         "names": names,
-        "finding": words.crosstab_finding(pair),
+        "finding": crosstab_finding(pair),
         "spec": live(crosstab_panels(drawn)),
         "notes": [note for note in (left_out, _reckoned(tables["reconstruction"], pair)) if note],
         "headings": [one, two, *(_side_words(side) for side in sides)],
@@ -184,13 +200,13 @@ def row_pairs_of(
             {
                 "number": told["row"],
                 "state": told["state"],
-                "state_words": words.change_words(told["state"]),
+                "state_words": change_words(told["state"]),
                 "original": [was for was, _now, _change in cells],
                 "released": [
                     {
-                        "text": words.change_words(change) if change in ("pseudonym", "dropped") else now,
+                        "text": change_words(change) if change in ("pseudonym", "dropped") else now,
                         "change": change,
-                        "words": words.change_words(change) if change else "",
+                        "words": change_words(change) if change else "",
                     }
                     for _was, now, change in cells
                 ],
@@ -198,7 +214,7 @@ def row_pairs_of(
         )
     every = view.rows.original + (view.rows.added or 0)
     return {
-        "finding": words.rows_finding(view.rows),
+        "finding": rows_finding(view.rows),
         "names": names,
         "rows": rows,
         "start": start,
@@ -209,3 +225,74 @@ def row_pairs_of(
         "address": with_query(f"/projects/{run.project}/results/{run.id}#rows", **asked),
         "every": None if found["every"] >= every else found["every"],
     }
+
+
+# --- what a title says ---------------------------------------------------------------------------------------
+
+
+def histogram_finding(bars: Mapping[str, Any]) -> str:
+    """Return what a pair of histograms shows, as a title."""
+    column, shift, unsaid = bars["column"], bars["shift"], bars["unsaid"]
+    if bars["reconstructed"] is not None:
+        return say(
+            "histogram.reconstructed", column=column, shift=_tiny(shift), left=_tiny(bars["shift_reconstructed"])
+        )
+    if shift < _NOTHING and unsaid < _NOTHING:
+        return say("histogram.same", column=column)
+    if unsaid < _NOTHING:
+        return say("histogram.moved", column=column, shift=_tiny(shift))
+    return say("histogram.unsaid", column=column, shift=_tiny(shift), unsaid=_tiny(unsaid))
+
+
+def crosstab_finding(pair: Mapping[str, Any]) -> str:
+    """Return how far the joint counts of two columns moved, as a title."""
+    rows = sum(map(sum, pair["original"])) + pair["unsaid"]["original"]
+    shift = _moved(pair["original"], pair["released"]) / max(rows, 1)
+    if pair["reconstructed"] is not None:
+        return say(
+            "crosstab.reconstructed",
+            a=pair["a"],
+            b=pair["b"],
+            shift=_tiny(shift),
+            left=_tiny(_moved(pair["original"], pair["reconstructed"]) / max(rows, 1)),
+        )
+    if shift < _NOTHING:
+        return say("crosstab.same", a=pair["a"], b=pair["b"])
+    return say("crosstab.moved", a=pair["a"], b=pair["b"], shift=_tiny(shift))
+
+
+def _moved(before: Sequence[Sequence[float]], after: Sequence[Sequence[float]]) -> float:
+    """Return by how many rows cells grew, as the net shift of a histogram is reckoned."""
+    return sum(max(0.0, y - x) for one, two in zip(before, after, strict=True) for x, y in zip(one, two, strict=True))
+
+
+def class_size_finding(sizes: Mapping[str, Any]) -> str:
+    """Return what the sizes of classes show, as a title."""
+    name = f"classes.{sizes['of']}"
+    if not sizes["total"]:
+        return say(f"{name}.none")
+    if sizes["alone"]:
+        return say(f"{name}.alone", sizes["alone"], count=count(sizes["alone"]))
+    return say(f"{name}.least", classes=count(sizes["total"]), least=count(sizes["minimum"]))
+
+
+def rows_finding(rows: RowCounts) -> str:
+    """Return what became of the rows, as a title."""
+    if rows.deleted is None:
+        return say("rows.unknown")
+    return say(
+        "rows.added" if rows.added else "rows.deleted" if rows.deleted else "rows.all",
+        kept=count(rows.original - rows.deleted),
+        rows=count(rows.original),
+        deleted=count(rows.deleted),
+        added=count(rows.added or 0),
+    )
+
+
+def change_words(change: str) -> str:
+    """Return what became of a cell or a row, in a word or two."""
+    return say(f"change.{change}")
+
+
+def _tiny(share: float) -> str:
+    return percent(0.0 if share < _NOTHING else share)
