@@ -8,25 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import COMPONENT_FLAGS
+from noren.cli.parts.commands import COMPONENT_FLAGS, Note, Output, Part, Table
 from noren.cli.parts.help_pages import app
-from noren.cli.parts.inputs import (
-    Control,
-    CustomerColumn,
-    Json,
-    Master,
-    Original,
-    Rows,
-    RuleName,
-    SchemaName,
-    load_original,
-)
-from noren.cli.parts.screen import progress_bar, say, show_json, show_table
+from noren.cli.parts.inputs import Control, Original, Reading, RuleName, SchemaName, comma_separated, load_original
+from noren.cli.parts.screen import progress_bar
 from noren.errors import ParameterError
 from noren.i18n import _
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from noren.inference.curve import Unicity
     from noren.inference.findings import Inferred
@@ -63,13 +53,10 @@ def infer(
     ] = None,
     targets: Annotated[int, Option(min=1, help=_("How many members, and controls, are asked about at most."))] = 1000,
     rule: RuleName = None,
-    schema: SchemaName = None,
-    rows_are: Rows = None,
-    customer: CustomerColumn = None,
-    master: Master = None,
+    *,
+    reading: Reading,
     seed: Annotated[int, Option(min=0, help=_("Same seed, same people and releases."))] = 0,
-    as_json: Json = False,
-) -> None:
+) -> Output:
     """Infer membership and attributes."""
     from noren.data.reading import read
     from noren.inference.study import infer as run
@@ -84,9 +71,9 @@ def infer(
             _("{word!r} was not expected").format(word=context.args[0]), _("noren infer --help lists the flags")
         )
     ready = None if method is None else from_flags(methods[method], context.args)
-    data = load_original(original, schema, master, rows=rows_are, customer=customer, quiet=as_json)
+    data = reading.load(original)
     others = None if control is None else read(control, data.schema).data
-    with progress_bar(_("Inferring"), quiet=as_json) as progress:
+    with progress_bar(_("Inferring")) as progress:
         study = run(
             data,
             release,
@@ -100,29 +87,24 @@ def infer(
             secret=secret,
             progress=progress,
         )
-    told = inferred_sentences(study.inferred, by)
-    if as_json:
-        show_json(study.as_dict() | {"sentences": told, "rule": by.as_dict()})
-        return
-    _show_inferred(study.inferred)
+    sentences = inferred_sentences(study.inferred, by)
+    parts = [*_inferred_parts(study.inferred)]
     for name, reason in study.not_tried.items():
-        say(_("{name} was not tried: {reason}").format(name=name, reason=reason))
-    for line in told:
-        print(line)
-    say(rule_sentence(by))
+        parts.append(Note(_("{name} was not tried: {reason}").format(name=name, reason=reason)))
+    parts += [*sentences, Note(rule_sentence(by))]
+    return Output(study.as_dict() | {"sentences": sentences, "rule": by.as_dict()}, parts)
 
 
-def _show_inferred(inferred: Iterable[Inferred]) -> None:
-    """Print what inferences got, each number with its interval."""
+def _inferred_parts(inferred: Iterable[Inferred]) -> Iterator[Part]:
+    """Yield what inferences got, each number with its interval."""
     threats = {"membership": _("membership"), "attribute": _("attribute")}
     for one in inferred:
         what = f"{threats[one.threat]}, {one.about}" if one.about else threats[one.threat]
-        title = _("{what}, by {by}: {members:,} members, {controls:,} controls").format(
+        yield _("{what}, by {by}: {members:,} members, {controls:,} controls").format(
             what=what, by=one.by, members=one.members, controls=one.controls
         )
         rows = [(name, f"{said.value:.3f}", f"{said.low:.3f} … {said.high:.3f}") for name, said in one.numbers.items()]
-        print(title)
-        show_table("", (_("number"), _("value"), "95 %"), rows)
+        yield Table((_("number"), _("value"), "95 %"), rows)
 
 
 @app.command(
@@ -156,12 +138,9 @@ def unicity(
     everybody: Annotated[bool, Option("--all", help=_("Ask about every customer."))] = False,
     seed: Annotated[int, Option(min=0, help=_("Same seed, same draws; it is no secret."))] = 0,
     chart: Annotated[Path | None, Option(help=_("The picture to write: .html, .svg or .png."))] = None,
-    schema: SchemaName = None,
-    rows_are: Rows = None,
-    customer: CustomerColumn = None,
-    master: Master = None,
-    as_json: Json = False,
-) -> None:
+    *,
+    reading: Reading,
+) -> Output:
     """Count who is singled out."""
     from noren.data.reading import read_any_release
     from noren.drawing.ground import chart_ending, write_picture
@@ -174,13 +153,13 @@ def unicity(
     numbers_of(known)
     if chart is not None:
         chart_ending(chart)
-    data = load_original(original, schema, master, rows=rows_are, customer=customer, quiet=as_json)
+    data = reading.load(original)
     there = None if release is None else read_any_release(release, data)
-    with progress_bar(_("Unicity"), quiet=as_json) as progress:
+    with progress_bar(_("Unicity")) as progress:
         found = run(
-            data, there, known=known, columns=_names_of(columns), date=date, time=time, item=item, price=price,
-            quantity=quantity, categories=categories, sample=None if everybody else sample, seed=seed,
-            progress=progress,
+            data, there, known=known, columns=None if columns is None else comma_separated(columns), date=date,
+            time=time, item=item, price=price, quantity=quantity, categories=categories,
+            sample=None if everybody else sample, seed=seed, progress=progress,
         )  # fmt: skip
     first = found.original.headline()
     sentences = [singled_out(first, found.sampled)]
@@ -190,53 +169,35 @@ def unicity(
         others = {} if found.release is None or release is None else {release.name: found.release.as_list()}
         heading = [line for said in sentences for line in heading_lines(said)]
         write_picture(unicity_lines(found.original.as_list(), others, heading=heading), chart)
-    if as_json:
-        show_json(found.as_dict() | {"sentences": sentences} | ({"chart": str(chart)} if chart else {}))
-        return
-    _show_unicity(found)
-    say(*sentences, *_remarks(found))
-    if chart is not None:
-        say(_("chart written to {out}").format(out=chart))
+    answer = found.as_dict() | {"sentences": sentences} | ({"chart": str(chart)} if chart else {})
+    return Output(answer, _unicity_parts(found, sentences, chart))
 
 
-def _names_of(columns: str | None) -> list[str] | None:
-    return None if columns is None else [name.strip() for name in columns.split(",") if name.strip()]
-
-
-def _show_unicity(found: Unicity) -> None:
+def _unicity_parts(found: Unicity, sentences: list[str], chart: Path | None) -> Iterator[Part]:
     from noren.reports.unicity_part import release_headings, release_rows, unicity_headings, unicity_rows
 
-    two = found.release is not None
-    show_table(_("original") if two else "", unicity_headings(), unicity_rows(found.original.as_list()))
+    title = "" if found.release is None else _("original")
+    yield Table(unicity_headings(), unicity_rows(found.original.as_list()), title)
     if found.release is not None:
-        show_table(_("release"), release_headings(), release_rows(found.release.as_list()))
-
-
-def _remarks(found: Unicity) -> list[str]:
+        yield Table(release_headings(), release_rows(found.release.as_list()), _("release"))
+    yield from map(Note, sentences)
     known = ", ".join(f"{name} ({word})" for name, word in found.columns.items())
-    said = [
+    yield Note(
         _("known of a purchase: {known}; {sampled:,} of {customers:,} customers asked about").format(
             known=known, sampled=found.sampled, customers=found.customers
         )
-    ]
+    )
     steps = found.original.steps
     if all(step.unique == 1 for step in steps):
-        said.append(_("every customer asked about is singled out, from {known} on").format(known=steps[0].known))
+        yield Note(_("every customer asked about is singled out, from {known} on").format(known=steps[0].known))
     if found.beyond is not None:
-        said.append(
-            _("nobody asked about has {count:,} different purchases; the most is {most:,}").format(
-                count=found.beyond, most=found.most
-            )
-        )
-    return said
+        beyond = _("nobody asked about has {count:,} different purchases; the most is {most:,}")
+        yield Note(beyond.format(count=found.beyond, most=found.most))
+    if chart is not None:
+        yield Note(_("chart written to {out}").format(out=chart))
 
 
 Columns = Annotated[str, Option("--columns", help=_("Columns to look at, separated by commas."))]
-
-
-def _column_names(columns: str) -> list[str]:
-    """Return the columns of a list that a person typed."""
-    return [name.strip() for name in columns.split(",") if name.strip()]
 
 
 @app.command(
@@ -251,31 +212,25 @@ def identifiers(
     shown: Annotated[int, Option(min=1, help=_("How many sets of each size are shown."))] = 5,
     schema: SchemaName = None,
     seed: Annotated[int, Option(min=0, help=_("Which pairs of rows a long table is judged by."))] = 0,
-    as_json: Json = False,
-) -> None:
+) -> Output:
     """Find quasi-identifiers."""
     from noren.inference.identifiers import identifiers as search
 
-    data = load_original(table, schema, rows="people" if schema is None else None, quiet=as_json)
-    with progress_bar(_("Searching"), quiet=as_json) as progress:
-        found = search(data, columns=_column_names(columns), largest=largest, shown=shown, seed=seed, progress=progress)
-    if as_json:
-        show_json(found.as_dict())
-        return
+    data = load_original(table, schema, rows="people" if schema is None else None)
+    with progress_bar(_("Searching")) as progress:
+        found = search(
+            data, columns=comma_separated(columns), largest=largest, shown=shown, seed=seed, progress=progress
+        )
     headings = (_("columns"), _("alone"), _("separation"), _("distinction"))
-    show_table("", headings, [_row(one) for one in (*found.columns, *found.sets)])
-    say(
-        _(
-            "alone: people whose combination nobody else has; separation: pairs of people that differ; "
-            "distinction: different combinations, over people"
-        )
+    meaning = _(
+        "alone: people whose combination nobody else has; separation: pairs of people that differ; "
+        "distinction: different combinations, over people"
     )
+    parts: list[Part] = [Table(headings, [_row(one) for one in (*found.columns, *found.sets)]), Note(meaning)]
     if found.searched < found.possible:
-        say(
-            _(
-                "{searched:,} of {possible:,} combinations were searched: those that add a column to a strong one"
-            ).format(searched=found.searched, possible=found.possible)
-        )
+        searched = _("{searched:,} of {possible:,} combinations were searched: those that add a column to a strong one")
+        parts.append(Note(searched.format(searched=found.searched, possible=found.possible)))
+    return Output(found.as_dict(), parts)
 
 
 def _row(one: ColumnSet) -> tuple[str, ...]:
@@ -300,18 +255,14 @@ def population(
     fraction: Annotated[float | None, Option(help=_("Or which share of the population is in the table."))] = None,
     columns: Columns = "",
     schema: SchemaName = None,
-    as_json: Json = False,
-) -> None:
+) -> Output:
     """Estimate population uniqueness."""
     from noren.inference.population import population as estimate
     from noren.judgement.numbers import percent
     from noren.judgement.singled_out import estimates_differ
 
-    data = load_original(table, schema, rows="people" if schema is None else None, quiet=as_json)
-    found = estimate(data, size, fraction=fraction, columns=_column_names(columns))
-    if as_json:
-        show_json(found.as_dict())
-        return
+    data = load_original(table, schema, rows="people" if schema is None else None)
+    found = estimate(data, size, fraction=fraction, columns=comma_separated(columns))
     rows = []
     for name in ("pitman", "zayatz", "snb"):
         if name in found.estimates:
@@ -320,15 +271,14 @@ def population(
             rows.append((name, f"{value:,.0f}", percent(value / found.population), mark))
         else:
             rows.append((name, "", "", found.failed[name]))
-    show_table("", (_("estimator"), _("unique people"), _("share"), ""), rows)
-    say(
-        _("{alone:,} of {rows:,} people are unique in the table, which has {fraction} of {population:,} people").format(
-            alone=found.alone, rows=found.rows, fraction=percent(found.fraction), population=found.population
-        )
-    )
-    if apart := estimates_differ(found):
-        say(apart)
-    say(_("an estimate holds where the table is a random sample of the population"))
+    alone = _("{alone:,} of {rows:,} people are unique in the table, which has {fraction} of {population:,} people")
+    notes = [
+        alone.format(alone=found.alone, rows=found.rows, fraction=percent(found.fraction), population=found.population),
+        estimates_differ(found),
+        _("an estimate holds where the table is a random sample of the population"),
+    ]
+    estimates = Table((_("estimator"), _("unique people"), _("share"), ""), rows)
+    return Output(found.as_dict(), [estimates, *(Note(note) for note in notes if note)])
 
 
 @app.command(
@@ -343,8 +293,7 @@ def threshold(
         str, Option(help=_("The probability of re-identifying one customer that still counts as safe."))
     ] = "1/3",
     alpha: Annotated[str, Option(help=_("The risk of calling a safe release unsafe."))] = "1/2000",
-    as_json: Json = False,
-) -> None:
+) -> Output:
     """Print r(n)."""
     from fractions import Fraction
 
@@ -354,11 +303,5 @@ def threshold(
 
     test = build(Effective, {"bound": bound, "p": p, "alpha": alpha})
     r = run(n, bound=bound, p=Fraction(test.p), alpha=Fraction(test.alpha))
-    if as_json:
-        show_json({"n": n, "r": r})
-        return
-    print(
-        _("{r} of {n} must be right").format(r=r, n=n)
-        if r <= n
-        else _("no number of hits among {n} is effective").format(n=n)
-    )
+    words = _("{r} of {n} must be right") if r <= n else _("no number of hits among {n} is effective")
+    return Output({"n": n, "r": r}, [words.format(r=r, n=n)])

@@ -5,35 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import Note, Output, Table
+from noren.cli.parts.commands import Note, Output, Part, Table
 from noren.cli.parts.failures import Failures
 from noren.cli.parts.help_pages import app
-from noren.cli.parts.inputs import (
-    Control,
-    CustomerColumn,
-    EngineName,
-    Force,
-    Json,
-    Keep,
-    Master,
-    Original,
-    Reading,
-    Rows,
-    RuleName,
-    SchemaName,
-    chosen,
-    load_original,
-    schema_of_release,
-)
-from noren.cli.parts.screen import number, progress_bar, say, show_json
+from noren.cli.parts.inputs import Control, EngineName, Force, Keep, Original, Reading, RuleName, chosen
+from noren.cli.parts.screen import number, progress_bar
 from noren.i18n import _, ngettext
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from noren.data.checks.report import Report
-    from noren.papers.case import Case
 
 
 @app.command(
@@ -46,10 +30,8 @@ def report(
     releases: Annotated[list[Path], Argument(metavar="RELEASE…", help=_("Release folders to compare."))],
     out: Annotated[Path, Option(help=_("The HTML file to write."))],
     rule: RuleName = None,
-    schema: SchemaName = None,
-    rows_are: Rows = None,
-    customer: CustomerColumn = None,
-    master: Master = None,
+    *,
+    reading: Reading,
 ) -> None:
     """Write a report."""
     from noren.data.reading import read_release
@@ -58,7 +40,7 @@ def report(
     from noren.reports.report import write_report
 
     by = rule_named(rule)
-    data = load_original(original, schema, master, rows=rows_are, customer=customer)
+    data = reading.load(original)
     loaded = {path: read_release(path, data) for path in releases}
     outcomes, failures = [], Failures()
     for path, release in loaded.items():
@@ -137,12 +119,9 @@ def draw(
     out: Annotated[Path, Option(help=_("The Parquet file to write; its column draw counts from 0."))],
     draws: Annotated[int, Option(min=1, max=100_000, help=_("How many data sets to draw."))] = 100,
     seed: Annotated[int, Option(min=0, help=_("Same seed, same draws; it is no secret."))] = 1,
-    schema: SchemaName = None,
-    rows_are: Rows = None,
-    customer: CustomerColumn = None,
-    master: Master = None,
-    as_json: Json = False,
-) -> None:
+    *,
+    reading: Reading,
+) -> Output:
     """Draw data sets."""
     from noren.data.categories import release_categories
     from noren.data.draws import Draws, write_draws
@@ -151,20 +130,16 @@ def draw(
     from noren.data.release import Release
     from noren.errors import SchemaError
 
-    data = load_original(original, schema, master, rows=rows_are, customer=customer, quiet=as_json)
+    data = reading.load(original)
     public = read_public(release, data)
     if not (isinstance(data, History) and isinstance(public, History)):
         raise SchemaError(_("only purchase histories can be drawn"), _("give a history and its release"))
     groups = release_categories(Release.load(release).statement) if release.is_dir() else None
-    with progress_bar(_("Drawing"), quiet=as_json) as progress:
+    with progress_bar(_("Drawing")) as progress:
         write_draws(Draws(data, public, seed=seed, categories=groups), draws, out, progress=progress)
     answer = {"out": str(out), "draws": draws, "rows": draws * len(public), "seed": seed}
-    if as_json:
-        show_json(answer)
-        return
-    print(
-        _("{draws:,} data sets of {rows:,} rows each written to {out}").format(draws=draws, rows=len(public), out=out)
-    )
+    written = _("{draws:,} data sets of {rows:,} rows each written to {out}")
+    return Output(answer, [written.format(draws=draws, rows=len(public), out=out)])
 
 
 @app.command(
@@ -180,36 +155,30 @@ def check(
     schema: Annotated[str, Option(help=_("Whose rules: pwscup2017 or pwscup2018."))] = "pwscup2018",
     guess: Annotated[Path | None, Option(help=_("Check this guess (F', F̂) instead."))] = None,
     limit: Annotated[int, Option(min=1, help=_("How many problems to list."))] = 20,
-    as_json: Json = False,
-) -> None:
+) -> Output:
     """Check a file; exit code 0 when it is valid, 2 when it is not."""
     from noren.api import check as run
 
     report = run(original, release, schema=schema, guess=guess, limit=limit)
-    if as_json:
-        show_json(report.as_dict())
-    else:
-        show_report(report, (guess or release or original).name)
-    if not report.valid:
-        raise typer.Exit(2)
+    parts = report_parts(report, (guess or release or original).name)
+    return Output(report.as_dict(), parts, exit_code=0 if report.valid else 2)
 
 
-def show_report(report: Report, file: str) -> None:
-    """Print what a checker says of a file."""
+def report_parts(report: Report, file: str) -> Iterator[Part]:
+    """Yield what a checker says of a file."""
     for problem in report.problems:
-        print(problem.sentence(file))
+        yield problem.sentence(file)
     more = report.total - len(report.problems)
     if more > 0:
-        print(ngettext("… and {count:,} more problem", "… and {count:,} more problems", more).format(count=more))
+        yield ngettext("… and {count:,} more problem", "… and {count:,} more problems", more).format(count=more)
     for warning in report.warnings:
-        say(_("note: {sentence}").format(sentence=warning.sentence(file)))
+        yield Note(_("note: {sentence}").format(sentence=warning.sentence(file)))
     if report.valid:
-        print(_("{file} is valid").format(file=file))
+        yield _("{file} is valid").format(file=file)
     else:
-        told = ngettext(
+        yield ngettext(
             "{file} is not valid: {count:,} problem", "{file} is not valid: {count:,} problems", report.total
-        )
-        print(told.format(file=file, count=report.total))
+        ).format(file=file, count=report.total)
 
 
 @app.command(
@@ -268,70 +237,49 @@ def papers(
     ] = "auto",
     rule: RuleName = None,
     control: Control = None,
-    schema: SchemaName = None,
-    rows_are: Rows = None,
-    customer: CustomerColumn = None,
-    master: Master = None,
-    force: Force = False,
-    as_json: Json = False,
-) -> None:
-    """Write papers."""
-    from noren.judgement.verdict import Word
-    from noren.papers.pack import pack_of, said_of, write_pack
-    from noren.papers.steward_facts import read_facts
-
-    known = {} if facts is None else read_facts(facts)
-    case = _case(release, original, (schema, rows_are, customer), master, control, rule, quiet=as_json)
-    pack = pack_of(case, law, known=known, about=about)
-    write_pack(pack, case, out, replace_existing=force)
-    if as_json:
-        show_json(said_of(pack, case) | {"papers": str(out)})
-        return
-    if case.verdict.word == Word.BROKEN:
-        say(_("warning: this release is broken by the rule, and every page says so"))
-    elif not case.verdict.word.is_safe:
-        say(_("warning: nothing that decides was tried on this release, and every page says so; give --original"))
-    for document in pack.documents:
-        print(f"{document.name}  {document.title}")
-    left = len(pack.fields())
-    print(
-        ngettext(
-            "papers written to {out}; {count} place is to be filled in, listed in {last}",
-            "papers written to {out}; {count} places are to be filled in, listed in {last}",
-            left,
-        ).format(out=out, count=left, last=pack.documents[-1].name)
-    )
-
-
-def _case(
-    release: Path,
-    original: Path | None,
-    meaning: tuple[str | None, str | None, str | None],
-    master: Path | None,
-    control: Path | None,
-    rule: str | None,
     *,
-    quiet: bool,
-) -> Case:
-    """Return what the papers are about: attacked now, as the ledger knows it, or by itself."""
+    reading: Reading,
+    force: Force = False,
+) -> Output:
+    """Write papers."""
     from noren.data.reading import read, read_release
     from noren.data.release import Release
     from noren.errors import ParameterError
     from noren.judgement.rule import rule_named
+    from noren.judgement.verdict import Word
     from noren.papers.case import case_in_ledger, case_of
+    from noren.papers.pack import pack_of, said_of, write_pack
+    from noren.papers.steward_facts import read_facts
 
+    known = {} if facts is None else read_facts(facts)
     by = rule_named(rule)
-    if original is None:
-        if control is not None:
-            raise ParameterError(_("--control is of use beside the original"), _("give --original as well"))
-        return case_in_ledger(release, None if rule is None else by) or case_of(Release.load(release), rule=by)
-    schema, rows_are, customer = meaning
-    schema = schema or schema_of_release(release, rows_are, customer)
-    data = load_original(original, schema, master, rows=rows_are, customer=customer, quiet=quiet)
-    there = read_release(release, data)
-    others = None if control is None else read(control, data.schema).data
-    with progress_bar(release.name, quiet=quiet) as progress:
-        return case_of(there, data, rule=by, control=others, progress=progress)
+    if original is not None:  # attack now
+        data = reading.load(original, release=release)
+        there = read_release(release, data)
+        others = None if control is None else read(control, data.schema).data
+        with progress_bar(release.name) as progress:
+            case = case_of(there, data, rule=by, control=others, progress=progress)
+    elif control is not None:
+        raise ParameterError(_("--control is of use beside the original"), _("give --original as well"))
+    else:
+        case = case_in_ledger(release, None if rule is None else by) or case_of(Release.load(release), rule=by)
+    pack = pack_of(case, law, known=known, about=about)
+    write_pack(pack, case, out, replace_existing=force)
+    parts: list[Part] = []
+    if case.verdict.word == Word.BROKEN:
+        parts.append(Note(_("warning: this release is broken by the rule, and every page says so")))
+    elif not case.verdict.word.is_safe:
+        warning = _("warning: nothing that decides was tried on this release, and every page says so; give --original")
+        parts.append(Note(warning))
+    parts += [f"{document.name}  {document.title}" for document in pack.documents]
+    left = len(pack.fields())
+    written = ngettext(
+        "papers written to {out}; {count} place is to be filled in, listed in {last}",
+        "papers written to {out}; {count} places are to be filled in, listed in {last}",
+        left,
+    )
+    parts.append(written.format(out=out, count=left, last=pack.documents[-1].name))
+    return Output(said_of(pack, case) | {"papers": str(out)}, parts)
 
 
 @app.command(
@@ -352,18 +300,15 @@ def publish(
     rule: RuleName = None,
     anyway: Annotated[str, Option(metavar="REASON", help=_("Publish whatever the verdict; the card tells why."))] = "",
     keep: Keep = None,
-    schema: SchemaName = None,
-    rows_are: Rows = None,
-    customer: CustomerColumn = None,
-    master: Master = None,
+    *,
+    reading: Reading,
     official: Annotated[bool, Option("--official", help=_("Also write the contest's text file (public.csv)."))] = False,
     card_from: Annotated[
         Path | None,
         Option(help=_("What noren measure --json printed: the card then tells what analyses keep. It is public.")),
     ] = None,
     force: Force = False,
-    as_json: Json = False,
-) -> None:
+) -> Output:
     """Publish a release."""
     from noren.data.formats.files import must_be_free
     from noren.data.release import PUBLISHED
@@ -378,20 +323,15 @@ def publish(
         )
     must_be_free(out, replace=force and PUBLISHED)
     scores = None if card_from is None else read_scores(card_from)
-    data = None
-    if original is not None:
-        data = load_original(original, schema, master, rows=rows_are, customer=customer, quiet=as_json)
-    with progress_bar(_("Judging"), quiet=as_json) as progress:
+    data = None if original is None else reading.load(original)
+    with progress_bar(_("Judging")) as progress:
         verdict = run(
             release, out, data, rule=rule, anyway=anyway, keep=keep or (), official=official, force=force,
             scores=scores, progress=progress,
         )  # fmt: skip
     files = sorted(str(p.relative_to(out)) for p in out.rglob("*") if p.is_file())
-    if as_json:
-        show_json({"published": str(out), "files": files, "anyway": anyway, **verdict.as_dict()})
-        return
-    print(word_text(verdict.word))
-    print(verdict.sentence)
+    parts: list[Part] = [word_text(verdict.word), verdict.sentence]
     if anyway:
-        say(_("published all the same: {reason}").format(reason=anyway))
-    print(_("published {files} to {out}").format(files=", ".join(files), out=out))
+        parts.append(Note(_("published all the same: {reason}").format(reason=anyway)))
+    parts.append(_("published {files} to {out}").format(files=", ".join(files), out=out))
+    return Output({"published": str(out), "files": files, "anyway": anyway, **verdict.as_dict()}, parts)

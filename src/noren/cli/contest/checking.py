@@ -46,7 +46,8 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Check a file; leave with 1 where it is not valid."""
-    from noren.cli.releases import show_report
+    from noren.cli.parts.commands import show
+    from noren.cli.releases import report_parts
     from noren.contest.judging.checking import check_guess, check_release
     from noren.data.formats.source import readable
 
@@ -67,7 +68,7 @@ def check(
     if as_json:
         show_json(told)
     else:
-        show_report(report, release.name)
+        show(report_parts(report, release.name))
         rows = [(name, number(value)) for name, value in told.get("values", {}).items()]
         for name, one in told.get("house", {}).items():
             rows += [(f"{name}: {key}", number(value)) for key, value in (one.get("values") or {}).items()]

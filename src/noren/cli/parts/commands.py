@@ -19,7 +19,7 @@ import typer
 from noren.cli.parts.inputs import Json
 from noren.cli.parts.screen import say, show_json, show_table, situation
 
-__all__ = ["COMPONENT_FLAGS", "Note", "Output", "Part", "Table", "printing"]
+__all__ = ["COMPONENT_FLAGS", "Note", "Output", "Part", "Table", "printing", "show"]
 
 COMPONENT_FLAGS = {"allow_extra_args": True, "ignore_unknown_options": True}
 """Settings of a command that takes the parameters of methods, attacks or measures as flags."""
@@ -57,11 +57,14 @@ class Output:
         The answer for people, in order. A generator runs only where its parts are shown.
     exit_code
         0 done, 1 a check said no or a part failed, 2 bad input.
+    remarks
+        Lines for standard error after the answer, with ``--json`` too: why the exit code is what it is.
     """
 
     data: Any
     parts: Iterable[Part] = ()
     exit_code: int = 0
+    remarks: Sequence[str] = ()
 
     def show(self) -> None:
         """Print the data where ``--json`` was given, else the parts."""
@@ -69,6 +72,7 @@ class Output:
             show_json(self.data)
         else:
             show(self.parts)
+        say(*self.remarks)
 
 
 def show(parts: Iterable[Part]) -> None:

@@ -43,6 +43,7 @@ __all__ = [
     "attackers_limits",
     "chosen",
     "cluster_schema",
+    "comma_separated",
     "guessed",
     "load_original",
     "schema_flag",
@@ -136,7 +137,7 @@ class Reading:
     def load(self, path: Path, *, release: Path | None = None) -> Records:
         """Read the original as :func:`load_original` does; by the schema of its ``release`` where none is named."""
         schema = self.schema
-        if schema is None and release is not None:
+        if not schema and release is not None:
             schema = schema_of_release(release, self.rows_are, self.customer)
         return load_original(path, schema, self.master, rows=self.rows_are, customer=self.customer)
 
@@ -264,11 +265,20 @@ def schema_of_release(path: Path, rows: str | None = None, customer: str | None 
     return schema.name if set(schema.names) <= set(Schema.preset(schema.name).names) else None
 
 
+def comma_separated(text: str) -> list[str]:
+    """Return the words of a list that a person typed.
+
+    >>> comma_separated("race, sex,")
+    ['race', 'sex']
+    """
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
 def chosen(registry: Registry[Kind], names: str, data: Records) -> list[type[Kind]]:
     """Return the components that ``names`` (separated by commas, or ``all``) means for these data."""
     if names == "all":
         return [registry[name] for name in registry if registry[name].fits(data.schema)]
-    picked = [registry[name.strip()] for name in names.split(",") if name.strip()]
+    picked = [registry[name] for name in comma_separated(names)]
     if not picked:
         raise ParameterError(
             _("--with names nothing"), _("use one of {names}, or all").format(names=", ".join(registry))
