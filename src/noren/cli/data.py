@@ -10,20 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import Output
+from noren.cli.parts.commands import Note, Output, Table
 from noren.cli.parts.help_pages import app
-from noren.cli.parts.inputs import (
-    CustomerColumn,
-    Json,
-    Master,
-    Original,
-    Rows,
-    SchemaName,
-    answers,
-    guessed,
-    load_original,
-)
-from noren.cli.parts.screen import number, progress_bar, say, show_json, show_table
+from noren.cli.parts.inputs import CustomerColumn, Original, Reading, Rows, SchemaName, answers, guessed
+from noren.cli.parts.screen import number, progress_bar
 from noren.i18n import _
 
 if TYPE_CHECKING:
@@ -51,19 +41,17 @@ def sample(
     kind: Annotated[
         Literal["history", "people"], Option(help=_("Purchases, or a table of people (--schema people reads it)."))
     ] = "history",
-    as_json: Json = False,
-) -> None:
+) -> Output:
     """Generate a history and print its shape, or a table of people."""
     from noren.data.given import checked_seed
 
     seed = checked_seed(seed)
     if kind == "people":
-        _people(out, _PEOPLE if rows is None else rows, seed, schema, master, as_json=as_json)
-        return
+        return _people(out, _PEOPLE if rows is None else rows, seed, schema, master)
     from noren.data.samples.by_schema import write_sample
     from noren.data.schema import Schema
 
-    with progress_bar(_("Generating"), quiet=as_json) as progress:
+    with progress_bar(_("Generating")) as progress:
         shape = write_sample(
             out,
             Schema.load(schema),
@@ -74,23 +62,20 @@ def sample(
             master=master,
             progress=progress,
         )
-    if as_json:
-        show_json({"n": shape.n, "m": shape.m, "b": shape.b, "mu": shape.mu, "h": shape.h, "out": str(out)})
-        return
-    show_table(
-        str(out),
-        (_("figure"), _("value"), _("meaning")),
-        [
-            ("n", number(shape.n), _("customers")),
-            ("m", number(shape.m), _("purchases")),
-            ("b", number(shape.b), _("different items per customer, mean")),
-            ("µ", number(shape.mu), _("Jaccard similarity of two customers' items, mean")),
-            ("h", number(shape.h), _("items two customers share, mean")),
-        ],
+    facts = [
+        ("n", number(shape.n), _("customers")),
+        ("m", number(shape.m), _("purchases")),
+        ("b", number(shape.b), _("different items per customer, mean")),
+        ("µ", number(shape.mu), _("Jaccard similarity of two customers' items, mean")),
+        ("h", number(shape.h), _("items two customers share, mean")),
+    ]
+    return Output(
+        {"n": shape.n, "m": shape.m, "b": shape.b, "mu": shape.mu, "h": shape.h, "out": str(out)},
+        [Table((_("figure"), _("value"), _("meaning")), facts, str(out))],
     )
 
 
-def _people(out: Path, rows: int, seed: int, schema: str, master: Path | None, *, as_json: bool) -> None:
+def _people(out: Path, rows: int, seed: int, schema: str, master: Path | None) -> Output:
     from noren.data.reading import write
     from noren.data.samples.people import sample_people
     from noren.errors import ParameterError
@@ -99,24 +84,21 @@ def _people(out: Path, rows: int, seed: int, schema: str, master: Path | None, *
         raise ParameterError(
             _("a table of people has columns of its own and no master"), _("leave --schema and --master out")
         )
-    with progress_bar(_("Generating"), quiet=as_json) as progress:
+    with progress_bar(_("Generating")) as progress:
         people = sample_people(rows, seed)
         progress(0.8)
         write(people, out)
     quasi = [column.name for column in people.schema.with_role("quasi")]
     alike = people.frame.group_by(quasi).len()["len"]
     alone = int((alike == 1).sum())
-    if as_json:
-        show_json({"rows": len(people), "combinations": len(alike), "alone": alone, "out": str(out)})
-        return
-    show_table(
-        str(out),
-        (_("figure"), _("value"), _("meaning")),
-        [
-            (_("rows"), number(len(people)), _("people")),
-            (_("combinations"), number(len(alike)), _("different combinations of quasi-identifiers")),
-            (_("alone"), number(alone), _("people whose combination nobody else has")),
-        ],
+    facts = [
+        (_("rows"), number(len(people)), _("people")),
+        (_("combinations"), number(len(alike)), _("different combinations of quasi-identifiers")),
+        (_("alone"), number(alone), _("people whose combination nobody else has")),
+    ]
+    return Output(
+        {"rows": len(people), "combinations": len(alike), "alone": alone, "out": str(out)},
+        [Table((_("figure"), _("value"), _("meaning")), facts, str(out))],
     )
 
 
@@ -157,12 +139,9 @@ def categorize(
     count: Annotated[int, Option(min=1, help=_("How many categories to make of the names."))] = 19,
     seed: Annotated[int, Option(min=0, max=2**32 - 1, help=_("Same seed, same categories."))] = 0,
     page: Annotated[Path | None, Option(help=_("Also write an HTML page to review them."))] = None,
-    schema: SchemaName = None,
-    rows_are: Rows = None,
-    customer: CustomerColumn = None,
-    master: Master = None,
-    as_json: Json = False,
-) -> None:
+    *,
+    reading: Reading,
+) -> Output:
     """Categorize items."""
     from noren.data.categories import complete, read_categories, write_categories
     from noren.data.category_names import derive_categories, item_names, read_item_names
@@ -171,7 +150,7 @@ def categorize(
     from noren.errors import SchemaError
     from noren.reports.category_page import write_category_page
 
-    data = load_original(original, schema, master, rows=rows_are, customer=customer, quiet=as_json)
+    data = reading.load(original)
     if not isinstance(data, History):
         raise SchemaError(_("a table has no items"), _("give a purchase history"))
     items = data[Role.ITEM].drop_nulls().unique().to_list()
@@ -188,13 +167,13 @@ def categorize(
     if page is not None:
         write_category_page(categories, called, page)
     groups = categories.groups()
-    if as_json:
-        listed = [{"category": c, "name": categories.name(c), "items": len(found)} for c, found in groups.items()]
-        show_json({"out": str(out), "items": len(categories.of_item), "categories": listed})
-        return
+    listed = [{"category": c, "name": categories.name(c), "items": len(found)} for c, found in groups.items()]
     rows = [(c, categories.name(c), f"{len(found):,}") for c, found in groups.items()]
-    show_table("", (_("category"), _("name"), _("items")), rows)
-    say(_("categories of {items:,} items written to {out}").format(items=len(categories.of_item), out=out))
+    written = _("categories of {items:,} items written to {out}").format(items=len(categories.of_item), out=out)
+    return Output(
+        {"out": str(out), "items": len(categories.of_item), "categories": listed},
+        [Table((_("category"), _("name"), _("items")), rows), Note(written)],
+    )
 
 
 schema_commands = app.group("schema", help=_("Guess, show or check what columns mean."), no_args_is_help=True)
@@ -210,8 +189,7 @@ def guess(
     out: Annotated[Path | None, Option(help=_("Write the schema to this TOML file."))] = None,
     rows_are: Rows = None,
     customer: CustomerColumn = None,
-    as_json: Json = False,
-) -> None:
+) -> Output:
     """Guess a schema and say what was chosen."""
     from noren.data.formats.files import writing_file
 
@@ -219,24 +197,20 @@ def guess(
     if out is not None:
         with writing_file(out) as aside:
             aside.write_text(found.schema.to_toml(), encoding="utf-8")
-    if as_json:
-        content = found.schema.model_dump(mode="json", exclude_none=True)
-        for column, about in zip(found.schema.columns, content["columns"], strict=True):
-            about["scale"] = str(column.scale)
-        show_json(
-            {
-                "schema": content,
-                "said": list(found.said),
-                "questions": [asdict(question) for question in found.questions],
-                "understood": [asdict(column) for column in found.understood],
-            }
-        )
-        return
-    say(*found.said, *_understood_lines(found.understood), *map(_asked, found.questions))
-    if out is None:
-        print(found.schema.to_toml(), end="")
-    else:
-        print(_("written to {out}; look at it, then use --schema {out}").format(out=out))
+    content = found.schema.model_dump(mode="json", exclude_none=True)
+    for column, about in zip(found.schema.columns, content["columns"], strict=True):
+        about["scale"] = str(column.scale)
+    answer = {
+        "schema": content,
+        "said": list(found.said),
+        "questions": [asdict(question) for question in found.questions],
+        "understood": [asdict(column) for column in found.understood],
+    }
+    notes = map(Note, (*found.said, *_understood_lines(found.understood), *map(_asked, found.questions)))
+    written = found.schema.to_toml().removesuffix("\n")
+    if out is not None:
+        written = _("written to {out}; look at it, then use --schema {out}").format(out=out)
+    return Output(answer, [*notes, written])
 
 
 def _understood_lines(understood: Sequence[Understanding]) -> list[str]:
@@ -260,28 +234,24 @@ def _asked(question: Question) -> str:
 @schema_commands.command("show", help=_("Print a schema as TOML."), epilog=_("Example: noren schema show pwscup2018"))
 def show(
     name: Annotated[str, Argument(metavar="NAME", help=_("A preset's name or a TOML file."))],
-    as_json: Json = False,
-) -> None:
+) -> Output:
     """Print a schema."""
     from noren.data.schema import Schema
 
     schema = Schema.load(name)
-    if as_json:
-        show_json(schema.model_dump(mode="json", exclude_none=True))
-    else:
-        print(schema.to_toml(), end="")
+    return Output(schema.model_dump(mode="json", exclude_none=True), [schema.to_toml().removesuffix("\n")])
 
 
 @schema_commands.command("list", help=_("List the presets."), epilog=_("Example: noren schema list"))
-def listing(as_json: Json = False) -> None:
+def listing() -> Output:
     """List the presets."""
     from noren.data.schema import PRESETS, Schema
 
     presets = [Schema.preset(name) for name in PRESETS]
-    if as_json:
-        show_json({"schemas": [{"name": s.name, "title": s.title, "kind": str(s.kind)} for s in presets]})
-        return
-    show_table("", (_("name"), _("kind"), _("columns")), [(s.name, str(s.kind), ", ".join(s.names)) for s in presets])
+    return Output(
+        {"schemas": [{"name": s.name, "title": s.title, "kind": str(s.kind)} for s in presets]},
+        [Table((_("name"), _("kind"), _("columns")), [(s.name, str(s.kind), ", ".join(s.names)) for s in presets])],
+    )
 
 
 datasets_commands = app.group(
@@ -292,10 +262,10 @@ datasets_commands = app.group(
 
 
 @datasets_commands.callback(epilog=_("Example: noren datasets"))
-def datasets(context: typer.Context, as_json: Json = False) -> None:
+def datasets(context: typer.Context) -> Output | None:
     """List the data sets and where they were found."""
     if context.invoked_subcommand is not None:
-        return
+        return None
     from noren.data.catalog import find, known
     from noren.errors import FileError
 
@@ -317,14 +287,12 @@ def datasets(context: typer.Context, as_json: Json = False) -> None:
                 "can_be_fetched": dataset.archive is not None,
             }
         )
-    if as_json:
-        show_json({"datasets": listed})
-        return
     rows = [
         (str(d["name"]), str(d["schema"]), f"{d['rows']:,}", str(d["title"]), str(d["found"] or _("not here")))
         for d in listed
     ]
-    show_table("", (_("name"), _("schema"), _("rows"), _("what"), _("where")), rows)
+    table = Table((_("name"), _("schema"), _("rows"), _("what"), _("where")), rows)
+    return Output({"datasets": listed}, [table])
 
 
 @datasets_commands.command(
@@ -334,15 +302,11 @@ def datasets(context: typer.Context, as_json: Json = False) -> None:
 )
 def fetch(
     name: Annotated[str, Argument(metavar="NAME", help=_("online-retail or adult."))],
-    as_json: Json = False,
-) -> None:
+) -> Output:
     """Fetch a data set."""
     from noren.data.catalog import fetch as run
 
-    with progress_bar(_("Fetching"), quiet=as_json) as progress:
+    with progress_bar(_("Fetching")) as progress:
         found = run(name, progress)
     files = [str(path) for path in found.paths.values()]
-    if as_json:
-        show_json({"name": name, "files": files})
-        return
-    print(*files, sep="\n")
+    return Output({"name": name, "files": files}, files)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from typer import Argument, Option
 
+from noren.cli.parts.commands import Note, Output, Part, Table
 from noren.cli.parts.help_pages import app
-from noren.cli.parts.inputs import Force, Json, Original, SchemaName, load_original
-from noren.cli.parts.screen import progress_bar, say, show_json, show_table
+from noren.cli.parts.inputs import Force, Original, SchemaName, load_original
+from noren.cli.parts.screen import progress_bar, say
+from noren.errors import FormatError, InputError, OutputError, ParameterError
 from noren.i18n import _, ngettext
 
 if TYPE_CHECKING:
@@ -55,33 +56,26 @@ def build(
     ] = None,
     schema: SchemaName = None,
     force: Force = False,
-    as_json: Json = False,
-) -> None:
+) -> Output:
     """Build a hierarchy."""
-    from noren.errors import ParameterError
-
     data = load_original(original, schema, rows="people" if schema is None else None, quiet=True)
     if column is not None:
         _stop_if_there(out, force)
-        made = [_built(data, column, by, _words(by, given), other, out, quiet=as_json)]
+        made = [_built(data, column, by, _words(by, given), other, out)]
     elif by != "usual" or given or out is None:
         raise ParameterError(
             _("no column is named"),
             _("name one with --column; without it, --out names a folder for the usual ones of all columns"),
         )
     else:
-        made = _all_built(data, out, force=force, quiet=as_json)
-    if as_json:
-        show_json(made[0] if column is not None else {"hierarchies": made})
-        return
-    for one in made:
-        _show(one)
+        made = _all_built(data, out, force=force)
+    parts = [part for one in made for part in _built_parts(one)]
+    return Output(made[0] if column is not None else {"hierarchies": made}, parts)
 
 
 def _words(by: str, given: str) -> str:
     """Return what a builder is given; groups are read from a file where there is one of that name."""
     from noren.data.formats.source import read_all_bytes
-    from noren.errors import FormatError
 
     if by != "groups" or given.lstrip().startswith("{"):
         return given
@@ -94,7 +88,6 @@ def _words(by: str, given: str) -> str:
 def _stop_if_there(out: Path | None, force: bool) -> None:
     """Stop where a file would be lost: with ``--force`` only a hierarchy is replaced."""
     from noren.data.hierarchies.files import check_hierarchy
-    from noren.errors import InputError, OutputError
 
     if out is None or not out.is_file():
         return
@@ -110,9 +103,7 @@ def _stop_if_there(out: Path | None, force: bool) -> None:
         raise OutputError(_("{path} is not a hierarchy, and only one is replaced; name another file").format(path=out))
 
 
-def _built(
-    data: Records, column: str, by: str, words: str, other: str, out: Path | None, *, quiet: bool
-) -> dict[str, Any]:
+def _built(data: Records, column: str, by: str, words: str, other: str, out: Path | None) -> dict[str, Any]:
     """Build one hierarchy, write it where that is asked for, and return what there is to say of it."""
     from noren.data.hierarchies.builders import build as make
     from noren.data.hierarchies.builders import builder_of, class_sizes
@@ -120,7 +111,7 @@ def _built(
     from noren.data.hierarchies.files import write_hierarchy
 
     builder = builder_of(by, words, other)
-    with progress_bar(_("Building {column}").format(column=column), quiet=quiet) as progress:
+    with progress_bar(_("Building {column}").format(column=column)) as progress:
         values = ColumnValues(data, data.schema[column], progress)
         hierarchy = make(builder, values)
     if out is not None:
@@ -137,12 +128,11 @@ def _built(
     }
 
 
-def _all_built(data: Records, out: Path, *, force: bool, quiet: bool) -> list[dict[str, Any]]:
+def _all_built(data: Records, out: Path, *, force: bool) -> list[dict[str, Any]]:
     """Write the usual hierarchy of every column that could link a person into a folder."""
     from noren.data.formats.files import making_folder
     from noren.data.hierarchies.files import hierarchy_file_name
     from noren.data.schema import Role
-    from noren.errors import ParameterError
 
     linking = [one.name for one in data.schema.with_role(Role.QUASI)]
     named = {name: hierarchy_file_name(name, [other for other in linking if other != name]) for name in linking}
@@ -154,25 +144,24 @@ def _all_built(data: Records, out: Path, *, force: bool, quiet: bool) -> list[di
         _stop_if_there(file, force)
     empty = [name for name in files if not data.frame[name].count()]
     say(*(_("{column} holds no values, and gets no hierarchy").format(column=name) for name in empty))
-    return [_built(data, name, "usual", "", "", file, quiet=quiet) for name, file in files.items() if name not in empty]
+    return [_built(data, name, "usual", "", "", file) for name, file in files.items() if name not in empty]
 
 
-def _show(one: Mapping[str, Any]) -> None:
+def _built_parts(one: Mapping[str, Any]) -> tuple[Table, Note]:
     rows = [
-        (str(i), f"{level['labels']:,}", f"{level['smallest']:,}", _with_rows(level["shown"]))
+        (
+            str(i),
+            f"{level['labels']:,}",
+            f"{level['smallest']:,}",
+            "; ".join(f"{label} ({rows:,})" for label, rows in level["shown"]),
+        )
         for i, level in enumerate(one["levels"])
     ]
     headings = (_("level"), _("labels"), _("rows of the rarest"), _("labels with their rows"))
-    show_table(one["column"], headings, rows)
-    if one["out"] is None:
-        say(_("nothing was written; add --out to keep it"))
-    else:
-        said = ngettext("{count:,} value written to {out}", "{count:,} values written to {out}", one["values"])
-        say(said.format(count=one["values"], out=one["out"]))
-
-
-def _with_rows(labels: Sequence[tuple[str, int]]) -> str:
-    return "; ".join(f"{label} ({rows:,})" for label, rows in labels)
+    written = _("nothing was written; add --out to keep it")
+    if one["out"] is not None:
+        written = ngettext("{count:,} value written to {out}", "{count:,} values written to {out}", one["values"])
+    return Table(headings, rows, one["column"]), Note(written.format(count=one["values"], out=one["out"]))
 
 
 @hierarchy_commands.command(
@@ -193,8 +182,7 @@ def check(
     ] = None,
     schema: SchemaName = None,
     limit: Annotated[int, Option(min=1, help=_("How many problems of a file to list."))] = 20,
-    as_json: Json = False,
-) -> None:
+) -> Output:
     """Check hierarchies; exit code 0 when all can be used, 2 when one cannot."""
     from noren.data.hierarchies.checking import check_files, files_in
 
@@ -202,33 +190,28 @@ def check(
     if data is not None:
         records = load_original(data, schema, rows="people" if schema is None else None, quiet=True)
     found = check_files(files_in(files), records, column=column)
-    if as_json:
-        valid = not any(one.problems for one in found)
-        show_json({"valid": valid, "files": [one.as_dict() for one in found]})
-    else:
-        _show_checked(found, limit)
-    if any(one.problems for one in found):
-        raise typer.Exit(2)
+    valid = not any(one.problems for one in found)
+    answer = {"valid": valid, "files": [one.as_dict() for one in found]}
+    return Output(answer, _checked_parts(found, limit), exit_code=0 if valid else 2)
 
 
-def _show_checked(found: Sequence[CheckedFile], limit: int) -> None:
+def _checked_parts(found: Sequence[CheckedFile], limit: int) -> Iterator[Part]:
     for one in found:
+        name, total = one.file.name, len(one.problems)
         for problem in one.problems[:limit]:
-            print(problem.sentence(one.file.name))
-        more = len(one.problems) - limit
+            yield problem.sentence(name)
+        more = total - limit
         if more > 0:
-            print(ngettext("… and {count:,} more problem", "… and {count:,} more problems", more).format(count=more))
-        say(*(_("note: {sentence}").format(sentence=f"{one.file.name}: {note}") for note in one.notes))
+            yield ngettext("… and {count:,} more problem", "… and {count:,} more problems", more).format(count=more)
+        for note in one.notes:
+            yield Note(_("note: {sentence}").format(sentence=f"{name}: {note}"))
         if one.problems:
-            told = ngettext(
-                "{file} is not valid: {count:,} problem", "{file} is not valid: {count:,} problems", len(one.problems)
-            )
-            print(told.format(file=one.file.name, count=len(one.problems)))
+            yield ngettext(
+                "{file} is not valid: {count:,} problem", "{file} is not valid: {count:,} problems", total
+            ).format(file=name, count=total)
         elif one.hierarchy is not None:
-            print(
-                _("{file} is valid: {values:,} values, {levels} levels").format(
-                    file=one.file.name, values=len(one.hierarchy.values), levels=one.hierarchy.depth
-                )
+            yield _("{file} is valid: {values:,} values, {levels} levels").format(
+                file=name, values=len(one.hierarchy.values), levels=one.hierarchy.depth
             )
 
 
@@ -237,25 +220,20 @@ def _show_checked(found: Sequence[CheckedFile], limit: int) -> None:
     help=_("List the builders, with what each needs."),
     epilog=_("Example: noren hierarchy builders"),
 )
-def builders(as_json: Json = False) -> None:
+def builders() -> Output:
     """List the builders."""
     from noren.data.hierarchies.builders import BUILDERS
 
-    if as_json:
-        show_json(
-            {
-                "builders": [
-                    {
-                        "by": one.by,
-                        "summary": _(one.summary),
-                        "with": _(one.asks) if one.asks else "",
-                        "example": one.example,
-                        "types": sorted(one.types),
-                    }
-                    for one in BUILDERS.values()
-                ]
-            }
-        )
-        return
-    rows = [(one.by, _(one.summary), one.example, _(one.asks) if one.asks else "") for one in BUILDERS.values()]
-    show_table("", ("--by", _("what it does"), _("--with, for example"), _("what that is")), rows)
+    listed: list[dict[str, Any]] = [
+        {
+            "by": one.by,
+            "summary": _(one.summary),
+            "with": _(one.asks) if one.asks else "",
+            "example": one.example,
+            "types": sorted(one.types),
+        }
+        for one in BUILDERS.values()
+    ]
+    rows = [(one["by"], one["summary"], one["example"], one["with"]) for one in listed]
+    headings = ("--by", _("what it does"), _("--with, for example"), _("what that is"))
+    return Output({"builders": listed}, [Table(headings, rows)])

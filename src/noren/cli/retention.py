@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from typer import Argument, Option
 
+from noren.cli.parts.commands import Note, Output, Table
 from noren.cli.parts.help_pages import app
-from noren.cli.parts.inputs import CustomerColumn, Json, Rows, SchemaName, load_original, schema_of_release
-from noren.cli.parts.screen import number, say, show_json, show_table
+from noren.cli.parts.inputs import CustomerColumn, Rows, SchemaName, comma_separated, load_original, schema_of_release
+from noren.cli.parts.screen import number, situation
 from noren.errors import ParameterError
 from noren.i18n import _
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from noren.data.frames import Records
     from noren.retention.joint_release import Joint, JointPart
 
 plan_commands = app.group(
@@ -38,11 +37,10 @@ def plan(
     k: Annotated[str, Option(help=_("The k to look at, separated by commas."))] = "",
     rho: Annotated[float | None, Option(help=_("The probability to keep a value; asks for k, or for rows."))] = None,
     weights: Annotated[str, Option(help=_("How much of what k allows each attribute gets, separated by commas."))] = "",
-    as_json: Json = False,
-) -> None:
+) -> Output | None:
     """Plan a release by retention."""
     if context.invoked_subcommand is not None:
-        return
+        return None
     from noren.kernels.reconstruction.retention import k_of, keep_probabilities, rows_needed
 
     if not domains:
@@ -64,14 +62,11 @@ def plan(
         found = [{"k": one, "rho": [rho] * len(sizes), "rows": rows_needed(one, rho, sizes)} for one in ks]
     elif rows is not None:
         found = [{"k": one, "rho": keep_probabilities(one, sizes, rows, shares), "rows": rows} for one in ks]
-    if as_json:
-        show_json({"domains": sizes, "plans": found})
-        return
     lines = [
         (number(float(str(one["k"]))), _few(one["rho"]), number(float(str(one["rows"]))))  # type: ignore[arg-type]
         for one in found
     ]
-    show_table("", ("k", "rho", _("rows")), lines)
+    return Output({"domains": sizes, "plans": found}, [Table(("k", "rho", _("rows")), lines)])
 
 
 @plan_commands.command(
@@ -103,8 +98,7 @@ def joint(
     keep: Annotated[
         float | None, Option(min=1, help=_("Also say the least k of one more release, if all are to keep this k."))
     ] = None,
-    as_json: Json = False,
-) -> None:
+) -> Output:
     """Say what releases promise together."""
     from noren.retention.joint_release import joint as together
     from noren.retention.joint_release import part_in
@@ -126,18 +120,21 @@ def joint(
             _("leave --rows out"),
         )
     room = found.room(keep) if keep is not None else None
-    if as_json:
-        show_json(_as_dict(found) | ({} if keep is None else {"keep": keep, "one_more_needs_k": room}))
-        return
+    answer = _as_dict(found) | ({} if keep is None else {"keep": keep, "one_more_needs_k": room})
     lines = [
         (part.name, ", ".join(part.attributes), _few(part.rhos), number(round(part.k, 6)), f"{part.odds:.3g}")
         for part in found.parts
     ]
     whole = (_("all together"), ", ".join(found.attributes), "", number(round(found.k, 6)), f"{found.odds:.3g}")
-    show_table("", (_("release"), _("attributes"), "rho", "k", "Π b²"), [*lines, whole])
-    say(*_reasons(found))
-    if keep is not None:
-        say(_room_said(found, keep, room))
+    table = Table((_("release"), _("attributes"), "rho", "k", "Π b²"), [*lines, whole])
+    notes = _reasons(found)
+    if keep is not None and room is None:
+        broken = _("k = {keep:g} does not hold any more: together they have {k:.4g}.")
+        notes.append(broken.format(keep=keep, k=found.k))
+    elif keep is not None:
+        left = _("One more release keeps k = {keep:g} if its own k is {room:,.2f} or more.")
+        notes.append(left.format(keep=keep, room=room))
+    return Output(answer, [table, *map(Note, notes)])
 
 
 def _planned(said: str, rows: int, schema: str | None) -> JointPart:
@@ -146,7 +143,7 @@ def _planned(said: str, rows: int, schema: str | None) -> JointPart:
     from noren.retention.joint_release import planned_part
 
     words, _colon, k = said.rpartition(":")
-    names = [name.strip() for name in words.split(",") if name.strip()]
+    names = comma_separated(words)
     try:
         wanted = float(k)
     except ValueError:
@@ -216,12 +213,6 @@ def _reasons(found: Joint) -> list[str]:
     return lines
 
 
-def _room_said(found: Joint, keep: float, room: float | None) -> str:
-    if room is None:
-        return _("k = {keep:g} does not hold any more: together they have {k:.4g}.").format(keep=keep, k=found.k)
-    return _("One more release keeps k = {keep:g} if its own k is {room:,.2f} or more.").format(keep=keep, room=room)
-
-
 def _few(rhos: Sequence[float]) -> str:
     """Return ρ once where it is common, else one for each attribute."""
     if not rhos:
@@ -249,14 +240,43 @@ chart_commands = app.group(
 )
 
 Released = Annotated[Path, Argument(metavar="RELEASE", help=_("A folder that noren protect --method retention wrote."))]
-Out = Annotated[Path | None, Option("--out", help=_("The picture to write: .html, .svg or .png."))]
-Against = Annotated[
-    Path | None, Option("--original", help=_("The original, to draw beside it; left out, it is not needed."))
-]
-ModelName = Annotated[
-    Literal["stated", "none", "em", "independence", "loglinear", "ml", "auto"],
-    Option("--model", help=_("How to reconstruct; stated: as the release says.")),
-]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """The options of both pictures."""
+
+    out: Annotated[Path | None, Option(help=_("The picture to write: .html, .svg or .png."))] = None
+    original: Annotated[Path | None, Option(help=_("The original, to draw beside it; left out, it is not needed."))] = (
+        None
+    )
+    model: Annotated[
+        Literal["stated", "none", "em", "independence", "loglinear", "ml", "auto"],
+        Option(help=_("How to reconstruct; stated: as the release says.")),
+    ] = "stated"
+    schema: SchemaName = None
+    rows_are: Rows = None
+    customer: CustomerColumn = None
+
+    def draw(self, release: Path, names: list[str]) -> Output:
+        """Draw one attribute of a release, or two."""
+        from noren.data.release import Release
+        from noren.drawing import table_charts as charts
+
+        if self.out is None and not situation.json:
+            raise ParameterError(_("there is nowhere to draw to"), _("name a picture with --out, or take --json"))
+        if self.out is not None:
+            charts.chart_ending(self.out)
+        loaded, data = Release.load(release), None
+        if self.original is not None:
+            schema = self.schema or schema_of_release(release, self.rows_are, self.customer)
+            data = load_original(self.original, schema, rows=self.rows_are, customer=self.customer, quiet=True)
+        shown = charts.view(loaded, names, original=data, model=None if self.model == "stated" else self.model)
+        answer = shown.as_dict()
+        if self.out is not None:
+            charts.write_chart(charts.histogram(shown) if len(names) == 1 else charts.crosstab(shown), self.out)
+            answer |= {"out": str(self.out)}
+        return Output(answer, [_("chart written to {out}").format(out=self.out)])
 
 
 @chart_commands.command(
@@ -265,19 +285,10 @@ ModelName = Annotated[
     epilog=_("Example: noren chart histogram release/ --attribute race --original T.csv --out race.html"),
 )
 def histogram(
-    release: Released,
-    attribute: Annotated[str, Option(help=_("Which attribute."))],
-    out: Out = None,
-    original: Against = None,
-    model: ModelName = "stated",
-    schema: SchemaName = None,
-    rows_are: Rows = None,
-    customer: CustomerColumn = None,
-    as_json: Json = False,
-) -> None:
+    release: Released, attribute: Annotated[str, Option(help=_("Which attribute."))], picture: Picture
+) -> Output:
     """Draw a histogram."""
-    known = _known(original, release, schema, rows_are, customer)
-    _draw([attribute], release, out, known, model, as_json=as_json)
+    return picture.draw(release, [attribute])
 
 
 @chart_commands.command(
@@ -288,55 +299,7 @@ def histogram(
 def crosstab(
     release: Released,
     attributes: Annotated[str, Option(help=_("Two attributes, separated by a comma."))],
-    out: Out = None,
-    original: Against = None,
-    model: ModelName = "stated",
-    schema: SchemaName = None,
-    rows_are: Rows = None,
-    customer: CustomerColumn = None,
-    as_json: Json = False,
-) -> None:
+    picture: Picture,
+) -> Output:
     """Draw a cross tabulation."""
-    names = [name.strip() for name in attributes.split(",") if name.strip()]
-    known = _known(original, release, schema, rows_are, customer)
-    _draw(names, release, out, known, model, as_json=as_json)
-
-
-def _known(
-    original: Path | None, release: Path, schema: str | None, rows_are: str | None, customer: str | None
-) -> Callable[[], Records | None]:
-    """Return what reads the original, once it is needed."""
-
-    def read() -> Records | None:
-        if original is None:
-            return None
-        known = schema or schema_of_release(release, rows_are, customer)
-        return load_original(original, known, rows=rows_are, customer=customer, quiet=True)
-
-    return read
-
-
-def _draw(
-    names: list[str],
-    release: Path,
-    out: Path | None,
-    original: Callable[[], Records | None],
-    model: Literal["stated", "none", "em", "independence", "loglinear", "ml", "auto"],
-    *,
-    as_json: bool,
-) -> None:
-    from noren.data.release import Release
-    from noren.drawing import table_charts as charts
-    from noren.errors import ParameterError
-
-    if out is None and not as_json:
-        raise ParameterError(_("there is nowhere to draw to"), _("name a picture with --out, or take --json"))
-    if out is not None:
-        charts.chart_ending(out)
-    shown = charts.view(Release.load(release), names, original=original(), model=None if model == "stated" else model)
-    if out is not None:
-        charts.write_chart(charts.histogram(shown) if len(names) == 1 else charts.crosstab(shown), out)
-    if as_json:
-        show_json(shown.as_dict() | ({"out": str(out)} if out else {}))
-    else:
-        print(_("chart written to {out}").format(out=out))
+    return picture.draw(release, comma_separated(attributes))
