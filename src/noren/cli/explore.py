@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import COMPONENT_FLAGS
+from noren.cli.parts.commands import COMPONENT_FLAGS, Note, Output, Part, Table
 from noren.cli.parts.failures import Failures
 from noren.cli.parts.help_pages import app
-from noren.cli.parts.inputs import CustomerColumn, Force, Json, Master, Rows, RuleName, SchemaName, load_original
-from noren.cli.parts.screen import say, show_json, show_table
+from noren.cli.parts.inputs import Force, Reading, RuleName, comma_separated, load_original
+from noren.cli.parts.screen import say, situation
 from noren.errors import ParameterError
 from noren.i18n import _, ngettext, speaking
 
@@ -66,10 +66,8 @@ def explore(
         Path | None, Option(help=_("A folder for the report, the chart, the tables and sweep.toml."))
     ] = None,
     rule: RuleName = None,
-    schema: SchemaName = None,
-    rows_are: Rows = None,
-    customer: CustomerColumn = None,
-    master: Master = None,
+    *,
+    reading: Reading,
     language: Annotated[Literal["en", "ja"] | None, Option(help=_("The language of the report."))] = None,
     cache: Annotated[
         Path | None, Option(help=_("Where finished work is kept, secret parts too; your cache folder if not said."))
@@ -77,8 +75,7 @@ def explore(
     fresh: Annotated[bool, Option("--fresh", help=_("Compute again what is kept."))] = False,
     workers: Annotated[int | None, Option(min=1, help=_("How many processes; all cores where left out."))] = None,
     force: Force = False,
-    as_json: Json = False,
-) -> None:
+) -> Output:
     """Run a sweep and say which setting to take."""
     from noren.data.formats.files import must_be_free
     from noren.sweeps.files import STUDY, SweepFile, holds_study
@@ -87,7 +84,7 @@ def explore(
     if sweep is not None and (methods is not None or context.args):
         raise ParameterError(
             _("a sweep's file says which methods to run"),
-            _("leave {word} out").format(word=_first(methods, context.args)),
+            _("leave {word} out").format(word="--methods" if methods is not None else context.args[0]),
         )
     file = None if sweep is None else SweepFile(sweep)
     path = original or (None if file is None else file.file("data"))
@@ -95,9 +92,9 @@ def explore(
         raise ParameterError(_("no original is named"), _("name the file to protect: noren explore T.csv …"))
     if out is not None:
         must_be_free(out, replace=(force or holds_study(out)) and STUDY)
-    customers = master or (None if file is None else file.file("master"))
-    known = schema or (None if file is None else file.schema())
-    data = load_original(path, known, customers, rows=rows_are, customer=customer, quiet=as_json)
+    customers = reading.master or (None if file is None else file.file("master"))
+    known = reading.schema or (None if file is None else file.schema())
+    data = load_original(path, known, customers, rows=reading.rows_are, customer=reading.customer)
     if file is not None and file.differs(data):
         say(_("{file}: the data are not those that it was written about").format(file=sweep))
     asked = _order(
@@ -111,16 +108,12 @@ def explore(
         cache=cache,
         rule=rule,
     )
-    with _going_on(), watching(quiet=as_json) as watch:
+    with _going_on(), watching(quiet=situation.json) as watch:
         study = run(data, asked, file=path, master=customers, cache=cache, fresh=fresh, workers=workers, watch=watch)
     if out is not None:
         with speaking(language) if language else contextlib.nullcontext():
             study.save(out, replace_existing=force)
-    _show(study, out, as_json=as_json)
-
-
-def _first(methods: str | None, words: list[str]) -> str:
-    return "--methods" if methods is not None else words[0]
+    return _output(study, out)
 
 
 def _seeds(text: str | None) -> list[int] | None:
@@ -163,7 +156,7 @@ def _values(methods: str, flags: list[str], data: Records) -> dict[str, Any]:
     if methods == "all":
         kinds = [every_method[name] for name in every_method if every_method[name].fits(data.schema)]
     else:
-        kinds = [every_method[name.strip()] for name in methods.split(",") if name.strip()]
+        kinds = [every_method[name] for name in comma_separated(methods)]
     values: dict[str, Any] = {}
     for given in sweep_flags(kinds, flags):
         values |= given
@@ -180,10 +173,7 @@ def _going_on() -> Any:
         raise
 
 
-def _show(study: Study, out: Path | None, *, as_json: bool) -> None:
-    from noren.judgement.numbers import decimal, percent
-    from noren.judgement.page_text import printable
-    from noren.judgement.sentences import rule_sentence
+def _output(study: Study, out: Path | None) -> Output:
     from noren.sweeps.files import as_plain
     from noren.sweeps.results import in_language
 
@@ -191,11 +181,16 @@ def _show(study: Study, out: Path | None, *, as_json: bool) -> None:
     for one in study.settings:
         for name, why in one.failed.items():
             failures.add(f"{one.label}, {name}", in_language(why))
-    if as_json:
-        done = {"out": None if out is None else str(out), "computed": study.computed, "kept": study.kept}
-        show_json(as_plain(study) | {"answer": study.answer, "failed": failures.reasons} | done)
-        failures.leave()
-        return
+    done = {"out": None if out is None else str(out), "computed": study.computed, "kept": study.kept}
+    answer = as_plain(study) | {"answer": study.answer, "failed": failures.reasons} | done
+    return Output(answer, _parts(study, out, failed=bool(failures.reasons)), failures.exit_code)
+
+
+def _parts(study: Study, out: Path | None, *, failed: bool) -> Iterator[Part]:
+    from noren.judgement.numbers import decimal, percent
+    from noren.judgement.page_text import printable
+    from noren.judgement.sentences import rule_sentence
+
     survival = any("survival" in one.scores for one in study.settings)
     rows = []
     for one in study.settings:
@@ -209,23 +204,22 @@ def _show(study: Study, out: Path | None, *, as_json: bool) -> None:
             )
         )
     headings = [_("setting"), _("verdict"), _("utility kept"), _("risk"), *([_("survival")] if survival else [])]
-    show_table("", headings, rows)
+    yield Table(headings, rows)
     for one in study.settings:
         if not one.done and not one.failed:
-            print(_("{label} was refused: {reason}").format(label=one.label, reason=one.runs[0].reason()))
-    print(*study.answer, rule_sentence(study.asked.rule), sep="\n")
+            yield _("{label} was refused: {reason}").format(label=one.label, reason=one.runs[0].reason())
+    yield from (*study.answer, rule_sentence(study.asked.rule))
     if out is not None:
-        print(_("written to {out}").format(out=out))
-        print(_("report: {page}").format(page=(out / "report.html").resolve().as_uri()))
+        yield _("written to {out}").format(out=out)
+        yield _("report: {page}").format(page=(out / "report.html").resolve().as_uri())
     counts = ngettext(
         "{computed} piece of work computed, {kept} kept from before.",
         "{computed} pieces of work computed, {kept} kept from before.",
         study.computed,
     )
-    say(counts.format(computed=study.computed, kept=study.kept))
-    if failures.reasons:
-        say(_("what failed is not kept; the same command tries it again"))
-    failures.leave()
+    yield Note(counts.format(computed=study.computed, kept=study.kept))
+    if failed:
+        yield Note(_("what failed is not kept; the same command tries it again"))
 
 
 _OTHER_LINES = 8

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from typer import Argument, Option
 
+from noren.cli.parts.commands import Note, Output, Part, Table, show
 from noren.cli.parts.help_pages import app
-from noren.cli.parts.inputs import Json, Master, RuleName, Seed
-from noren.cli.parts.screen import number, progress_bar, say, show_json, show_table
+from noren.cli.parts.inputs import Master, RuleName, Seed, comma_separated
+from noren.cli.parts.screen import number, progress_bar, say, show_json, situation
 from noren.errors import ParameterError
 from noren.i18n import _, ngettext
 
 if TYPE_CHECKING:
     from noren.data.frames import Records
-    from noren.ledger import Certificate, Entry, Ledger, Proposal, Risk
+    from noren.ledger import Entry, Ledger, Proposal
 
 ledger_commands = app.group(
     "ledger",
@@ -62,27 +62,22 @@ def init(
         ),
     ] = False,
     rule: RuleName = None,
-    as_json: Json = False,
-) -> None:
+) -> Output:
     """Make a ledger."""
     from noren.judgement.rule import rule_named
+    from noren.judgement.sentences import rule_sentence
     from noren.ledger import Ledger
 
-    named = None if attacks is None else [name.strip() for name in attacks.split(",") if name.strip()]
-    limits = _budget(budget or [])
     made = Ledger.create(
         ledger,
         schema=schema,
         chain=chain,
         period=period,
-        budget=limits,
-        attacks=named,
+        budget=_budget(budget or []),
+        attacks=None if attacks is None else comma_separated(attacks),
         rule=rule_named(rule),
         attack_released=not only_before_release,
     )
-    if as_json:
-        show_json(_about(made))
-        return
     rows = [
         (_("period"), made.settings.period),
         (_("steps"), ", ".join(step.name for step in made.settings.chain.steps)),
@@ -91,9 +86,8 @@ def init(
         *((_("budget {name}").format(name=name.upper()), number(v)) for name, v in made.settings.budget.items()),
         (_("ledger"), str(ledger)),
     ]
-    show_table("", (_("what"), ""), rows)
-    _show_rule(made)
-    say(_("next: {command}").format(command=f"noren ledger add {ledger} T.csv --dry-run"))
+    following = _("next: {command}").format(command=f"noren ledger add {ledger} T.csv --dry-run")
+    return Output(_about(made), [Table((_("what"), ""), rows), rule_sentence(made.settings.rule), Note(following)])
 
 
 def _budget(given: list[str]) -> dict[str, float]:
@@ -143,8 +137,7 @@ def add(
     allow_gap: Annotated[bool, Option("--allow-gap", help=_("Skip periods without purchases."))] = False,
     master: Master = None,
     seed: Seed = None,
-    as_json: Json = False,
-) -> None:
+) -> Output:
     """Add a period, or weigh it."""
     from noren.data.reading import read
     from noren.errors import NorenError
@@ -166,32 +159,32 @@ def add(
         for name in names or [None]:
             how: dict[str, Any] = {"period": name, "chain": chain, "seed": seed, "allow_gap": allow_gap}
             how["source"] = original
-            proposal, entry = _weigh_or_keep(book, data, how, dry_run=dry_run, quiet=as_json)
+            proposal, entry = _weigh_or_keep(book, data, how, dry_run=dry_run)
             done.append(_told(book, proposal, entry))
             if explain:
                 done[-1]["exposed"] = proposal.exposed.head(_MOST_NAMED).to_dicts()
-            if not as_json:
-                _show_addition(book, proposal, entry, explain=explain)
+            if not situation.json:  # at once: the next period may take long
+                show(_addition_parts(book, proposal, entry, explain=explain))
             if chart is not None:
-                _draw(book, chart, None if entry else proposal, quiet=as_json)
+                drawn = _draw(book, chart, None if entry else proposal)
+                show([] if situation.json else [drawn])
             if proposal.broken:
                 raise BudgetError(proposal)
             if proposal.failed:
                 raise UnweighedError(proposal)
     except NorenError:
-        if as_json and done:
+        if situation.json and done:
             show_json({"additions": done})
         raise
-    if as_json:
-        show_json({"additions": done})
+    return Output({"additions": done})
 
 
 def _weigh_or_keep(
-    book: Ledger, data: Records, how: Mapping[str, Any], *, dry_run: bool, quiet: bool
+    book: Ledger, data: Records, how: Mapping[str, Any], *, dry_run: bool
 ) -> tuple[Proposal, Entry | None]:
     from noren.ledger import BudgetError, UnweighedError
 
-    with progress_bar(_("Weighing"), quiet=quiet) as progress:
+    with progress_bar(_("Weighing")) as progress:
         try:
             if dry_run:
                 return book.weigh(data, **how, tell=say, progress=progress), None
@@ -222,7 +215,8 @@ def _told(book: Ledger, proposal: Proposal, entry: Entry | None) -> dict[str, An
     }
 
 
-def _show_addition(book: Ledger, proposal: Proposal, entry: Entry | None, *, explain: bool) -> None:
+def _addition_parts(book: Ledger, proposal: Proposal, entry: Entry | None, *, explain: bool) -> Iterator[Part]:
+    from noren.judgement.sentences import rule_sentence
     from noren.ledger.risk import MEASURES
     from noren.ledger.words import attacks_sentence, certificate_sentence
 
@@ -246,50 +240,38 @@ def _show_addition(book: Ledger, proposal: Proposal, entry: Entry | None, *, exp
         if after.alone
         else _("The risk of everything released, with {period}")
     )
-    print(heading.format(period=proposal.period))
-    show_table("", (_("measure"), *sure, _("budget"), *found), rows)
-    print(certificate_sentence(certificate, proposal.uncertified, attacked=not after.alone))
-    print(attacks_sentence(after))
+    yield heading.format(period=proposal.period)
+    yield Table((_("measure"), *sure, _("budget"), *found), rows)
+    yield certificate_sentence(certificate, proposal.uncertified, attacked=not after.alone)
+    yield attacks_sentence(after)
     if budget and not proposal.broken:
-        print(_("within the budget"))
-    print(
-        _("Everything released, with {period}: {sentence}").format(
-            period=proposal.period, sentence=proposal.verdict.sentence
-        )
+        yield _("within the budget")
+    yield _("Everything released, with {period}: {sentence}").format(
+        period=proposal.period, sentence=proposal.verdict.sentence
     )
-    _show_rule(book)
-    _show_curves(book, None if entry else proposal)
+    yield rule_sentence(book.settings.rule)
+    yield from _curves_parts(book, None if entry else proposal)
     if explain:
-        say(_("warning: these are customers' names; do not hand this on."))
-        listed = proposal.exposed.head(_MOST_NAMED)
-        people = [tuple(str(cell) for cell in row) for row in listed.iter_rows()]
+        yield Note(_("warning: these are customers' names; do not hand this on."))
+        people = [tuple(str(cell) for cell in row) for row in proposal.exposed.head(_MOST_NAMED).iter_rows()]
         told = (_("customer"), _("periods found"), _("periods with purchases"), _("attacks that find them now"))
-        show_table("", told, people)
+        yield Table(told, people)
     if entry is not None:
         folder = book.release_folder(entry.period)
-        print(
-            _("{period} released: {rows:,} rows in {folder}").format(
-                period=entry.period, rows=entry.public_rows, folder=folder
-            )
+        yield _("{period} released: {rows:,} rows in {folder}").format(
+            period=entry.period, rows=entry.public_rows, folder=folder
         )
-        say(_("next: {command}").format(command=f"noren publish {folder} --out to-hand-out/"))
+        yield Note(_("next: {command}").format(command=f"noren publish {folder} --out to-hand-out/"))
     elif not proposal.broken and not proposal.failed:
-        say(_("nothing was written; without --dry-run {period} is released").format(period=proposal.period))
+        yield Note(_("nothing was written; without --dry-run {period} is released").format(period=proposal.period))
 
 
-def _show_curves(book: Ledger, proposal: Proposal | None = None) -> None:
-    """Show what each attack found after each release; the last ones where there are many."""
+def _curves_parts(book: Ledger, proposal: Proposal | None = None) -> tuple[str, Table]:
+    """Return what each attack found after each release; the last ones where there are many."""
     periods, curves = book.curves(proposal)
     shown = slice(-12, None)
     rows = [(name, *("" if v is None else _share(v) for v in curve[shown])) for name, curve in curves.items()]
-    print(_("MM of each attack after each release"))
-    show_table("", (_("attack"), *periods[shown]), rows)
-
-
-def _show_rule(book: Ledger) -> None:
-    from noren.judgement.sentences import rule_sentence
-
-    print(rule_sentence(book.settings.rule))
+    return _("MM of each attack after each release"), Table((_("attack"), *periods[shown]), rows)
 
 
 def _share(value: float) -> str:
@@ -304,19 +286,22 @@ def _share(value: float) -> str:
     help=_("Show what was released, the risk after each release, and what is left of the budget."),
     epilog=_("Example: noren ledger show ledger/"),
 )
-def show(ledger: Folder, as_json: Json = False) -> None:
+def overview(ledger: Folder) -> Output:
     """Show a ledger."""
-    from noren.judgement.sentences import word_text
     from noren.ledger import Ledger
-    from noren.ledger.words import attacks_sentence, certificate_sentence
 
     book = Ledger.open(ledger)
+    return Output(_about(book), _overview_parts(book))
+
+
+def _overview_parts(book: Ledger) -> Iterator[Part]:
+    from noren.judgement.sentences import rule_sentence, word_text
+    from noren.ledger.words import attacks_sentence, certificate_sentence
+
     entries = book.entries
-    if as_json:
-        show_json(_about(book))
-        return
     if not entries:
-        say(_("nothing was released yet; next: {command}").format(command=f"noren ledger add {ledger} T.csv --dry-run"))
+        following = f"noren ledger add {book.folder} T.csv --dry-run"
+        yield Note(_("nothing was released yet; next: {command}").format(command=following))
         return
     verdicts = book.verdicts()
     shown = list(book.settings.budget) or ["mm"]
@@ -325,8 +310,8 @@ def show(ledger: Folder, as_json: Json = False) -> None:
             e.period,
             number(e.original_rows),
             number(e.public_rows),
-            *_certified_cells(e.certificate, shown),
-            *_risk_cells(e.risk),
+            *("–" if e.certificate is None else _share(e.certificate.rate[name]) for name in shown),
+            *("–" if e.risk.alone else _share(share) for share in (e.risk.um, e.risk.mm, e.risk.emm)),
             word_text(verdicts[e.period].word),
             e.added[:10],
         )
@@ -334,33 +319,19 @@ def show(ledger: Folder, as_json: Json = False) -> None:
     ]
     certified = [_("{measure} certified").format(measure=name.upper()) for name in shown]
     headings = (_("period"), _("original rows"), _("released rows"), *certified, "UM", "MM", "EMM", _("verdict"))
-    show_table("", (*headings, _("added")), rows)
+    yield Table((*headings, _("added")), rows)
     last = entries[-1].period
-    print(certificate_sentence(book.certificate(), attacked=not entries[-1].risk.alone))
-    print(attacks_sentence(entries[-1].risk))
-    print(_("Everything released, with {period}: {sentence}").format(period=last, sentence=verdicts[last].sentence))
-    _show_rule(book)
-    _show_curves(book)
+    yield certificate_sentence(book.certificate(), attacked=not entries[-1].risk.alone)
+    yield attacks_sentence(entries[-1].risk)
+    yield _("Everything released, with {period}: {sentence}").format(period=last, sentence=verdicts[last].sentence)
+    yield rule_sentence(book.settings.rule)
+    yield from _curves_parts(book)
     left = book.left()
     for name, limit in book.settings.budget.items():
-        if name not in left:
-            print(_("budget for {measure}: {limit:g}, and what is left is not known").format(
-                measure=name.upper(), limit=limit
-            ))  # fmt: skip
-            continue
-        print(
-            _("budget for {measure}: {limit:g}, of which {left:.4f} is left").format(
-                measure=name.upper(), limit=limit, left=max(left[name], 0.0)
-            )
-        )
-
-
-def _certified_cells(certificate: Certificate | None, shown: list[str]) -> tuple[str, ...]:
-    return tuple("–" if certificate is None else _share(certificate.rate[name]) for name in shown)
-
-
-def _risk_cells(risk: Risk) -> tuple[str, str, str]:
-    return ("–", "–", "–") if risk.alone else (_share(risk.um), _share(risk.mm), _share(risk.emm))
+        words = _("budget for {measure}: {limit:g}, and what is left is not known")
+        if name in left:
+            words = _("budget for {measure}: {limit:g}, of which {left:.4f} is left")
+        yield words.format(measure=name.upper(), limit=limit, left=max(left.get(name, 0.0), 0.0))
 
 
 def _about(book: Ledger) -> dict[str, Any]:
@@ -374,27 +345,20 @@ def _about(book: Ledger) -> dict[str, Any]:
     help=_("Check that every file of a ledger is what it was when it was written."),
     epilog=_("Example: noren ledger check ledger/"),
 )
-def check(ledger: Folder, as_json: Json = False) -> None:
+def check(ledger: Folder) -> Output:
     """Check a ledger; leave with 2 where something is wrong."""
     from noren.ledger import Ledger
 
     book = Ledger.open(ledger)
     wrong = book.check()
-    if as_json:
-        about = [{"file": str(error.file)} | error.problem.as_dict() for error in wrong]
-        show_json({"ok": not wrong, "problems": about})
-    elif wrong:
-        for error in wrong:
-            print(error)
-    else:
-        words = ngettext(
-            "{count} release, and every file is as it was written",
-            "{count} releases, and every file is as it was written",
-            len(book.entries),
-        )
-        print(words.format(count=len(book.entries)))
-    if wrong:
-        raise typer.Exit(2)
+    problems = [{"file": str(error.file)} | error.problem.as_dict() for error in wrong]
+    words = ngettext(
+        "{count} release, and every file is as it was written",
+        "{count} releases, and every file is as it was written",
+        len(book.entries),
+    )
+    parts = [str(error) for error in wrong] or [words.format(count=len(book.entries))]
+    return Output({"ok": not wrong, "problems": problems}, parts, exit_code=2 if wrong else 0)
 
 
 @ledger_commands.command(
@@ -402,22 +366,16 @@ def check(ledger: Folder, as_json: Json = False) -> None:
     help=_("Draw the risk over releases, one line per attack."),
     epilog=_("Example: noren ledger chart ledger/ --out curve.html"),
 )
-def chart(
-    ledger: Folder,
-    out: Annotated[Path, Option(help=_("The file to write: html, svg or png."))],
-    as_json: Json = False,
-) -> None:
+def chart(ledger: Folder, out: Annotated[Path, Option(help=_("The file to write: html, svg or png."))]) -> Output:
     """Draw a ledger."""
     from noren.ledger import Ledger
 
-    _draw(Ledger.open(ledger), out, None, quiet=as_json)
-    if as_json:
-        show_json({"out": str(out)})
+    return Output({"out": str(out)}, [_draw(Ledger.open(ledger), out, None)])
 
 
-def _draw(book: Ledger, out: Path, proposal: Proposal | None, *, quiet: bool) -> None:
+def _draw(book: Ledger, out: Path, proposal: Proposal | None) -> str:
+    """Draw the risk over releases, and return what to say of it."""
     from noren.drawing.ledger_chart import Curves, write_ledger_chart
 
     write_ledger_chart(Curves.of(book, proposal), out)
-    if not quiet:
-        print(_("chart written to {out}").format(out=out))
+    return _("chart written to {out}").format(out=out)

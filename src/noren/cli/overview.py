@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from typer import Argument, Option
 
+from noren.cli.parts.commands import Note, Output, Part, Table
 from noren.cli.parts.failures import Failures
 from noren.cli.parts.help_pages import app
-from noren.cli.parts.inputs import Force, Json, RuleName
-from noren.cli.parts.screen import progress_bar, say, show_json, show_table
+from noren.cli.parts.inputs import Force, RuleName
+from noren.cli.parts.screen import progress_bar, say, situation
 from noren.i18n import _
 
 if TYPE_CHECKING:
@@ -33,11 +33,11 @@ Name = Annotated[str | None, Argument(metavar="NAME", help=_("Show this one alon
     help=_("List the methods that protect, or show one with its parameters."),
     epilog=_("Example: noren methods generalize-by-count"),
 )
-def methods(name: Name = None, as_json: Json = False) -> None:
+def methods(name: Name = None) -> Output:
     """List methods."""
     from noren.methods import methods as registry
 
-    _show_components(registry, name, as_json=as_json)
+    return _listing(registry, name)
 
 
 @app.command(
@@ -45,11 +45,11 @@ def methods(name: Name = None, as_json: Json = False) -> None:
     help=_("List the attacks, or show one with its parameters."),
     epilog=_("Example: noren attacks unique-rows"),
 )
-def attacks(name: Name = None, as_json: Json = False) -> None:
+def attacks(name: Name = None) -> Output:
     """List attacks."""
     from noren.attacks import attacks as registry
 
-    _show_components(registry, name, as_json=as_json)
+    return _listing(registry, name)
 
 
 @app.command(
@@ -57,34 +57,33 @@ def attacks(name: Name = None, as_json: Json = False) -> None:
     help=_("List the measures, or show one with its parameters."),
     epilog=_("Example: noren measures cell-error"),
 )
-def measures(name: Name = None, as_json: Json = False) -> None:
+def measures(name: Name = None) -> Output:
     """List measures."""
     from noren.measures import measures as registry
 
-    _show_components(registry, name, as_json=as_json)
+    return _listing(registry, name)
 
 
-def _show_components(registry: Registry[Any], name: str | None, *, as_json: bool) -> None:
+def _listing(registry: Registry[Any], name: str | None) -> Output:
     from noren.parameters import describe, flags
 
     picked = [registry[n] for n in registry] if name is None else [registry[name]]
     kind = registry.group.partition(".")[2]
     broken = registry.broken() if name is None else {}
     say(*(_("left out: {what}").format(what=reason) for reason in broken.values()))
-    if as_json:
-        show_json({kind: [describe(c) for c in picked]} | ({"broken": broken} if broken else {}))
-        return
+    parts: list[Part] = []
     if name is None:
         rows = [(c.name, _(c.summary), " ".join(f.flag for f in flags(c)), c.source) for c in picked]
-        show_table("", (_("name"), _("what it does"), _("parameters"), _("source")), rows)
-        return
-    print(f"{picked[0].name}: {_(picked[0].summary)}")
-    if picked[0].roles:
-        print(_("It needs columns with the roles: {roles}.").format(roles=", ".join(picked[0].roles)))
-    print(_("It takes {time}.").format(time=picked[0].runtime.words))
-    rows = [(f.flag, f.type, _("required") if f.required else str(f.default), f.help) for f in flags(picked[0])]
-    if rows:
-        show_table("", (_("flag"), _("type"), _("default"), _("meaning")), rows)
+        parts.append(Table((_("name"), _("what it does"), _("parameters"), _("source")), rows))
+    else:
+        parts.append(f"{picked[0].name}: {_(picked[0].summary)}")
+        if picked[0].roles:
+            parts.append(_("It needs columns with the roles: {roles}.").format(roles=", ".join(picked[0].roles)))
+        parts.append(_("It takes {time}.").format(time=picked[0].runtime.words))
+        rows = [(f.flag, f.type, _("required") if f.required else str(f.default), f.help) for f in flags(picked[0])]
+        if rows:
+            parts.append(Table((_("flag"), _("type"), _("default"), _("meaning")), rows))
+    return Output({kind: [describe(c) for c in picked]} | ({"broken": broken} if broken else {}), parts)
 
 
 @app.command(
@@ -108,8 +107,7 @@ def reproduce(
     ] = None,
     fresh: Annotated[bool, Option("--fresh", help=_("Compute again what is kept."))] = False,
     workers: Annotated[int | None, Option(min=1, help=_("How many processes; all cores where left out."))] = None,
-    as_json: Json = False,
-) -> None:
+) -> Output:
     """Reproduce documents."""
     from noren.data.formats.files import must_be_free
     from noren.reproduce import documents_named
@@ -123,29 +121,22 @@ def reproduce(
     choice.check(chosen)
     if out is not None:
         must_be_free(out, replace=force and REPRODUCTION)
-    with progress_bar(_("Reproducing"), quiet=as_json) as progress:
+    with progress_bar(_("Reproducing")) as progress:
         report = run(
             chosen, Extent(quick, seeds), choice, folder=cache, fresh=fresh, workers=workers, progress=progress
         )
     if out is not None:
         write(report, out, replace=force)
-    if as_json:
-        show_json(report.as_dict())
-    else:
-        _show_reproduction(report)
-        if out is not None:
-            print(_("written to {out}").format(out=out))
-    if report.failed:
-        for document, key, cell in report.failed:
-            say(
-                _("{document} {part}, {row} {column}: the paper has {paper}, ours is {ours}").format(
-                    document=document, part=key, row=cell.row, column=cell.column, paper=cell.paper, ours=cell.ours
-                )
-            )
-        raise typer.Exit(1)
+    failed = [
+        _("{document} {part}, {row} {column}: the paper has {paper}, ours is {ours}").format(
+            document=document, part=key, row=cell.row, column=cell.column, paper=cell.paper, ours=cell.ours
+        )
+        for document, key, cell in report.failed
+    ]
+    return Output(report.as_dict(), _reproduction_parts(report, out), exit_code=1 if failed else 0, remarks=failed)
 
 
-def _show_reproduction(report: Reproduction) -> None:
+def _reproduction_parts(report: Reproduction, out: Path | None) -> Iterator[Part]:
     import textwrap
 
     from rich.console import Console
@@ -153,30 +144,30 @@ def _show_reproduction(report: Reproduction) -> None:
     from noren.reproduce.writing import before_table, headline, part_title
 
     for result in report.documents:
-        print(f"{result.document.key}: {_(result.document.title)}\n")
+        yield f"{result.document.key}: {_(result.document.title)}\n"
         for part in result.parts:
-            if part.comparison.cells:
-                _show_cells(part_title(part), part.comparison.cells)
-            else:
-                print(part_title(part))
-            print(*before_table(part), "", sep="\n")
+            cells = part.comparison.cells
+            yield _cells_table(part_title(part), cells) if cells else part_title(part)
+            yield from (*before_table(part), "")
         if result.errata:
-            print(_("Errata"))
+            yield _("Errata")
         for erratum in result.errata:
             words = (
                 _("{key} ({where}): printed: {printed}; unexplained. {derivation}")
                 if erratum.unexplained
                 else _("{key} ({where}): printed: {printed}; it must be: {derived}. {derivation}")
             )
-            print(textwrap.fill(words.format(**erratum.as_dict()), Console().width, subsequent_indent="  "))
-        print()
-    print(headline(report) + ".")
+            yield textwrap.fill(words.format(**erratum.as_dict()), Console().width, subsequent_indent="  ")
+        yield ""
+    yield headline(report) + "."
     counts = _("{computed} pieces of work computed, {kept} kept from before.")
-    print(counts.format(computed=report.computed, kept=report.kept))
+    yield counts.format(computed=report.computed, kept=report.kept)
+    if out is not None:
+        yield _("written to {out}").format(out=out)
 
 
-def _show_cells(title: str, cells: Sequence[Datum]) -> None:
-    """Show cells as wide as the paper's table, or one below the other where the terminal is too narrow for that."""
+def _cells_table(title: str, cells: Sequence[Datum]) -> Table:
+    """Return cells as wide as the paper's table, or one below the other where the terminal is too narrow for that."""
     from rich.cells import cell_len
     from rich.console import Console
 
@@ -188,7 +179,7 @@ def _show_cells(title: str, cells: Sequence[Datum]) -> None:
     if sum(max(map(cell_len, column)) + 3 for column in columns) + 1 > Console().width:
         shown = long_grid(cells)
         headings = _two_lines(shown.headings)
-    show_table(title, headings, shown.rows)
+    return Table(headings, shown.rows, title)
 
 
 def _two_lines(headings: Sequence[tuple[str, str]]) -> list[str]:
@@ -225,8 +216,7 @@ def demo(
     rule: RuleName = None,
     seed: Annotated[int, Option(min=0, help=_("Same seed, same bytes."))] = 1,
     force: Force = False,
-    as_json: Json = False,
-) -> None:
+) -> Output:
     """Run the demo."""
     from noren.api import protect, sample
     from noren.data.formats.files import writing_folder
@@ -240,13 +230,12 @@ def demo(
 
     by = rule_named(rule)
     with writing_folder(out, replace=(force or _holds_demo(out)) and _kind()) as folder:
-        if not as_json:
+        if not situation.json:
             say(_("1. generating {rows:,} purchases of {customers:,} customers").format(rows=rows, customers=customers))
         original = sample(customers=customers, rows=rows, seed=seed, schema=_SCHEMA)
         write_rows(original, folder / "T.csv")
         outcomes, failures = [], Failures()
-        bar = progress_bar(_("2. protecting, attacking, measuring"), quiet=as_json)
-        with bar as progress:
+        with progress_bar(_("2. protecting, attacking, measuring")) as progress:
             for i, (name, parameters) in enumerate(_RUNS):
                 label = _label(name, parameters)
                 progress(i / len(_RUNS), label)
@@ -260,25 +249,22 @@ def demo(
     verdicts = [judge(outcome, by) for outcome in outcomes]
     places = [place_of(o.label, verdict, o.scores) for o, verdict in zip(outcomes, verdicts, strict=True)]
     page = (out / "report.html").resolve()
-    if as_json:
-        summary = [
-            {
-                "release": o.label,
-                "deleted_rows": o.release.deleted_rows,
-                "place": place.model_dump(mode="json"),
-                "scores": {name: score.value for name, score in o.scores.items()},
-            }
-            | verdict.as_dict()
-            for o, verdict, place in zip(outcomes, verdicts, places, strict=True)
-        ]
-        show_json({"out": str(out), "report": str(page), "releases": summary, "failed": failures.reasons})
-    else:
-        _show_story(verdicts, places, page)
-    failures.leave()
+    summary = [
+        {
+            "release": o.label,
+            "deleted_rows": o.release.deleted_rows,
+            "place": place.model_dump(mode="json"),
+            "scores": {name: score.value for name, score in o.scores.items()},
+        }
+        | verdict.as_dict()
+        for o, verdict, place in zip(outcomes, verdicts, places, strict=True)
+    ]
+    answer = {"out": str(out), "report": str(page), "releases": summary, "failed": failures.reasons}
+    return Output(answer, _story(verdicts, places, page), failures.exit_code)
 
 
-def _show_story(verdicts: Sequence[Verdict], places: Sequence[Place], page: Path) -> None:
-    """Print the story on one screen: what each release lets happen, what it keeps, and which to take."""
+def _story(verdicts: Sequence[Verdict], places: Sequence[Place], page: Path) -> Iterator[Part]:
+    """Yield the story on one screen: what each release lets happen, what it keeps, and which to take."""
     from noren.judgement.numbers import percent
     from noren.judgement.sentences import allowed, finding, rule_sentence, word_text
 
@@ -288,19 +274,17 @@ def _show_story(verdicts: Sequence[Verdict], places: Sequence[Place], page: Path
         for verdict, place in zip(verdicts, places, strict=True)
     ]
     by = verdicts[0].rule
-    print(
-        _("Which release may be handed out? Nobody may be re-identified with a probability above {allowed}.").format(
-            allowed=allowed(by)
-        )
+    yield _("Which release may be handed out? Nobody may be re-identified with a probability above {allowed}.").format(
+        allowed=allowed(by)
     )
-    show_table("", headings, rows)
-    print(_("{sentence}.").format(sentence=finding(places)))
+    yield Table(headings, rows)
+    yield _("{sentence}.").format(sentence=finding(places))
     chosen = [i for i, place in enumerate(places) if place.word.is_safe]
     if chosen:
         best = max(chosen, key=lambda i: places[i].use or 0.0)
-        print(_("Take {label}. {sentence}").format(label=places[best].label, sentence=verdicts[best].sentence))
-    say(rule_sentence(by))
-    print(_("All measures and charts: {page}").format(page=page.as_uri()))
+        yield _("Take {label}. {sentence}").format(label=places[best].label, sentence=verdicts[best].sentence)
+    yield Note(rule_sentence(by))
+    yield _("All measures and charts: {page}").format(page=page.as_uri())
 
 
 def _named(verdict: Verdict) -> str:
