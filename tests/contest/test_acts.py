@@ -177,7 +177,9 @@ def test_what_is_invalid_or_our_fault_costs_no_try(cup: Cup) -> None:
     cup.release("a", "r1")
     cup.judged("r1", PROTECT, valid=False)
     cup.release("a", "r2")
-    cup.entries += chained(cup.entries[-1], PROTECT, acts.refund(cup.state, submission="r2", reason="a full disk"))
+    cup.entries += chained(
+        cup.entries[-1], PROTECT, acts.refund(cup.state, PROTECT, submission="r2", reason="a full disk")
+    )
     cup.release("a", "r3")
     cup.judged("r3", PROTECT, u=0.3)
     cup.release("a", "r4")  # the second that counts, though nobody has judged it yet

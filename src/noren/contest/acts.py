@@ -9,25 +9,28 @@ from __future__ import annotations
 
 import datetime as dt
 import hmac
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from noren.contest import PhaseKind
 from noren.errors import InputError
 from noren.i18n import N_, _, ngettext
-from noren.web.actions import Asked, action
+from noren.web.actions import Action, Asked, action
 from noren.work.canonical import digest_of
-from noren.work.chain import Said
+from noren.work.chain import Entry, Said
 
 if TYPE_CHECKING:  # commands are made of these functions, and start without pydantic
     from noren.contest.phases import Phase
     from noren.contest.state import Contest, Settings, Submission, Team
 
 __all__ = [
+    "DECIDED",
     "RefusedError",
     "change_settings",
     "choose",
     "code_digest",
+    "decided_again",
     "disqualify",
     "has_code",
     "invite",
@@ -396,7 +399,7 @@ def judge(contest: Contest, *, submission: str, scorer: str, result: Mapping[str
     return [Said(f"{known.kind}-judged", "judge", {"submission": submission, "scorer": scorer, **result})]
 
 
-def refund(contest: Contest, *, submission: str, reason: str) -> list[Said]:
+def refund(contest: Contest, _now: str, *, submission: str, reason: str) -> list[Said]:
     """Give a try back that failed by our fault."""
     known = contest.submissions.get(submission)
     if known is None or known.refunded is not None or known.judged is not None:
@@ -617,6 +620,40 @@ def _reason(given: str) -> str:
 
 def _by(account: str, kind: str, body: dict[str, Any]) -> Said:
     return Said(kind, f"organiser:{account}", body)
+
+
+# --- once more -------------------------------------------------------------------------------------------------------
+
+DECIDED: dict[str, Callable[..., list[Said]]] = {
+    "release-received": receive_release,
+    "guess-received": receive_guess,
+    "release-chosen": choose,
+    "rescheduled": reschedule,
+    "settings-changed": change_settings,
+    "paused": pause,
+    "resumed": resume,
+    "disqualified": disqualify,
+    "reinstated": reinstate,
+    "refunded": refund,
+}
+"""Which act makes an entry, by its kind: those whose decision follows from the log alone."""
+
+
+def decided_again(contest: Contest, entry: Entry) -> list[Said]:
+    """Take the decision again that made an entry, with the contest before it, at its moment."""
+    from noren.contest.phases import Phase
+    from noren.contest.state import Settings
+
+    act, said = DECIDED[entry.kind], entry.body
+    given: dict[str, Any] = {"account": "", **said, "size": said.get("bytes")}
+    if act is choose:  # the log says for which team it was done, and any member may
+        given["account"] = next(iter(contest.teams[said["team"]].members))
+    if act is reschedule:
+        given["phases"] = [Phase.model_validate(one) for one in said["phases"]]
+    if act is change_settings:
+        given["settings"] = Settings.model_validate(said["settings"])
+    taken = inspect.signature(act.function if isinstance(act, Action) else act).parameters
+    return act(contest, entry.time, **{name: given[name] for name in taken if name in given})
 
 
 # --- who sees what ---------------------------------------------------------------------------------------------------

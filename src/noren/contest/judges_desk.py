@@ -143,7 +143,9 @@ class JudgesDesk:
         """Give a try back that failed by our fault for good; the reason stands on the page."""
         if job.submission is not None:
             submission = job.submission
-            self.arena.change(job.contest, lambda state, _now: acts.refund(state, submission=submission, reason=reason))
+            self.arena.change(
+                job.contest, lambda state, now: acts.refund(state, now, submission=submission, reason=reason)
+            )
 
     def _flags(self, contest: Contest, order: JudgesOrder, result: Mapping[str, Any]) -> list[Said]:
         """Return what the organiser should look at: files of other teams that are nearly the same.

@@ -24,18 +24,17 @@ from noren.contest.judging.near_duplicates import similar
 from noren.contest.judging.scoring import score_guess, score_release
 from noren.contest.judging.targets import make_target
 from noren.contest.lots import holds
-from noren.contest.phases import Phase
 from noren.contest.receipts import BadReceiptError, Receipt, misfits, read_receipt
 from noren.contest.receipts import verify as verify_receipt
 from noren.contest.results import matrix_csv, results_json, results_of, stability_csv, standings_csv
 from noren.contest.rulebook import Rulebook, read_rulebook
-from noren.contest.state import Contest, Settings, Submission, fold
+from noren.contest.state import Contest, Submission, fold
 from noren.engines.blocks import cores
 from noren.errors import NorenError, reason_of
 from noren.i18n import _
 from noren.progress import Progress, part_of, silent
 from noren.work.canonical import canonical, digest_of
-from noren.work.chain import BrokenChainError, Entry, Said, verify
+from noren.work.chain import BrokenChainError, Entry, verify
 from noren.work.piece import Unit
 from noren.work.store import PieceStore
 from noren.work.workers import run_units
@@ -355,48 +354,11 @@ def _created(step: _Step) -> None:
 
 def _decided(step: _Step) -> None:
     """Take the decision again that the server took, at its moment: phase, quota, team, what may be changed when."""
-    again = _ACTS[step.entry.kind](step.contest, step.entry)
+    again = acts.decided_again(step.contest, step.entry)
     if not again:
         step.misfit("", "", "", _("by the rules there was nothing to say"))
         return
     _compare(step, dict(again[0].body), dict(step.entry.body), _("by the rules it says something else"))
-
-
-def _received(contest: Contest, entry: Entry) -> list[Said]:
-    said = entry.body
-    given = {name: said[name] for name in ("account", "submission", "digest", "phase")} | {"size": said["bytes"]}
-    if entry.kind == "guess-received":
-        return acts.receive_guess(contest, entry.time, target=said["target"], **given)
-    return acts.receive_release(contest, entry.time, **given)
-
-
-def _chosen(contest: Contest, entry: Entry) -> list[Said]:
-    member = next(iter(contest.teams[entry.body["team"]].members))
-    return acts.choose(contest, entry.time, account=member, submission=entry.body["submission"])
-
-
-def _rescheduled(contest: Contest, entry: Entry) -> list[Said]:
-    phases = [Phase.model_validate(one) for one in entry.body["phases"]]
-    return acts.reschedule(contest, entry.time, account="", phases=phases, reason=entry.body["reason"])
-
-
-def _changed(contest: Contest, entry: Entry) -> list[Said]:
-    settings = Settings.model_validate(entry.body["settings"])
-    return acts.change_settings(contest, entry.time, account="", settings=settings, reason=entry.body["reason"])
-
-
-_ACTS: dict[str, Callable[[Contest, Entry], list[Said]]] = {
-    "release-received": _received,
-    "guess-received": _received,
-    "release-chosen": _chosen,
-    "rescheduled": _rescheduled,
-    "settings-changed": _changed,
-    "paused": lambda contest, one: acts.pause(contest, one.time, account="", **one.body),
-    "resumed": lambda contest, one: acts.resume(contest, one.time, account=""),
-    "disqualified": lambda contest, one: acts.disqualify(contest, one.time, account="", **one.body),
-    "reinstated": lambda contest, one: acts.reinstate(contest, one.time, account="", **one.body),
-    "refunded": lambda contest, one: acts.refund(contest, **one.body),
-}
 
 
 def _in_a_team(step: _Step) -> None:
@@ -489,7 +451,7 @@ def _results(step: _Step) -> None:
 
 _CHECKS: dict[str, Callable[[_Step], None]] = {
     "created": _created,
-    **dict.fromkeys(_ACTS, _decided),
+    **dict.fromkeys(acts.DECIDED, _decided),
     "registered": _in_a_team,
     "joined": _in_a_team,
     "release-judged": _judged,
