@@ -245,7 +245,7 @@ def fold(entries: Iterable[Entry], after: Contest | None = None) -> Contest:
     """Return the contest that entries make, from the first or after another state; that one stays as it is."""
     contest = Contest() if after is None else after.copy()
     for entry in entries:
-        _FOLDS[entry.kind](contest, entry)
+        _apply(contest, entry)
         contest.position, contest.digest, contest.time = entry.position, entry.digest, entry.time
     return contest
 
@@ -255,165 +255,93 @@ def fold_until(entries: Sequence[Entry], moment: str) -> Contest:
     return fold(entry for entry in entries if entry.time < moment or entry.position == 0)
 
 
-# --- one function for each kind of entry ---------------------------------------------------------------------------
-
-
-def _created(contest: Contest, entry: Entry) -> None:
+def _apply(contest: Contest, entry: Entry) -> None:
+    """Let an entry change a contest."""
     said = entry.body
-    contest.id, contest.title = said["contest"], said["title"]
-    contest.rulebook = read_rulebook(said["rulebook"])
-    contest.settings = Settings.model_validate(said["settings"])
-    contest.rounds = {name: Round(id=name, **found) for name, found in said["rounds"].items()}
-    contest.phases = _phases(said["phases"])
-    contest.commitment, contest.public_key = said["commitment"], said["public_key"]
-    contest.scorer, contest.versions, contest.rehearsal = said["scorer"], dict(said["versions"]), said["rehearsal"]
+    match entry.kind:
+        case "created":
+            contest.id, contest.title = said["contest"], said["title"]
+            contest.rulebook = read_rulebook(said["rulebook"])
+            contest.settings = Settings.model_validate(said["settings"])
+            contest.rounds = {name: Round(id=name, **found) for name, found in said["rounds"].items()}
+            contest.phases = _phases(said["phases"])
+            contest.commitment, contest.public_key = said["commitment"], said["public_key"]
+            contest.scorer, contest.versions = said["scorer"], dict(said["versions"])
+            contest.rehearsal = said["rehearsal"]
+        case "rescheduled":
+            contest.phases = _phases(said["phases"])
+        case "paused":
+            contest.paused = said["reason"]
+        case "resumed":
+            contest.paused = None
+        case "settings-changed":
+            contest.settings = Settings.model_validate(said["settings"])
+        case "invited":
+            contest.invitations.add(said["code_digest"])
+        case "registered" | "joined" | "left" | "code-changed" | "disqualified" | "reinstated":
+            _apply_to_team(contest, entry)
+        case "release-received" | "guess-received":
+            contest.submissions[said["submission"]] = Submission(
+                id=said["submission"],
+                kind="release" if entry.kind == "release-received" else "guess",
+                time=entry.time,
+                position=entry.position,
+                entry=entry.digest,
+                target=said.get("target"),
+                **{name: said[name] for name in ("team", "phase", "round", "digest", "bytes", "account")},
+            )
+        case "release-judged" | "guess-judged":
+            known = contest.submissions[said["submission"]]
+            contest.submissions[known.id] = replace(known, judged=said, judged_at=entry.position)
+        case "refunded":
+            known = contest.submissions[said["submission"]]
+            contest.submissions[known.id] = replace(known, refunded=said["reason"])
+        case "release-chosen":
+            contest.chosen[said["team"], said["round"]] = said["submission"]
+        case "targets-published":
+            contest.targets[said["round"]] = {
+                one["target"]: Target(
+                    one["target"], one["submission"], contest.submissions[one["submission"]].team, one["digest"]
+                )
+                for one in said["targets"]
+            }
+        case "flagged":
+            contest.flags.append(dict(said))
+        case "rescored":
+            contest.scorer = said["scorer"]
+            contest.rescorings.append(dict(said))
+        case "revealed":
+            contest.salt = said["salt"]
+        case "results":
+            contest.results = said["digest"]
+        case _:
+            raise KeyError(entry.kind)
+
+
+def _apply_to_team(contest: Contest, entry: Entry) -> None:
+    said, name = entry.body, entry.body["team"]
+    if entry.kind == "registered":
+        team = Team(name, said["name"], len(contest.teams) + 1, said["code_digest"])
+        contest.invitations.discard(said.get("invitation", ""))
+    else:
+        team = contest.teams[name]
+    match entry.kind:
+        case "registered" | "joined":
+            member = Member(said["account"], said["member"], entry.time)
+            team = replace(team, members={**team.members, member.account: member})
+            contest.team_of[member.account] = name
+        case "left":
+            others = {account: one for account, one in team.members.items() if account != said["account"]}
+            team = replace(team, members=others)
+            contest.team_of.pop(said["account"], None)
+        case "code-changed":
+            team = replace(team, code=said["code_digest"])
+        case "disqualified":
+            team = replace(team, out=said["reason"])
+        case "reinstated":
+            team = replace(team, out=None)
+    contest.teams[name] = team
 
 
 def _phases(said: Sequence[Mapping[str, Any]]) -> tuple[Phase, ...]:
     return tuple(sorted((Phase.model_validate(one) for one in said), key=lambda one: (one.opens, one.id)))
-
-
-def _rescheduled(contest: Contest, entry: Entry) -> None:
-    contest.phases = _phases(entry.body["phases"])
-
-
-def _paused(contest: Contest, entry: Entry) -> None:
-    contest.paused = entry.body["reason"]
-
-
-def _resumed(contest: Contest, _entry: Entry) -> None:
-    contest.paused = None
-
-
-def _settings_changed(contest: Contest, entry: Entry) -> None:
-    contest.settings = Settings.model_validate(entry.body["settings"])
-
-
-def _invited(contest: Contest, entry: Entry) -> None:
-    contest.invitations.add(entry.body["code_digest"])
-
-
-def _registered(contest: Contest, entry: Entry) -> None:
-    said = entry.body
-    member = Member(said["account"], said["member"], entry.time)
-    number = len(contest.teams) + 1
-    contest.teams[said["team"]] = Team(
-        said["team"], said["name"], number, said["code_digest"], {member.account: member}
-    )
-    contest.team_of[member.account] = said["team"]
-    contest.invitations.discard(said.get("invitation", ""))
-
-
-def _joined(contest: Contest, entry: Entry) -> None:
-    said, team = entry.body, contest.teams[entry.body["team"]]
-    member = Member(said["account"], said["member"], entry.time)
-    contest.teams[team.id] = replace(team, members={**team.members, member.account: member})
-    contest.team_of[member.account] = team.id
-
-
-def _left(contest: Contest, entry: Entry) -> None:
-    team = contest.teams[entry.body["team"]]
-    others = {name: one for name, one in team.members.items() if name != entry.body["account"]}
-    contest.teams[team.id] = replace(team, members=others)
-    contest.team_of.pop(entry.body["account"], None)
-
-
-def _new_code(contest: Contest, entry: Entry) -> None:
-    team = contest.teams[entry.body["team"]]
-    contest.teams[team.id] = replace(team, code=entry.body["code_digest"])
-
-
-def _received(contest: Contest, entry: Entry) -> None:
-    said = entry.body
-    kind: Literal["release", "guess"] = "release" if entry.kind == "release-received" else "guess"
-    contest.submissions[said["submission"]] = Submission(
-        id=said["submission"],
-        kind=kind,
-        team=said["team"],
-        phase=said["phase"],
-        round=said["round"],
-        digest=said["digest"],
-        bytes=said["bytes"],
-        time=entry.time,
-        position=entry.position,
-        entry=entry.digest,
-        target=said.get("target"),
-        account=said["account"],
-    )
-
-
-def _judged(contest: Contest, entry: Entry) -> None:
-    known = contest.submissions[entry.body["submission"]]
-    contest.submissions[known.id] = replace(known, judged=entry.body, judged_at=entry.position)
-
-
-def _chosen(contest: Contest, entry: Entry) -> None:
-    contest.chosen[entry.body["team"], entry.body["round"]] = entry.body["submission"]
-
-
-def _refunded(contest: Contest, entry: Entry) -> None:
-    known = contest.submissions[entry.body["submission"]]
-    contest.submissions[known.id] = replace(known, refunded=entry.body["reason"])
-
-
-def _published(contest: Contest, entry: Entry) -> None:
-    found = entry.body["targets"]
-    contest.targets[entry.body["round"]] = {
-        one["target"]: Target(
-            one["target"], one["submission"], contest.submissions[one["submission"]].team, one["digest"]
-        )
-        for one in found
-    }
-
-
-def _flagged(contest: Contest, entry: Entry) -> None:
-    contest.flags.append(dict(entry.body))
-
-
-def _rescored(contest: Contest, entry: Entry) -> None:
-    contest.scorer = entry.body["scorer"]
-    contest.rescorings.append(dict(entry.body))
-
-
-def _disqualified(contest: Contest, entry: Entry) -> None:
-    team = contest.teams[entry.body["team"]]
-    contest.teams[team.id] = replace(team, out=entry.body["reason"])
-
-
-def _reinstated(contest: Contest, entry: Entry) -> None:
-    contest.teams[entry.body["team"]] = replace(contest.teams[entry.body["team"]], out=None)
-
-
-def _revealed(contest: Contest, entry: Entry) -> None:
-    contest.salt = entry.body["salt"]
-
-
-def _results(contest: Contest, entry: Entry) -> None:
-    contest.results = entry.body["digest"]
-
-
-_FOLDS = {
-    "created": _created,
-    "rescheduled": _rescheduled,
-    "paused": _paused,
-    "resumed": _resumed,
-    "settings-changed": _settings_changed,
-    "invited": _invited,
-    "registered": _registered,
-    "joined": _joined,
-    "left": _left,
-    "code-changed": _new_code,
-    "release-received": _received,
-    "release-judged": _judged,
-    "release-chosen": _chosen,
-    "targets-published": _published,
-    "guess-received": _received,
-    "guess-judged": _judged,
-    "refunded": _refunded,
-    "flagged": _flagged,
-    "rescored": _rescored,
-    "disqualified": _disqualified,
-    "reinstated": _reinstated,
-    "revealed": _revealed,
-    "results": _results,
-}
