@@ -16,7 +16,6 @@ from noren.contest.desk import Desk
 from noren.contest.entrance import Entrance
 from noren.contest.pages import FRAME, page
 from noren.contest.pages import router as pages
-from noren.contest.published import Published
 from noren.contest.settings import ArenaSettings
 from noren.version import __version__
 from noren.web.answers import answer_errors
@@ -61,7 +60,7 @@ def make_app(settings: ArenaSettings, arena: Arena | None = None) -> FastAPI:
         openapi_url="/api/docs.json",
     )
     app.state.desk, app.state.entrance = Desk(arena), entrance
-    app.state.settings, app.state.bundle, app.state.published = settings, bundle, Published(arena)
+    app.state.settings, app.state.bundle = settings, bundle
     app.include_router(api)
     app.include_router(pages)
     app.include_router(common_pages(page))

@@ -6,9 +6,11 @@ for organisers alone is not theirs to do (403). So pages, the REST interface and
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import re
 import secrets
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -20,12 +22,14 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from noren.contest import acts
 from noren.contest.acts import RefusedError
+from noren.contest.archive import export
 from noren.contest.arena import Arena, Order
 from noren.contest.judging import SCORER, VERSIONS
 from noren.contest.judging.prepared import original_of
 from noren.contest.lots import commitment, new_salt
 from noren.contest.phases import Phase, PhaseKind, check_phases, moment, zone_named
 from noren.contest.receipts import Receipt
+from noren.contest.results import Results, results_of
 from noren.contest.rulebook import Rulebook, read_rulebook
 from noren.contest.state import Contest, Settings, Submission, Target, Team
 from noren.contest.store.accounts import Account
@@ -43,6 +47,8 @@ __all__ = ["NOBODY", "Desk", "Done", "NewContest", "Place", "Role", "Who", "esti
 FARTHEST = 50 * 366 * 86_400
 """Seconds by which the clock of a rehearsal moves at most."""
 _MOST_HOOKS = 10
+_KEPT = 8
+"""How many contests' results are kept."""
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{1,38}[a-z0-9]")
 
 
@@ -125,6 +131,8 @@ class Desk:
 
     def __init__(self, arena: Arena) -> None:
         self.arena = arena
+        self._results: dict[tuple[str, str], Results] = {}
+        self._making, self._writing = threading.Lock(), threading.Lock()
 
     # --- who sees what -------------------------------------------------------------------------------------------
 
@@ -476,6 +484,42 @@ class Desk:
         frozen = [one.frozen_from for one in found.phases if one.round == round_ and one.frozen_from]
         since = min((one for one in frozen if one <= now), default=None)
         return (found, None) if since is None else (self.arena.state_at(found.id, since), since)
+
+    # --- what everybody may have once it is over: made once, and kept under the digest of the log's head ------------
+
+    def with_results(self, who: Who, contest: str) -> Contest:
+        """Return a contest to whoever may see its results: everybody when they are open, before that the organiser."""
+        found = self.contest(who, contest)
+        if self.role(who, found) != Role.ORGANISER and not found.has_results(self.arena.now()):
+            raise RefusedError(_("the results are not open yet"), _("the schedule tells when they are"), status=403)
+        return found
+
+    def results(self, who: Who, contest: str) -> Results:
+        """Return the results of a contest."""
+        found = self.with_results(who, contest)
+        key = (found.id, found.digest)
+        with self._making:  # one makes them, and the others wait
+            made = self._results.get(key)
+            if made is None:
+                while len(self._results) >= _KEPT:
+                    del self._results[next(iter(self._results))]
+                made = self._results[key] = results_of(found)
+        return made
+
+    def archive(self, who: Who, contest: str) -> Path:
+        """Return the open archive of a contest; before the results there is none, for it tells everything."""
+        found = self.with_results(who, contest)
+        folder = self.arena.folder / "archives"
+        path = folder / f"{found.id}-{found.digest[:16]}.zip"
+        with self._writing:
+            if not path.exists():
+                folder.mkdir(exist_ok=True, mode=0o700)
+                export(self.arena, found.id, path, sealed=False)
+                for old in folder.glob(f"{found.id}-{'?' * 16}.zip"):
+                    if old != path:
+                        with contextlib.suppress(OSError):
+                            old.unlink()
+        return path
 
 
 def estimated(took: Sequence[float], before: int, workers: int) -> tuple[float, float] | None:

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
 from noren.contest.acts import RefusedError
-from noren.contest.api.models import Ident, Strict
-from noren.contest.api.surroundings import Asking, TheDesk, TheEntrance
+from noren.contest.api.models import Strict
+from noren.contest.dependencies import Asking, Ident, TheDesk, TheEntrance
 from noren.contest.desk import FARTHEST
 from noren.contest.store.accounts import Account, Token
 from noren.i18n import _

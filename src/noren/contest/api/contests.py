@@ -9,9 +9,8 @@ from pydantic import BaseModel, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 
-from noren.contest.api.models import ContestName, ContestOut, PhaseOut, TeamOut, contest_out, phases_out, team_out
-from noren.contest.api.surroundings import Asking, TheDesk
-from noren.contest.at_hand import broken_rule
+from noren.contest.api.models import ContestOut, PhaseOut, TeamOut, contest_out, phases_out, team_out
+from noren.contest.dependencies import Asking, ContestName, TheDesk, broken_rule
 from noren.contest.desk import NewContest, Role
 from noren.errors import ParameterError
 from noren.i18n import _

@@ -16,8 +16,18 @@ from starlette.concurrency import run_in_threadpool
 
 from noren.contest import acts
 from noren.contest.acts import RefusedError
-from noren.contest.api.models import ContestName, Ident, RoundName, TargetName, described_file
-from noren.contest.api.surroundings import Asking, TheDesk, add_action, files_of_ours, not_too_often
+from noren.contest.api.models import described_file
+from noren.contest.dependencies import (
+    Asking,
+    ContestName,
+    Ident,
+    RoundName,
+    TargetName,
+    TheDesk,
+    add_action,
+    files_of_ours,
+    not_too_often,
+)
 from noren.contest.desk import Desk, Place, Who
 from noren.contest.phases import PhaseKind
 from noren.contest.receipts import Receipt

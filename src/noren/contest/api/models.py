@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import Path
 from pydantic import BaseModel, ConfigDict
 
 from noren.contest.desk import Desk, Role, Who
@@ -13,14 +12,16 @@ from noren.contest.rulebook import Rulebook
 from noren.contest.state import Contest, Settings, Team
 
 __all__ = [
-    "ContestName", "ContestOut", "Ident", "MemberOut", "PhaseOut", "RoundName", "Strict", "TargetName",
-    "TeamOut", "contest_out", "described_file", "team_out",
-]  # fmt: skip
-
-Ident = Annotated[str, Path(pattern=r"^[a-z0-9]{12}$", description="an identifier")]
-ContestName = Annotated[str, Path(pattern=r"^[a-z0-9-]{3,40}$", description="the name of a contest, as in its address")]
-RoundName = Annotated[str, Path(pattern=r"^[a-z0-9-]{1,40}$", description="the name of a round")]
-TargetName = Annotated[str, Path(pattern=r"^[0-9]{1,6}$", description="the number of a target")]
+    "ContestOut",
+    "MemberOut",
+    "PhaseOut",
+    "Strict",
+    "TeamOut",
+    "contest_out",
+    "described_file",
+    "phases_out",
+    "team_out",
+]
 
 
 class Strict(BaseModel):

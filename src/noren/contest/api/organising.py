@@ -6,8 +6,8 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
 from noren.contest import acts
-from noren.contest.api.models import ContestName, ContestOut, Ident, Strict, contest_out
-from noren.contest.api.surroundings import Asking, TheDesk, add_action
+from noren.contest.api.models import ContestOut, Strict, contest_out
+from noren.contest.dependencies import Asking, ContestName, Ident, TheDesk, add_action
 from noren.contest.desk import Desk, Done, Who
 from noren.contest.store.jobs import Job
 from noren.contest.store.sealed import Hook

@@ -11,10 +11,9 @@ from fastapi.responses import FileResponse, StreamingResponse
 from pydantic import BaseModel
 
 from noren.contest.acts import RefusedError
-from noren.contest.api.models import ContestName, RoundName, described_file
-from noren.contest.api.surroundings import Asking, TheDesk, ThePublished
-from noren.contest.desk import Role, Who
-from noren.contest.published import Published
+from noren.contest.api.models import described_file
+from noren.contest.dependencies import Asking, ContestName, RoundName, TheDesk
+from noren.contest.desk import Desk, Role, Who
 from noren.contest.results import RoundResults, matrix_csv, results_html, results_json, stability_csv, standings_csv
 from noren.contest.standings import BoardKind, board
 from noren.contest.state import Contest
@@ -79,9 +78,9 @@ def leaderboard(contest: ContestName, round: RoundName, who: Asking, desk: TheDe
 
 
 @router.get("/contests/{contest}/rounds/{round}/matrix")
-def matrix(contest: ContestName, round: RoundName, who: Asking, published: ThePublished) -> dict[str, Any]:  # noqa: A002
+def matrix(contest: ContestName, round: RoundName, who: Asking, desk: TheDesk) -> dict[str, Any]:  # noqa: A002
     """Return who broke whom: named, right, needed, chance and interval of every pair of teams."""
-    return _round(published, who, contest, round).matrix.as_dict()
+    return _round(desk, who, contest, round).matrix.as_dict()
 
 
 @router.get("/contests/{contest}/rounds/{round}/stability")
@@ -89,10 +88,10 @@ def stability(
     contest: ContestName,
     round: RoundName,  # noqa: A002
     who: Asking,
-    published: ThePublished,
+    desk: TheDesk,
 ) -> dict[str, Any] | None:
     """Return how firm ranks are under resampling of customers; nothing where nothing can be resampled."""
-    found = _round(published, who, contest, round).stability
+    found = _round(desk, who, contest, round).stability
     return None if found is None else found.as_dict()
 
 
@@ -100,26 +99,26 @@ def stability(
 
 
 @router.get("/contests/{contest}/results.json", response_class=Response, responses=described_file("application/json"))
-def results_as_json(contest: ContestName, who: Asking, published: ThePublished) -> Response:
+def results_as_json(contest: ContestName, who: Asking, desk: TheDesk) -> Response:
     """Return all results as plain data."""
-    return _sent(results_json(published.results(who, contest)), "application/json", f"{contest}-results.json")
+    return _sent(results_json(desk.results(who, contest)), "application/json", f"{contest}-results.json")
 
 
 @router.get("/contests/{contest}/results.html", response_class=Response, responses=described_file("text/html"))
-def results_as_page(contest: ContestName, who: Asking, published: ThePublished) -> Response:
+def results_as_page(contest: ContestName, who: Asking, desk: TheDesk) -> Response:
     """Return all results as a page to keep, in the language one speaks."""
-    return _sent(results_html(published.results(who, contest)), "text/html; charset=utf-8", f"{contest}-results.html")
+    return _sent(results_html(desk.results(who, contest)), "text/html; charset=utf-8", f"{contest}-results.html")
 
 
 @router.get("/contests/{contest}/results.csv", response_class=Response, responses=described_file("text/csv"))
 def results_as_table(
     contest: ContestName,
     who: Asking,
-    published: ThePublished,
+    desk: TheDesk,
     table: Annotated[Literal["standings", "matrix", "stability"], Query()] = "standings",
 ) -> Response:
     """Return a table of the results; no cell of it is a formula."""
-    text = _TABLES[table](published.results(who, contest))
+    text = _TABLES[table](desk.results(who, contest))
     return _sent(text, "text/csv; charset=utf-8", f"{contest}-{table}.csv")
 
 
@@ -140,9 +139,9 @@ def _lines(entries: Sequence[Entry]) -> Iterator[bytes]:
 
 
 @router.get("/contests/{contest}/archive", response_class=FileResponse, responses=described_file("application/zip"))
-def download_archive(contest: ContestName, who: Asking, published: ThePublished) -> Response:
+def download_archive(contest: ContestName, who: Asking, desk: TheDesk) -> Response:
     """Return the whole contest as one file that anybody can replay; there is none before the results."""
-    path = published.archive(who, contest)
+    path = desk.archive(who, contest)
     return FileResponse(path, media_type="application/zip", filename=f"{contest}.zip")
 
 
@@ -152,9 +151,9 @@ def _with_round(contest: Contest, round_: str) -> Contest:
     return contest
 
 
-def _round(published: Published, who: Who, contest: str, round_: str) -> RoundResults:
-    _with_round(published.contest(who, contest), round_)
-    return next(one for one in published.results(who, contest).rounds if one.round == round_)
+def _round(desk: Desk, who: Who, contest: str, round_: str) -> RoundResults:
+    _with_round(desk.with_results(who, contest), round_)
+    return next(one for one in desk.results(who, contest).rounds if one.round == round_)
 
 
 def _sent(text: str, kind: str, name: str) -> Response:

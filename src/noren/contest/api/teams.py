@@ -9,8 +9,8 @@ from fastapi import APIRouter
 from pydantic import BaseModel
 
 from noren.contest import acts
-from noren.contest.api.models import ContestName, TeamOut, team_out
-from noren.contest.api.surroundings import Asking, TheDesk, add_action, not_too_often
+from noren.contest.api.models import TeamOut, team_out
+from noren.contest.dependencies import Asking, ContestName, TheDesk, add_action, not_too_often
 from noren.contest.desk import Desk, Done, Who
 
 router = APIRouter(tags=["teams"])

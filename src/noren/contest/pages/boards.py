@@ -13,7 +13,6 @@ from noren.contest.matrix import Cell, Matrix, below_chance
 from noren.contest.pages.frame import Asker, TheDesk, page
 from noren.contest.pages.handed_in import values_of
 from noren.contest.pages.words import log_words, played_rounds, round_words, shown_time
-from noren.contest.published import Published
 from noren.contest.standings import Board, Standing, board
 from noren.contest.state import Contest
 from noren.i18n import _, ngettext
@@ -116,8 +115,7 @@ def show_results(request: Request, contest: str, who: Asker, desk: TheDesk, roun
             request, "no_results.html.jinja", title=_("The results are not out yet"), place="results", contest=found
         )
     name = _round(found, round_, now)
-    published: Published = request.app.state.published
-    results = next(one for one in published.results(who, contest).rounds if one.round == name)
+    results = next(one for one in desk.results(who, contest).rounds if one.round == name)
     return page(
         request,
         "results.html.jinja",

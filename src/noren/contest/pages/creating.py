@@ -17,7 +17,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
 from noren.contest.acts import RefusedError
-from noren.contest.at_hand import broken_rule
+from noren.contest.dependencies import broken_rule
 from noren.contest.desk import Desk, NewContest, Who
 from noren.contest.pages.frame import Asker, TheDesk, address, page, to_login
 from noren.contest.pages.organising import local_time

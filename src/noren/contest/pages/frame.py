@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from noren.contest.at_hand import TheDesk, TheEntrance, desk_of, entrance_of
+from noren.contest.dependencies import TheDesk, TheEntrance, desk_of, entrance_of
 from noren.contest.desk import NOBODY, Role, Who
 from noren.contest.pages import words
 from noren.contest.state import Contest

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
 from noren.contest import acts
-from noren.contest.at_hand import broken_rule
+from noren.contest.dependencies import broken_rule
 from noren.contest.desk import Desk, Who
 from noren.contest.judging import SCORER
 from noren.contest.pages.frame import Asker, TheDesk, address, page, to_login

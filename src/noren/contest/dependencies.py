@@ -1,4 +1,4 @@
-"""What a request finds around it: the desk, the entrance, and who it is that asks."""
+"""What pages and the REST interface are handed with each request: the service, the entrance, and who asks."""
 
 from __future__ import annotations
 
@@ -7,20 +7,65 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, get_type_hints
 
-from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel
+from fastapi import APIRouter, Depends, Path, Request
+from pydantic import BaseModel, ValidationError
 
 from noren.contest.acts import RefusedError
-from noren.contest.api.models import ContestName
-from noren.contest.at_hand import TheDesk, TheEntrance, ThePublished
 from noren.contest.desk import Desk, Done, Who
-from noren.errors import FileError, OutputError
+from noren.contest.entrance import Entrance
+from noren.errors import FileError, OutputError, ParameterError
+from noren.foreign_words import translated
 from noren.i18n import _
 from noren.web.actions import Action, add_route
 from noren.web.disk import is_disk_full
 from noren.work.chain import Said
 
-__all__ = ["Asking", "TheDesk", "TheEntrance", "ThePublished", "add_action", "files_of_ours", "not_too_often"]
+__all__ = [
+    "Asking",
+    "ContestName",
+    "Ident",
+    "RoundName",
+    "TargetName",
+    "TheDesk",
+    "TheEntrance",
+    "add_action",
+    "broken_rule",
+    "desk_of",
+    "entrance_of",
+    "files_of_ours",
+    "not_too_often",
+]
+
+
+Ident = Annotated[str, Path(pattern=r"^[a-z0-9]{12}$", description="an identifier")]
+ContestName = Annotated[str, Path(pattern=r"^[a-z0-9-]{3,40}$", description="the name of a contest, as in its address")]
+RoundName = Annotated[str, Path(pattern=r"^[a-z0-9-]{1,40}$", description="the name of a round")]
+TargetName = Annotated[str, Path(pattern=r"^[0-9]{1,6}$", description="the number of a target")]
+
+
+def desk_of(request: Request) -> Desk:
+    """Return the desk of the arena that was asked."""
+    desk: Desk = request.app.state.desk
+    return desk
+
+
+def entrance_of(request: Request) -> Entrance:
+    """Return the door of the arena that was asked."""
+    entrance: Entrance = request.app.state.entrance
+    return entrance
+
+
+TheDesk = Annotated[Desk, Depends(desk_of)]
+TheEntrance = Annotated[Entrance, Depends(entrance_of)]
+
+
+def broken_rule(error: ValidationError, *within: str) -> ParameterError:
+    """Return what is wrong with something that was sent, by its first problem."""
+    first = error.errors()[0]
+    place = ".".join([*within, *(str(part) for part in first["loc"])])
+    said = _("what was sent breaks a rule: {place}: {rule}").format(place=place, rule=translated(first["msg"]))
+    return ParameterError(said, _("correct it"))
+
 
 _log = logging.getLogger("noren.contest")
 _LOOKING = frozenset({"GET", "HEAD"})
