@@ -19,7 +19,7 @@ from tests.conftest import PATIENCE
 from tests.contest.cups import Cup, finished, three_teams
 
 from noren.contest.arena import POST, Arena
-from noren.contest.store.sealed import Hook
+from noren.contest.store.sealing import Hook
 from noren.contest.store.tables import jobs
 from noren.contest.webhooks import (
     SIGNATURE,

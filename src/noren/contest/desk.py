@@ -33,7 +33,7 @@ from noren.contest.results import Results, results_of
 from noren.contest.rulebook import Rulebook, read_rulebook
 from noren.contest.state import Contest, Settings, Submission, Target, Team
 from noren.contest.store.accounts import Account
-from noren.contest.store.sealed import Hook
+from noren.contest.store.sealing import Hook
 from noren.contest.webhooks import check_address
 from noren.data.frames import History
 from noren.errors import InputError, ParameterError, ValueInCellError

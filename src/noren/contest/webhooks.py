@@ -27,7 +27,7 @@ import sqlalchemy as sa
 
 from noren.contest.arena import POST, Arena, Order
 from noren.contest.store.jobs import Job
-from noren.contest.store.sealed import Hook
+from noren.contest.store.sealing import Hook
 from noren.contest.store.tables import jobs
 from noren.errors import NorenError, ParameterError
 from noren.i18n import _

@@ -10,7 +10,7 @@ from noren.contest.api.models import ContestOut, Strict, contest_out
 from noren.contest.dependencies import Asking, ContestName, Ident, TheDesk, add_action
 from noren.contest.desk import Desk, Done, Who
 from noren.contest.store.jobs import Job
-from noren.contest.store.sealed import Hook
+from noren.contest.store.sealing import Hook
 
 router = APIRouter(tags=["organising"])
 

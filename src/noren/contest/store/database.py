@@ -11,6 +11,7 @@ import contextlib
 import datetime as dt
 import hashlib
 import json
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,9 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from noren.contest.store.accounts import Accounts, Organisers, Sessions, Tokens
-from noren.contest.store.clock import Clock
 from noren.contest.store.jobs import Jobs
 from noren.contest.store.rates import Rates
-from noren.contest.store.sealed import Hooks, Secrets
-from noren.contest.store.sealing import derived
+from noren.contest.store.sealing import Hooks, Secrets, derived
 from noren.contest.store.tables import about, contests, entries, organisers, tables
 from noren.errors import DuplicateNameError, FileError
 from noren.i18n import _
@@ -31,9 +30,16 @@ from noren.work.canonical import canonical
 from noren.work.chain import START, Entry
 from noren.work.ids import new_id
 from noren.work.migrations import migrate
-from noren.work.queue import State, exclusive, now, open_database
+from noren.work.queue import State, clock_of, exclusive, now, open_database
 
-__all__ = ["Change", "ContestStore", "LostJobError", "UnknownContestError"]
+__all__ = [
+    "Change",
+    "Clock",
+    "ContestStore",
+    "LostJobError",
+    "UnknownContestError",
+]
+
 
 _LONGEST_HOLD = "60s"
 """How long one who holds a head may be silent in PostgreSQL before it is taken from them."""
@@ -224,3 +230,35 @@ def _head(database: sa.Connection, contest: str) -> Entry:
 
 def _entry(row: Any) -> Entry:
     return Entry(row.position, row.time, row.kind, row.actor, json.loads(row.body), row.previous, row.digest)
+
+
+class Clock:
+    """The database's clock, so that machines whose clocks differ agree who was late.
+
+    In a rehearsal it is moved by what the organiser said; elsewhere nobody can move it.
+    """
+
+    def __init__(self, engine: sa.Engine, *, is_rehearsal: bool = False) -> None:
+        self._engine, self.is_rehearsal = engine, is_rehearsal
+
+    def now(self, database: sa.Connection | None = None) -> dt.datetime:
+        """Return the time in UTC, as a part of a transaction where one is given."""
+        if database is None:
+            with self._engine.connect() as opened:
+                return self.now(opened)
+        shared = self._engine.dialect.name == "postgresql"
+        row = database.execute(sa.select(about.c.clock_offset, clock_of(self._engine))).one()
+        # a file's database is on this machine, whose clock is finer
+        seconds = row[1] if shared else time.time()
+        return dt.datetime.fromtimestamp(seconds + (row[0] if self.is_rehearsal else 0.0), dt.UTC)
+
+    def move(self, seconds: float) -> None:
+        """Move the clock of a rehearsal forward."""
+        if not self.is_rehearsal:
+            raise ValueError("only the clock of a rehearsal moves")
+        with self._engine.begin() as database:
+            database.execute(about.update().values(clock_offset=about.c.clock_offset + seconds))
+
+    def move_to(self, moment: dt.datetime) -> None:
+        """Move the clock of a rehearsal to a moment."""
+        self.move((moment - self.now()).total_seconds())
