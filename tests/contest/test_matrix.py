@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tests.contest.cups import Cup, finished, three_teams
 
-from noren.contest.matrix import Cell, below_chance, matrix_of
+from noren.contest.standings import Cell, below_chance, matrix_of
 from noren.contest.state import fold
 from noren.kernels.judging.shares import share_interval
 from noren.work.chain import Entry

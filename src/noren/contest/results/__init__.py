@@ -4,8 +4,17 @@ All follows from the log after the lots are revealed, so that a replay makes the
 in the log.
 """
 
-from noren.contest.results.files import matrix_csv, results_json, stability_csv, standings_csv
-from noren.contest.results.model import Prediction, ReleaseKind, Results, RoundResults, results_of
+from noren.contest.results.model import (
+    Prediction,
+    ReleaseKind,
+    Results,
+    RoundResults,
+    matrix_csv,
+    results_json,
+    results_of,
+    stability_csv,
+    standings_csv,
+)
 from noren.contest.results.page import results_html
 
 __all__ = [

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from noren.contest.matrix import Matrix, matrix_of
 from noren.contest.rulebook import Rulebook
 from noren.contest.stability import Stability, stability_of
-from noren.contest.standings import Board, Standing, board, counting_entry, guesses_against
+from noren.contest.standings import Board, Matrix, Standing, board, counting_entry, guesses_against, matrix_of
 from noren.contest.state import Contest, Submission
 from noren.i18n import _, speaking
 from noren.judgement.evidence import Facts, Tried
@@ -20,7 +22,11 @@ from noren.judgement.numbers import count
 from noren.kernels.judging.statistics import correlation_interval, spearman
 from noren.work.canonical import canonical, digest_of, rounded
 
-__all__ = ["MANY_UNIQUE", "Flag", "Prediction", "ReleaseKind", "Results", "RoundResults", "results_of"]
+__all__ = [
+    "MANY_UNIQUE", "Flag", "Prediction", "ReleaseKind", "Results", "RoundResults", "matrix_csv", "neutral",
+    "results_json", "results_of", "stability_csv", "standings_csv",
+]  # fmt: skip
+
 
 MANY_UNIQUE = 0.25
 """From which share of pseudonyms with a history of their own on a release counts as one with too many unique."""
@@ -321,3 +327,121 @@ def _flags(contest: Contest, round_: str) -> tuple[Flag, ...]:
         if one.round == round_:
             found.append(Flag(one.kind, (one.team, other.team), (one.id, other.id), float(said["share"])))
     return tuple(found)
+
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def results_json(results: Results) -> str:
+    """Return the results as JSON; their digest is that of the same data in canonical form."""
+    return (
+        json.dumps(results.as_dict() | {"digest": results.digest}, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    )
+
+
+def standings_csv(results: Results) -> str:
+    """Return one line for each team and round, in English."""
+    book = results.rulebook
+    keys = [one.key for one in book.terms] + [one.key for one in book.conditions if one.key not in _terms(results)]
+    header = [
+        "round",
+        "rank",
+        "team",
+        "score",
+        *keys,
+        "broken",
+        "attackers",
+        "effective_attackers",
+        "verdict",
+        "why",
+        "submission",
+    ]
+    with speaking("en"):
+        rows = [
+            [
+                each.round,
+                one.rank,
+                one.name,
+                one.score,
+                *((one.values or {}).get(key) for key in keys),
+                " ".join(one.broken),
+                one.attackers,
+                one.effective,
+                None if one.verdict is None else str(one.verdict.word),
+                one.why,
+                one.submission,
+            ]
+            for each in results.rounds
+            for one in each.board.standings
+        ]
+    return _csv(header, rows)
+
+
+def _terms(results: Results) -> set[str]:
+    return {one.key for one in results.rulebook.terms}
+
+
+def matrix_csv(results: Results) -> str:
+    """Return one line for each pair of teams of which one attacked the other."""
+    header = ["round", "attacker", "target", "guesses", "named", "right", "needed", "rate", "low", "high", "chance"]
+    header += ["customers", "exceeds", "breaks", "side"]
+    rows = [
+        [
+            each.round,
+            results.teams[one.attacker],
+            results.teams[one.target],
+            one.guesses,
+            one.found.named,
+            one.found.right,
+            one.found.needed,
+            one.found.rate,
+            one.found.low,
+            one.found.high,
+            one.found.chance,
+            one.found.customers,
+            one.found.exceeds,
+            one.breaks,
+            one.side,
+        ]
+        for each in results.rounds
+        for one in each.matrix.cells
+    ]
+    return _csv(header, rows)
+
+
+def stability_csv(results: Results) -> str:
+    """Return one line for each ranked team and round: how often it keeps its rank."""
+    header = ["round", "team", "rank", "kept", "low", "high", "best", "worst", "mean", "mean_low", "mean_high", "draws"]
+    rows = []
+    for each in results.rounds:
+        found = each.stability
+        for one in found.teams if found is not None else ():
+            said = one.as_dict()
+            del said["team"]
+            rows.append([each.round, results.teams[one.team], *said.values(), found.draws if found else None])
+    return _csv(header, rows)
+
+
+def neutral(text: str) -> str:
+    """Return a text that no spreadsheet takes for a formula.
+
+    >>> neutral("=1+1"), neutral("Team 7"), neutral("-x")
+    ("'=1+1", 'Team 7', "'-x")
+    """
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(header)
+    writer.writerows([_csv_cell(one) for one in row] for row in rows)
+    return out.getvalue()
+
+
+def _csv_cell(value: Any) -> Any:
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, float):
+        return round(value, 10)
+    return neutral(value) if isinstance(value, str) else value

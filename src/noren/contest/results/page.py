@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from noren.contest.matrix import ERROR, Cell, below_chance
 from noren.contest.results.model import Results, RoundResults
 from noren.contest.stability import TeamStability
-from noren.contest.standings import Standing
+from noren.contest.standings import ERROR, Cell, Standing, below_chance
 from noren.drawing.templating import house_styles, template
 from noren.i18n import _, active_language, ngettext
 from noren.judgement.numbers import count, decimal, percent
