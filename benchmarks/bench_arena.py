@@ -34,10 +34,9 @@ from machine import RESULTS, facts, table
 
 from noren.api import measure, protect
 from noren.contest import acts
-from noren.contest.client import Client, Handed, sign_up
-from noren.contest.connection import AnsweredError
+from noren.contest.client import AnsweredError, Client, Handed, sign_up
 from noren.contest.judging.prepared import original_of
-from noren.contest.judging.texts import submission_of
+from noren.contest.judging.submissions import submission_of
 from noren.contest.phases import moment, planned_phases
 from noren.contest.rulebook import preset
 from noren.contest.simulation import make_data

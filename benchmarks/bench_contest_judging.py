@@ -20,10 +20,9 @@ from machine import facts, in_turns, report, table
 
 from noren import api
 from noren.contest.judging.checking import check_release
-from noren.contest.judging.prepared import forget, prepare
+from noren.contest.judging.prepared import forget, make_target, named_in_target, prepare
 from noren.contest.judging.scoring import score_guess, score_release
-from noren.contest.judging.targets import make_target, named_in_target
-from noren.contest.judging.texts import submission_of
+from noren.contest.judging.submissions import submission_of
 from noren.contest.rulebook import House, preset
 from noren.data.formats.official import write_rows
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import noren.api as api
 from noren.contest.judging.prepared import schema_of
-from noren.contest.judging.texts import submission_of
+from noren.contest.judging.submissions import submission_of
 from noren.contest.rulebook import Rulebook, preset, read_rulebook
 from noren.data.formats.official import write_rows
 from noren.data.frames import Records, Table

@@ -16,10 +16,9 @@ from noren.contest.archive import export
 from noren.contest.arena import Arena
 from noren.contest.desk import Desk, NewContest, Who
 from noren.contest.judges_desk import JudgesDesk, target_label
-from noren.contest.judging.prepared import prepare
+from noren.contest.judging.prepared import make_target, prepare, renamed
 from noren.contest.judging.scoring import score_guess, score_release
-from noren.contest.judging.targets import make_target, renamed
-from noren.contest.judging.texts import submission_of
+from noren.contest.judging.submissions import submission_of
 from noren.contest.phases import moment, planned_phases
 from noren.contest.rulebook import read_rulebook
 from noren.data.formats.official import write_rows

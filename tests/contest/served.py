@@ -19,8 +19,8 @@ from tests.contest.judging_cases import Case, made
 
 from noren.contest.app import make_app
 from noren.contest.judges_desk import JudgesDesk, JudgesOrder
+from noren.contest.judging.prepared import make_target
 from noren.contest.judging.scoring import score_guess, score_release
-from noren.contest.judging.targets import make_target
 from noren.contest.phases import Phase, planned_phases
 from noren.contest.rulebook import read_rulebook
 from noren.contest.settings import ArenaSettings

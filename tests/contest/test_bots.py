@@ -11,8 +11,8 @@ from tests.rig.bots import BELOW_CHANCE, RANDOM, Style, guess_file, release_file
 from tests.rig.recomputed import GuessMade, ReleaseMade, final_table
 
 from noren.contest.judging.checking import check_guess, check_release
+from noren.contest.judging.prepared import make_target
 from noren.contest.judging.scoring import score_guess, score_release
-from noren.contest.judging.targets import make_target
 from noren.contest.rulebook import Rulebook, preset
 from noren.contest.simulation import make_data
 

@@ -12,10 +12,9 @@ from tests.contest.judging_cases import LABEL, METHODS, SALT, Case, made, rulebo
 
 import noren.api as api
 from noren.contest.judging.checking import check_guess, check_release, in_every_language
-from noren.contest.judging.prepared import LARGEST
+from noren.contest.judging.prepared import LARGEST, make_target
 from noren.contest.judging.scoring import score_guess, score_release
-from noren.contest.judging.targets import make_target
-from noren.contest.judging.texts import submission_of
+from noren.contest.judging.submissions import submission_of
 from noren.data import checks
 from noren.data.checks.report import Report
 from noren.data.reading import write

@@ -16,10 +16,17 @@ import pytest
 from tests.rig.connections import CutConnections, Cuts
 
 from noren.contest import acts
-from noren.contest.client import Client, enter
-from noren.contest.connection import AnsweredError, UnreachableError
-from noren.contest.credentials import Login, credentials_file, forget, login_for, remember, server_address
-from noren.contest.receipt_files import keep_receipt, receipts_folder
+from noren.contest.client import AnsweredError, Client, UnreachableError, enter
+from noren.contest.credentials import (
+    Login,
+    credentials_file,
+    forget,
+    keep_receipt,
+    login_for,
+    receipts_folder,
+    remember,
+    server_address,
+)
 from noren.errors import FileError, ParameterError
 
 Answer = Callable[[httpx.Request], httpx.Response]

@@ -16,7 +16,7 @@ from playwright.sync_api import expect
 from tests.contest.served import PASSWORD, Served
 from tests.studio.browsing import another_page, watched, without_axe_violations, without_overflow
 
-from noren.contest.attacking import guess_on
+from noren.contest.judging.prepared import guess_on
 from noren.contest.rulebook import preset
 
 PHONE = {"locale": "ja-JP", "color_scheme": "dark", "viewport": {"width": 390, "height": 844}}

@@ -15,10 +15,9 @@ from tests.contest.judging_cases import LABEL, METHODS, SALT, Case, called_other
 import noren.api as api
 from noren.attacks import attacks
 from noren.contest.judging import prepared
-from noren.contest.judging.prepared import prepare
+from noren.contest.judging.prepared import make_target, prepare, renamed
 from noren.contest.judging.scoring import score_guess, score_release
-from noren.contest.judging.targets import make_target, renamed
-from noren.contest.judging.texts import submission_of
+from noren.contest.judging.submissions import submission_of
 from noren.contest.lots import order
 from noren.contest.rulebook import House, Term, preset
 from noren.data.formats.official import MONTHS
@@ -174,7 +173,7 @@ from pathlib import Path
 from typing import Any
 from noren.work.canonical import canonical
 from noren.contest.judging.scoring import score_guess, score_release
-from noren.contest.judging.texts import submission_of
+from noren.contest.judging.submissions import submission_of
 from noren.contest.lots import order
 from noren.contest.rulebook import read_rulebook
 book, folder = read_rulebook(Path(sys.argv[1])), Path(sys.argv[2])

@@ -16,8 +16,7 @@ import pytest
 from tests.contest.served import Person, Served
 
 from noren.contest.judges_desk import target_label
-from noren.contest.judging.prepared import prepare
-from noren.contest.judging.targets import renamed
+from noren.contest.judging.prepared import prepare, renamed
 from noren.contest.rulebook import preset
 from noren.contest.state import Contest
 from noren.contest.store.sealing import derived

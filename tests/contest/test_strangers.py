@@ -10,12 +10,10 @@ import polars as pl
 import pytest
 
 import noren.api as api
-from noren.contest.attacking import guess_on
 from noren.contest.judging.checking import check_guess
-from noren.contest.judging.prepared import original_of
+from noren.contest.judging.prepared import guess_on, make_target, original_of
 from noren.contest.judging.scoring import score_guess, score_release
-from noren.contest.judging.targets import make_target
-from noren.contest.judging.texts import submission_of
+from noren.contest.judging.submissions import submission_of
 from noren.contest.rulebook import Rulebook, preset
 
 SALT, LABEL = bytes(32), "cup/final/s"

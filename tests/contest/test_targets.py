@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from tests.contest.judging_cases import LABEL, METHODS, SALT, Case, called_otherwise, made
 
-from noren.contest.judging.prepared import prepare
-from noren.contest.judging.targets import make_target, renamed
+from noren.contest.judging.prepared import make_target, prepare, renamed
 from noren.data.schema import Role
 
 FORMATS = sorted(METHODS)

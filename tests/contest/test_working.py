@@ -29,8 +29,8 @@ from noren.contest.judging.faults import (
     UNREADABLE,
     Fault,
 )
+from noren.contest.judging.prepared import make_target
 from noren.contest.judging.scorer import do
-from noren.contest.judging.targets import make_target
 from noren.contest.phases import Phase
 from noren.contest.state import Contest, Submission
 from noren.contest.working import Work

@@ -20,12 +20,10 @@ from tests.rig.recomputed import ReleaseMade
 from noren.api import attack as run_attack
 from noren.api import protect
 from noren.contest import acts
-from noren.contest.attacking import target_rows, write_pairs_of
-from noren.contest.client import Client, sign_up
-from noren.contest.connection import AnsweredError
+from noren.contest.client import AnsweredError, Client, sign_up
 from noren.contest.judging.checking import check_release
-from noren.contest.judging.prepared import original_of
-from noren.contest.judging.texts import submission_of
+from noren.contest.judging.prepared import original_of, target_rows, write_pairs_of
+from noren.contest.judging.submissions import submission_of
 from noren.contest.rulebook import Rulebook
 from noren.contest.simulation import ROUNDS
 from noren.data.frames import History, Records

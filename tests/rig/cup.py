@@ -26,8 +26,7 @@ from tests.rig.connections import Cuts
 from tests.rig.processes import Hall
 from tests.rig.recomputed import GuessMade, Line, final_table
 
-from noren.contest.client import Client, sign_up
-from noren.contest.connection import path_of
+from noren.contest.client import Client, path_of, sign_up
 from noren.contest.entrance import first_code
 from noren.contest.phases import moment, planned_phases
 from noren.contest.receipts import misfits, receipt_from

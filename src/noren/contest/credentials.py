@@ -1,10 +1,15 @@
-"""Which server one plays on, and by which token: kept in the user's configuration, for its owner alone."""
+"""Which server one plays on, and by which token: kept in the user's configuration, for its owner alone.
+
+Receipts as a team keeps them: one file for each, never written over.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +19,11 @@ from noren.data.formats.files import writing_file
 from noren.errors import FileError, ParameterError
 from noren.i18n import _
 
-__all__ = ["SERVER", "TOKEN", "Login", "credentials_file", "forget", "login_for", "remember", "server_address"]
+__all__ = [
+    "SERVER", "TOKEN", "Login", "credentials_file", "forget", "keep_receipt", "login_for", "receipts_folder",
+    "remember", "server_address",
+]  # fmt: skip
+
 
 SERVER, TOKEN = "NOREN_CONTEST_SERVER", "NOREN_CONTEST_TOKEN"
 """Variables that say server and token where no flag does."""
@@ -105,3 +114,22 @@ def _kept() -> dict[str, Any]:
     if not isinstance(found, dict) or not isinstance(found.get("tokens", {}), dict):
         raise FileError(_("the file of logins is damaged"), _("delete it and log in again"), file=path)
     return found
+
+
+_ODD = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def receipts_folder(server: str, contest: str) -> Path:
+    """Return where the receipts of a contest are kept."""
+    base = os.environ.get("XDG_DATA_HOME")
+    home = Path(base) if base else Path.home() / ".local" / "share"
+    return home / "noren" / "receipts" / _ODD.sub("_", server) / _ODD.sub("_", contest)
+
+
+def keep_receipt(server: str, contest: str, submission: str, receipt: Mapping[str, Any], out: Path | None) -> Path:
+    """Write a receipt to the user's own folder and, where asked, to a file; return the last."""
+    places = [receipts_folder(server, contest) / f"{_ODD.sub('_', submission)}.json", *([] if out is None else [out])]
+    for place in places:
+        with writing_file(place, private=True) as aside:
+            aside.write_text(json.dumps(receipt, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return places[-1]

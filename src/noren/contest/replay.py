@@ -21,8 +21,8 @@ from noren.contest.archive import Archive, must_be_open, open_archive, read_log
 from noren.contest.judges_desk import numbered, target_label
 from noren.contest.judging import SCORER
 from noren.contest.judging.near_duplicates import similar
+from noren.contest.judging.prepared import make_target
 from noren.contest.judging.scoring import score_guess, score_release
-from noren.contest.judging.targets import make_target
 from noren.contest.lots import holds
 from noren.contest.receipts import BadReceiptError, Receipt, misfits, read_receipt
 from noren.contest.receipts import verify as verify_receipt

@@ -126,7 +126,7 @@ def serve(
 
 
 def _serve_demo(host: str, port: int, *, open_page: bool) -> None:
-    from noren.contest.demo import serve_demo
+    from noren.contest.simulation import serve_demo
 
     serve_demo(listening(host, port), host, say, open_page=open_page)
 

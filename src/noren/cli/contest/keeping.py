@@ -102,7 +102,7 @@ def _fetched(
     """Fetch the log of a contest, and find one's own receipts."""
     import json
 
-    from noren.contest.receipt_files import receipts_folder
+    from noren.contest.credentials import receipts_folder
 
     if "/" in contest or "." in contest:
         raise ParameterError(

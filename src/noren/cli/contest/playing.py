@@ -93,7 +93,7 @@ def handed_in(release: Path) -> Iterator[Path]:
     if not release.is_dir():
         yield release
         return
-    from noren.contest.judging.texts import submission_of
+    from noren.contest.judging.submissions import submission_of
     from noren.data.release import Release
 
     whole = Release.load(release)
@@ -182,7 +182,7 @@ def _attacked(
     *, quiet: bool,
 ) -> None:  # fmt: skip
     """Fetch a target, attack it and write the guess."""
-    from noren.contest.attacking import guess_on
+    from noren.contest.judging.prepared import guess_on
     from noren.contest.rulebook import read_rulebook
 
     public = folder / "target.csv"
@@ -197,7 +197,7 @@ def _attacked(
 
 def _after(asked: Client, contest: str, got: Received, out: Path | None, *, wait: bool, as_json: bool) -> None:
     """Keep the receipt, wait for the judge, and tell what was found; leave with 1 where the file is not valid."""
-    from noren.contest.receipt_files import keep_receipt
+    from noren.contest.credentials import keep_receipt
 
     kept = keep_receipt(asked.connection.address, contest, got.submission, got.receipt, out)
     if not as_json:

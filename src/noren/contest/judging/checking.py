@@ -1,45 +1,47 @@
 """Does a file follow the rules of a contest? The same answer on the server, at home and in a replay.
 
-Files of 2018 and 2017 are judged as the cups' own checkers judged them (:mod:`noren.data.checks`), others by
-:mod:`~noren.contest.judging.own_rules`. Whatever a file holds, the answer is a report: what a reader cannot take is one
-of its problems.
+Files of 2018 and 2017 are judged as the cups' own checkers judged them (:mod:`noren.data.checks`), others by our
+own rules. Whatever a file holds, the answer is a report: what a reader cannot take is one of its problems.
+
+Our own rules are for releases of formats that no contest has a checker for: 2016, any history, any table. A release has
+the rows of the original in its order (deleted ones marked), then inserted ones where the rules allow them. Cells hold
+values of the column's type, sets or intervals of them unless exact values are asked for, and items (in a table any
+category) that the original has. A customer has one pseudonym, a pseudonym one customer, and no pseudonym is a
+customer's name: it would pass for the truth.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import polars as pl
 
-from noren.contest.judging.guess_files import pair_findings
-from noren.contest.judging.own_rules import release_findings
 from noren.contest.judging.prepared import LARGEST, Prepared, has_official_checker, original_of, prepare
-from noren.contest.judging.texts import read_texts
+from noren.contest.judging.submissions import DELETED, SUPPRESSED, Texts, numbered, pair_findings, read_texts
 from noren.contest.rulebook import Rulebook
 from noren.data import checks
 from noren.data.checks.lines import read_lines
-from noren.data.checks.report import Report, gather
+from noren.data.checks.one_to_one import one_to_one
+from noren.data.checks.report import Finding, Report, broken_rows, gather
+from noren.data.formats.parse import column_rules, read_text, unreadable
 from noren.data.formats.sizes import stop_at_large
 from noren.data.formats.source import Source
 from noren.data.frames import History, Records
-from noren.data.schema import Role
+from noren.data.schema import Column, Role, Scale
 from noren.errors import FormatError, InputError, Problem
 from noren.i18n import LANGUAGES, _, said_again, speaking
 
 __all__ = [
-    "SHOWN",
-    "check_guess",
-    "check_release",
-    "checked_guess",
-    "checked_release",
-    "in_every_language",
-    "numbered",
-    "refused",
-]
+    "SHOWN", "check_guess", "check_release", "checked_guess", "checked_release", "in_every_language",
+    "refused", "release_findings",
+]  # fmt: skip
+
 
 SHOWN = 20
 """Problems that a report tells; all are counted."""
@@ -107,11 +109,6 @@ def _stop_at_binary(path: Path) -> None:
         raise FormatError(_("this is no text file"), _("write it as CSV, such as with noren convert"))
 
 
-def numbered(count: int) -> pl.Series:
-    """Return the numbers of rows as texts, from 1."""
-    return pl.int_range(1, count + 1, eager=True).cast(pl.String)
-
-
 def checked_guess(data: Records, original: Path, names: pl.Series, guess: Path, *, limit: int = SHOWN) -> Report:
     """Check a guess about ``names``: the pseudonyms of a target, or the numbers of its rows."""
 
@@ -174,3 +171,203 @@ def _short(value: str | None) -> str | None:
         return None
     cut = "".join(c if c.isprintable() else repr(c)[1:-1] for c in value[:_LONGEST])
     return cut if len(value) <= _LONGEST else f"{cut}…"
+
+
+_RANGE = r"^\[([^;]*);([^;]*)\]$"
+_SET = r"^\{(.*)\}$"
+
+
+def release_findings(rulebook: Rulebook, original: Records, texts: Texts) -> Iterator[Finding]:
+    """Find every broken rule of a release."""
+    check = _Check(rulebook, original, texts)
+    yield from check.row_findings()
+    if isinstance(original, History):
+        yield from check.pseudonym_findings()
+    for column in original.schema.columns:
+        if column.role != Role.CUSTOMER and column.name in texts.cells.columns:
+            yield from check.cell_findings(column)
+
+
+@dataclass(frozen=True)
+class _Check:
+    rulebook: Rulebook
+    original: Records
+    texts: Texts
+
+    @cached_property
+    def rows(self) -> pl.DataFrame:
+        """The cells, the line of each row, its place, and whether it is deleted."""
+        return self.texts.cells.with_columns(
+            pl.int_range(pl.len()).alias("\0place"),
+            (pl.int_range(pl.len()) + self.texts.first_row).alias("row"),
+            self._deleted().alias("\0deleted"),
+        )
+
+    @cached_property
+    def _live(self) -> pl.DataFrame:
+        return self.rows.filter(~pl.col("\0deleted"))
+
+    @property
+    def _customer(self) -> str:
+        return self.original.schema.role(Role.CUSTOMER).name
+
+    def _rank(self, name: str) -> int:
+        return self.texts.cells.columns.index(name) + 1
+
+    def _deleted(self) -> pl.Expr:
+        """Tell of rows whether they are marked as deleted: by the pseudonym of a history, in a table by every cell."""
+        if not isinstance(self.original, History):
+            return pl.all_horizontal(pl.all().is_in([SUPPRESSED, ""]))
+        return pl.col(self._customer) == (DELETED if self.original.schema.official else SUPPRESSED)
+
+    def _told(self, column: str | None, rule: str, cure: str, cells: pl.Series | None = None) -> Callable[..., Problem]:
+        """Return how one broken rule of a column is told of any row."""
+
+        def tell(row: int) -> Problem:
+            given = cells if cells is not None or column is None else self.texts.cells[column]
+            value = None if given is None else str(given[row - self.texts.first_row])
+            return Problem(row, column, value, rule, cure)
+
+        return tell
+
+    # --- rows --------------------------------------------------------------------------------------------------
+
+    def row_findings(self) -> Iterator[Finding]:
+        """Find rows that are missing or too many, and deleted rows that still say something."""
+        found, expected, first = len(self.texts.cells), len(self.original), self.texts.first_row
+        count = _("the file has {found:,} rows, the original has {expected:,}").format(found=found, expected=expected)
+        if found < expected:
+            cure = _("write one row for each row of the original, in its order; {row} deletes a row").format(
+                row=self._deleted_row()
+            )
+            yield Finding.once(Problem(found - 1 + first, None, None, count, cure))
+        if found > expected and not self.rulebook.inserted_rows:
+            cure = _("remove what follows row {expected:,}; this contest allows no inserted rows").format(
+                expected=expected - 1 + first
+            )
+            yield Finding.once(Problem(expected + first, None, None, count, cure))
+        rows = self.rows
+        beyond = pl.col("\0deleted") & (pl.col("\0place") >= expected)
+        rule = _("deleted rows follow the last row of the original")
+        yield Finding(broken_rows(rows, beyond), 0, self._told(None, rule, _("remove them")))
+        if isinstance(self.original, History):
+            others = [name for name in self.texts.cells.columns if name != self._customer]
+            speaks = pl.any_horizontal(~pl.col(others).is_in([SUPPRESSED, ""]))
+            rule = _("a row without a pseudonym is deleted and says nothing")
+            cure = _("write {row}, or give the row a pseudonym").format(row=self._deleted_row())
+            yield Finding(broken_rows(rows, pl.col("\0deleted") & speaks), 0, self._told(self._customer, rule, cure))
+
+    def _deleted_row(self) -> str:
+        names = self.texts.cells.columns
+        if self.original.schema.official:
+            return DELETED + "," * (len(names) - 1)
+        return ",".join([SUPPRESSED] * len(names))
+
+    # --- pseudonyms --------------------------------------------------------------------------------------------
+
+    def pseudonym_findings(self) -> Iterator[Finding]:
+        """Find rows without a pseudonym, under a customer's own name, or under one that breaks the one-to-one map."""
+        column, rank = self._customer, self._rank(self._customer)
+        customers = self.original[Role.CUSTOMER].cast(pl.String)
+        rows = self._live.select("row", "\0place", pseudonym=column)
+        pseudonym = pl.col("pseudonym")
+        empty, named = pseudonym == "", pseudonym.is_in(customers.drop_nulls().unique().implode())
+        yield Finding(
+            broken_rows(rows, empty),
+            rank,
+            self._told(
+                column,
+                _("the cell is empty"),
+                _("choose a pseudonym, or delete the row with {row}").format(row=self._deleted_row()),
+            ),
+        )
+        yield Finding(
+            broken_rows(rows, named),
+            rank,
+            self._told(
+                column,
+                _("a pseudonym must not be a customer of the original"),
+                _("choose a pseudonym that is no customer's name"),
+            ),
+        )
+        known = rows.filter(~empty & ~named)
+        kept = known.filter(pl.col("\0place") < len(self.original))
+        whose = kept.with_columns(customers.gather(kept["\0place"]).alias("customer"))
+        yield from one_to_one(whose.drop_nulls("customer").select("row", "customer", "pseudonym"), column, rank)
+        inserted = known.filter(pl.col("\0place") >= len(self.original))
+        strange = ~pseudonym.is_in(kept["pseudonym"].unique().implode())
+        rule = _("an inserted row stands under the pseudonym of a customer who has rows")
+        cure = _("write a pseudonym of the rows above")
+        yield Finding(broken_rows(inserted, strange), rank, self._told(column, rule, cure))
+
+    # --- cells -------------------------------------------------------------------------------------------------
+
+    def cell_findings(self, column: Column) -> Iterator[Finding]:
+        """Find the cells of a column that are missing, cannot be read, or say what the original has not."""
+        cell = pl.col("cell")
+        live = self._live.select("row", cell=column.name)
+        rank, exact = self._rank(column.name), self.rulebook.exact_values
+        if exact and not column.optional:
+            rule, cure = _("the value is missing"), _("fill it in, or delete the whole row")
+            yield Finding(broken_rows(live, cell.is_in([SUPPRESSED, ""])), rank, self._told(column.name, rule, cure))
+        said = live.filter(~cell.is_in([SUPPRESSED, ""]))
+        if said.is_empty():
+            return
+        judge = self._categories if column.scale == Scale.NOMINAL else self._numbers
+        for bad, rule, cure in judge(said, column):
+            rows = said["row"].filter(bad).cast(pl.Int64).to_numpy()
+            if len(rows):
+                yield Finding(rows, rank, self._told(column.name, rule, cure))
+
+    def _numbers(self, said: pl.DataFrame, column: Column) -> Iterator[tuple[pl.Series, str, str]]:
+        count, cell = len(said), pl.col("cell")
+        if self.rulebook.exact_values:
+            ends = said["cell"]
+            cure = _("write a value like those of the original")
+        else:
+            low, high = (said.select(cell.str.extract(_RANGE, end).fill_null(cell)).to_series() for end in (1, 2))
+            ends = pl.concat([low, high])
+            cure = _("write a value like those of the original, a range like [a;b] of two, or * for none")
+
+        def either(broken: pl.Series) -> pl.Series:
+            return broken if len(ends) == count else broken[:count] | broken[count:]
+
+        typed, lost = read_text(ends.to_frame(column.name), (column,))
+        unread = either(lost.get(column.name, ends == "") | (ends == ""))
+        yield unread, unreadable(column, said["cell"].filter(unread))[0], cure
+        values = typed[column.name]
+        if len(ends) > count:
+            turned = (values[:count] > values[count:]).fill_null(value=False)
+            yield turned, _("a range starts with its smaller end"), _("swap the two ends")
+        rules = column_rules(column.model_copy(update={"optional": True}), guessed=self.original.schema.guessed)
+        judged = typed.select(bad.fill_null(value=False).alias(str(n)) for n, (bad, _rule, _cure) in enumerate(rules))
+        for number, (_bad, rule, _cure) in enumerate(rules):
+            yield either(judged[str(number)]) & ~unread, rule, cure
+
+    def _categories(self, said: pl.DataFrame, column: Column) -> Iterator[tuple[pl.Series, str, str]]:
+        cell = pl.col("cell")
+        braced = pl.lit(value=False) if self.rulebook.exact_values else cell.str.contains(_SET)
+        split = cell.str.extract(_SET).str.split(";")
+        members = said.select(pl.when(braced).then(split).otherwise(pl.concat_list(cell)).alias("members"))
+        lists = members["members"]
+        bad_set = (lists.list.contains("") | (lists.list.n_unique() != lists.list.len())).fill_null(value=False)
+        yield (
+            bad_set,
+            _("a set lists different items, none of them empty"),
+            _("write one item like a, a set like {a;b}, or * to delete the cell"),
+        )
+        if column.role in (Role.ITEM, Role.QUASI, Role.SENSITIVE):
+            yield self._foreign(lists, column) & ~bad_set, *self._foreign_words(column)
+
+    def _foreign(self, lists: pl.Series, column: Column) -> pl.Series:
+        known = self.original.frame[column.name].cast(pl.String).drop_nulls().unique()
+        if column.domain is not None:
+            known = pl.concat([known, pl.Series(column.domain)]).unique()
+        flat = pl.DataFrame({"at": np.arange(len(lists)), "value": lists}).explode("value")
+        strange = flat.filter(~pl.col("value").is_in(known.implode()))["at"].unique()
+        return pl.Series(np.arange(len(lists))).is_in(strange.implode())
+
+    def _foreign_words(self, column: Column) -> tuple[str, str]:
+        if column.role == Role.ITEM:
+            return _("the item must occur in the original table"), _("write an item of the original")
+        return _("the value must occur in this column of the original"), _("write a value of the original, or *")

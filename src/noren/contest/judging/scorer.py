@@ -84,8 +84,8 @@ def do(order: Mapping[str, Any], say: Say = lambda line: None) -> dict[str, Any]
 
     A release whose order names an ``engine`` and a ``folder`` is judged by that cluster, as far as it has plans.
     """
+    from noren.contest.judging.prepared import make_target
     from noren.contest.judging.scoring import score_guess, score_release
-    from noren.contest.judging.targets import make_target
 
     book = _rulebook(order["rulebook"])
     original, submitted = Path(order["original"]), Path(order["submitted"])

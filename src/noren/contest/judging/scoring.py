@@ -17,11 +17,10 @@ import polars as pl
 from noren import api
 from noren.contest.by_customer import by_customer
 from noren.contest.judging.checking import checked_guess, checked_release, in_every_language, refused
-from noren.contest.judging.guess_files import read_guess_file
 from noren.contest.judging.hands import ClusterLostError, Hands
 from noren.contest.judging.near_duplicates import sketch_of_guess, sketch_of_release
-from noren.contest.judging.prepared import Prepared, original_of, prepare
-from noren.contest.judging.targets import as_released, named_in_target
+from noren.contest.judging.prepared import Prepared, as_released, named_in_target, original_of, prepare
+from noren.contest.judging.submissions import read_guess_file
 from noren.contest.rulebook import Rulebook
 from noren.data.checks.report import Report
 from noren.data.fits import class_sizes

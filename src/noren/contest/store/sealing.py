@@ -2,7 +2,8 @@
 
 Whoever copies the database or the files alone learns nothing. The key is the environment's ``NOREN_CONTEST_KEY`` (64
 hexadecimal digits: the way for several machines), else the file ``secret.key`` in the data folder, made once and
-readable by its owner alone. Every use has a key of its own, derived from it (HKDF). In the database are sealed the salts of lots and the keys of webhooks.
+readable by its owner alone. Every use has a key of its own, derived from it (HKDF). Sealed in the database are
+the salts of lots and the keys of webhooks.
 """
 
 from __future__ import annotations

@@ -1,17 +1,28 @@
-"""A submitted file as a table of texts: what every rule of ours is checked on, before any cell is taken for a value.
+"""Files that teams submit: releases as tables of texts, guesses as pairs.
+
+A release is checked by rules of ours on its texts, before any cell is taken for a value.
 
 Files of the cups' formats have neither header nor quotes; others are comma-separated UTF-8 with a header. A file that
 cannot be cut into cells is said so by its reader, at the first row that shows it.
+
+A guess says which pseudonym of a target is whose. 2018, 2016 and other histories: lines ``pseudonym,customer``. Tables:
+``row,person``, a row of the target and a row of the original, both counted from 1. 2017: F̂, a customer and its
+pseudonym in each of twelve months.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import polars as pl
 
+from noren.data.checks.lines import read_lines
+from noren.data.checks.pwscup2017_guess import GUESS_COLUMNS, NAME
+from noren.data.checks.report import Finding
+from noren.data.checks.sheet import Sheet, SheetRule, read_sheet
 from noren.data.formats.render import cell_text, file_text, lines_of
 from noren.data.formats.source import Source
 from noren.data.formats.text_files import arrangement, column_names, text_blocks
@@ -22,7 +33,19 @@ from noren.errors import FileError, SchemaError
 from noren.i18n import _
 from noren.naming import listing
 
-__all__ = ["DELETED", "SUPPRESSED", "Texts", "read_texts", "spelled_as_original", "submission_of", "text_file"]
+__all__ = [
+    "DELETED",
+    "SUPPRESSED",
+    "Texts",
+    "numbered",
+    "pair_findings",
+    "read_guess_file",
+    "read_texts",
+    "spelled_as_original",
+    "submission_of",
+    "text_file",
+]  # fmt: skip
+
 
 SUPPRESSED: Final = "*"
 DELETED: Final = "DEL"
@@ -126,3 +149,95 @@ def spelled_as_original(rows: Records, suppressed: str) -> pl.DataFrame:
     dtypes = rows.frame.schema
     cells = (cell_text(pl.col(c.name), c, dtypes[c.name], file_text).alias(c.name) for c in rows.schema.columns)
     return rows.frame.select(cells).fill_null(suppressed)
+
+
+_DELETED = "DEL"
+
+
+def pair_findings(path: Path, original: Records, known: pl.Series, people: pl.Series) -> Iterator[Finding]:
+    """Find the broken rules of a guess of pairs; an empty file names nobody and breaks none.
+
+    Parameters
+    ----------
+    known
+        The pseudonyms of the target; of a table, its row numbers.
+    people
+        The customers of the original; of a table, its row numbers.
+    """
+    sheet = _pairs(path, original)
+    if sheet.rows.is_empty() and sheet.lines.not_utf8 is None:
+        return
+    yield from sheet.problems()
+    name, who = sheet.columns
+    whole = pl.col("cells") == len(sheet.columns)
+    rows = sheet.rows.with_columns(again=pl.col("row") != pl.col("row").min().over(name))
+    is_table = original.schema.kind == Kind.TABLE
+    yield from sheet.findings(
+        rows,
+        SheetRule(
+            None,
+            ~whole,
+            _("a row has two cells: {columns}").format(columns=", ".join(sheet.columns)),
+            _("write one comma between the two, without header or blank lines"),
+        ),
+        SheetRule(
+            name,
+            whole & ~pl.col(name).is_in(known.implode()),
+            _("the target has no such row") if is_table else _("the pseudonym must occur in the target"),
+            _("name a row of the target, the first being 1") if is_table else _("name a pseudonym of the target"),
+        ),
+        SheetRule(
+            who,
+            whole & ~pl.col(who).is_in(people.implode()),
+            _("the original has no such row") if is_table else _("the customer must occur in the original table"),
+            _("name a row of the original, the first being 1")
+            if is_table
+            else _("name a customer of the original, or remove the row"),
+        ),
+        SheetRule(
+            name,
+            whole & pl.col("again"),
+            _("each is named once; a row before this one names it already"),
+            _("keep one of the two rows"),
+        ),
+    )
+
+
+def _pairs(path: Path, original: Records) -> Sheet:
+    """Read lines of two cells; a customer's name may hold commas, and quotes around it are dropped."""
+    columns = ("row number", "person") if original.schema.kind == Kind.TABLE else ("pseudonym", "customer")
+    lines = read_lines(path, utf8=True, carriage_return_ends_line=True)
+    line = pl.col("line")
+    parts = line.str.splitn(",", 2)
+    unquoted = parts.struct[1].str.replace(r'^"(.*)"$', "$1").str.replace_all('""', '"', literal=True)
+    rows = (
+        lines.text.to_frame()
+        .with_row_index("row", offset=1)
+        .filter(line.str.strip_chars(" \t") != "")
+        .with_columns(
+            parts.struct[0].fill_null("").alias(columns[0]),
+            unquoted.fill_null("").alias(columns[1]),
+            cells=1 + line.str.contains(",", literal=True).cast(pl.UInt32),
+        )
+    )
+    return Sheet(lines, rows, columns)
+
+
+def read_guess_file(path: Path, original: Records) -> pl.DataFrame:
+    """Return the pairs of a valid guess, surest first: pseudonym, customer and, in F̂, period; of a table row, person.
+
+    F̂ holds cells that its checker accepts and that can match nothing; they name nobody.
+    """
+    if original.schema.official == "pwscup2017":
+        months = read_sheet(path, GUESS_COLUMNS).rows
+        long = months.unpivot(GUESS_COLUMNS[1:], index="customer", variable_name="period", value_name="pseudonym")
+        named = pl.col("pseudonym").str.contains(NAME) & (pl.col("pseudonym") != _DELETED)
+        return long.filter(named).select("pseudonym", "customer", "period")
+    sheet = _pairs(path, original)
+    pairs = sheet.rows.select(sheet.columns)
+    return pairs.rename({"row number": "row"}) if original.schema.kind == Kind.TABLE else pairs
+
+
+def numbered(count: int) -> pl.Series:
+    """Return the numbers of rows as texts, from 1."""
+    return pl.int_range(1, count + 1, eager=True).cast(pl.String)
