@@ -17,13 +17,12 @@ from fastapi.testclient import TestClient
 from tests.contest.cups import unfinished
 from tests.contest.judging_cases import Case, made
 
-from noren.contest.app import make_app
+from noren.contest.app import ArenaSettings, make_app
 from noren.contest.judges_desk import JudgesDesk, JudgesOrder
 from noren.contest.judging.prepared import make_target
 from noren.contest.judging.scoring import score_guess, score_release
 from noren.contest.phases import Phase, planned_phases
 from noren.contest.rulebook import read_rulebook
-from noren.contest.settings import ArenaSettings
 from noren.work.queue import State
 
 PASSWORD = "correct horse 1"

@@ -12,8 +12,8 @@ from tests.conftest import PATIENCE
 from tests.contest.cups import three_teams
 from tests.contest.test_webhooks import SECRET, listening
 
+from noren.contest.app import Clockwork
 from noren.contest.arena import POST, Arena
-from noren.contest.clockwork import Clockwork
 from noren.contest.judges_desk import JudgesDesk
 
 
@@ -38,7 +38,7 @@ def test_it_ticks_and_sends_and_goes_on_after_a_fault(
         raise OSError("the database is away")
 
     monkeypatch.setattr(JudgesDesk, "tick", tick)
-    monkeypatch.setattr("noren.contest.clockwork._EVERY", 0.01)
+    monkeypatch.setattr("noren.contest.app._EVERY", 0.01)
     with listening() as listener, caplog.at_level(logging.ERROR, "noren.contest"):
         hook = arena.store.hooks.add("cup", listener.url, SECRET)
         with arena.store.changing("cup") as change:

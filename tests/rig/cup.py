@@ -26,13 +26,13 @@ from tests.rig.connections import Cuts
 from tests.rig.processes import Hall
 from tests.rig.recomputed import GuessMade, Line, final_table
 
+from noren.contest.app import ArenaSettings
 from noren.contest.client import Client, path_of, sign_up
 from noren.contest.entrance import first_code
 from noren.contest.phases import moment, planned_phases
 from noren.contest.receipts import misfits, receipt_from
 from noren.contest.receipts import verify as verify_receipt
 from noren.contest.replay import replay
-from noren.contest.settings import ArenaSettings
 from noren.contest.simulation import make_data
 from noren.contest.state import Contest, fold
 from noren.work.chain import Entry

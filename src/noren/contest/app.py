@@ -1,9 +1,23 @@
-"""The arena put together: guard, REST interface, pages, and what the server does by itself."""
+"""The arena put together: how a server is set up, what it serves, what it does by itself, and who judges beside it.
+
+What a server does by itself is done in threads: whatever is due by the clock, and sending news. Several servers of one
+database may do it at once: each act is decided at the head of the log, and a message has one holder. What fails, as
+when the database is away, is told once in the log of the process and tried again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import contextlib
+import logging
+import os
+import signal
+import socket
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
 
 from fastapi import FastAPI
 from starlette.concurrency import run_in_threadpool
@@ -11,20 +25,63 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from noren.contest.api import router as api
 from noren.contest.arena import Arena
-from noren.contest.clockwork import Clockwork
 from noren.contest.desk import Desk
+from noren.contest.engine import ENGINE_FROM, cluster_of
 from noren.contest.entrance import Entrance
+from noren.contest.judges_desk import JudgesDesk
 from noren.contest.pages import FRAME, page
 from noren.contest.pages import router as pages
-from noren.contest.settings import ArenaSettings
+from noren.contest.store.sealing import derived, kept_key
+from noren.contest.webhooks import Postman
+from noren.contest.working import Work
+from noren.i18n import _
 from noren.version import __version__
 from noren.web.answers import answer_errors
 from noren.web.bodies import Bounds
 from noren.web.bundle import Bundle
 from noren.web.common_pages import common_pages
 from noren.web.guard import Guard
+from noren.web.serving import PRIVATE_UMASK, serve_app
+from noren.web.settings import Settings
 
-__all__ = ["BOUNDS", "make_app"]
+__all__ = ["BOUNDS", "ArenaSettings", "Clockwork", "judge_until_told", "judging", "make_app", "serve"]
+
+
+@dataclass(frozen=True)
+class ArenaSettings(Settings):
+    """How one server of an arena is set up; several may share a database.
+
+    Attributes
+    ----------
+    files
+        The folder, or any address that fsspec knows, that files are kept at; beside the database where left out.
+    rehearsal
+        Whether organisers may move the clock.
+    works
+        Whether the server judges in its own process, too; else somebody runs ``noren contest work``.
+    private_hooks
+        Whether news may be sent to addresses inside this network.
+    engine_from
+        From how many rows on releases are judged on the cluster that ``engine`` names.
+    """
+
+    server: str = "arena"
+    accounts: bool = True
+    files: str | None = None
+    rehearsal: bool = False
+    works: bool = True
+    private_hooks: bool = False
+    engine_from: int = ENGINE_FROM
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        cluster_of(self.engine)
+
+    @cached_property
+    def key(self) -> bytes:
+        """What tokens of pages are signed with: the same on every server that has the key of the contests."""
+        return derived(kept_key(self.folder), "pages")
+
 
 _CONTEST = "/api/v1/contests/[a-z0-9-]{3,40}"
 BOUNDS = Bounds(
@@ -46,7 +103,9 @@ def make_app(settings: ArenaSettings, arena: Arena | None = None) -> FastAPI:
     async def life(_app: FastAPI) -> AsyncIterator[None]:
         with ExitStack() as at_the_end:
             at_the_end.callback(arena.close)
-            await run_in_threadpool(_start, arena, settings, at_the_end)
+            clockwork = Clockwork(arena, private_hooks=settings.private_hooks)
+            at_the_end.callback(clockwork.close)
+            await run_in_threadpool(clockwork.start)
             bundle.start()
             yield
             await run_in_threadpool(at_the_end.close)
@@ -71,8 +130,87 @@ def make_app(settings: ArenaSettings, arena: Arena | None = None) -> FastAPI:
     return app
 
 
-def _start(arena: Arena, settings: ArenaSettings, at_the_end: ExitStack) -> None:
-    """Start what the server does by itself."""
-    clockwork = Clockwork(arena, private_hooks=settings.private_hooks)
-    at_the_end.callback(clockwork.close)
-    clockwork.start()
+_EVERY = 1.0
+_SLOWEST = 30.0
+_log = logging.getLogger("noren.contest")
+
+
+class Clockwork:
+    """The threads of one server."""
+
+    def __init__(self, arena: Arena, *, private_hooks: bool = False) -> None:
+        desk, post = JudgesDesk(arena), Postman(arena, private=private_hooks)
+        self._over = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._repeat, args=("clock", desk.tick), daemon=True),
+            threading.Thread(target=self._repeat, args=("post", lambda: _all(post.send_next)), daemon=True),
+        ]
+
+    def start(self) -> None:
+        """Begin."""
+        for thread in self._threads:
+            thread.start()
+
+    def close(self) -> None:
+        """Stop after what is under way."""
+        self._over.set()
+        for thread in self._threads:
+            thread.join(_SLOWEST)
+
+    def _repeat(self, name: str, do: Callable[[], object]) -> None:
+        told = ""
+        while not self._over.wait(_EVERY):
+            try:
+                do()
+                told = ""
+            except Exception as error:
+                if told != (told := type(error).__name__):
+                    _log.exception("the arena's %s stumbled and goes on", name)
+
+
+def _all(do: Callable[[], bool]) -> None:
+    while do():
+        pass
+
+
+@contextlib.contextmanager
+def judging(settings: ArenaSettings) -> Iterator[None]:
+    """Judge beside a server, in threads and processes of its own."""
+    arena = Arena(settings.folder, database=settings.database, files=settings.files, rehearsal=settings.rehearsal)
+    work = Work(arena, places=settings.workers, engine=settings.engine, engine_from=settings.engine_from)
+    work.start()
+    try:
+        yield
+    finally:
+        work.close()
+        arena.close()
+
+
+def judge_until_told(arena: Arena, places: int, *, engine: str = "local", engine_from: int = ENGINE_FROM) -> None:
+    """Judge until the process is interrupted or told to end; what is under way is done by others."""
+    os.umask(PRIVATE_UMASK)
+    told = threading.Event()
+    for which in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(which, lambda *_about: told.set())
+    work = Work(arena, places=places, engine=engine, engine_from=engine_from)
+    work.start()
+    told.wait()
+    work.close()
+
+
+_PATIENCE: Final = 10
+"""Seconds for files that come in when the server is told to stop."""
+
+
+def serve(settings: ArenaSettings, listening: socket.socket, open_page: str | None, say: Callable[[str], None]) -> None:
+    """Serve on a socket that is taken already, and open a page in the browser when it answers.
+
+    ``say`` tells whoever started it what they should know: the code of the first organiser, while there is none.
+    """
+    os.umask(PRIVATE_UMASK)  # whatever it writes is for the owner alone
+    app = make_app(settings)
+    if app.state.entrance.is_new:
+        code = app.state.entrance.first_code
+        say(_("no organiser yet: sign up with the code {code}").format(code=code))
+    with judging(settings) if settings.works else contextlib.nullcontext():
+        serve_app(app, listening, open_page, patience=_PATIENCE)

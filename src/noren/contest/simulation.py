@@ -26,17 +26,15 @@ import numpy as np
 
 from noren.api import protect, sample
 from noren.contest import acts
+from noren.contest.app import ArenaSettings, judging, serve
 from noren.contest.archive import export
 from noren.contest.arena import Arena
 from noren.contest.desk import Desk, NewContest, Who
-from noren.contest.judges import judging
 from noren.contest.judges_desk import JudgesDesk
 from noren.contest.judging.prepared import guess_on, original_of
 from noren.contest.judging.submissions import submission_of
 from noren.contest.phases import Phase, PhaseKind, moment, planned_phases
 from noren.contest.rulebook import Rulebook, preset
-from noren.contest.serving import serve
-from noren.contest.settings import ArenaSettings
 from noren.contest.standings import board
 from noren.contest.state import Contest
 from noren.contest.store.accounts import Account

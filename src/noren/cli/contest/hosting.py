@@ -85,7 +85,7 @@ def serve(
     ] = False,
 ) -> None:
     """Serve contests until Ctrl-C."""
-    from noren.contest.settings import ArenaSettings
+    from noren.contest.app import ArenaSettings
 
     if demo:
         if data_dir is not None or database is not None or files is not None:
@@ -120,7 +120,7 @@ def serve(
         )
     if rehearsal:
         say(_("note: this is a rehearsal; its organisers can move the clock."))
-    from noren.contest.serving import serve as run
+    from noren.contest.app import serve as run
 
     run(settings, taken, address if open_page else None, say)
 
@@ -153,7 +153,7 @@ def work(
     engine_from: EngineFrom = ENGINE_FROM,
 ) -> None:
     """Judge what is handed in until Ctrl-C."""
-    from noren.contest.judges import judge_until_told
+    from noren.contest.app import judge_until_told
 
     cluster_of(engine)
     folder = data_dir or default_folder()
