@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from noren.contest.api import account, contests, files, organising, outcomes, teams
+from noren.contest.api import account, files, outcomes
+from noren.contest.api.contests import contests, organising, teams
 from noren.web.error_models import errors
 
 __all__ = ["router"]
 
 router = APIRouter(prefix="/api/v1", responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 429, 503, 507))
-for part in (account, contests, organising, teams, files, outcomes):
-    router.include_router(part.router)
+for part in (account.router, contests, organising, teams, files.router, outcomes.router):
+    router.include_router(part)

@@ -1,21 +1,25 @@
-"""Contests: which there are, what their rules are, and making one."""
+"""Contests: which there are, their rules, making one, teams, and what organisers do; every act stands in the log."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 
-from noren.contest.api.models import ContestOut, PhaseOut, TeamOut, contest_out, phases_out, team_out
-from noren.contest.dependencies import Asking, ContestName, TheDesk, broken_rule
-from noren.contest.desk import NewContest, Role
+from noren.contest import acts
+from noren.contest.api.models import ContestOut, PhaseOut, Strict, TeamOut, contest_out, phases_out, team_out
+from noren.contest.dependencies import Asking, ContestName, Ident, TheDesk, add_action, broken_rule, not_too_often
+from noren.contest.desk import Desk, Done, NewContest, Role, Who
+from noren.contest.store.jobs import Job
+from noren.contest.store.sealing import Hook
 from noren.errors import ParameterError
 from noren.i18n import _
 
-router = APIRouter(tags=["contests"])
+contests = APIRouter(tags=["contests"])
 
 _MOST_ROUNDS = 20
 _FORM = "multipart/form-data"
@@ -50,7 +54,7 @@ class ContestSummary(BaseModel):
     has_results: bool
 
 
-@router.get("/contests")
+@contests.get("/contests")
 def list_contests(who: Asking, desk: TheDesk) -> list[ContestSummary]:
     """Return the contests that one may see."""
     now = desk.arena.now()
@@ -69,7 +73,7 @@ def list_contests(who: Asking, desk: TheDesk) -> list[ContestSummary]:
     ]
 
 
-@router.post("/contests", status_code=201, openapi_extra=_NEW)
+@contests.post("/contests", status_code=201, openapi_extra=_NEW)
 async def create_contest(request: Request, who: Asking, desk: TheDesk) -> ContestOut:
     """Create a contest: a form with ``contest`` (JSON) and a file for each round, under the round's name."""
     desk.may_create(who)  # before anything is read
@@ -97,21 +101,210 @@ def _files(form: FormData) -> dict[str, UploadFile]:
     return found
 
 
-@router.get("/contests/{contest}")
+@contests.get("/contests/{contest}")
 def show_contest(contest: ContestName, who: Asking, desk: TheDesk) -> ContestOut:
     """Return a contest: rules, schedule, and the head of its log."""
     return contest_out(desk, who, desk.contest(who, contest))
 
 
-@router.get("/contests/{contest}/rulebook.toml", response_class=Response, responses=_TOML)
+@contests.get("/contests/{contest}/rulebook.toml", response_class=Response, responses=_TOML)
 def download_rulebook(contest: ContestName, who: Asking, desk: TheDesk) -> Response:
     """Return the rulebook as its file."""
     return Response(desk.contest(who, contest).rulebook.to_toml(), media_type="application/toml; charset=utf-8")
 
 
-@router.get("/contests/{contest}/teams")
+@contests.get("/contests/{contest}/teams")
 def list_teams(contest: ContestName, who: Asking, desk: TheDesk) -> list[TeamOut]:
     """Return the teams in the order of their registration."""
     found = desk.contest(who, contest)
     own, everybody = found.team_of.get(who.id), desk.role(who, found) == Role.ORGANISER
     return [team_out(one, people=everybody or one.id == own) for one in found.teams.values()]
+
+
+teams = APIRouter(tags=["teams"])
+
+_CODES, _HOUR = 30, 3600.0
+"""So many codes one account may try in an hour."""
+
+
+class NewTeamOut(BaseModel):
+    """A new team, and the code by which others join; nobody can look it up later."""
+
+    team: TeamOut
+    code: str
+
+
+class TeamCodeOut(BaseModel):
+    """The code by which others join."""
+
+    code: str
+
+
+def _new_team(_desk: Desk, _who: Who, done: Done) -> NewTeamOut:
+    return NewTeamOut(team=team_out(done.team, people=True), code=done.given["code"])
+
+
+def _joined(_desk: Desk, _who: Who, done: Done) -> TeamOut:
+    return team_out(done.team, people=True)
+
+
+def _team_code(_desk: Desk, _who: Who, done: Done) -> TeamCodeOut:
+    return TeamCodeOut(code=done.given["code"])
+
+
+def _few_codes(desk: Desk, who: Who, asked: Mapping[str, Any]) -> None:
+    """Refuse whoever tries many codes: of teams, or of invitations."""
+    if "code" in asked or asked["invitation"]:
+        not_too_often(desk, f"code/{desk.somebody(who)}", _CODES, _HOUR)
+
+
+add_action(teams, acts.register, _new_team, before=_few_codes)
+add_action(teams, acts.join, _joined, before=_few_codes)
+add_action(teams, acts.leave)
+add_action(teams, acts.new_code, _team_code)
+
+
+@teams.get("/contests/{contest}/team")
+def show_team(contest: ContestName, who: Asking, desk: TheDesk) -> TeamOut:
+    """Return one's team."""
+    return team_out(desk.own_team(who, desk.contest(who, contest)), people=True)
+
+
+organising = APIRouter(tags=["organising"])
+
+
+class CodeOut(BaseModel):
+    """A code; it is told once, and nobody can look it up later."""
+
+    code: str
+
+
+class JobOut(BaseModel):
+    """A piece of work; ``error`` says why it failed, or why it is tried again."""
+
+    id: str
+    kind: str
+    queue: str
+    submission: str | None
+    state: str
+    done: float
+    words: str
+    error: str
+    attempts: int
+    created: str
+    started: str | None
+    ended: str | None
+
+    @classmethod
+    def of(cls, job: Job) -> JobOut:
+        """Describe a job; its order is the judges' alone."""
+        return cls(**{name: getattr(job, name) for name in cls.model_fields if name != "state"}, state=str(job.state))
+
+
+class FlagOut(BaseModel):
+    """Two files of different teams that are nearly the same, and the share in which they are."""
+
+    submissions: list[str]
+    teams: list[str]
+    share: float
+
+
+class HookIn(Strict):
+    """An address that is told of news."""
+
+    url: str = Field(max_length=2_000, examples=["https://cup.example/news"])
+
+
+class HookOut(BaseModel):
+    """An address that is told of news; ``disabled`` since when it is not."""
+
+    id: str
+    url: str
+    created: str
+    disabled: str | None
+
+    @classmethod
+    def of(cls, hook: Hook) -> HookOut:
+        """Describe a hook; its secret is told once."""
+        return cls(id=hook.id, url=hook.url, created=hook.created, disabled=hook.disabled)
+
+
+class NewHookOut(BaseModel):
+    """A new hook, and the secret by which its messages are signed; nobody can look that up later."""
+
+    hook: HookOut
+    secret: str
+
+
+# --- actions ---------------------------------------------------------------------------------------------------------
+
+
+def _changed(desk: Desk, who: Who, done: Done) -> ContestOut:
+    return contest_out(desk, who, done.state)
+
+
+def _code(_desk: Desk, _who: Who, done: Done) -> CodeOut:
+    return CodeOut(code=done.given["code"])
+
+
+add_action(organising, acts.pause, _changed)
+add_action(organising, acts.resume, _changed)
+add_action(organising, acts.reschedule, _changed)
+add_action(organising, acts.change_settings, _changed)
+add_action(organising, acts.rescore, _changed)
+add_action(organising, acts.invite, _code)
+add_action(organising, acts.disqualify, _changed)
+add_action(organising, acts.reinstate, _changed)
+
+
+@organising.get("/contests/{contest}/flags")
+def list_flags(contest: ContestName, who: Asking, desk: TheDesk) -> list[FlagOut]:
+    """Return files of different teams that are nearly the same."""
+    found = desk.organised(who, contest)
+    return [
+        FlagOut(
+            submissions=one["submissions"],
+            teams=[found.submissions[name].team for name in one["submissions"]],
+            share=one["share"],
+        )
+        for one in found.flags
+    ]
+
+
+# --- the queue -------------------------------------------------------------------------------------------------------
+
+
+@organising.get("/contests/{contest}/jobs")
+def list_jobs(contest: ContestName, who: Asking, desk: TheDesk) -> list[JobOut]:
+    """Return what was and is to be judged or sent, the oldest first."""
+    return [JobOut.of(job) for job in desk.arena.store.jobs.of(desk.organised(who, contest).id)]
+
+
+@organising.post("/contests/{contest}/jobs/{job}/retry", status_code=204)
+def retry(contest: ContestName, job: Ident, who: Asking, desk: TheDesk) -> Response:
+    """Let a job that was given up be tried again."""
+    desk.retry(who, contest, job)
+    return Response(status_code=204)
+
+
+# --- webhooks --------------------------------------------------------------------------------------------------------
+
+
+@organising.get("/contests/{contest}/hooks")
+def list_hooks(contest: ContestName, who: Asking, desk: TheDesk) -> list[HookOut]:
+    """Return the addresses that are told of news."""
+    return [HookOut.of(hook) for hook in desk.arena.store.hooks.of(desk.organised(who, contest).id)]
+
+
+@organising.post("/contests/{contest}/hooks", status_code=201)
+def add_hook(contest: ContestName, asked: HookIn, who: Asking, desk: TheDesk) -> NewHookOut:
+    """Add an address; messages to it are signed with a secret that is told once."""
+    hook, secret = desk.add_hook(who, contest, asked.url)
+    return NewHookOut(hook=HookOut.of(hook), secret=secret)
+
+
+@organising.delete("/contests/{contest}/hooks/{hook}", status_code=204)
+def remove_hook(contest: ContestName, hook: Ident, who: Asking, desk: TheDesk) -> Response:
+    """Tell an address no more."""
+    desk.remove_hook(who, contest, hook)
+    return Response(status_code=204)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from noren.contest.pages import boards, creating, home, organising, overview, people, playing, team
+from noren.contest.pages import boards, home, organising, people, playing
 from noren.contest.pages.frame import FRAME, page
 
 __all__ = ["FRAME", "page", "router"]
 
 router = APIRouter(include_in_schema=False)
-for part in (home, people, creating, overview, team, playing, boards, organising):
+for part in (home, people, organising, playing, boards):
     router.include_router(part.router)

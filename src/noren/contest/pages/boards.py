@@ -10,7 +10,7 @@ from fastapi.responses import Response
 
 from noren.contest.desk import Desk, Role, Who
 from noren.contest.pages.frame import Asker, TheDesk, page
-from noren.contest.pages.handed_in import values_of
+from noren.contest.pages.playing import values_of
 from noren.contest.pages.words import log_words, played_rounds, round_words, shown_time
 from noren.contest.standings import Board, Cell, Matrix, Standing, below_chance, board
 from noren.contest.state import Contest

@@ -1,27 +1,37 @@
-"""What an organiser does: pause, resume, extend, score again, invite, disqualify; and what is to be looked at."""
+"""What an organiser does: create, pause, extend, score again, invite, disqualify; and what is to be looked at."""
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
 
 from noren.contest import acts
+from noren.contest.acts import RefusedError
 from noren.contest.dependencies import broken_rule
-from noren.contest.desk import Desk, Who
+from noren.contest.desk import Desk, NewContest, Who
 from noren.contest.judging import SCORER
 from noren.contest.pages.frame import Asker, TheDesk, address, page, to_login
-from noren.contest.phases import Phase, moment, opened_now, zone_named
+from noren.contest.pages.words import round_words
+from noren.contest.phases import Phase, PhaseKind, moment, opened_now, planned_phases, zone_named
+from noren.contest.rulebook import PRESETS, Rulebook, read_rulebook
 from noren.contest.state import Contest, Settings
+from noren.data.schema import Kind
 from noren.errors import NorenError, ParameterError
-from noren.i18n import _, ngettext
+from noren.i18n import N_, _, ngettext
 from noren.judgement.numbers import count
 from noren.web.actions import Action
+from noren.web.uploads import shown_name, told_length
 from noren.work.chain import Said
 from noren.work.queue import State
 
@@ -203,3 +213,248 @@ def _teams(contest: Contest) -> Sequence[dict[str, Any]]:
         }
         for team in contest.teams.values()
     ]
+
+
+_WHOLE = 2 * 2**30
+_ROUNDS = {"one": ("final",), "two": ("preliminary", "final")}
+_USUAL = {
+    "title": "", "id": "", "book": "pwscup2018", "toml": "", "bound": "paper", "risk": "emm", "rounds": "two",
+    "zone": "Asia/Tokyo", "start": "", "days_registration": "14", "days_protect": "14", "days_attack": "7",
+    "days_break": "7", "days_evaluation": "2", "team_size": "10", "registration": "open", "visibility": "public",
+    "counting": "last", "largest": "64", "data": "sample", "customers": "400", "rows": "12000", "seed": "1",
+    "releases": "", "guesses": "", "files_a_day": "",
+}  # fmt: skip
+_ZONES = ("Asia/Tokyo", "UTC", "Europe/Berlin", "Europe/London", "America/New_York", "America/Los_Angeles")
+_BOOKS = {
+    "pwscup2018": N_("PWS Cup 2018: one generalised release; the least error that no attacker breaks"),
+    "pwscup2017": N_("PWS Cup 2017: a pseudonym a month; use and re-identification together"),
+    "pwscup2016": N_("PWS Cup 2016: pseudo records; use and Jaccard"),
+    "custom": N_("of your own: any measures with weights and conditions"),
+}
+
+
+@dataclass(frozen=True)
+class Typed:
+    """What a person typed, with what is usual where nothing was."""
+
+    said: Mapping[str, str]
+    files: Mapping[str, UploadFile] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> str:
+        return self.said.get(name, _USUAL.get(name, "")).strip()
+
+    @property
+    def rounds(self) -> tuple[str, ...]:
+        """The rounds that are played."""
+        return _ROUNDS.get(self["rounds"], _ROUNDS["two"])
+
+    def number(self, name: str, label: str) -> float:
+        """Return a number that was typed."""
+        try:
+            return float(self[name])
+        except ValueError:
+            raise ParameterError(
+                _("{label}: {text!r} is no number").format(label=label, text=self[name][:20]), _("write one like 7")
+            ) from None
+
+    def book(self) -> tuple[str, dict[str, Any]]:
+        """Return the rulebook and what is changed of it."""
+        if self["toml"]:
+            return self["toml"] + "\n", {}
+        name = self["book"] if self["book"] in PRESETS else "pwscup2018"
+        changes = {"pwscup2018": {"bound": self["bound"]}, "pwscup2017": {"risk": self["risk"]}}
+        return name, {key: value for key, value in changes.get(name, {}).items() if value} | self._quota(name)
+
+    def _quota(self, name: str) -> dict[str, Any]:
+        """Return the quotas that were typed, the others as the rulebook has them."""
+        usual = read_rulebook(name).quota.model_dump()
+        said = {key: int(self.number(key, key)) for key in usual if self[key]}
+        return {"quota": usual | said} if said else {}
+
+
+@router.get("/new")
+def show_new(request: Request, who: Asker, desk: TheDesk) -> Response:
+    """Ask for all that a contest needs; everything has a sensible beginning."""
+    return to_login() if who.account is None else _new_page(request, who, desk, Typed({}))
+
+
+@router.post("/new")
+async def plan(request: Request, who: Asker, desk: TheDesk) -> Response:
+    """Plan the phases anew from a beginning and lengths; what else was typed is kept."""
+    said = {name: str(value) for name, value in (await request.form()).items()}
+    kept = {name: text for name, text in said.items() if not name.startswith(("opens-", "closes-", "frozen_from-"))}
+    return await run_in_threadpool(_new_page, request, who, desk, Typed(kept))
+
+
+@router.post("/contests")
+async def create(request: Request, who: Asker, desk: TheDesk) -> Response:
+    """Create a contest; what cannot be is said above the form, which keeps what was typed."""
+    if who.account is None:
+        return to_login()
+    await run_in_threadpool(desk.may_create, who)  # before anything is read
+    is_files = request.headers.get("content-type", "").startswith("multipart/")
+    if is_files and not 0 < told_length(request) <= _WHOLE:
+        raise RefusedError(_("the files are larger than this server takes"), _("send less"), status=413)
+    async with request.form(max_fields=300, max_part_size=2**20) as form:
+        said = {name: value for name, value in form.items() if isinstance(value, str)}
+        files = {
+            name.removeprefix("file-"): value
+            for name, value in form.items()
+            if isinstance(value, UploadFile) and value.filename
+        }
+        return await run_in_threadpool(_created, request, who, desk, Typed(said, files))
+
+
+def _created(request: Request, who: Who, desk: Desk, typed: Typed) -> Response:
+    try:
+        asked = _asked(typed)
+        with _data(typed, read_rulebook(asked.rulebook, **asked.changes)) as data:
+            made = desk.create(who, asked, data)
+    except NorenError as error:
+        return _new_page(request, who, desk, typed, str(error), int(getattr(error, "status", 422)))
+    return RedirectResponse(address(made, "organise"), 303)
+
+
+def _asked(typed: Typed) -> NewContest:
+    rulebook, changes = typed.book()
+    try:
+        settings = Settings(
+            zone=typed["zone"],
+            team_size=int(typed.number("team_size", _("Team size"))),
+            registration=typed["registration"],
+            visibility=typed["visibility"],
+            counting=typed["counting"],
+            largest_file=int(typed.number("largest", _("Largest file")) * 2**20),
+        )
+        return NewContest(
+            id=typed["id"],
+            title=typed["title"],
+            rulebook=rulebook,
+            changes=changes,
+            settings=settings,
+            phases=_typed_phases(typed),
+        )
+    except ValidationError as error:
+        raise broken_rule(error) from None
+
+
+def _typed_phases(typed: Typed) -> list[Phase]:
+    """Return the phases as they are in the form, or as they are planned where it has none."""
+    planned = _planned(typed)
+    if not any(name.startswith("opens-") for name in typed.said):
+        return planned
+    zone = typed["zone"]
+    made = []
+    for phase in planned:
+        times = {name: typed[f"{name}-{phase.id}"] for name in ("opens", "closes", "frozen_from")}
+        if not times["opens"]:
+            continue  # a phase without a beginning is left out
+        made.append(phase.model_copy(update={name: moment(at, zone) if at else None for name, at in times.items()}))
+    return made
+
+
+def _planned(typed: Typed) -> list[Phase]:
+    zone = zone_named(typed["zone"])
+    start = typed["start"] or f"{dt.datetime.now(zone) + dt.timedelta(hours=1):%Y-%m-%dT%H:00}"
+    labels = {
+        "days_registration": PhaseKind.REGISTRATION.words,
+        "days_protect": PhaseKind.PROTECT.words,
+        "days_attack": PhaseKind.ATTACK.words,
+        "days_break": PhaseKind.BREAK.words,
+        "days_evaluation": PhaseKind.EVALUATION.words,
+    }
+    days = [max(0.0, min(typed.number(name, label), 3650.0)) for name, label in labels.items()]
+    return planned_phases(moment(start, typed["zone"]), days, typed.rounds)
+
+
+# --- data ------------------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _data(typed: Typed, book: Rulebook) -> Iterator[dict[str, tuple[str, BinaryIO]]]:
+    """Yield a name and a file for each round: what was sent, or made-up data."""
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        data: dict[str, tuple[str, BinaryIO]] = {}
+        for place, name in enumerate(typed.rounds):
+            sent = typed.files.get(name)
+            if typed["data"] == "files":
+                if sent is None:
+                    raise ParameterError(
+                        _("the {round} has no data").format(round=round_words(name)),
+                        _("choose a file, or made-up data"),
+                    )
+                data[name] = shown_name(sent.filename or name), sent.file
+            else:
+                path = _made_up(typed, book, folder, name, place)
+                data[name] = path.name, stack.enter_context(path.open("rb"))
+        yield data
+
+
+def _made_up(typed: Typed, book: Rulebook, folder: Path, name: str, place: int) -> Path:
+    """Write made-up data of a round; each round has others."""
+    from noren.api import sample
+    from noren.data.reading import write
+    from noren.data.samples.people import sample_people
+
+    seed = int(typed.number("seed", _("Seed"))) + place
+    rows, customers = int(typed.number("rows", _("Rows"))), int(typed.number("customers", _("Customers")))
+    if not (1 <= rows <= 1_000_000 and 2 <= customers <= 100_000 and 0 <= seed < 2**31):
+        raise ParameterError(
+            _("made-up data have up to 1,000,000 rows of 2 to 100,000 customers"), _("choose other numbers")
+        )
+    path = folder / f"{name}.csv"
+    if book.kind == Kind.TABLE:
+        write(sample_people(rows=rows, seed=seed), path)
+    else:
+        items = max(20, min(2_800, rows // 10))
+        schema = book.data_schema if book.data_schema and "\n" not in book.data_schema else "sample"
+        write(sample(customers=customers, rows=rows, items=items, seed=seed, schema=schema), path)
+    return path
+
+
+# --- the page --------------------------------------------------------------------------------------------------------
+
+
+def _new_page(request: Request, who: Who, desk: Desk, typed: Typed, wrong: str = "", status: int = 200) -> Response:
+    if who.account is None or not who.account.is_organiser:
+        raise RefusedError(_("only organisers create contests"), _("ask who runs this server"), status=403)
+    try:
+        phases = _planned(typed)
+        times = [(phase, _typed_times(typed, phase)) for phase in phases]
+    except NorenError as error:
+        wrong, status, times = wrong or str(error), 422, []
+    return page(
+        request,
+        "new.html.jinja",
+        title=_("A new contest: a rulebook, data, and times"),
+        place="contests",
+        status=status,
+        typed={name: typed[name] for name in _USUAL},
+        wrong=wrong,
+        books=[(name, _(_BOOKS[name])) for name in PRESETS],
+        zones=_zones(typed["zone"]),
+        times=times,
+        played=typed.rounds,
+        example=_example(typed),
+    )
+
+
+def _zones(chosen: str) -> Sequence[tuple[str, str]]:
+    return [(name, name) for name in dict.fromkeys((chosen, *_ZONES)) if name]
+
+
+def _typed_times(typed: Typed, phase: Phase) -> dict[str, str]:
+    """Return the times of a phase: as they were typed, else as they are planned."""
+    zone = typed["zone"]
+    is_typed = any(name.startswith("opens-") for name in typed.said)
+    planned = {name: local_time(getattr(phase, name), zone) for name in ("opens", "closes", "frozen_from")}
+    return {name: typed[f"{name}-{phase.id}"] for name in planned} if is_typed else planned
+
+
+def _example(typed: Typed) -> str:
+    """Return the text of the rulebook that is chosen, to begin one's own with."""
+    with contextlib.suppress(NorenError):
+        name, changes = typed.book()
+        return read_rulebook(name, **changes).to_toml()
+    return ""
