@@ -24,7 +24,7 @@ from noren.contest.judging.prepared import forget, make_target, named_in_target,
 from noren.contest.judging.scoring import score_guess, score_release
 from noren.contest.judging.submissions import submission_of
 from noren.contest.rulebook import House, preset
-from noren.data.formats.official import write_rows
+from noren.data.contest_files import write_rows
 
 SALT, LABEL = bytes(32), "cup/final/submission"
 

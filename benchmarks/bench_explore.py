@@ -31,7 +31,7 @@ def spent(work: Callable[[], object]) -> tuple[float, float]:
 
 def main() -> None:
     from noren.api import sample
-    from noren.data.formats.official import write_rows
+    from noren.data.contest_files import write_rows
     from noren.judgement.outcome import run_outcome
     from noren.sweeps.sweep import sweep
 

@@ -16,8 +16,8 @@ import numpy as np
 import polars as pl
 from machine import REPEATS, facts, in_turns, report, table
 
+from noren.data.guessing.identifying import identifying_columns
 from noren.data.guessing.schema_guess import guess_columns
-from noren.data.identifying import identifying_columns
 from noren.data.reading import read
 from noren.data.schema import Column, Role, Schema
 

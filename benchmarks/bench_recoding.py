@@ -27,7 +27,7 @@ from scipy.stats import t as student
 
 from noren.api import attack, protect
 from noren.attacks import attacks
-from noren.data.formats.official import read_rows
+from noren.data.contest_files import read_rows
 from noren.data.frames import History
 from noren.data.schema import Schema
 from noren.errors import InputError

@@ -210,7 +210,7 @@ def small() -> History:
 @pytest.fixture
 def small_csv(small: History, tmp_path: Path) -> Path:
     """The small history as an official file."""
-    from noren.data.formats.official import write_rows
+    from noren.data.contest_files import write_rows
 
     write_rows(small, tmp_path / "T.csv")
     return tmp_path / "T.csv"

@@ -25,7 +25,7 @@ from tests.studio.conftest import laid_project
 from tests.studio.quiet import Quiet
 
 from noren import api
-from noren.data.formats.official import write_rows
+from noren.data.contest_files import write_rows
 from noren.data.frames import History, Records
 from noren.data.hierarchies import interval_hierarchy, write_hierarchy
 from noren.data.reading import read, write

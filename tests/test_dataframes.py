@@ -20,7 +20,7 @@ from tests.data.strategies import Drawn, drawn_releases, tables
 
 import noren
 from noren.api import as_records
-from noren.data.formats.official import read_rows
+from noren.data.contest_files import read_rows
 from noren.data.formats.spelling import Spelling
 from noren.data.frames import History, Records, Table
 from noren.data.interchange import frame_of

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from noren.attacks import attacks
 from noren.attacks.draws import uniform
 from noren.attacks.item_candidates import ItemCandidates, item_walk
-from noren.data.formats.official import read_rows
+from noren.data.contest_files import read_rows
 from noren.data.frames import History
 from noren.data.reading import read_release
 from noren.data.schema import Schema

@@ -11,7 +11,7 @@ from tests.data.bought_examples import bought, shown
 
 from noren.attacks import attacks
 from noren.attacks.jaccard import Jaccard
-from noren.data.formats.official import read_rows
+from noren.data.contest_files import read_rows
 from noren.data.frames import History
 from noren.data.periods import periods_of
 from noren.data.release import Release, Statement

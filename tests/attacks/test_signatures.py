@@ -13,7 +13,7 @@ from tests.pwscup2017 import ATTACKS, VECTORS, history
 
 import noren
 from noren.attacks import attacks
-from noren.data.formats.guess_files import write_guess
+from noren.data.contest_files import write_guess
 from noren.data.formats.spelling import Spelling
 from noren.data.frames import History
 from noren.data.schema import Schema

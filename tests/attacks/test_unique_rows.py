@@ -13,7 +13,7 @@ from tests.conftest import examples
 
 from noren.attacks import attacks
 from noren.attacks.unique_rows import UniqueRows
-from noren.data.formats.official import published, read_rows
+from noren.data.contest_files import published, read_rows
 from noren.data.frames import History
 from noren.data.reading import read_release
 from noren.data.schema import Schema

@@ -7,7 +7,7 @@ import pytest
 from tests import pwscup2017
 
 from noren.api import sample
-from noren.data.formats.official import write_master, write_rows
+from noren.data.contest_files import write_master, write_rows
 from noren.data.schema import Schema
 from noren.measures import measures
 

@@ -13,7 +13,7 @@ from tests.conftest import Answer, Command
 
 from noren import api
 from noren.cli.explore import cells, prospect_words, watching, window
-from noren.data.formats.official import write_rows
+from noren.data.contest_files import write_rows
 from noren.data.reading import write
 from noren.data.samples.people import sample_people
 from noren.judgement.rule import rule_named

@@ -7,7 +7,7 @@ import pytest
 from tests.cli.test_publish import CARD
 from tests.ledger.books import LINES, MONTHS, everything_in, history, months
 
-from noren.data.formats.official import write_rows
+from noren.data.contest_files import write_rows
 
 CHAIN = '[[step]]\nmethod = "monthly-pseudonyms"\n'
 

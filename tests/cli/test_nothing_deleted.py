@@ -13,7 +13,7 @@ import pytest
 import noren as package
 from noren.cli.app import app
 from noren.cli.parts.paths import READ, WORKED_IN, is_written
-from noren.data.formats.official import write_rows
+from noren.data.contest_files import write_rows
 from noren.data.frames import History
 from noren.data.reading import write
 from noren.data.samples.people import sample_people

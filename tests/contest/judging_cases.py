@@ -11,7 +11,7 @@ import noren.api as api
 from noren.contest.judging.prepared import schema_of
 from noren.contest.judging.submissions import submission_of
 from noren.contest.rulebook import Rulebook, preset, read_rulebook
-from noren.data.formats.official import write_rows
+from noren.data.contest_files import write_rows
 from noren.data.frames import Records, Table
 from noren.data.reading import write
 from noren.data.release import Release

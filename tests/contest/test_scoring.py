@@ -20,7 +20,7 @@ from noren.contest.judging.scoring import score_guess, score_release
 from noren.contest.judging.submissions import submission_of
 from noren.contest.lots import order
 from noren.contest.rulebook import House, Term, preset
-from noren.data.formats.official import MONTHS
+from noren.data.contest_files import MONTHS
 from noren.data.reading import read
 from noren.judgement.evidence import Facts
 from noren.judgement.judging import judge

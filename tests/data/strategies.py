@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 from hypothesis import strategies as st
 
-from noren.data.formats.official import MONTHS
+from noren.data.contest_files import MONTHS
 from noren.data.frames import Table
 from noren.data.schema import Column, Schema, TextLayout, ValueType, name_problem
 

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 import xlsxwriter
 
-from noren.data.formats.official import read_months, read_pairs, read_rows, read_thresholds
+from noren.data.contest_files import read_months, read_pairs, read_rows, read_thresholds
 from noren.data.guessing.schema_guess import guess_schema
 from noren.data.reading import convert, read, read_release
 from noren.data.release import Release

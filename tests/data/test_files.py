@@ -18,10 +18,10 @@ import pyarrow.parquet as pq
 import pytest
 import xlsxwriter
 
+from noren.data.contest_files import write_pairs, write_rows
 from noren.data.formats import files
 from noren.data.formats import source as sources
 from noren.data.formats.files import writing_file, writing_folder
-from noren.data.formats.official import write_pairs, write_rows
 from noren.data.formats.source import Source, read_all_bytes, readable
 from noren.data.frames import History
 from noren.data.reading import convert, read, write

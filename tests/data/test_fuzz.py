@@ -21,7 +21,7 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
-from noren.data.formats.official import read_master, read_months, read_pairs, read_rows, read_thresholds
+from noren.data.contest_files import read_master, read_months, read_pairs, read_rows, read_thresholds
 from noren.data.formats.source import Source
 from noren.data.frames import Table
 from noren.data.guessing.schema_guess import guess_schema

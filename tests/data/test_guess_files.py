@@ -7,8 +7,7 @@ import polars as pl
 import pytest
 
 from noren.api import as_records
-from noren.data.formats.guess_files import listed_customers, read_guess, read_guesses, write_guess
-from noren.data.formats.official import MONTHS
+from noren.data.contest_files import MONTHS, listed_customers, read_guess, read_guesses, write_guess
 from noren.errors import FileError, FormatError, ParameterError
 
 ROWS = {

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noren.data.formats.moments import DATE_FORMATS, ERA_FORMATS, EXCEL, moment_text, moment_value
 from noren.data.formats.parse import parse_text, parse_values
 from noren.data.formats.render import file_text
 from noren.data.guessing.column_types import guess_type
 from noren.data.guessing.questions import Question
 from noren.data.schema import Column, Schema
+from noren.data.value_formats import DATE_FORMATS, ERA_FORMATS, EXCEL, moment_text, moment_value
 
 DAY, MOMENT = dt.date(2018, 4, 1), dt.datetime(2024, 3, 1, 10, 22)
 

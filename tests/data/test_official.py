@@ -24,7 +24,7 @@ from tests.data.strategies import (
 )
 
 from noren.data.cells import set_dtype
-from noren.data.formats.official import (
+from noren.data.contest_files import (
     MONTHS,
     published,
     read_master,

@@ -11,8 +11,8 @@ from hypothesis import given
 from polars.testing import assert_frame_equal
 from tests.data.strategies import tables
 
+from noren.data.contest_files import read_rows
 from noren.data.formats import binary_files, text_files
-from noren.data.formats.official import read_rows
 from noren.data.frames import History, Table
 from noren.data.reading import convert, read, read_public, read_release, write
 from noren.data.release import Release, Statement

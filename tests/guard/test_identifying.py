@@ -12,9 +12,9 @@ from tests.guard.fragments import FRAGMENTS, Fragment, card, iban, my_number
 from tests.zoo.animal import Animal
 from tests.zoo.zoo import ZOO
 
-from noren.data import identifying
+from noren.data.guessing import identifying
+from noren.data.guessing.identifying import Identifying, identifying_columns
 from noren.data.guessing.schema_guess import guess_columns, guess_schema
-from noren.data.identifying import Identifying, identifying_columns
 from noren.data.schema import Column, Kind, Role
 from noren.studio.forms.columns import HISTORY_ROLES
 from noren.studio.work.answers import asked_in_every_language, guessed_with, with_answer

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.ledger.books import LINES, MONTHS, history, ledger
 
-from noren.data.formats.official import write_rows
+from noren.data.contest_files import write_rows
 from noren.errors import OutputError
 from noren.ledger.lock import alone
 

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from noren.data.formats.official import read_rows
+from noren.data.contest_files import read_rows
 from noren.data.frames import History
 from noren.data.reading import read_release
 from noren.data.release import Release, Secret, Statement

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from noren.data.formats.official import read_pairs
+from noren.data.contest_files import read_pairs
 from noren.data.frames import History
 from noren.data.release import Release, Secret, Statement
 from noren.data.schema import Schema

@@ -11,7 +11,7 @@ from tests import pwscup2017
 from tests.pwscup2017 import VECTORS, history, released
 
 import noren
-from noren.data.formats.guess_files import read_guess
+from noren.data.contest_files import read_guess
 from noren.data.frames import History
 from noren.data.periods import periods_of
 from noren.data.release import Release, Statement

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from noren.data.formats.official import read_rows
+from noren.data.contest_files import read_rows
 from noren.data.frames import History
 from noren.data.reading import read_release
 from noren.data.release import Release, Statement

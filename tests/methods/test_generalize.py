@@ -15,7 +15,7 @@ from tests.conftest import examples
 from noren.data.arrays import people
 from noren.data.cells import contains
 from noren.data.checks import check_release
-from noren.data.formats.official import write_rows
+from noren.data.contest_files import write_rows
 from noren.data.frames import History
 from noren.data.reading import read
 from noren.data.release import Release

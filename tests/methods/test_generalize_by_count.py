@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from noren.data.cells import contains
 from noren.data.checks import check_release
-from noren.data.formats.official import write_rows
+from noren.data.contest_files import write_rows
 from noren.data.frames import History
 from noren.data.reading import read
 from noren.data.release import Release

@@ -142,7 +142,7 @@ def test_returns_moments_and_rows_of_nobodys() -> None:
 
 
 def test_unchanged_columns_keep_their_spelling(tmp_path: Path) -> None:
-    from noren.data.formats.official import read_rows
+    from noren.data.contest_files import read_rows
 
     (tmp_path / "T.csv").write_text("a,2010/12/01,x,1.50,1\nb,2010/12/02,x,2.0,1\n", encoding="ascii")
     rows = read_rows(tmp_path / "T.csv", SCHEMA)

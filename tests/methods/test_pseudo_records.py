@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noren.data.arrays import people
-from noren.data.formats.official import read_rows
+from noren.data.contest_files import read_rows
 from noren.data.frames import History
 from noren.data.reading import read
 from noren.data.release import Release

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.conftest import examples
 
 from noren.data.checks import check_release
-from noren.data.formats.official import read_rows
+from noren.data.contest_files import read_rows
 from noren.data.frames import History
 from noren.data.schema import Schema
 from noren.methods import methods

@@ -87,7 +87,7 @@ def test_a_generalised_history_can_be_thinned(small: History) -> None:
 
 
 def test_what_stays_is_spelled_as_it_was(tmp_path: Path) -> None:
-    from noren.data.formats.official import read_rows
+    from noren.data.contest_files import read_rows
 
     lines = [f"{at % 2},2010/12/0{at},x,{at}.50,1" for at in range(1, 9)]
     (tmp_path / "T.csv").write_text("\n".join(lines) + "\n", encoding="ascii")

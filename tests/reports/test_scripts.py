@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from noren import api
-from noren.data.formats.official import write_rows
+from noren.data.contest_files import write_rows
 from noren.data.frames import History
 from noren.data.reading import read
 from noren.data.schema import Schema

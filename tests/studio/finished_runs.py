@@ -60,7 +60,7 @@ class Finished:
 def history_file(folder: Path) -> Path:
     """Write a small history in the official form."""
     from noren.api import sample
-    from noren.data.formats.official import write_rows
+    from noren.data.contest_files import write_rows
 
     write_rows(sample(customers=120, rows=900, items=150, seed=7, schema="pwscup2018"), folder / "T.csv")
     return folder / "T.csv"

@@ -67,8 +67,8 @@ def attack(
     from noren.api import attack as run
     from noren.api import measure as count
     from noren.attacks import attacks
+    from noren.data.contest_files import write_candidates, write_guess
     from noren.data.formats.files import making_folder
-    from noren.data.formats.guess_files import write_candidates, write_guess
     from noren.data.reading import read_any_release, read_public
     from noren.data.release import Release
     from noren.engines.accelerated.device import must_be_there

@@ -52,7 +52,7 @@ def measure(
 ) -> None:
     """Measure a release."""
     from noren.api import measure as run
-    from noren.data.formats.guess_files import read_guesses
+    from noren.data.contest_files import read_guesses
     from noren.data.reading import read_release
     from noren.engines.accelerated.device import must_be_there
     from noren.engines.choice import parse_engine, using

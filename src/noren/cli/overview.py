@@ -219,8 +219,8 @@ def demo(
 ) -> Output:
     """Run the demo."""
     from noren.api import protect, sample
+    from noren.data.contest_files import write_rows
     from noren.data.formats.files import writing_folder
-    from noren.data.formats.official import write_rows
     from noren.judgement.judging import judge
     from noren.judgement.outcome import examine
     from noren.judgement.place import place_of

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from noren.data.formats.guess_files import listed_customers
+from noren.data.contest_files import listed_customers
 from noren.data.frames import History, Records
 from noren.data.release import Release
 from noren.measures.safety.hits import hits_by_target

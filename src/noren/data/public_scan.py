@@ -14,7 +14,7 @@ import polars as pl
 
 from noren.data.cells import is_interval, is_set
 from noren.data.frames import History, Records
-from noren.data.identifying import Identifying, identifying_columns
+from noren.data.guessing.identifying import Identifying, identifying_columns
 from noren.data.schema import Role
 from noren.errors import SchemaError
 from noren.i18n import _

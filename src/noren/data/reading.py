@@ -14,6 +14,7 @@ from pathlib import Path
 import polars as pl
 import pyarrow.parquet as pq
 
+from noren.data.contest_files import published, read_master, read_rows, write_rows
 from noren.data.formats.binary_files import (
     excel_sheet,
     named_parquet_blocks,
@@ -24,7 +25,6 @@ from noren.data.formats.binary_files import (
     write_excel,
 )
 from noren.data.formats.files import writing_file
-from noren.data.formats.official import published, read_master, read_rows, write_rows
 from noren.data.formats.render import file_text
 from noren.data.formats.sizes import stop_at_large
 from noren.data.formats.source import Source, SourceLike

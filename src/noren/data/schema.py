@@ -23,8 +23,7 @@ import polars as pl
 import tomli_w
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from noren.data.formats.moments import format_reads_back
-from noren.data.formats.numbers import NUMBER_FORMATS
+from noren.data.value_formats import NUMBER_FORMATS, format_reads_back
 from noren.errors import FileError, SchemaError, UnknownNameError
 from noren.foreign_words import translated
 from noren.i18n import _

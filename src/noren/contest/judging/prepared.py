@@ -34,8 +34,7 @@ from noren.contest.lots import order
 from noren.contest.rulebook import Rulebook
 from noren.data.checks import CHECKERS
 from noren.data.checks.sheet import read_sheet
-from noren.data.formats.guess_files import write_guess
-from noren.data.formats.official import write_lines
+from noren.data.contest_files import write_guess, write_lines
 from noren.data.formats.sizes import stop_at_large
 from noren.data.frames import History, Records, Table
 from noren.data.guessing.questions import Question

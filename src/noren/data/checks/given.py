@@ -14,8 +14,7 @@ import polars as pl
 
 from noren.data.checks import check_guess, check_release
 from noren.data.checks.report import Report
-from noren.data.formats.guess_files import write_guess
-from noren.data.formats.official import published, write_rows
+from noren.data.contest_files import published, write_guess, write_rows
 from noren.data.frames import History, Records
 from noren.data.given import as_public, as_records, as_release
 from noren.errors import ParameterError

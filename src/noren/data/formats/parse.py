@@ -1,8 +1,8 @@
 """From text to typed columns, naming what does not fit.
 
 One block of text columns goes in, one block of typed columns comes out: whole-column expressions, no row loop. Numbers
-and dates are read in the plain way first, and by the column's own spelling (:mod:`~noren.data.formats.numbers`,
-:mod:`~noren.data.formats.moments`) where that fails. A value that is no number, no day of the calendar, off its grid or
+and dates are read in the plain way first, and by the column's own spelling (:mod:`~noren.data.value_formats`,
+:mod:`~noren.data.value_formats`) where that fails. A value that is no number, no day of the calendar, off its grid or
 outside its domain stops the block with a :class:`~noren.errors.ValueInCellError` that names file, row, column, value,
 rule and cure, for every column and rule that is broken, with the number of cells. A guessed schema rejects nothing but
 what cannot be read at all: what it says of grids, domains and empty cells widens (:mod:`noren.data.guessing.widening`).
@@ -17,17 +17,21 @@ from pathlib import Path
 
 import polars as pl
 
-from noren.data.formats.moments import (
+from noren.data.schema import Column, Scale, Schema, ValueType
+from noren.data.value_formats import (
     DATE_FORMATS,
     EXCEL,
+    INTEGER,
+    NUMBER,
     TIME_FORMATS,
     UNIX,
+    fitting_formats,
     moment_value,
+    number_format,
+    number_value,
     plain_moment_value,
     spelled,
 )
-from noren.data.formats.numbers import INTEGER, NUMBER, fitting_formats, number_format, number_value
-from noren.data.schema import Column, Scale, Schema, ValueType
 from noren.errors import Problem, ValueInCellError
 from noren.i18n import _
 

@@ -12,9 +12,8 @@ from collections.abc import Callable
 import polars as pl
 
 from noren.data.cells import is_interval, is_set
-from noren.data.formats.moments import moment_text
-from noren.data.formats.numbers import decimal_text, number_text
 from noren.data.schema import Column, ValueType
+from noren.data.value_formats import decimal_text, moment_text, number_text
 
 __all__ = ["cell_text", "file_text", "lines_of", "value_text"]
 

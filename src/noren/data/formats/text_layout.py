@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from noren.data.formats.numbers import NUMBER
+from noren.data.value_formats import NUMBER
 from noren.i18n import _
 
 __all__ = [

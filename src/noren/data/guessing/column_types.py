@@ -14,20 +14,26 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from noren.data.formats.moments import DATE_FORMATS, ERA_FORMATS, EXCEL, TIME_FORMATS, UNIX, moment_value, spelled
-from noren.data.formats.numbers import (
-    INTEGER,
-    NUMBER,
-    currencies_of,
-    fitting_formats,
-    number_format,
-    number_value,
-    plain_signs,
-)
 from noren.data.formats.parse import read_values
 from noren.data.formats.render import value_text
 from noren.data.guessing.questions import Answer, Question
 from noren.data.schema import Column, Scale, ValueType
+from noren.data.value_formats import (
+    DATE_FORMATS,
+    ERA_FORMATS,
+    EXCEL,
+    INTEGER,
+    NUMBER,
+    TIME_FORMATS,
+    UNIX,
+    currencies_of,
+    fitting_formats,
+    moment_value,
+    number_format,
+    number_value,
+    plain_signs,
+    spelled,
+)
 from noren.errors import shown
 from noren.i18n import _
 

@@ -14,10 +14,10 @@ import polars as pl
 
 from noren.data.formats.parse import INTEGER
 from noren.data.guessing.column_words import Hint, last_said, says, spelled
+from noren.data.guessing.identifying import identifying_columns
 from noren.data.guessing.people_columns import naming_of
 from noren.data.guessing.questions import Question
 from noren.data.guessing.repeats import Repeats, belongs, filled, holds_plain_values, may_name
-from noren.data.identifying import identifying_columns
 from noren.data.schema import Column, Role, Scale, ValueType
 
 __all__ = ["as_purchases", "bought_by_shape", "fits", "roles_by_position", "shop_roles"]

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from noren.data.guessing.column_words import Hint, says
+from noren.data.guessing.identifying import Identifying, identifying_columns, looks_like_an_outcome
 from noren.data.guessing.questions import Question, role_question
 from noren.data.guessing.repeats import Repeats, holds_plain_values
-from noren.data.identifying import Identifying, identifying_columns, looks_like_an_outcome
 from noren.data.schema import Column, Role, ValueType
 from noren.i18n import _
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from noren.data.formats.numbers import NUMBER_FORMATS, number_format
 from noren.data.formats.parse import Lost, read_text, read_values, shown_cell
 from noren.data.guessing.column_types import GRIDS, on_grid, swapped_format, width_of
 from noren.data.schema import Column, Kind, Role, Scale, Schema, ValueType
+from noren.data.value_formats import NUMBER_FORMATS, number_format
 from noren.errors import shown
 from noren.i18n import _
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from noren.data.formats.official import write_lines
+from noren.data.contest_files import write_lines
 from noren.data.frames import History
 from noren.data.reading import write_blocks
 from noren.data.samples import generator

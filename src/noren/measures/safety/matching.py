@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from noren.data.arrays import exact_values
-from noren.data.formats.guess_files import listed_customers
+from noren.data.contest_files import listed_customers
 from noren.data.frames import History
 from noren.data.periods import in_order, of_one_kind, periods_of
 from noren.data.release import Release

@@ -12,10 +12,10 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
-from noren.data.formats.numbers import NUMBER_FORMATS
 from noren.data.formats.parse import DATE_FORMATS, NUMBER, TIME_FORMATS
 from noren.data.guessing.column_types import guess_type, how_written
 from noren.data.schema import LONGEST_NAME, PRESETS, Column, Kind, Role, Schema, ValueType
+from noren.data.value_formats import NUMBER_FORMATS
 from noren.drawing.bars import counts_bars
 from noren.drawing.ground import live
 from noren.errors import NorenError
