@@ -42,37 +42,66 @@ ORDER = (
     ("cli",),
     ("__init__", "__main__"),
 )
-LEVEL = {room: level for level, rooms in enumerate(ORDER) for room in rooms}
+# The same inside large packages: their modules and folders.
+INSIDE = {
+    "data": (
+        ("value_formats", "distinct", "periods", "display"),
+        ("schema",),
+        ("cells", "roles"),
+        ("formats",),
+        ("interchange",),
+        ("frames",),
+        ("arrays", "contest_files", "guessing", "statement", "stand_ins"),
+        ("public_schema", "public_scan", "knowledge", "item_sets"),
+        ("release",),
+        ("reading", "row_digest"),
+        ("given", "categories", "fits", "hierarchies"),
+        ("category_names", "draws", "rungs", "label_meanings", "known_data", "download"),
+        ("catalog", "checks", "samples"),
+        ("__init__",),
+    ),
+}
 
 
-def room_of(path: Path) -> str:
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+def levels(order: tuple[tuple[str, ...], ...]) -> dict[str, int]:
+    return {room: level for level, rooms in enumerate(order) for room in rooms}
 
 
-def imported(path: Path) -> set[str]:
-    """The rooms of noren that a file imports, anywhere in it."""
+def room_of(path: Path, package: Path = PACKAGE) -> str:
+    return path.relative_to(package).parts[0].removesuffix(".py")
+
+
+def imported(path: Path, package: str = "noren") -> set[str]:
+    """The rooms of a package that a file imports, anywhere in it."""
     rooms = set()
+    depth = package.count(".") + 1
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         names = []
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
             names = [node.module or ""]
-            if node.module == "noren":
-                names = [f"noren.{alias.name}" for alias in node.names]
+            if node.module == package:
+                names = [f"{package}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
-        rooms |= {name.split(".")[1] for name in names if name.startswith("noren.")}
+        rooms |= {name.split(".")[depth] for name in names if name.startswith(f"{package}.")}
     return rooms
 
 
-def wrong_imports(path: Path, room: str) -> list[str]:
-    return [other for other in imported(path) if other != room and LEVEL[other] >= LEVEL[room]]
+def wrong_imports(path: Path, room: str, package: str = "noren") -> list[str]:
+    level = levels(ORDER if package == "noren" else INSIDE[package.removeprefix("noren.")])
+    return [other for other in imported(path, package) if other != room and level[other] >= level[room]]
 
 
-def test_a_room_imports_only_from_rooms_before_it() -> None:
-    files = sorted(PACKAGE.rglob("*.py"))
-    assert {room_of(path) for path in files} <= LEVEL.keys(), "a new room needs its place in ORDER"
-    wrong = {path.relative_to(PACKAGE).as_posix(): wrong_imports(path, room_of(path)) for path in files}
+@pytest.mark.parametrize("inside", ["", *INSIDE])
+def test_a_room_imports_only_from_rooms_before_it(inside: str) -> None:
+    folder, package = (PACKAGE / inside, f"noren.{inside}") if inside else (PACKAGE, "noren")
+    files = sorted(folder.rglob("*.py"))
+    known = levels(INSIDE[inside] if inside else ORDER).keys()
+    rooms = {room_of(path, folder) for path in files}
+    assert rooms <= known, "a new room needs its place in the order"
+    assert not inside or rooms == known, "a room that is gone has no place in the order"
+    wrong = {path.relative_to(folder).as_posix(): wrong_imports(path, room_of(path, folder), package) for path in files}
     assert {name: rooms for name, rooms in wrong.items() if rooms} == {}
 
 
@@ -80,6 +109,8 @@ def test_the_check_can_fail(tmp_path: Path) -> None:
     bad = tmp_path / "bad.py"
     bad.write_text("def f():\n    from noren.cli import run\n")
     assert wrong_imports(bad, "kernels") == ["cli"]
+    bad.write_text("from noren.data import guessing\nfrom noren.data.formats.parse import parse_text\n")
+    assert sorted(wrong_imports(bad, "schema", "noren.data")) == ["formats", "guessing"]
 
 
 @pytest.mark.parametrize(
