@@ -21,7 +21,7 @@ from tests.data.strategies import Drawn, drawn_releases, tables
 import noren
 from noren.api import as_records
 from noren.data.contest_files import read_rows
-from noren.data.formats.spelling import Spelling
+from noren.data.formats.render import Spelling
 from noren.data.frames import History, Records, Table
 from noren.data.interchange import frame_of
 from noren.data.release import Release, Statement

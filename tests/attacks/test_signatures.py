@@ -14,7 +14,7 @@ from tests.pwscup2017 import ATTACKS, VECTORS, history
 import noren
 from noren.attacks import attacks
 from noren.data.contest_files import write_guess
-from noren.data.formats.spelling import Spelling
+from noren.data.formats.render import Spelling
 from noren.data.frames import History
 from noren.data.schema import Schema
 from noren.errors import ParameterError, SchemaError

@@ -18,16 +18,10 @@ from hypothesis import given
 from polars.testing import assert_frame_equal
 from tests.data.strategies import excel_tables, tables
 
-from noren.data.formats import binary_files
-from noren.data.formats.binary_files import (
-    excel_sheet,
-    parquet_blocks,
-    parquet_head,
-    read_excel,
-    read_parquet,
-    saying_damage,
-)
-from noren.data.formats.source import Source
+from noren.data.formats import parquet, workbooks
+from noren.data.formats.parquet import parquet_blocks, parquet_head, read_parquet
+from noren.data.formats.source import Source, saying_damage
+from noren.data.formats.workbooks import excel_sheet, read_excel
 from noren.data.frames import Table
 from noren.data.guessing.schema_guess import guess_schema
 from noren.data.reading import read, write
@@ -79,7 +73,7 @@ def test_parquet_in_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     path = tmp_path / "t.parquet"
     frame = pl.DataFrame({"a": [f"a{i}" for i in range(100)], "b": ["x"] * 99 + [None]})
     frame.write_parquet(path, row_group_size=30)
-    monkeypatch.setattr(binary_files, "_BLOCK_ROWS", 7)
+    monkeypatch.setattr(parquet, "_BLOCK_ROWS", 7)
     heights = [len(block) for block in parquet_blocks(path)]
     assert max(heights) <= 7
     assert sum(heights) == 100
@@ -257,7 +251,7 @@ def test_a_sheet_whose_cells_give_no_places(tmp_path: Path) -> None:
 
 
 def test_a_workbook_that_unpacks_too_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(binary_files, "LARGEST_WORKBOOK", 3_000_000)
+    monkeypatch.setattr(workbooks, "LARGEST_WORKBOOK", 3_000_000)
     path = rebuilt(tmp_path / "bomb.xlsx", {"xl/media/picture.bin": b"\0" * 5_000_000})
     assert path.stat().st_size < 20_000
     with pytest.raises(FileError, match="the workbook unpacks to more than 3,000,000 bytes; export it"):
@@ -265,7 +259,7 @@ def test_a_workbook_that_unpacks_too_far(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_workbook_that_understates_its_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(binary_files, "LARGEST_WORKBOOK", 3_000_000)
+    monkeypatch.setattr(workbooks, "LARGEST_WORKBOOK", 3_000_000)
     path = rebuilt(tmp_path / "bomb.xlsx", {"xl/media/picture.bin": b"\0" * 5_000_000})
     content = path.read_bytes().replace(struct.pack("<I", 5_000_000), struct.pack("<I", 100))
     path.write_bytes(content)

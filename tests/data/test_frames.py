@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from noren.data.formats.spelling import Spelling
+from noren.data.formats.render import Spelling
 from noren.data.frames import History, Table
 from noren.data.schema import Role, Schema
 from noren.errors import SchemaError, ValueInCellError

@@ -6,8 +6,7 @@ import polars as pl
 import pytest
 
 import noren
-from noren.data.formats.binary_files import parquet_names, parquet_rows
-from noren.data.formats.folders import parquet_parts
+from noren.data.formats.parquet import parquet_names, parquet_parts, parquet_rows
 from noren.errors import FileError
 
 

@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 from tests.data.strategies import tables
 
 from noren.data.contest_files import read_rows
-from noren.data.formats import binary_files, text_files
+from noren.data.formats import parquet, text_files
 from noren.data.frames import History, Table
 from noren.data.reading import convert, read, read_public, read_release, write
 from noren.data.release import Release, Statement
@@ -157,7 +157,7 @@ def test_the_same_content_in_every_format_and_block_size(
     source = saved(tmp_path, "shop.csv", shop(300))
     expected = read(source, SHOP).data.frame
     monkeypatch.setattr(text_files, "BLOCK_BYTES", size)
-    monkeypatch.setattr(binary_files, "_BLOCK_ROWS", size)
+    monkeypatch.setattr(parquet, "_BLOCK_ROWS", size)
     previous = source
     for name in ("1.parquet", "2.tsv", "3.xlsx", "4.csv", "5.parquet", "6.xlsx", "7.txt"):
         assert convert(previous, tmp_path / name, SHOP) == 300

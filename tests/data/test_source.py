@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from noren.api import sample
-from noren.data.formats.binary_files import excel_sheet
 from noren.data.formats.source import Source
+from noren.data.formats.workbooks import excel_sheet
 from noren.data.reading import write
 from noren.errors import FileError
 

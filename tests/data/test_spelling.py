@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from noren.data.formats.spelling import Spelling
+from noren.data.formats.render import Spelling
 
 GIVEN = pl.DataFrame({"price": ["2.10", "3", "02", "4"], "item": ["a", "b", "c", "d"]})
 CANONICAL = pl.DataFrame({"price": ["2.1", "3", "2", "4"], "item": ["a", "b", "c", "d"]})

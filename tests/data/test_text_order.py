@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.conftest import examples
 
-from noren.data.formats import text_order
-from noren.data.formats.spelling import Spelling
-from noren.data.formats.text_order import order_by_text, same_rows, text_numbers
+from noren.data.formats import render
+from noren.data.formats.render import Spelling, order_by_text, same_rows, text_numbers
 from noren.data.frames import Table
 from noren.data.schema import Column, Schema
 
@@ -74,7 +73,7 @@ def test_nothing_told_keeps_the_order() -> None:
 
 
 def test_many_values_need_several_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_order, "_MOST", 4)
+    monkeypatch.setattr(render, "_MOST", 4)
     table = table_of([("b", 2.0, "2010/12/1", "x"), ("a", 2.0, "2010/2/11", "y"), ("a", 1.0, "2010/2/11", "z")])
     assert order_by_text(table.frame, SCHEMA.columns, table.spelling).to_list() == by_lines(table) == [2, 1, 0]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import xlsxwriter
 
-from noren.data.formats.binary_files import excel_sheet
+from noren.data.formats.workbooks import excel_sheet
 from noren.data.guessing.schema_guess import guess_schema
 from noren.data.reading import read
 from noren.errors import FileError

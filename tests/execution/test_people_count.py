@@ -9,7 +9,7 @@ from tests.execution.sameness import on_cluster
 
 import noren
 from noren.data.frames import Table
-from noren.data.guessing import people_count
+from noren.data.guessing import people
 from noren.data.schema import Schema
 from noren.errors import SchemaError
 from noren.execution.people_count import stop_at_repeated_people
@@ -28,7 +28,7 @@ SCHEMA = Schema.of(
 def test_somebody_with_two_rows_stops_both_engines(spark, tmp_path: Path) -> None:
     repeated = Table.of({"patient_id": ["a1", "a2", " ", None, "a1"], "sex": list("fmfmf")}, SCHEMA)
     with pytest.raises(SchemaError) as alone:
-        people_count.stop_at_repeated_people(repeated)
+        people.stop_at_repeated_people(repeated)
     with pytest.raises(SchemaError) as together:
         stop_at_repeated_people(on_cluster(repeated, spark, tmp_path / "repeated", files=2))
     assert str(together.value) == str(alone.value)

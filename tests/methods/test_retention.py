@@ -314,7 +314,7 @@ def test_a_stream_releases_the_same_rows_in_blocks_of_any_size(
     for rows, workers in ((1000, 1), (1000, 7), (37, 1), (37, 2), (11, 5)):
         source = tmp_path / f"{rows}.parquet"
         original.frame.write_parquet(source, row_group_size=rows)
-        monkeypatch.setattr("noren.data.formats.binary_files._BLOCK_ROWS", rows)
+        monkeypatch.setattr("noren.data.formats.parquet._BLOCK_ROWS", rows)
         target = tmp_path / f"{rows}-{workers}"
         said = protect_file(source, target, method, SCHEMA, seed=7, workers=workers)
         assert said == at_once.statement

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from noren import api
-from noren.data.formats.spelling import Spelling
+from noren.data.formats.render import Spelling
 from noren.data.frames import History, Table
 from noren.data.release import Release, Secret, Statement
 from noren.data.schema import Schema

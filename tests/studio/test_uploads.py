@@ -18,7 +18,7 @@ from tests.conftest import PATIENCE
 from tests.studio.conftest import ready_project, until, wait_for
 from tests.studio.in_process import Program, Server
 
-from noren.data.formats import binary_files
+from noren.data.formats import workbooks
 from noren.data.guessing.schema_guess import guess_schema
 from noren.data.reading import read
 from noren.errors import NorenError
@@ -148,7 +148,7 @@ def test_the_form_of_a_file_is_told(tmp_path: Path, name: str, content: bytes, f
 
 
 def test_a_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(binary_files, "LARGEST_WORKBOOK", 10_000_000)
+    monkeypatch.setattr(workbooks, "LARGEST_WORKBOOK", 10_000_000)
     bomb = workbook("0" * 20_000_000)
     assert len(bomb) < 50_000
     with pytest.raises(NorenError, match="unpacks to more than 10,000,000 bytes"):

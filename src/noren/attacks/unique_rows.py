@@ -8,7 +8,7 @@ from typing import ClassVar
 import polars as pl
 from pydantic import Field
 
-from noren.data.formats.spelling import Spelling
+from noren.data.formats.render import Spelling
 from noren.data.frames import History
 from noren.data.schema import Role
 from noren.descriptions import Recoding

@@ -15,8 +15,8 @@ from pathlib import Path
 import polars as pl
 
 from noren.data.formats.files import writing_file
+from noren.data.formats.render import Spelling
 from noren.data.formats.source import read_all_bytes
-from noren.data.formats.spelling import Spelling
 from noren.data.frames import History
 from noren.data.release import Statement
 from noren.data.schema import Role

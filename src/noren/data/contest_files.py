@@ -27,12 +27,10 @@ from pathlib import Path
 import polars as pl
 
 from noren.data.cells import is_interval
-from noren.data.formats.cell_texts import parse_cells
 from noren.data.formats.files import writing_file
-from noren.data.formats.parse import CellPlace, parse_text
-from noren.data.formats.render import cell_text
+from noren.data.formats.parse import CellPlace, parse_cells, parse_text
+from noren.data.formats.render import Spelling, cell_text
 from noren.data.formats.source import Source, SourceLike
-from noren.data.formats.spelling import Spelling
 from noren.data.formats.text_files import arrangement, text_blocks
 from noren.data.formats.text_layout import TextForm
 from noren.data.frames import History, Records, Table

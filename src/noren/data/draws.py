@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from noren.data.arrays import exact_values, numbers
 from noren.data.cells import is_generalised, is_interval, is_set
 from noren.data.formats.files import writing_file
-from noren.data.formats.spelling import Spelling
+from noren.data.formats.render import Spelling
 from noren.data.frames import History
 from noren.data.schema import Column, Role, Scale
 from noren.errors import ParameterError, SchemaError

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from noren.data.arrays import exact_values, numbers, people
 from noren.data.cells import is_interval, is_set
-from noren.data.formats.spelling import Spelling
-from noren.data.formats.text_order import same_rows, text_numbers
+from noren.data.formats.render import Spelling, same_rows, text_numbers
 from noren.data.frames import History
 from noren.data.schema import Column, Role, Scale
 from noren.data.stand_ins import of_one_item

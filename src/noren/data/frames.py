@@ -19,8 +19,7 @@ import polars as pl
 from noren.data.cells import is_generalised, lift, shown_only
 from noren.data.display import MOST_COLUMNS, MOST_ROWS, Card, Grid, brief
 from noren.data.formats.parse import parse_values
-from noren.data.formats.render import cell_text, lines_of
-from noren.data.formats.spelling import Spelling
+from noren.data.formats.render import Spelling, cell_text, lines_of
 from noren.data.interchange import Cells, frame_of, index_names, missing_column, pandas_frame, released_values
 from noren.data.schema import Column, Kind, Role, Scale, Schema
 from noren.errors import SchemaError

@@ -17,8 +17,7 @@ import polars as pl
 import pyarrow as pa
 
 from noren.data.cells import is_interval, set_dtype
-from noren.data.formats.cell_texts import parse_cells
-from noren.data.formats.parse import CellPlace, parse_values
+from noren.data.formats.parse import CellPlace, parse_cells, parse_values
 from noren.data.schema import Column, Kind, Role, Scale, Schema
 from noren.errors import ParameterError, SchemaError, ValueInCellError
 from noren.i18n import _

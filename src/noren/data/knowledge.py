@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from noren.data.arrays import exact_values
-from noren.data.formats.spelling import Spelling
+from noren.data.formats.render import Spelling
 from noren.data.frames import History, Table
 from noren.data.schema import Role
 from noren.errors import ParameterError

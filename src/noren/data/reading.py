@@ -15,16 +15,8 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from noren.data.contest_files import published, read_master, read_rows, write_rows
-from noren.data.formats.binary_files import (
-    excel_sheet,
-    named_parquet_blocks,
-    parquet_names,
-    read_excel,
-    read_parquet,
-    typed_parquet_blocks,
-    write_excel,
-)
 from noren.data.formats.files import writing_file
+from noren.data.formats.parquet import named_parquet_blocks, parquet_names, read_parquet, typed_parquet_blocks
 from noren.data.formats.render import file_text
 from noren.data.formats.sizes import stop_at_large
 from noren.data.formats.source import Source, SourceLike
@@ -36,10 +28,10 @@ from noren.data.formats.text_files import (
     stop_at_other_columns,
     typed_blocks,
 )
+from noren.data.formats.workbooks import excel_sheet, read_excel, write_excel
 from noren.data.frames import History, Records, Table
 from noren.data.guessing.questions import Question
-from noren.data.guessing.schema_guess import guess_schema
-from noren.data.guessing.widening import Reading, Widening, read_block
+from noren.data.guessing.schema_guess import Reading, Widening, guess_schema, read_block
 from noren.data.periods import periods_of
 from noren.data.release import Release, Secret, Statement
 from noren.data.schema import Column, Kind, Role, Schema

@@ -29,11 +29,10 @@ import pyarrow.parquet as pq
 from noren.data.cells import in_texts, is_interval, shown_only
 from noren.data.contest_files import published, write_rows, write_truth
 from noren.data.display import Card, brief
-from noren.data.formats.binary_files import checked_frame, parquet_blocks
 from noren.data.formats.files import FolderKind, writing_folder
-from noren.data.formats.folders import parquet_parts
+from noren.data.formats.parquet import checked_frame, parquet_blocks, parquet_parts
 from noren.data.formats.parse import in_calendar
-from noren.data.formats.text_order import order_by_text
+from noren.data.formats.render import order_by_text
 from noren.data.frames import History, Records, Table
 from noren.data.interchange import Cells
 from noren.data.public_scan import scanned, without_identifiers

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from noren.data.formats.binary_files import parquet_blocks, parquet_rows
+from noren.data.formats.parquet import parquet_blocks, parquet_rows
 from noren.data.release import public_block, public_schema
 from noren.progress import Progress, silent
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from noren.data.arrays import exact_values
 from noren.data.distinct import different
-from noren.data.formats.render import value_text
-from noren.data.formats.text_order import has_negative_zero
+from noren.data.formats.render import has_negative_zero, value_text
 from noren.data.frames import Table
 from noren.data.hierarchies.column_values import canonical, texts_of
 from noren.data.hierarchies.levels import MISSING_MARK, SAYS_NOTHING, Hierarchy

@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from noren.data.guessing.people_columns import PeopleColumn
-from noren.data.guessing.people_count import may_identify, namings, stop_if_people_repeat
-from noren.data.guessing.repeats import Repeats
+from noren.data.guessing.people import PeopleColumn, Repeats, may_identify, namings, stop_if_people_repeat
 from noren.data.schema import Kind
 from noren.execution.frames import ROW, ClusterRecords, polars_of
 from noren.execution.session import BATCH_ROWS

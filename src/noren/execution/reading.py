@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 import polars as pl
 
-from noren.data.formats.folders import SUCCESS, parquet_parts
+from noren.data.formats.parquet import SUCCESS, parquet_parts
 from noren.data.formats.parse import CellPlace, parse_values
 from noren.data.formats.source import Source
 from noren.data.interchange import missing_column

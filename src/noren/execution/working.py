@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noren.attacks.by_period import told_periods
-from noren.data.formats.binary_files import parquet_rows
+from noren.data.formats.parquet import parquet_rows
 from noren.data.formats.source import Source
 from noren.data.given import checked_seed
 from noren.data.guessing.questions import Question

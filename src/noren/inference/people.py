@@ -15,7 +15,7 @@ from scipy.stats import binom
 
 from noren.data.arrays import exact_values
 from noren.data.fits import history_classes
-from noren.data.formats.spelling import Spelling
+from noren.data.formats.render import Spelling
 from noren.data.frames import History, Records
 from noren.data.schema import Column, Kind, Role
 from noren.errors import ParameterError, SchemaError

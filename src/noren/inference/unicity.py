@@ -23,7 +23,7 @@ import polars as pl
 from noren.data.arrays import NOBODY, exact_values, people
 from noren.data.categories import Categories, category_of_item, in_categories, read_categories, release_categories
 from noren.data.fits import sides_of
-from noren.data.formats.spelling import Spelling
+from noren.data.formats.render import Spelling
 from noren.data.frames import History
 from noren.data.given import as_records, as_release, checked_seed
 from noren.data.release import Release

@@ -30,8 +30,8 @@ from typing import Any
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from noren.data.formats.binary_files import parquet_blocks, read_parquet
 from noren.data.formats.files import writing_file, writing_folder
+from noren.data.formats.parquet import parquet_blocks, read_parquet
 from noren.data.frames import History
 from noren.data.periods import period_key
 from noren.data.release import Release

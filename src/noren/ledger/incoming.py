@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from noren.data.arrays import exact_values
-from noren.data.formats.spelling import Spelling
+from noren.data.formats.render import Spelling
 from noren.data.frames import History
 from noren.data.periods import Calendar, in_order, period_key, periods_of
 from noren.data.schema import Role, Schema

@@ -11,7 +11,7 @@ import polars as pl
 
 from noren.data.categories import category_of_item, release_categories
 from noren.data.cells import is_generalised, lift, set_dtype
-from noren.data.formats.spelling import Spelling
+from noren.data.formats.render import Spelling
 from noren.data.frames import History
 from noren.data.release import Release, Secret
 from noren.data.schema import Column, Role

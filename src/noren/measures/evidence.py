@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from noren.data.formats.spelling import Spelling
+from noren.data.formats.render import Spelling
 from noren.data.frames import History
 from noren.data.release import Release, Secret
 from noren.data.schema import Role

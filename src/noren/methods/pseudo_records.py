@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator, model_validator
 
 from noren.data.arrays import NOBODY, exact_values, people
-from noren.data.formats.spelling import Spelling
+from noren.data.formats.render import Spelling
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Role

@@ -18,11 +18,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from noren.data.formats.binary_files import parquet_blocks
 from noren.data.formats.files import writing_folder
+from noren.data.formats.parquet import parquet_blocks
 from noren.data.formats.source import Source, readable
 from noren.data.frames import Table
-from noren.data.guessing.people_count import PeopleSeen
+from noren.data.guessing.people import PeopleSeen
 from noren.data.public_scan import scanned
 from noren.data.public_schema import published_schema, published_statement
 from noren.data.reading import read_blocks, settled

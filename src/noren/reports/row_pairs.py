@@ -10,8 +10,7 @@ import polars as pl
 
 from noren.data.categories import as_released
 from noren.data.cells import kind
-from noren.data.formats.render import cell_text
-from noren.data.formats.spelling import Spelling
+from noren.data.formats.render import Spelling, cell_text
 from noren.data.frames import History, Records
 from noren.data.release import Release
 from noren.data.schema import Role

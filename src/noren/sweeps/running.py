@@ -10,7 +10,7 @@ from typing import Any, Literal
 from noren.data.catalog import cache_folder
 from noren.data.formats.files import saying_why
 from noren.data.frames import Records
-from noren.data.guessing.people_count import stop_at_repeated_people
+from noren.data.guessing.people import stop_at_repeated_people
 from noren.descriptions import Runtime
 from noren.engines.blocks import cores
 from noren.errors import ParameterError

@@ -11,8 +11,8 @@ import pytest
 
 import noren
 from noren.data.frames import Table
-from noren.data.guessing import people_count
-from noren.data.guessing.people_count import People, people_in, stop_at_repeated_people
+from noren.data.guessing import people
+from noren.data.guessing.people import People, people_in, stop_at_repeated_people
 from noren.data.samples.people import sample_people
 from noren.data.schema import Schema
 from noren.errors import SchemaError
@@ -131,15 +131,15 @@ def test_a_stream_counts_people_too(tmp_path: Path, ending: str) -> None:
 
 def test_a_stream_remembers_people_over_blocks_and_no_more_than_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
     blocks = [pl.DataFrame({"patient_id": range(i, i + 10), "sex": ["f"] * 10}) for i in (0, 10, 15)]
-    seen = people_count.PeopleSeen(SCHEMA)
+    seen = people.PeopleSeen(SCHEMA)
     for block in blocks[:2]:
         seen.add(block)
     seen.stop_at_repeated_people()
     seen.add(blocks[2])
     with pytest.raises(SchemaError, match="its 25 values stand in 30 rows"):
         seen.stop_at_repeated_people()
-    monkeypatch.setattr(people_count, "_MOST_SEEN", 20)
-    full = people_count.PeopleSeen(SCHEMA)
+    monkeypatch.setattr(people, "_MOST_SEEN", 20)
+    full = people.PeopleSeen(SCHEMA)
     for block in blocks:
         full.add(block)
     full.stop_at_repeated_people()

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from noren.data.formats import binary_files, text_files
+from noren.data.formats import parquet, text_files
 from noren.data.guessing import schema_guess as guess
 from noren.data.guessing.schema_guess import guess_columns, guess_schema
 from noren.data.reading import Read, convert, read, read_blocks, settled
@@ -20,7 +20,7 @@ from noren.errors import ValueInCellError
 def _three_rows_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guess, "SAMPLE_ROWS", 3)
     monkeypatch.setattr(text_files, "BLOCK_BYTES", 64)
-    monkeypatch.setattr(binary_files, "_BLOCK_ROWS", 4)
+    monkeypatch.setattr(parquet, "_BLOCK_ROWS", 4)
 
 
 def saved(tmp_path: Path, usual: list[str], odd: str, rows: int = 40) -> Path:

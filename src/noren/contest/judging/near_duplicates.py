@@ -23,7 +23,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from noren.contest.judging.prepared import Prepared
-from noren.data.formats.spelling import Spelling
+from noren.data.formats.render import Spelling
 from noren.data.schema import Role
 
 __all__ = ["similar", "sketch_of", "sketch_of_guess", "sketch_of_release"]

@@ -1,11 +1,13 @@
 """From text to typed columns, naming what does not fit.
 
 One block of text columns goes in, one block of typed columns comes out: whole-column expressions, no row loop. Numbers
-and dates are read in the plain way first, and by the column's own spelling (:mod:`~noren.data.value_formats`,
-:mod:`~noren.data.value_formats`) where that fails. A value that is no number, no day of the calendar, off its grid or
-outside its domain stops the block with a :class:`~noren.errors.ValueInCellError` that names file, row, column, value,
-rule and cure, for every column and rule that is broken, with the number of cells. A guessed schema rejects nothing but
-what cannot be read at all: what it says of grids, domains and empty cells widens (:mod:`noren.data.guessing.widening`).
+and dates are read in the plain way first, and by the column's own spelling (:mod:`~noren.data.value_formats`) where
+that fails. A value that is no number, no day of the calendar, off its grid or outside its domain stops the block with a
+:class:`~noren.errors.ValueInCellError` that names file, row, column, value, rule and cure, for every column and rule
+that is broken, with the number of cells. A guessed schema rejects nothing but what cannot be read at all: what it says
+of grids, domains and empty cells widens (:mod:`noren.data.guessing.schema_guess`).
+
+:func:`parse_cells` types the cells of releases: ``x``, ``[a;b]``, ``{a;b}`` and ``*``.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from pathlib import Path
 
 import polars as pl
 
-from noren.data.schema import Column, Scale, Schema, ValueType
+from noren.data.cells import set_dtype
+from noren.data.schema import Column, Role, Scale, Schema, ValueType
 from noren.data.value_formats import (
     DATE_FORMATS,
     EXCEL,
@@ -44,6 +47,7 @@ __all__ = [
     "Problems",
     "column_rules",
     "in_calendar",
+    "parse_cells",
     "parse_text",
     "parse_values",
     "read_text",
@@ -408,3 +412,63 @@ def shown_cell(cell: pl.Series) -> object:
     if cell.is_not_null().all() and in_calendar(cell).is_null().all():
         return cell.to_physical()[0]
     return "" if cell[0] is None else cell[0]
+
+
+def parse_cells(values: pl.Series, column: Column, file: str | Path | None = None) -> pl.Series:
+    """Type a column of ``x``, ``[a;b]`` or ``{a;b}``, and ``*``; stop at the first cell that is none of them.
+
+    >>> parse_cells(pl.Series("quantity", ["3", "[1;4]", "*"]), Column(name="quantity", role="quantity")).to_list()
+    [{'lo': 3, 'hi': 3}, {'lo': 1, 'hi': 4}, None]
+    """
+    name = column.name
+    cell = pl.col(name)
+    live = values.set(values == "*", None).to_frame()
+    if column.scale == Scale.NOMINAL:
+        braced = cell.str.extract(r"^\{(.*)\}$")
+        inside = pl.coalesce(braced, cell)
+        broken = inside.str.contains(r"[{}]") | (braced.is_null() & cell.str.contains(";", literal=True))
+        split = live.select(inside.str.split(";").alias(name))[name]
+        bad = (split.list.contains("") | (split.list.n_unique() != split.list.len())).fill_null(value=False)
+        bad |= live.select(broken.fill_null(value=False)).to_series()
+        _stop_if(
+            bad,
+            values,
+            column,
+            file,
+            _("a set lists different items, none of them empty"),
+            _("write one item like a, a set like {a;b}, or * to delete the cell"),
+        )
+        domain = split.drop_nulls().explode(empty_as_null=False).unique().sort().to_list()
+        return split.cast(set_dtype(domain))
+    ends = live.select(
+        cell.str.extract(r"^\[([^;]*);[^;]*\]$").fill_null(cell).alias("lo"),
+        cell.str.extract(r"^\[[^;]*;([^;]*)\]$").fill_null(cell).alias("hi"),
+    )
+    typed = {}
+    for end in ("lo", "hi"):
+        one = Schema(kind="table", columns=(column.model_copy(update={"role": Role.OTHER, "optional": True}),))
+        typed[end] = parse_text(ends.select(pl.col(end).fill_null("").alias(name)), one, CellPlace(file))[name]
+    _stop_if(
+        (typed["lo"].is_null() | typed["hi"].is_null()) & live[name].is_not_null(),
+        values,
+        column,
+        file,
+        _("the value is missing"),
+        _("write a value, a range like [a;b], or * to delete the cell"),
+    )
+    _stop_if(
+        (typed["lo"] > typed["hi"]).fill_null(value=False),
+        values,
+        column,
+        file,
+        _("the range ends before it starts"),
+        _("write the smaller end first"),
+    )
+    both = pl.DataFrame(typed).select(pl.when(pl.col("lo").is_not_null()).then(pl.struct("lo", "hi")).alias(name))
+    return both[name]
+
+
+def _stop_if(bad: pl.Series, values: pl.Series, column: Column, file: str | Path | None, rule: str, cure: str) -> None:
+    if bad.any():
+        at = int(bad.arg_true()[0])
+        raise ValueInCellError(rule, cure, file=file, row=at + 1, column=column.name, value=values[at])

@@ -14,8 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from noren.data.formats.binary_files import saying_damage
-from noren.data.formats.source import Source, SourceLike
+from noren.data.formats.source import Source, SourceLike, saying_damage
 from noren.errors import FileError
 from noren.i18n import _
 

@@ -35,10 +35,19 @@ from noren.data.formats.text_layout import (
     title_lines,
 )
 from noren.data.schema import TextLayout
-from noren.errors import FileError, FormatError, ParameterError
+from noren.errors import FileError, FormatError, NorenError, ParameterError
 from noren.i18n import _
 
-__all__ = ["BOMB_BYTES", "BOMB_RATIO", "LARGEST_UNPACKED", "Source", "SourceLike", "read_all_bytes", "readable"]
+__all__ = [
+    "BOMB_BYTES",
+    "BOMB_RATIO",
+    "LARGEST_UNPACKED",
+    "Source",
+    "SourceLike",
+    "read_all_bytes",
+    "readable",
+    "saying_damage",
+]
 
 LARGEST_UNPACKED = 64 * 2**30
 """Bytes a compressed file may unpack to before it is refused."""
@@ -493,4 +502,29 @@ def _stop_at_open_quote(source: Source, encoding: str, delimiter: str, skipped: 
         _("close it, or write it twice where it belongs to the text"),
         file=source.path,
         row=row,
+    )
+
+
+@contextlib.contextmanager
+def saying_damage(path: Path, form: str) -> Iterator[None]:
+    """Turn what a native reader says of a damaged file into one line with a cure."""
+    try:
+        yield
+    except NorenError:
+        raise
+    except Exception as error:
+        raise _damaged(path, form, error) from None
+    except BaseException as error:
+        # the readers are Rust code in part: a panic on a damaged file must not pass for an interrupt
+        if type(error).__name__ != "PanicException":
+            raise
+        raise _damaged(path, form, error) from None
+
+
+def _damaged(path: Path, form: str, error: BaseException) -> FileError:
+    reason = (str(error).splitlines() or [type(error).__name__])[0][:160]
+    return FileError(
+        _("this is not a readable {form} file ({reason})").format(form=form, reason=reason),
+        _("export it again"),
+        file=path,
     )

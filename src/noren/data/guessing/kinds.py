@@ -16,16 +16,20 @@ from dataclasses import dataclass
 import polars as pl
 
 from noren.data.guessing.column_words import Hint, is_bare_id, says
-from noren.data.guessing.people_columns import (
+from noren.data.guessing.people import (
     Naming,
     PeopleColumn,
+    Repeats,
+    belongs,
+    holds_plain_values,
+    may_name,
     not_overruled,
     people_columns,
     unnamed_people_columns,
+    varies_within,
 )
 from noren.data.guessing.questions import Answer, Question
-from noren.data.guessing.repeats import Repeats, belongs, holds_plain_values, may_name, varies_within
-from noren.data.guessing.shop_roles import bought_by_shape, roles_by_position, shop_roles
+from noren.data.guessing.roles import bought_by_shape, roles_by_position, shop_roles
 from noren.data.schema import Column, Kind, Role, ValueType
 from noren.errors import SchemaError
 from noren.i18n import _

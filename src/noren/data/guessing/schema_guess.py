@@ -4,31 +4,49 @@ Types come from the values (what every value of the sample can be read as), role
 languages (:mod:`~noren.data.guessing.column_words`) and from how values come again (:mod:`~noren.data.guessing.kinds`).
 Every choice is said; one that could go either way is asked, and where a wrong answer would count the wrong people
 nothing is protected before somebody answers.
+
+What was guessed from the first rows widens to hold them all, and rejects nothing.
+
+A guess looks at some thousand rows; row 54,907 may name a country that none of them did, leave a cell empty that none
+of them left empty, or write ``A12`` where they had numbers. A schema that a person wrote rejects such a row. A guessed
+one (:attr:`Schema.guessed`) takes it in: empty cells become allowed, grids finer, domains larger (or unlisted, past a
+hundred values), and a type gives way to the next one that reads every value before it too, in the end to text. So one
+look at a file, block by block, settles what holds for all of it; every type that gave way is said.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
 
-from noren.data.formats.binary_files import excel_sheet, parquet_head
-from noren.data.formats.parse import in_calendar
+from noren.data.formats.parquet import parquet_head
+from noren.data.formats.parse import Lost, in_calendar, read_text, read_values, shown_cell
 from noren.data.formats.source import Source, SourceLike
 from noren.data.formats.text_files import column_names, own_names, text_blocks
-from noren.data.guessing.column_types import Understanding, guess_type, understanding
+from noren.data.formats.workbooks import excel_sheet
+from noren.data.guessing.column_types import (
+    GRIDS,
+    Understanding,
+    guess_type,
+    on_grid,
+    swapped_format,
+    understanding,
+    width_of,
+)
 from noren.data.guessing.kinds import decide
 from noren.data.guessing.questions import Question
-from noren.data.guessing.shop_roles import as_purchases
-from noren.data.guessing.table_roles import as_attributes
-from noren.data.schema import Kind, Schema, name_problem
-from noren.errors import SchemaError
+from noren.data.guessing.roles import as_attributes, as_purchases
+from noren.data.schema import Column, Kind, Role, Scale, Schema, ValueType, name_problem
+from noren.data.value_formats import NUMBER_FORMATS, number_format
+from noren.errors import SchemaError, shown
 from noren.i18n import _
 from noren.naming import listing
 
-__all__ = ["SchemaGuess", "guess_columns", "guess_schema"]
+__all__ = ["LARGEST_DOMAIN", "SchemaGuess", "Widening", "guess_columns", "guess_schema", "read_block"]
 
 SAMPLE_ROWS = 50_000
 
@@ -144,3 +162,186 @@ def guess_columns(
     schema = Schema(name=name[:100], kind=decision.kind, guessed=True, columns=tuple(columns))
     understood = tuple(understanding(head[column.name], column) for column in columns)
     return SchemaGuess(schema, (*told, *decision.said), (*decision.questions, *questions, *asked), understood)
+
+
+LARGEST_DOMAIN = 100
+"""Values that a guessed domain lists; a column with more is left without one."""
+
+_TYPES_OF_ROLE = {
+    Role.DATE: {ValueType.DATE, ValueType.DATETIME},
+    Role.TIME: {ValueType.TIME},
+    Role.PRICE: {ValueType.INTEGER, ValueType.DECIMAL},
+    Role.QUANTITY: {ValueType.INTEGER, ValueType.DECIMAL},
+}
+
+_TOO_LONG = r"^[+-]?[0-9]{19,}$"
+
+Reading = tuple[pl.DataFrame, Lost]
+
+
+@dataclass(frozen=True)
+class _GaveWay:
+    """The first cell that a guessed type could not read."""
+
+    row: int
+    value: str
+    type: ValueType
+
+
+def read_block(block: pl.DataFrame, columns: Sequence[Column]) -> Reading:
+    """Read a block of texts or of typed values, and tell which cells could not be read; infinite numbers cannot."""
+    texts = all(dtype == pl.String for dtype in block.schema.values())
+    typed, lost = read_text(block, columns) if texts else read_values(block, columns, nan_is_missing=True)
+    numbers = [c.name for c in columns if c.type == ValueType.DECIMAL]
+    for name, odd in typed.select(pl.col(numbers).is_infinite().any()).to_dicts()[0].items() if numbers else ():
+        if odd:
+            cells = typed[name].is_infinite().fill_null(value=False)
+            lost[name] = lost[name] | cells if name in lost else cells
+    return typed, lost
+
+
+class Widening:
+    """What a guessed schema must become to hold every row that was looked at."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._guess = schema
+        self._columns = {column.name: column for column in schema.columns}
+        self._domains: dict[str, set[str] | None] = {
+            c.name: set(c.domain) if c.domain is not None else None for c in schema.columns
+        }
+        self._gave_way: dict[str, _GaveWay] = {}
+        self._missing: set[str] = set()
+        # another type that has read every value so far as well
+        self._others = {c.name: other for c in schema.columns if (other := _day_and_month_swapped(c)) is not None}
+
+    @property
+    def types_changed(self) -> bool:
+        """Whether a type gave way: rows before it must be read again."""
+        return bool(self._gave_way)
+
+    def look_at(self, block: pl.DataFrame, first_row: int, read: Reading | None = None) -> pl.DataFrame:
+        """Widen by a block of the schema's columns; return it typed by what holds so far.
+
+        ``read`` is the block as the schema's first types read it, where somebody has done that already.
+        """
+        columns = tuple(self._columns[name] for name in self._guess.names)
+        typed, lost = read if read is not None and not self.types_changed else read_block(block, columns)
+        for name, other in list(self._others.items()):
+            if read_block(block.select(name), (other,))[1]:
+                del self._others[name]
+        for name, cells in lost.items():
+            typed = typed.with_columns(self._gives_way(block[name], cells, first_row))
+        self._note(typed)
+        return typed
+
+    def _gives_way(self, values: pl.Series, cells: pl.Series, first_row: int) -> pl.Series:
+        """Find the next type that reads every value, and return the column by it."""
+        name = values.name
+        before = self._columns[name]
+        at = int(cells.arg_max() or 0)
+        self._gave_way.setdefault(name, _GaveWay(first_row + at, str(shown_cell(values[at : at + 1])), before.type))
+        candidates = [self._others.pop(name)] if name in self._others else []
+        candidates += _wider(before)
+        if values.dtype == pl.String and values.filter(cells).str.contains(_TOO_LONG).any():
+            candidates = candidates[-1:]  # a number would not give it back as written: it is a name
+        for wider in candidates:
+            typed, lost = read_block(values.to_frame(), (wider,))
+            if name not in lost:
+                self._columns[name] = wider
+                return typed[name]
+        # lists and bytes: nothing reads them, and a schema can say so
+        return pl.repeat(None, len(values), dtype=before.dtype, eager=True).alias(name)
+
+    def _note(self, typed: pl.DataFrame) -> None:
+        """Take in what a typed block holds: empty cells, steps finer than the grid, texts that no domain lists."""
+        empty = typed.null_count().row(0, named=True)
+        self._missing |= {name for name, count in empty.items() if count}
+        for name, column in self._columns.items():
+            if column.width is not None and column.type == ValueType.DECIMAL:
+                found = width_of(typed[name].drop_nulls())
+                width = None if found is None else min(column.width, found)
+                if width != column.width and not (
+                    found is not None and on_grid(typed[name].drop_nulls(), column.width)
+                ):
+                    self._columns[name] = column.model_copy(update={"width": width})
+            domain = self._domains[name]
+            if domain is not None:
+                new = typed[name].drop_nulls().unique()
+                if len(new) > LARGEST_DOMAIN or len(domain | set(new)) > max(LARGEST_DOMAIN, len(column.domain or ())):
+                    self._domains[name] = None
+                else:
+                    domain |= set(new)
+
+    def schema(self) -> Schema:
+        """Return the schema that holds for every row looked at; still a guess."""
+        columns = []
+        for name, column in self._columns.items():
+            domain = self._domains[name]
+            update: dict[str, object] = {
+                "optional": column.optional or name in self._missing,
+                "domain": tuple(sorted(domain)) if domain and column.type == ValueType.TEXT else None,
+                "minimum": None,
+                "maximum": None,
+            }
+            if domain is not None and set(column.domain or ()) == domain:
+                update["domain"] = column.domain
+            if name in self._gave_way and column.type not in _TYPES_OF_ROLE.get(column.role, {column.type}):
+                update["role"] = Role.OTHER
+            columns.append(column.model_copy(update=update))
+        whole = self._guess.model_copy(update={"columns": tuple(columns)})
+        if whole.kind == Kind.HISTORY and not whole.with_role(Role.DATE, Role.ITEM, Role.PRICE, Role.QUANTITY):
+            # nothing else tells of a purchase: the role stays, on texts
+            kept = [c.model_copy(update={"role": self._guess[c.name].role}) for c in columns]
+            whole = whole.model_copy(update={"columns": tuple(kept)})
+        return whole
+
+    def said(self) -> tuple[str, ...]:
+        """Say which types gave way, and to what."""
+        told = []
+        for name, first in self._gave_way.items():
+            now = self._columns[name]
+            if now.type == first.type:
+                continue
+            told.append(
+                _("{column}: read as {type}, for row {row} holds {value}").format(
+                    column=name, type=str(now.type), row=first.row, value=shown(first.value)
+                )
+            )
+        return tuple(told)
+
+
+def _wider(column: Column) -> Iterator[Column]:
+    """Yield columns that read all that ``column`` reads, to the same values, and more; texts last."""
+    changed: Callable[..., Column] = lambda **update: column.model_copy(update=update)  # noqa: E731
+    as_decimal = {"type": ValueType.DECIMAL, "width": GRIDS[0]}
+    if column.type == ValueType.DATE and column.format == "%Y%m%d":
+        yield changed(type=ValueType.INTEGER, format=None, width=1.0)
+        yield changed(**as_decimal, format=None)
+    elif column.scale == Scale.INTERVAL:
+        usual = column.format is not None and column.format.startswith(("%Y/%m/%d", "%Y-%m-%d", "%H:%M"))
+        if column.format is not None and "%M" in column.format and "%S" not in column.format:
+            yield changed(format=column.format.replace("%M分", "%M分%S秒").replace("%H:%M", "%H:%M:%S"))
+            yield changed(format=column.format.replace("%I:%M", "%I:%M:%S"))
+        if usual:
+            yield changed(format=None)
+        if column.type == ValueType.DATETIME and not (column.format or "").endswith("%z"):
+            for pattern in (column.format,) if column.format else ("%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S"):
+                yield changed(format=f"{pattern}%z")
+    elif column.scale == Scale.RATIO and column.number is None:
+        if column.type == ValueType.INTEGER:
+            yield changed(**as_decimal)
+        for name in NUMBER_FORMATS:
+            way = number_format(name)
+            if way.percent or (column.type == ValueType.DECIMAL and not way.agrees_with_plain):
+                continue
+            yield changed(number=name)
+            if column.type == ValueType.INTEGER:
+                yield changed(number=name, **as_decimal)
+    elif column.type == ValueType.INTEGER:
+        yield changed(**as_decimal)
+    yield changed(type=ValueType.TEXT, width=None, format=None, number=None)
+
+
+def _day_and_month_swapped(column: Column) -> Column | None:
+    other = swapped_format(column.format) if column.format else None
+    return None if other is None else column.model_copy(update={"format": other})

@@ -15,7 +15,7 @@ import polars as pl
 
 from noren.data.cells import is_interval, is_set
 from noren.data.distinct import different
-from noren.data.formats.text_order import has_negative_zero, packed
+from noren.data.formats.render import has_negative_zero, packed
 from noren.data.frames import Records, Table
 from noren.data.release import Release
 from noren.data.schema import Column, Role, Schema

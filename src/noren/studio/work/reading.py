@@ -19,10 +19,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import tomli_w
 
-from noren.data.formats.binary_files import excel_sheet, saying_damage
-from noren.data.formats.source import Source
+from noren.data.formats.source import Source, saying_damage
 from noren.data.formats.text_files import column_names, stop_at_other_columns
 from noren.data.formats.text_layout import DELIMITERS
+from noren.data.formats.workbooks import excel_sheet
 from noren.data.frames import History, Records, Table
 from noren.data.guessing.column_types import understanding
 from noren.data.reading import read, write

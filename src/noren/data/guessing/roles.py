@@ -1,26 +1,26 @@
-"""What the columns of purchases are for: which is the basket, the day, the product, the price, the number of pieces.
+"""What columns are for: of purchases the basket, the day, the product; of people what identifies, links, is sensitive.
 
-Each role takes the column whose name says it best and whose values can be it. Where names leave a choice, values
-decide: of two numbers called *order* the basket is the one whose values belong to one customer each, of two products
-the finer.
+Each role of purchases takes the column whose name says it best and whose values can be it. Where names leave a choice,
+values decide: of two numbers called *order* the basket is the one whose values belong to one customer each, of two
+products the finer.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import polars as pl
 
 from noren.data.formats.parse import INTEGER
 from noren.data.guessing.column_words import Hint, last_said, says, spelled
-from noren.data.guessing.identifying import identifying_columns
-from noren.data.guessing.people_columns import naming_of
-from noren.data.guessing.questions import Question
-from noren.data.guessing.repeats import Repeats, belongs, filled, holds_plain_values, may_name
+from noren.data.guessing.identifying import Identifying, identifying_columns, looks_like_an_outcome
+from noren.data.guessing.people import Repeats, belongs, filled, holds_plain_values, may_name, naming_of
+from noren.data.guessing.questions import Question, role_question
 from noren.data.schema import Column, Role, Scale, ValueType
+from noren.i18n import _
 
-__all__ = ["as_purchases", "bought_by_shape", "fits", "roles_by_position", "shop_roles"]
+__all__ = ["as_attributes", "as_purchases", "bought_by_shape", "fits", "roles_by_position", "shop_roles"]
 
 _SURE_ITEM = 2.0
 _MANY_PIECES = 10
@@ -347,3 +347,35 @@ def _whole(values: pl.Series) -> bool:
     if values.dtype != pl.String:
         return True
     return bool(filled(values).str.replace(r"\.0+$", "").str.contains(INTEGER).all())
+
+
+_FEW_VALUES, _FEW_OUTCOMES = 100, 10
+_ROLES = (Role.IDENTIFIER, Role.QUASI, Role.SENSITIVE, Role.OTHER)
+
+
+def as_attributes(columns: Sequence[Column], head: pl.DataFrame) -> tuple[list[Column], list[Question]]:
+    """Give the columns of a table their roles; also return what of it should be asked.
+
+    What may identify people is taken as an identifier, for that is not released, and asked about where it is not sure.
+    """
+    found = identifying_columns(columns, head)
+    described = [_as_attribute(column, head[column.name], found) for column in columns]
+    asked = [one.question(Role.IDENTIFIER, _ROLES) for one in found.values() if not one.sure]
+    if not any(column.role == Role.SENSITIVE for column in described):
+        words = _("Is {column} sensitive? No column is marked sensitive, so nobody checks what is learnt of a person")
+        named = [c.name for c in described if c.role == Role.QUASI and looks_like_an_outcome(c.name)]
+        few = [name for name in named if 2 <= Repeats.of(head[name]).distinct <= _FEW_OUTCOMES]
+        asked += [role_question(name, words.format(column=name), Role.QUASI, _ROLES) for name in few]
+    return described, asked
+
+
+def _as_attribute(column: Column, values: pl.Series, found: Mapping[str, Identifying]) -> Column:
+    if not holds_plain_values(values):
+        return column.model_copy(update={"role": Role.OTHER})
+    role = Role.SENSITIVE if says(column.name, Hint.SENSITIVE) else Role.QUASI
+    update: dict[str, object] = {"role": Role.IDENTIFIER if column.name in found else role}
+    if column.type == ValueType.TEXT and values.dtype == pl.String:
+        known = values.filter((values != "") & values.is_not_null())
+        if len(known) and known.n_unique() <= _FEW_VALUES:
+            update["domain"] = tuple(known.unique().sort().to_list())
+    return column.model_copy(update=update)

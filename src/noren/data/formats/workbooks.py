@@ -1,14 +1,12 @@
-"""Parquet and workbooks (Excel, OpenDocument): typed already, still checked against the schema.
+"""Workbooks (Excel, OpenDocument): typed already, still checked against the schema.
 
-Both are read by native code that believes what a file says of itself. So texts are checked to be UTF-8 before Polars
-sees them, and a workbook is measured before it is opened: one cell in the last corner of a sheet would make the reader
-ask for half a terabyte, and the process end. Of several sheets the first that looks like a table is read, below any
-title; which one is said, and a schema may name another.
+They are read by native code that believes what a file says of itself, so a workbook is measured before it is opened:
+one cell in the last corner of a sheet would make the reader ask for half a terabyte, and the process end. Of several
+sheets the first that looks like a table is read, below any title; which one is said, and a schema may name another.
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import logging
 import re
@@ -21,179 +19,27 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-import pyarrow as pa
-import pyarrow.parquet as pq
 
-from noren.data.formats.folders import Part, parquet_parts
-from noren.data.formats.parse import CellPlace, Problems, parse_values
-from noren.data.formats.source import OLE, ZIP, Source, SourceLike
+from noren.data.formats.parse import CellPlace, parse_values
+from noren.data.formats.source import OLE, ZIP, Source, SourceLike, saying_damage
 from noren.data.formats.text_files import own_names, stop_at_other_columns
 from noren.data.formats.text_layout import title_rows
 from noren.data.schema import Schema, ValueType
-from noren.errors import FileError, NorenError, ParameterError
+from noren.errors import FileError, ParameterError
 from noren.i18n import _
 from noren.naming import listing
 
-__all__ = [
-    "LARGEST_SHEET",
-    "LARGEST_WORKBOOK",
-    "WorkbookSheet",
-    "checked_frame",
-    "excel_sheet",
-    "named_parquet_blocks",
-    "parquet_blocks",
-    "parquet_head",
-    "read_excel",
-    "read_parquet",
-    "saying_damage",
-    "typed_parquet_blocks",
-    "write_excel",
-]
+__all__ = ["LARGEST_SHEET", "LARGEST_WORKBOOK", "WorkbookSheet", "excel_sheet", "read_excel", "write_excel"]
 
 LARGEST_WORKBOOK = 2 << 30
 """Bytes a workbook may unpack to; more is a bomb, or belongs in Parquet."""
 LARGEST_SHEET = 50_000_000
 """Cells between the first and the last corner of a sheet, empty ones included."""
-_BLOCK_ROWS = 1 << 18
 _CHUNK = 1 << 20
 _WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _LOOKED_AT = 50
 _LONGEST_CELL = 32_767
-
-
-# --- Parquet ---------------------------------------------------------------------------------------------------------
-
-
-def parquet_blocks(source: SourceLike, columns: list[str] | None = None) -> Iterator[pl.DataFrame]:
-    """Yield blocks of a Parquet file, or of a folder of them, as it stands."""
-    for part in _parts(source):
-        given = columns if columns is None else [name for name in columns if name not in part.columns]
-        with saying_damage(part.path, "Parquet"):
-            repeated = _repeated_texts(part.path)
-            with pq.ParquetFile(part.path, read_dictionary=repeated) as file:
-                for batch in file.iter_batches(batch_size=_BLOCK_ROWS, columns=given):
-                    block = checked_frame(batch, repeated)
-                    block = block.with_columns(pl.lit(v, pl.String).alias(n) for n, v in part.columns.items())
-                    yield block if columns is None else block.select(columns)
-
-
-def parquet_names(source: SourceLike) -> list[str]:
-    """Return the columns of a Parquet file, or of a folder of them."""
-    first = _parts(source)[0]
-    with saying_damage(first.path, "Parquet"):
-        names = list(pq.read_schema(first.path).names)
-    return [*names, *(name for name in first.columns if name not in names)]
-
-
-def parquet_rows(source: SourceLike) -> int:
-    """Return how many rows a Parquet file has, or a folder of them."""
-    total = 0
-    for part in _parts(source):
-        with saying_damage(part.path, "Parquet"):
-            total += int(pq.read_metadata(part.path).num_rows)
-    return total
-
-
-def _parts(source: SourceLike) -> list[Part]:
-    path = Source.open(source).path
-    return parquet_parts(path) if path.is_dir() else [Part(path, {})]
-
-
-def _repeated_texts(path: Path) -> list[str]:
-    """Return the columns whose texts the file holds once and numbers: a text for each row takes four bytes and more."""
-    with pq.ParquetFile(path) as file:
-        about, arrow = file.metadata, file.schema_arrow
-    texts = {f.name for f in arrow if _is_text(f.type) and arrow.names.count(f.name) == 1}
-    bytes_ = dict.fromkeys(texts, 0)
-    for at in range(about.num_columns):
-        if (name := about.schema.column(at).path) in texts:
-            groups = range(about.num_row_groups)
-            bytes_[name] = sum(about.row_group(group).column(at).total_uncompressed_size for group in groups)
-    return [name for name in arrow.names if bytes_.get(name, 4 * about.num_rows) < 4 * about.num_rows]
-
-
-def _is_text(dtype: pa.DataType) -> bool:
-    return bool(pa.types.is_string(dtype) or pa.types.is_large_string(dtype))
-
-
-def checked_frame(data: pa.RecordBatch | pa.Table, repeated: Sequence[str] = ()) -> pl.DataFrame:
-    """Return Arrow data as a frame; Arrow does not check texts on reading, and Polars takes them as checked.
-
-    The ``repeated`` columns of a batch are numbers and the texts they stand for: all rows share the memory of these.
-    """
-    data.validate(full=True)
-    for field in data.schema:
-        _stop_at_undecodable(field)
-    texts: dict[str, pl.Series] = {}
-    for at, name in enumerate(data.schema.names):
-        if name in repeated:
-            texts[name] = pl.Series(name, data.column(at).dictionary)
-            data = data.set_column(at, name, data.column(at).indices)
-    frame = pl.from_arrow(data.replace_schema_metadata(None))
-    if not isinstance(frame, pl.DataFrame):  # pragma: no cover - batches and tables are frames
-        raise TypeError(type(frame))
-    return frame.with_columns(_said(known, frame[name]) for name, known in texts.items())
-
-
-def _said(known: pl.Series, numbers: pl.Series) -> pl.Series:
-    """Return the texts that numbers stand for; where none says anything no memory is needed."""
-    if not len(known):
-        return pl.Series(known.name, [None], dtype=pl.String).new_from_index(0, len(numbers))
-    return known.gather(numbers)
-
-
-def _stop_at_undecodable(field: pa.Field) -> None:
-    """Decode the names and notes of a column and its parts, as Polars will, which panics where they are not UTF-8."""
-    for note in [(field.name.encode(),), *(field.metadata or {}).items()]:
-        b" ".join(note).decode()
-    for i in range(field.type.num_fields):
-        _stop_at_undecodable(field.type.field(i))
-
-
-def parquet_head(source: SourceLike, rows: int) -> tuple[pl.DataFrame, int]:
-    """Return the first rows of a Parquet file and how many it has."""
-    source = Source.open(source)
-    head: list[pl.DataFrame] = []
-    for block in parquet_blocks(source):
-        head.append(block)
-        if sum(map(len, head)) >= rows:
-            break
-    total = parquet_rows(source)
-    if not head:
-        raise FileError(_("the file holds no rows"), _("give a file with at least one row"), file=source.path)
-    return pl.concat(head)[:rows], total
-
-
-def read_parquet(source: SourceLike, schema: Schema) -> pl.DataFrame:
-    """Read a Parquet file into columns typed by ``schema``."""
-    source = Source.open(source)
-    blocks = list(typed_parquet_blocks(source, schema))
-    if not blocks:
-        raise FileError(_("the file holds no rows"), _("give a file with at least one row"), file=source.path)
-    return pl.concat(blocks)
-
-
-def named_parquet_blocks(source: SourceLike, schema: Schema) -> Iterator[tuple[int, pl.DataFrame]]:
-    """Yield ``(number of its first row, block of the schema's columns as they stand)``."""
-    source, row = Source.open(source), 1
-    for block in parquet_blocks(source):
-        stop_at_other_columns(source.path, block.columns, schema)
-        yield row, block.select(schema.names)
-        row += len(block)
-
-
-def typed_parquet_blocks(source: SourceLike, schema: Schema) -> Iterator[pl.DataFrame]:
-    """Yield blocks typed by ``schema``; where a cell breaks a rule, count all that do and say them."""
-    source, problems = Source.open(source), Problems()
-    for row, block in named_parquet_blocks(source, schema):
-        typed = parse_values(block, schema, CellPlace(source.path, row), problems)
-        if not problems:
-            yield typed
-    problems.stop(source.path)
-
-
-# --- Excel -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -537,28 +383,3 @@ class _OpenDocumentExtent:
 def _column_number(letters: bytes) -> int:
     """Return which column is called ``letters``: A is 1, Z is 26, AA is 27."""
     return functools.reduce(lambda number, letter: number * 26 + letter - 64, letters.upper(), 0)
-
-
-@contextlib.contextmanager
-def saying_damage(path: Path, form: str) -> Iterator[None]:
-    """Turn what a native reader says of a damaged file into one line with a cure."""
-    try:
-        yield
-    except NorenError:
-        raise
-    except Exception as error:
-        raise _damaged(path, form, error) from None
-    except BaseException as error:
-        # the readers are Rust code in part: a panic on a damaged file must not pass for an interrupt
-        if type(error).__name__ != "PanicException":
-            raise
-        raise _damaged(path, form, error) from None
-
-
-def _damaged(path: Path, form: str, error: BaseException) -> FileError:
-    reason = (str(error).splitlines() or [type(error).__name__])[0][:160]
-    return FileError(
-        _("this is not a readable {form} file ({reason})").format(form=form, reason=reason),
-        _("export it again"),
-        file=path,
-    )

@@ -1,0 +1,249 @@
+"""Parquet files and folders of them: typed already, still checked against the schema.
+
+Native code reads them and believes what a file says of itself, so texts are checked to be UTF-8 before Polars sees
+them. A folder is what Spark, Hive and their like write in place of one file: its rows are those of the files in the
+order of their paths; folders called ``year=2011`` give every file in them a column ``year``, as Hive does. A folder
+without its success marker may be half written, and is not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from noren.data.formats.parse import CellPlace, Problems, parse_values
+from noren.data.formats.source import Source, SourceLike, saying_damage
+from noren.data.formats.text_files import stop_at_other_columns
+from noren.data.schema import Schema
+from noren.errors import FileError
+from noren.i18n import _
+
+__all__ = [
+    "NO_VALUE",
+    "SUCCESS",
+    "Part",
+    "checked_frame",
+    "named_parquet_blocks",
+    "parquet_blocks",
+    "parquet_head",
+    "parquet_names",
+    "parquet_parts",
+    "parquet_rows",
+    "partition_values",
+    "read_parquet",
+    "typed_parquet_blocks",
+]
+
+_BLOCK_ROWS = 1 << 18
+
+
+def parquet_blocks(source: SourceLike, columns: list[str] | None = None) -> Iterator[pl.DataFrame]:
+    """Yield blocks of a Parquet file, or of a folder of them, as it stands."""
+    for part in _parts(source):
+        given = columns if columns is None else [name for name in columns if name not in part.columns]
+        with saying_damage(part.path, "Parquet"):
+            repeated = _repeated_texts(part.path)
+            with pq.ParquetFile(part.path, read_dictionary=repeated) as file:
+                for batch in file.iter_batches(batch_size=_BLOCK_ROWS, columns=given):
+                    block = checked_frame(batch, repeated)
+                    block = block.with_columns(pl.lit(v, pl.String).alias(n) for n, v in part.columns.items())
+                    yield block if columns is None else block.select(columns)
+
+
+def parquet_names(source: SourceLike) -> list[str]:
+    """Return the columns of a Parquet file, or of a folder of them."""
+    first = _parts(source)[0]
+    with saying_damage(first.path, "Parquet"):
+        names = list(pq.read_schema(first.path).names)
+    return [*names, *(name for name in first.columns if name not in names)]
+
+
+def parquet_rows(source: SourceLike) -> int:
+    """Return how many rows a Parquet file has, or a folder of them."""
+    total = 0
+    for part in _parts(source):
+        with saying_damage(part.path, "Parquet"):
+            total += int(pq.read_metadata(part.path).num_rows)
+    return total
+
+
+def _parts(source: SourceLike) -> list[Part]:
+    path = Source.open(source).path
+    return parquet_parts(path) if path.is_dir() else [Part(path, {})]
+
+
+def _repeated_texts(path: Path) -> list[str]:
+    """Return the columns whose texts the file holds once and numbers: a text for each row takes four bytes and more."""
+    with pq.ParquetFile(path) as file:
+        about, arrow = file.metadata, file.schema_arrow
+    texts = {f.name for f in arrow if _is_text(f.type) and arrow.names.count(f.name) == 1}
+    bytes_ = dict.fromkeys(texts, 0)
+    for at in range(about.num_columns):
+        if (name := about.schema.column(at).path) in texts:
+            groups = range(about.num_row_groups)
+            bytes_[name] = sum(about.row_group(group).column(at).total_uncompressed_size for group in groups)
+    return [name for name in arrow.names if bytes_.get(name, 4 * about.num_rows) < 4 * about.num_rows]
+
+
+def _is_text(dtype: pa.DataType) -> bool:
+    return bool(pa.types.is_string(dtype) or pa.types.is_large_string(dtype))
+
+
+def checked_frame(data: pa.RecordBatch | pa.Table, repeated: Sequence[str] = ()) -> pl.DataFrame:
+    """Return Arrow data as a frame; Arrow does not check texts on reading, and Polars takes them as checked.
+
+    The ``repeated`` columns of a batch are numbers and the texts they stand for: all rows share the memory of these.
+    """
+    data.validate(full=True)
+    for field in data.schema:
+        _stop_at_undecodable(field)
+    texts: dict[str, pl.Series] = {}
+    for at, name in enumerate(data.schema.names):
+        if name in repeated:
+            texts[name] = pl.Series(name, data.column(at).dictionary)
+            data = data.set_column(at, name, data.column(at).indices)
+    frame = pl.from_arrow(data.replace_schema_metadata(None))
+    if not isinstance(frame, pl.DataFrame):  # pragma: no cover - batches and tables are frames
+        raise TypeError(type(frame))
+    return frame.with_columns(_said(known, frame[name]) for name, known in texts.items())
+
+
+def _said(known: pl.Series, numbers: pl.Series) -> pl.Series:
+    """Return the texts that numbers stand for; where none says anything no memory is needed."""
+    if not len(known):
+        return pl.Series(known.name, [None], dtype=pl.String).new_from_index(0, len(numbers))
+    return known.gather(numbers)
+
+
+def _stop_at_undecodable(field: pa.Field) -> None:
+    """Decode the names and notes of a column and its parts, as Polars will, which panics where they are not UTF-8."""
+    for note in [(field.name.encode(),), *(field.metadata or {}).items()]:
+        b" ".join(note).decode()
+    for i in range(field.type.num_fields):
+        _stop_at_undecodable(field.type.field(i))
+
+
+def parquet_head(source: SourceLike, rows: int) -> tuple[pl.DataFrame, int]:
+    """Return the first rows of a Parquet file and how many it has."""
+    source = Source.open(source)
+    head: list[pl.DataFrame] = []
+    for block in parquet_blocks(source):
+        head.append(block)
+        if sum(map(len, head)) >= rows:
+            break
+    total = parquet_rows(source)
+    if not head:
+        raise FileError(_("the file holds no rows"), _("give a file with at least one row"), file=source.path)
+    return pl.concat(head)[:rows], total
+
+
+def read_parquet(source: SourceLike, schema: Schema) -> pl.DataFrame:
+    """Read a Parquet file into columns typed by ``schema``."""
+    source = Source.open(source)
+    blocks = list(typed_parquet_blocks(source, schema))
+    if not blocks:
+        raise FileError(_("the file holds no rows"), _("give a file with at least one row"), file=source.path)
+    return pl.concat(blocks)
+
+
+def named_parquet_blocks(source: SourceLike, schema: Schema) -> Iterator[tuple[int, pl.DataFrame]]:
+    """Yield ``(number of its first row, block of the schema's columns as they stand)``."""
+    source, row = Source.open(source), 1
+    for block in parquet_blocks(source):
+        stop_at_other_columns(source.path, block.columns, schema)
+        yield row, block.select(schema.names)
+        row += len(block)
+
+
+def typed_parquet_blocks(source: SourceLike, schema: Schema) -> Iterator[pl.DataFrame]:
+    """Yield blocks typed by ``schema``; where a cell breaks a rule, count all that do and say them."""
+    source, problems = Source.open(source), Problems()
+    for row, block in named_parquet_blocks(source, schema):
+        typed = parse_values(block, schema, CellPlace(source.path, row), problems)
+        if not problems:
+            yield typed
+    problems.stop(source.path)
+
+
+# --- folders -------------------------------------------------------------------------------------------------------
+
+SUCCESS = "_SUCCESS"
+"""The empty file that says that a folder is complete."""
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+"""What a missing value is called in the name of a folder."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One file of a folder, and the columns that its path gives it."""
+
+    path: Path
+    columns: Mapping[str, str | None]
+
+
+def partition_values(folders: Sequence[str]) -> dict[str, str | None]:
+    """Return the columns that the names of folders give, outermost first.
+
+    >>> partition_values(["year=2011", "shop=a%20b", "old", "month=__HIVE_DEFAULT_PARTITION__"])
+    {'year': '2011', 'shop': 'a b', 'month': None}
+    """
+    pairs = [name.split("=", 1) for name in folders if "=" in name.strip("=")]
+    return {unquote(name): None if value == NO_VALUE else unquote(value) for name, value in pairs}
+
+
+def parquet_parts(folder: Path) -> list[Part]:
+    """Return the files of a folder in the order of their rows; stop where it is not complete or not of one schema."""
+    if not (folder / SUCCESS).is_file():
+        raise FileError(
+            _("the folder has no file {marker}: whoever writes it may not be done").format(marker=SUCCESS),
+            _("wait for the job that writes it; if it is complete, make an empty file of that name in it"),
+            file=folder,
+        )
+    parts = [
+        Part(path, partition_values(path.relative_to(folder).parts[:-1]))
+        for path in sorted(folder.rglob("*.parquet"), key=lambda path: path.relative_to(folder).as_posix())
+        if not any(name.startswith(("_", ".")) for name in path.relative_to(folder).parts)
+    ]
+    if not parts:
+        raise FileError(_("the folder holds no Parquet files"), _("name a folder of Parquet files"), file=folder)
+    _stop_at_mixed(parts)
+    return parts
+
+
+def _stop_at_mixed(parts: Sequence[Part]) -> None:
+    first, *others = parts
+    known = _columns(first)
+    for part in others:
+        columns = _columns(part)
+        for name in [*known, *columns]:
+            if known.get(name) != columns.get(name):
+                raise FileError(
+                    _("this file and {other} do not have the same columns: {here} and {there}").format(
+                        other=first.path.name, here=columns.get(name, _("none")), there=known.get(name, _("none"))
+                    ),
+                    _("write the folder anew with one schema"),
+                    file=part.path,
+                    column=name,
+                )
+
+
+def _columns(part: Part) -> dict[str, str]:
+    """Return the names and types of a file's columns; texts are texts however Arrow lays them out."""
+    try:
+        schema = pq.read_schema(part.path)
+    except (OSError, pa.ArrowException):
+        raise FileError(_("this is not a Parquet file, or a damaged one"), _("get it again"), file=part.path) from None
+    return {field.name: _kind(field.type) for field in schema} | dict.fromkeys(part.columns, "text")
+
+
+def _kind(dtype: pa.DataType) -> str:
+    if pa.types.is_dictionary(dtype):
+        dtype = dtype.value_type
+    texts = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    return "text" if any(test(dtype) for test in texts) else str(dtype)
