@@ -47,7 +47,7 @@ class Stage:
         for name in ("stranger", "red", "blue", "other"):
             self.people[name] = served.person(name)
         with served.arena.store.engine.begin() as database:
-            database.execute(accounts.update().where(accounts.c.login == "other").values(is_organiser=True))
+            database.execute(accounts.update().where(accounts.c.login == "other").values(role="organiser"))
 
     def _contests(self) -> None:
         served, organiser, people = self.served, self.people["org"], self.people

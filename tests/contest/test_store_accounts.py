@@ -13,10 +13,9 @@ from noren.contest.store.accounts import Account
 from noren.contest.store.database import ContestStore
 from noren.errors import DuplicateNameError, ParameterError
 from noren.web import passwords
+from noren.web.accounts import digest_of
 
 __all__ = ["store"]
-
-NEVER = "2999-01-01T00:00:00.000000+00:00"
 
 
 @pytest.fixture
@@ -88,16 +87,19 @@ def test_an_unknown_login_takes_as_much_work(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_sessions_end_with_time_and_password(store: ContestStore, ann: Account) -> None:
-    store.sessions.add("a" * 64, ann.id, "2000-01-01T00:00:00.000000+00:00")
-    store.sessions.add("b" * 64, ann.id, NEVER)
-    assert store.sessions.account("a" * 64) is None
-    assert store.sessions.account("b" * 64) == ann
-    store.sessions.remove("b" * 64)
-    assert store.sessions.account("b" * 64) is None
+    people = store.accounts
+    old, new = people.open_session(ann), people.open_session(ann)
+    with store.engine.begin() as database:
+        over = people.sessions.update().where(people.sessions.c.digest == digest_of(old))
+        database.execute(over.values(until="2000-01-01T00:00:00.000000+00:00"))
+    assert people.of_session(old) is None
+    assert people.of_session(new) == ann
+    people.end_session(new)
+    assert people.of_session(new) is None
 
-    store.sessions.add("c" * 64, ann.id, NEVER)
-    store.accounts.change_password(ann.id, "open barley")
-    assert store.sessions.account("c" * 64) is None
+    session = people.open_session(ann)
+    people.change_password(ann, "open barley")
+    assert people.of_session(session) is None
     assert store.accounts.enter("ann", "open sesame") is None
     assert store.accounts.enter("ann", "open barley") == ann
 

@@ -39,7 +39,7 @@ class Staffed(Quiet):
 
     def hire(self) -> dict[str, TestClient]:
         """Add the users, and return their browsers."""
-        with mock.patch("noren.studio.users.hashed", return_value=quickly_hashed()):
+        with mock.patch("noren.web.accounts.hashed", return_value=quickly_hashed()):
             for login, role in STAFF.items():
                 self.studio.store.users.add(login, login.title(), PASSWORD, role)
         return {login: self.logged_in(login) for login in STAFF}

@@ -16,10 +16,9 @@ from tests.studio.staffed import PASSWORD, SEED, Staffed, run_by
 from noren.data.row_digest import public_digest
 from noren.i18n import speaking
 from noren.studio import handing_out
-from noren.studio.entrance import Who
 from noren.studio.handing_out import Publication, release_of_run
 from noren.studio.trail import check_file
-from noren.studio.users import UserRole
+from noren.studio.users import UserRole, Who
 from noren.work.chain import BrokenChainError, verify
 
 OWN = "you made this release; somebody else must approve it"

@@ -105,7 +105,7 @@ def test_a_tab_that_is_shut_out_gets_one_clear_line(
     server, project, run = house
     login = f"guest-{language}"
     store = Store(f"sqlite:///{server.folder / 'studio.sqlite'}")
-    with mock.patch("noren.studio.users.hashed", return_value=quickly_hashed()):
+    with mock.patch("noren.web.accounts.hashed", return_value=quickly_hashed()):
         store.users.add(login, "", PASSWORD, UserRole.REVIEWER)
     with speaking(language):
         line = _("your access to this studio was revoked; ask a steward of it")

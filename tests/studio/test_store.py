@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from noren.studio.folders import Folders, UnknownIdError, read_json, write_json
 from noren.studio.store import State, Store
+from noren.web.accounts import digest_of
 from noren.web.uploads import shown_name
 from noren.work.ids import new_id
 
@@ -73,10 +74,13 @@ def test_a_job_needs_its_project(store: Store) -> None:
 
 
 def test_sessions_end(store: Store) -> None:
-    store.add_session("a" * 64, "2000-01-01T00:00:00.000000+00:00")
-    store.add_session("b" * 64, "2999-01-01T00:00:00.000000+00:00")
-    assert not store.has_session("a" * 64)
-    assert store.has_session("b" * 64)
+    old, new = (store.users.open_session(None, "hash") for _ in range(2))
+    with store.engine.begin() as database:
+        over = store.users.sessions.update().where(store.users.sessions.c.digest == digest_of(old, "hash"))
+        database.execute(over.values(until="2000-01-01T00:00:00.000000+00:00"))
+    assert not store.users.has_session(old, "hash")
+    assert store.users.has_session(new, "hash")
+    assert not store.users.has_session(new, "another hash")
 
 
 @pytest.mark.parametrize(

@@ -22,10 +22,9 @@ from noren.errors import ParameterError
 from noren.i18n import active_language
 from noren.studio.app import BOUNDS
 from noren.studio.store import Store
+from noren.studio.users import Entrance
 from noren.web.bodies import BodyError, Patience, bounded
-from noren.web.cookies import keep_session
-from noren.web.guard import CONTENT_POLICY, Guard
-from noren.web.login import Login
+from noren.web.guard import CONTENT_POLICY, Guard, keep_session
 from noren.web.settings import Settings
 
 HOME = "http://127.0.0.1:8321"
@@ -48,13 +47,13 @@ async def tell(request: Request) -> JSONResponse:
 
 def made(
     folder: Path, password: str | None = None, patience: Patience | None = None, **how: Any
-) -> tuple[Starlette, Login]:
+) -> tuple[Starlette, Entrance]:
     folder.mkdir(exist_ok=True)
     if password is not None:
         (folder / "password.hash").write_text(PasswordHasher().hash(password), encoding="ascii")
     settings = Settings(folder, **how)
     settings.make_folder()
-    login = Login(settings, Store(settings.database_url))
+    login = Entrance(settings, Store(settings.database_url).users)
     routes = [Route(path, tell, methods=["GET", "POST"]) for path in ("/", "/login", "/api/v1/x")]
     app = Starlette(routes=routes)
     app.add_middleware(Guard, settings=settings, door=login, patience=patience)
@@ -223,8 +222,8 @@ class TestLogin:
             assert client.get("/").headers["location"] == "/login"
             assert client.get("/api/v1/x").status_code == 401
             assert client.get("/login").status_code == 200
-            assert login.enter("wrong") is None
-            session = login.enter("correct horse battery")
+            assert login.enter("", "wrong") is None
+            session = login.enter("", "correct horse battery")
             assert session is not None
             client.cookies.clear()
             client.cookies.set("noren_session", session)
@@ -247,7 +246,7 @@ class TestLogin:
         for _ in range(14):
             login.tries.may_try("10.0.0.1")
         assert login.tries.may_try("10.0.0.2")
-        assert login.enter("correct horse battery", "10.0.0.2") is not None
+        assert login.enter("", "correct horse battery", "10.0.0.2") is not None
 
     def test_one_household_counts_once(self, tmp_path: Path) -> None:
         _app, login = made(tmp_path, "correct horse battery")
@@ -259,7 +258,7 @@ class TestLogin:
         for _ in range(9):
             assert login.tries.may_try("10.0.0.1")
         assert login.tries.may_try("10.0.0.1")
-        assert login.enter("correct horse battery", "10.0.0.1") is not None
+        assert login.enter("", "correct horse battery", "10.0.0.1") is not None
         assert login.tries.may_try("10.0.0.1")
 
     def test_many_guessers_make_answers_late_and_never_refused(self, tmp_path: Path) -> None:
@@ -273,11 +272,11 @@ class TestLogin:
         assert late == sorted(late)
         assert late[-1] == 3.0
         assert login.tries.may_try("192.168.0.1")
-        assert login.enter("correct horse battery", "192.168.0.1") is not None
+        assert login.enter("", "correct horse battery", "192.168.0.1") is not None
 
     def test_sessions_end_with_the_password(self, tmp_path: Path) -> None:
         app, login = made(tmp_path, "correct horse battery")
-        session = login.enter("correct horse battery")
+        session = login.enter("", "correct horse battery")
         assert session is not None
         assert login.is_in(session)
         for password in ("another horse battery", "correct horse battery"):  # also the same one, set again
@@ -291,7 +290,7 @@ class TestLogin:
         _app, login = made(tmp_path, "correct horse battery")
         (tmp_path / "password.hash").write_text("damaged", encoding="ascii")
         assert login.needed
-        assert login.enter("damaged") is None
+        assert login.enter("", "damaged") is None
 
 
 SAID = {"X-Forwarded-For": "203.0.113.9", "X-Forwarded-Proto": "https"}

@@ -6,22 +6,19 @@ proves to run the server by a code that only its terminal shows; it is worth not
 
 from __future__ import annotations
 
-import datetime as dt
 import hashlib
 import hmac
-import secrets
 from collections.abc import Collection
 from typing import Final
 
 from noren.contest.acts import RefusedError
 from noren.contest.desk import NOBODY, Who
-from noren.contest.store.accounts import Account, Token
+from noren.contest.store.accounts import Account
 from noren.contest.store.database import ContestStore
 from noren.i18n import _
-from noren.web.cookies import DAYS
-from noren.web.logins import folded
+from noren.web.accounts import Token, digest_of
+from noren.web.passwords import folded, guesser
 from noren.web.settings import Settings
-from noren.web.tries import guesser
 
 __all__ = ["Entrance", "first_code"]
 
@@ -50,7 +47,7 @@ class Entrance:
 
     def who(self, session: str) -> Who:
         """Return who a browser's session belongs to."""
-        account = self._store.sessions.account(_digest(session))
+        account = self._store.accounts.of_session(session)
         return NOBODY if account is None else Who(account)
 
     def bearer(self, token: str) -> Who | None:
@@ -83,16 +80,16 @@ class Entrance:
                 status=403,
             )
         account = self._store.accounts.add(login, name, password, is_organiser=is_first)
-        return self._opened(account)
+        return self._store.accounts.open_session(account)
 
     def enter(self, login: str, password: str, address: str) -> str | None:
         """Return a new session for the right password; who was wrong ten times in a minute waits."""
         account = self._proved(login, password, address)
-        return None if account is None else self._opened(account)
+        return None if account is None else self._store.accounts.open_session(account)
 
     def _proved(self, login: str, password: str, address: str) -> Account | None:
         """Return whose password it is. Who knows it is not counted, but an address that tries many logins is."""
-        called = _digest(folded(login))[:32]
+        called = digest_of(folded(login))[:32]
         by_both, by_login = f"login/{guesser(address)}/{called}", f"login//{called}"
         self._not_too_often(f"login/{guesser(address)}", _TRIES_A_MINUTE, _MINUTE)
         self._not_too_often(by_both, _WRONG_A_MINUTE, _MINUTE)
@@ -105,21 +102,15 @@ class Entrance:
 
     def leave(self, session: str) -> None:
         """Log a browser out."""
-        self._store.sessions.remove(_digest(session))
+        self._store.accounts.end_session(session)
 
     def change_password(self, who: Who, old: str, new: str, address: str) -> str:
         """Set another password and return a new session; all others end."""
         account = _somebody(who)
         if self._proved(account.login, old, address) is None:
             raise RefusedError(_("that is not your password"), _("write the one that you log in with"), status=403)
-        self._store.accounts.change_password(account.id, new)
-        return self._opened(account)
-
-    def _opened(self, account: Account) -> str:
-        session = secrets.token_urlsafe(32)
-        until = dt.datetime.now(dt.UTC) + dt.timedelta(days=DAYS)
-        self._store.sessions.add(_digest(session), account.id, until.isoformat(timespec="microseconds"))
-        return session
+        self._store.accounts.change_password(account, new)
+        return self._store.accounts.open_session(account)
 
     def _not_too_often(self, key: str, most: int, seconds: float) -> None:
         if not self._store.rates.allow(key, most, seconds):
@@ -158,7 +149,3 @@ def _somebody(who: Who) -> Account:
     if who.account is None:
         raise RefusedError(_("log in first"), status=401)
     return who.account
-
-
-def _digest(session: str) -> str:
-    return hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()

@@ -9,13 +9,12 @@ from fastapi import Depends, FastAPI
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware.gzip import GZipMiddleware
 
-from noren.studio.allowed import allowed
 from noren.studio.api import router as api
-from noren.studio.entrance import Entrance
 from noren.studio.folders import UnknownIdError
 from noren.studio.pages import router as pages
 from noren.studio.pages.frame import FRAME, page
 from noren.studio.service import Studio
+from noren.studio.users import Entrance, allowed
 from noren.version import __version__
 from noren.web.answers import answer_errors
 from noren.web.bodies import Bounds
@@ -41,7 +40,7 @@ BOUNDS = Bounds(
 def make_app(settings: Settings) -> FastAPI:
     """Return the application of one studio."""
     studio = Studio(settings)
-    login = Entrance(settings, studio.store)
+    login = Entrance(settings, studio.store.users)
     bundle = Bundle(settings.folder)
 
     @asynccontextmanager

@@ -21,11 +21,10 @@ from noren.errors import ParameterError
 from noren.i18n import _, active_language, in_every_language
 from noren.judgement.verdict import Verdict
 from noren.ledger import Ledger
-from noren.studio.entrance import Who
 from noren.studio.missing import is_unaudited
 from noren.studio.service import Studio
 from noren.studio.trail import RESERVED
-from noren.studio.users import UserRole
+from noren.studio.users import UserRole, Who
 from noren.web.refusals import NotNowError, NotThereError, NotYoursError
 from noren.work.chain import Entry
 

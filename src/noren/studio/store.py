@@ -18,21 +18,21 @@ import sqlalchemy as sa
 from noren.i18n import _
 from noren.judgement.rule import DEFAULT
 from noren.studio.reasons import INTERRUPTED, in_language_of_reader, spoken
-from noren.studio.tables import tables as _tables
-from noren.studio.trail import Trail
+from noren.studio.trail import Trail, tables
 from noren.studio.users import Users
+from noren.web.accounts import account_tables
 from noren.work.ids import new_id
 from noren.work.migrations import migrate
 from noren.work.queue import Queue, State, now, open_database, queue_columns
 
-__all__ = ["HEAVY", "LIGHT", "Job", "Project", "State", "Store", "now"]
+__all__ = ["HEAVY", "LIGHT", "Job", "Project", "State", "Store", "now", "tables"]
 
 HEAVY, LIGHT = "heavy", "light"
 """The queue of runs, and that of what a person waits for on a page (reading a file, writing a report)."""
 
 _projects = sa.Table(
     "projects",
-    _tables,
+    tables,
     sa.Column("id", sa.String(12), primary_key=True),
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("created", sa.String(32), nullable=False),
@@ -43,7 +43,7 @@ _projects = sa.Table(
 )
 _jobs = sa.Table(
     "jobs",
-    _tables,
+    tables,
     *queue_columns(),
     sa.Column("project", sa.String(12), sa.ForeignKey("projects.id", ondelete="CASCADE"), nullable=False, index=True),
     sa.Column("label", sa.Text, nullable=False),
@@ -56,12 +56,7 @@ _jobs = sa.Table(
     sa.Column("error", sa.Text, nullable=False),
     sa.Column("created", sa.String(32), nullable=False),
 )
-_sessions = sa.Table(
-    "sessions",
-    _tables,
-    sa.Column("digest", sa.String(64), primary_key=True),
-    sa.Column("until", sa.String(32), nullable=False),
-)
+account_tables(tables)
 
 
 @dataclass(frozen=True)
@@ -126,9 +121,9 @@ class Store:
     def __init__(self, url: str) -> None:
         self.engine = open_database(url)
         self.trail = Trail(self.engine)
-        self.users = Users(self.engine, self.trail)
+        self.users = Users(self.engine, tables, self.trail)
         self.queue = Queue(self.engine, _jobs)
-        migrate(self.engine, _tables, Path(__file__).with_name("migrations"), version_table="studio_version")
+        migrate(self.engine, tables, Path(__file__).with_name("migrations"), version_table="studio_version")
 
     def close(self) -> None:
         """Let go of the database."""
@@ -233,25 +228,6 @@ class Store:
             if project is not None:
                 database.execute(_jobs.delete().where(_jobs.c.id == job))
                 self.trail.note(database, "removed", project=project, job=job)
-
-    # --- sessions --------------------------------------------------------------------------------------------
-
-    def add_session(self, digest: str, until: str) -> None:
-        """Remember that somebody logged in, until a time; what is over is forgotten."""
-        with self.engine.begin() as database:
-            database.execute(_sessions.delete().where(_sessions.c.until < now()))
-            database.execute(_sessions.insert().values(digest=digest, until=until))
-
-    def has_session(self, digest: str) -> bool:
-        """Tell whether somebody is logged in."""
-        asked = _sessions.select().where(_sessions.c.digest == digest, _sessions.c.until >= now())
-        with self.engine.connect() as database:
-            return database.execute(asked).first() is not None
-
-    def remove_session(self, digest: str) -> None:
-        """Log somebody out."""
-        with self.engine.begin() as database:
-            database.execute(_sessions.delete().where(_sessions.c.digest == digest))
 
 
 def as_columns(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,16 +19,30 @@ import sqlalchemy as sa
 from noren.data.formats.source import readable
 from noren.errors import FileError
 from noren.i18n import _
-from noren.studio.tables import trail
 from noren.work.canonical import canonical
 from noren.work.chain import BrokenChainError, Entry, Said, entry_of, next_entry, verify
 from noren.work.queue import exclusive, now
 
-__all__ = ["OWNER", "RESERVED", "STUDIO", "TERMINAL", "Trail", "act_as", "acting_as", "check_file"]
+__all__ = ["OWNER", "RESERVED", "STUDIO", "TERMINAL", "Trail", "act_as", "acting_as", "check_file", "tables"]
 
 OWNER, STUDIO, TERMINAL = "owner", "studio", "terminal"
 """Who acts without being a user: the one person of a studio without users; the studio itself; the command line."""
 RESERVED: Final = frozenset({OWNER, STUDIO, TERMINAL})
+tables: Final = sa.MetaData()
+"""The tables of a studio; a change needs a step in ``migrations/versions``, which a test compares with them."""
+trail = sa.Table(
+    "trail",
+    tables,
+    sa.Column("position", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("time", sa.String(32), nullable=False),
+    sa.Column("kind", sa.String(32), nullable=False),
+    sa.Column("actor", sa.String(64), nullable=False),
+    sa.Column("body", sa.Text, nullable=False),
+    sa.Column("previous", sa.String(64), nullable=False),
+    sa.Column("digest", sa.String(64), nullable=False, unique=True),
+    sa.Column("project", sa.String(12), nullable=False, index=True),
+)
+"""``project`` repeats what the body says, to be found by; the digest is of the entry alone."""
 _LOCK: Final = 7_266_737
 """The number of PostgreSQL's lock under which entries are added."""
 _AT_ONCE: Final = 1_000

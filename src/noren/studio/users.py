@@ -1,29 +1,37 @@
-"""The users of a studio: each with a password and a role of her own.
+"""Who uses a studio: its users with their roles, its door, and what each role may do.
 
 A studio without users is one person's, who does everything. From the first user on, only users are let in. Whoever is
 revoked, or gets another role or password, is logged out everywhere at that moment; the open tab learns why.
+
+Whoever is let in may look (``GET``); to change something one must be a steward, unless the route says which role is
+enough (:func:`least`). So a route that says nothing is closed to those who might do harm by it.
 """
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
-from sqlalchemy.exc import IntegrityError
+from fastapi import Request
+from starlette.concurrency import run_in_threadpool
 
-from noren.errors import DuplicateNameError, ParameterError
+from noren.errors import ParameterError
 from noren.i18n import N_, _
-from noren.studio.tables import user_sessions, users
-from noren.studio.trail import RESERVED, Trail, acting_as
-from noren.web.logins import checked_login, checked_name, folded
-from noren.web.passwords import hashed, is_right
-from noren.web.refusals import NotNowError, NotThereError
-from noren.work.ids import new_id
+from noren.studio.trail import OWNER, RESERVED, Trail, act_as, acting_as
+from noren.web.accounts import Account, Accounts
+from noren.web.passwords import Tries, checked_login, folded, is_right
+from noren.web.refusals import NotNowError, NotThereError, NotYoursError
+from noren.web.settings import Settings
 from noren.work.queue import now
 
-__all__ = ["User", "UserRole", "Users", "role_named"]
+__all__ = ["Entrance", "User", "UserRole", "Users", "Who", "allowed", "least", "role_named"]
+
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_Route = TypeVar("_Route", bound=Callable[..., Any])
 
 
 class UserRole(StrEnum):
@@ -56,15 +64,10 @@ _ENDED = {
 
 
 @dataclass(frozen=True)
-class User:
+class User(Account):
     """Somebody who may use a studio, or might until she was revoked."""
 
-    id: str
-    login: str
-    name: str
     role: UserRole
-    created: str
-    revoked: str | None
 
 
 def role_named(word: str) -> UserRole:
@@ -78,38 +81,41 @@ def role_named(word: str) -> UserRole:
         ) from None
 
 
-class Users:
+class Users(Accounts[User]):
     """Who may use a studio. What is changed here is on the trail; passwords are not."""
 
-    def __init__(self, engine: sa.Engine, trail: Trail) -> None:
-        self._engine, self._trail = engine, trail
+    kind = User
+
+    def __init__(self, engine: sa.Engine, tables: sa.MetaData, trail: Trail) -> None:
+        super().__init__(engine, tables)
+        self._trail = trail
+
+    def _account(self, row: Any) -> User:
+        return User(row.id, row.login, row.name, UserRole(row.role), row.created, row.revoked)
+
+    def changing(self) -> contextlib.AbstractContextManager[sa.Connection]:
+        """Return a transaction of which the trail tells."""
+        return self._trail.changing()
+
+    def note(self, database: sa.Connection, kind: str, account: User, **body: Any) -> None:
+        """Add an entry to the trail; whoever logs in does so under her own name."""
+        if kind == "entered":
+            with acting_as(account.login):
+                self._trail.note(database, kind)
+        else:
+            self._trail.note(database, kind, login=account.login, **body)
 
     def exist(self) -> bool:
         """Tell whether the studio has users, so that only they are let in."""
-        with self._engine.connect() as database:
-            return database.execute(sa.select(users.c.id).limit(1)).first() is not None
-
-    def all(self) -> list[User]:
-        """Return everybody, the oldest first."""
-        with self._engine.connect() as database:
-            return [_user(row) for row in database.execute(users.select().order_by(users.c.created, users.c.login))]
+        with self.engine.connect() as database:
+            return database.execute(sa.select(self.accounts.c.id).limit(1)).first() is not None
 
     def one(self, login: str) -> User:
         """Return a user, or say that there is none of that login."""
-        with self._engine.connect() as database:
-            row = database.execute(users.select().where(users.c.login == folded(login))).first()
-        if row is None:
+        user = self.by_login(login)
+        if user is None:
             raise NotThereError(_("there is no user {login}").format(login=folded(login)))
-        return _user(row)
-
-    def enter(self, login: str, password: str) -> User | None:
-        """Return whose login and password these are; to say no takes as long for unknown logins."""
-        with self._engine.connect() as database:
-            row = database.execute(users.select().where(users.c.login == folded(login))).first()
-        right = is_right(None if row is None else row.password_hash, password)
-        return _user(row) if row is not None and right and row.revoked is None else None
-
-    # --- changes ---------------------------------------------------------------------------------------------
+        return user
 
     def add(self, login: str, name: str, password: str, role: UserRole) -> User:
         """Add a user; the first must be a steward, for nobody else could add others."""
@@ -118,44 +124,31 @@ class Users:
             raise ParameterError(_("{login!r} is no login").format(login=login), _("choose another"))
         if role != UserRole.STEWARD and not self.exist():
             raise ParameterError(_("the first user must be a steward"), _("add a steward first"))
-        user = User(new_id(), known, checked_name(name or known), role, now(), None)
-        kept = hashed(password)
-        try:
-            with self._trail.changing() as database:
-                database.execute(users.insert().values(**user.__dict__ | {"role": str(role)}, password_hash=kept))
-                self._trail.note(database, "user-added", login=known, role=str(role))
-        except IntegrityError:
-            raise DuplicateNameError(_("the login {login} is taken; choose another").format(login=known)) from None
-        return user
+        return self.add_account(known, name or known, password, role)
 
     def set_role(self, login: str, role: UserRole) -> User:
         """Give a user another role; open sessions end."""
         user = self._active(login)
         if user.role != role:
-            with self._trail.changing() as database:
+            with self.changing() as database:
                 self._keep_a_steward(database, user, role)
-                database.execute(users.update().where(users.c.id == user.id).values(role=str(role)))
-                _end(database, user, "role")
-                self._trail.note(database, "user-role", login=user.login, role=str(role), before=str(user.role))
+                self.change(database, user, "role", role=str(role))
+                self.note(database, "user-role", user, role=str(role), before=str(user.role))
         return self.one(login)
 
     def set_password(self, login: str, password: str) -> User:
         """Give a user another password; whoever was logged in by the old one is so no longer."""
-        user, kept = self._active(login), hashed(password)
-        with self._trail.changing() as database:
-            database.execute(users.update().where(users.c.id == user.id).values(password_hash=kept))
-            _end(database, user, "password")
-            self._trail.note(database, "user-password", login=user.login)
+        user = self._active(login)
+        self.change_password(user, password)
         return user
 
     def revoke(self, login: str) -> User:
         """Let a user in no more; what the trail says of her stays, and nobody else gets her login."""
         user = self._active(login)
-        with self._trail.changing() as database:
+        with self.changing() as database:
             self._keep_a_steward(database, user, None)
-            database.execute(users.update().where(users.c.id == user.id).values(revoked=now()))
-            _end(database, user, "revoked")
-            self._trail.note(database, "user-revoked", login=user.login)
+            self.change(database, user, "revoked", revoked=now())
+            self.note(database, "user-revoked", user)
         return self.one(login)
 
     def _active(self, login: str) -> User:
@@ -165,47 +158,116 @@ class Users:
         return user
 
     def _keep_a_steward(self, database: sa.Connection, user: User, role: UserRole | None) -> None:
-        at = users.c
+        at = self.accounts.c
         others = sa.select(at.id).where(at.role == str(UserRole.STEWARD), at.revoked.is_(None), at.id != user.id)
         if role != UserRole.STEWARD and database.execute(others.limit(1)).first() is None:
             raise NotNowError(_("{login} is the last steward; make somebody else one first").format(login=user.login))
 
-    # --- sessions --------------------------------------------------------------------------------------------
 
-    def open_session(self, digest: str, user: User, until: str) -> None:
-        """Remember that a user logged in, until a time; what is over is forgotten."""
-        with acting_as(user.login), self._trail.changing() as database:
-            database.execute(user_sessions.delete().where(user_sessions.c.until < now()))
-            database.execute(user_sessions.insert().values(digest=digest, user=user.id, until=until))
-            self._trail.note(database, "entered")
+# --- the door --------------------------------------------------------------------------------------------------------
 
-    def of_session(self, digest: str) -> User | None:
-        """Return who is logged in."""
-        at = user_sessions.c
-        asked = sa.select(users).join(user_sessions, at.user == users.c.id)
-        asked = asked.where(at.digest == digest, at.until >= now(), at.ended.is_(None), users.c.revoked.is_(None))
-        with self._engine.connect() as database:
-            row = database.execute(asked).first()
-        return None if row is None else _user(row)
 
-    def why_ended(self, digest: str) -> str:
-        """Return in one line why a session was ended by somebody else; nothing where it was not."""
-        with self._engine.connect() as database:
-            asked = sa.select(user_sessions.c.ended).where(user_sessions.c.digest == digest)
-            ended = database.execute(asked).scalar()
+@dataclass(frozen=True)
+class Who:
+    """Who asks; without users it is the one person whose studio it is, a steward."""
+
+    login: str = OWNER
+    name: str = ""
+    role: UserRole = UserRole.STEWARD
+
+    @property
+    def is_user(self) -> bool:
+        """Whether it is one of several."""
+        return self.login != OWNER
+
+    def may(self, role: UserRole) -> bool:
+        """Tell whether somebody may do what needs a role."""
+        return self.role.rank >= role.rank
+
+
+class Entrance:
+    """The door of a studio: its users where it has some, else its one password, else whoever is at this machine.
+
+    The one password opens nothing any more once there are users; a session that it opened ends with it.
+    """
+
+    def __init__(self, settings: Settings, users: Users) -> None:
+        self._settings, self._users, self.tries = settings, users, Tries()
+
+    @property
+    def has_users(self) -> bool:
+        """Whether people log in each with a password of her own."""
+        return self._users.exist()
+
+    @property
+    def needed(self) -> bool:
+        """Whether people must log in."""
+        return self._settings.password_hash is not None or self.has_users
+
+    def who(self, session: str) -> Who | None:
+        """Return who a browser's session belongs to; nobody where it must log in first."""
+        user = self._users.of_session(session)
+        if user is not None:
+            return Who(user.login, user.name, user.role)
+        kept = self._settings.password_hash
+        is_owner = not self.has_users and (kept is None or self._users.has_session(session, kept))
+        return Who() if is_owner else None
+
+    def is_in(self, session: str) -> bool:
+        """Tell whether a session may see more than what is open to all."""
+        return self.who(session) is not None
+
+    def why_out(self, session: str) -> str:
+        """Return in one line why a session that was let in is so no longer; nothing where it never was."""
+        ended = self._users.why_ended(session)
         return _(_ENDED[ended]) if ended else ""
 
-    def end_session(self, digest: str) -> None:
-        """Log a browser out."""
-        with self._engine.begin() as database:
-            database.execute(user_sessions.delete().where(user_sessions.c.digest == digest))
+    def enter(self, login: str, password: str, address: str = "") -> str | None:
+        """Return a new session for the right password."""
+        if self.has_users:
+            user = self._users.enter(login, password)
+            return None if user is None else self._opened(user, address)
+        kept = self._settings.password_hash
+        return self._opened(None, address, kept) if kept is not None and is_right(kept, password) else None
+
+    def renew(self, who: Who, address: str = "") -> str:
+        """Return a new session for somebody who proved who she is."""
+        return self._opened(self._users.one(who.login), address)
+
+    def _opened(self, user: User | None, address: str, password_hash: str = "") -> str:
+        self.tries.forget(address)
+        return self._users.open_session(user, password_hash)
+
+    def leave(self, session: str) -> None:
+        """Log a session out."""
+        for kept in ("", self._settings.password_hash):
+            if kept is not None:
+                self._users.end_session(session, kept)
 
 
-def _end(database: sa.Connection, user: User, why: str) -> None:
-    """End the sessions of a user, and keep why, so that open tabs can be told."""
-    at = user_sessions.c
-    database.execute(user_sessions.update().where(at.user == user.id, at.ended.is_(None)).values(ended=why))
+# --- what a role may do ----------------------------------------------------------------------------------------------
 
 
-def _user(row: Any) -> User:
-    return User(row.id, row.login, row.name, UserRole(row.role), row.created, row.revoked)
+def least(role: UserRole) -> Callable[[_Route], _Route]:
+    """Say which role is enough for a route."""
+
+    def said(route: _Route) -> _Route:
+        route.least_role = role  # type: ignore[attr-defined]
+        return route
+
+    return said
+
+
+async def allowed(request: Request) -> None:
+    """Find out who asks, and stop who may not; the others act under their own name from here on."""
+    entrance: Entrance = request.app.state.login
+    who = await run_in_threadpool(entrance.who, request.state.session)
+    request.state.who = who
+    if who is None:  # the guard let through what is open to all
+        return
+    usual = UserRole.READER if request.method in _SAFE else UserRole.STEWARD
+    needed: UserRole = getattr(request.scope["endpoint"], "least_role", usual)
+    if not who.may(needed):
+        said = _("you are a {role} here, and this is for a {needed}; ask one")
+        raise NotYoursError(said.format(role=who.role.words, needed=needed.words))
+    act_as(who.login)

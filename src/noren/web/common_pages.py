@@ -13,8 +13,8 @@ from noren.i18n import _
 from noren.judgement.glossary import chapters
 from noren.web.answers import Page
 from noren.web.bundle import Bundle
-from noren.web.cookies import LANGUAGE, THEME, keep_cookie
 from noren.web.frame import local_path
+from noren.web.guard import LANGUAGE, THEME, keep_cookie
 
 __all__ = ["common_pages"]
 

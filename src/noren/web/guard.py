@@ -27,16 +27,24 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from noren.i18n import LANGUAGES, _, speaking
+from noren.web.accounts import DAYS
 from noren.web.bodies import BodyError, Bounds, Patience, bounded
-from noren.web.cookies import LANGUAGE, SESSION, THEME
 from noren.web.database_away import DATABASE_AWAY, is_database_away
 from noren.web.settings import Settings
 
-__all__ = ["CONTENT_POLICY", "OPEN_TO_ALL", "Bearer", "Doorkeeper", "Guard", "token_of"]
+__all__ = [
+    "CONTENT_POLICY", "LANGUAGE", "OPEN_TO_ALL", "SESSION", "THEME", "Bearer", "Doorkeeper", "Guard", "drop_session",
+    "keep_cookie", "keep_session", "redirect_in", "token_of",
+]  # fmt: skip
+
+SESSION: Final = "noren_session"
+LANGUAGE: Final = "noren_language"
+THEME: Final = "noren_theme"
 
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 OPEN_TO_ALL: Final = ("/static/", "/login", "/healthy", "/preferences")
@@ -64,7 +72,7 @@ def token_of(settings: Settings, session: str) -> str:
 
 
 class Doorkeeper(Protocol):
-    """Who may come in: the studio's password (:class:`noren.web.login.Login`), the arena's accounts."""
+    """Who may come in: the studio's users (:class:`noren.studio.users.Entrance`), the arena's accounts."""
 
     def is_in(self, session: str) -> bool:
         """Tell whether a session may see more than what is open to all."""
@@ -289,3 +297,28 @@ def _again(body: bytes, receive: Receive) -> Receive:
         return {"type": "http.request", "body": body, "more_body": False}
 
     return again
+
+
+# --- cookies: for the server alone, out of reach of scripts, and never in the clear where it has HTTPS ----------------
+
+
+def keep_cookie(answer: Response, request: Request, name: str, value: str, seconds: int) -> None:
+    """Have the browser keep a cookie."""
+    answer.set_cookie(name, value, max_age=seconds, httponly=True, samesite="strict", secure=request.state.secure)
+
+
+def keep_session(answer: Response, request: Request, session: str) -> None:
+    """Have the browser keep a session that was opened for it."""
+    keep_cookie(answer, request, SESSION, session, DAYS * 86_400)
+
+
+def drop_session(answer: Response, request: Request) -> None:
+    """Have the browser forget its session."""
+    answer.delete_cookie(SESSION, httponly=True, samesite="strict", secure=request.state.secure)
+
+
+def redirect_in(request: Request, session: str, address: str = "/") -> Response:
+    """Return the way inside for somebody who logged in."""
+    answer = RedirectResponse(address, 303)
+    keep_session(answer, request, session)
+    return answer

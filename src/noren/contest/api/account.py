@@ -11,10 +11,10 @@ from noren.contest.acts import RefusedError
 from noren.contest.api.models import Strict
 from noren.contest.dependencies import Asking, Ident, TheDesk, TheEntrance
 from noren.contest.desk import FARTHEST
-from noren.contest.store.accounts import Account, Token
+from noren.contest.store.accounts import Account
 from noren.i18n import _
-from noren.web.cookies import drop_session, keep_session
-from noren.web.guard import token_of
+from noren.web.accounts import Token
+from noren.web.guard import drop_session, keep_session, token_of
 
 router = APIRouter(tags=["account"])
 

@@ -12,7 +12,7 @@ from noren.contest.pages.frame import Asker, TheEntrance, page, to_login
 from noren.contest.store.accounts import SCOPES
 from noren.errors import NorenError
 from noren.i18n import N_, _, ngettext
-from noren.web.cookies import drop_session, keep_session
+from noren.web.guard import drop_session, redirect_in
 
 router = APIRouter()
 
@@ -42,7 +42,7 @@ def log_in(request: Request, entrance: TheEntrance, login: Text = "", password: 
         return _login_page(request, str(error), login, 429)
     if session is None:
         return _login_page(request, _("The login or the password is wrong; after ten tries wait a minute."), login, 403)
-    return _inside(request, session)
+    return redirect_in(request, session)
 
 
 def _login_page(request: Request, wrong: str = "", login: str = "", status: int = 200) -> Response:
@@ -78,7 +78,7 @@ def sign_up(
         session = entrance.sign_up(login, name, password, request.state.client, code)
     except NorenError as error:
         return _sign_up_page(request, entrance, str(error), {"login": login, "name": name, "code": code}, error)
-    return _inside(request, session)
+    return redirect_in(request, session)
 
 
 def _sign_up_page(
@@ -99,12 +99,6 @@ def _sign_up_page(
         is_new=is_new,
         typed=typed or {"login": "", "name": "", "code": ""},
     )
-
-
-def _inside(request: Request, session: str) -> Response:
-    answer = RedirectResponse("/", 303)
-    keep_session(answer, request, session)
-    return answer
 
 
 # --- one's account ---------------------------------------------------------------------------------------------------
@@ -128,9 +122,7 @@ def change_password(
         session = entrance.change_password(who, old, password, request.state.client)
     except NorenError as error:
         return _account_page(request, who, entrance, wrong_password=str(error), status=getattr(error, "status", 422))
-    answer = RedirectResponse("/account?changed=1", 303)
-    keep_session(answer, request, session)
-    return answer
+    return redirect_in(request, session, "/account?changed=1")
 
 
 @router.post("/account/tokens")

@@ -19,13 +19,13 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
-from noren.contest.store.accounts import Accounts, Organisers, Sessions, Tokens
+from noren.contest.store.accounts import SCOPES, Accounts, Organisers
 from noren.contest.store.jobs import Jobs
-from noren.contest.store.rates import Rates
 from noren.contest.store.sealing import Hooks, Secrets, derived
 from noren.contest.store.tables import about, contests, entries, organisers, tables
 from noren.errors import DuplicateNameError, FileError
 from noren.i18n import _
+from noren.web.accounts import Rates, Tokens
 from noren.work.canonical import canonical
 from noren.work.chain import START, Entry
 from noren.work.ids import new_id
@@ -69,16 +69,16 @@ class ContestStore:
 
     Attributes
     ----------
-    accounts, sessions, tokens, organisers, jobs, rates, secrets, hooks, clock
+    accounts, tokens, organisers, jobs, rates, secrets, hooks, clock
         What else it keeps.
     """
 
     def __init__(self, url: str, key: bytes, *, is_rehearsal: bool = False, lease: float | None = None) -> None:
         self.engine = open_database(url)
         migrate(self.engine, tables, Path(__file__).with_name("migrations"), version_table="contest_version")
-        self.accounts, self.sessions = Accounts(self.engine), Sessions(self.engine)
-        self.tokens, self.organisers = Tokens(self.engine), Organisers(self.engine)
-        self.jobs, self.rates = Jobs(self.engine, lease=lease), Rates(self.engine)
+        self.accounts, self.organisers = Accounts(self.engine, tables), Organisers(self.engine)
+        self.tokens, self.rates = Tokens(self.accounts, tables, SCOPES), Rates(self.engine, tables)
+        self.jobs = Jobs(self.engine, lease=lease)
         self.secrets, self.hooks = Secrets(self.engine, key), Hooks(self.engine, key)
         self.clock = Clock(self.engine, is_rehearsal=is_rehearsal)
         self._must_be_ours(key)

@@ -11,6 +11,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from noren.web.accounts import account_tables, token_tables
 from noren.work.queue import queue_columns
 
 __all__ = [
@@ -50,35 +51,8 @@ entries = sa.Table(
     sa.Column("digest", sa.String(64), nullable=False),
     sa.UniqueConstraint("contest", "digest", name="uq_entries_digest"),
 )
-accounts = sa.Table(
-    "accounts",
-    tables,
-    sa.Column("id", sa.String(12), primary_key=True),
-    sa.Column("login", sa.String(64), nullable=False, unique=True),
-    sa.Column("name", sa.Text, nullable=False),
-    sa.Column("password_hash", sa.Text, nullable=False),
-    sa.Column("is_organiser", sa.Boolean, nullable=False),
-    sa.Column("created", sa.String(32), nullable=False),
-)
-sessions = sa.Table(
-    "sessions",
-    tables,
-    sa.Column("digest", sa.String(64), primary_key=True),
-    _account(index=True),
-    sa.Column("until", sa.String(32), nullable=False),
-)
-tokens = sa.Table(
-    "tokens",
-    tables,
-    sa.Column("id", sa.String(12), primary_key=True),
-    sa.Column("digest", sa.String(64), nullable=False, unique=True),
-    _account(index=True),
-    sa.Column("name", sa.Text, nullable=False),
-    sa.Column("scopes", sa.Text, nullable=False),
-    sa.Column("created", sa.String(32), nullable=False),
-    sa.Column("last_used", sa.String(32)),
-    sa.Column("revoked", sa.String(32)),
-)
+accounts, sessions = account_tables(tables)
+tokens, rates = token_tables(tables)
 organisers = sa.Table("organisers", tables, _contest(primary_key=True), _account(primary_key=True, index=True))
 jobs = sa.Table(
     "jobs",
@@ -95,13 +69,6 @@ jobs = sa.Table(
     sa.Column("created", sa.String(32), nullable=False),
     sa.Index("ix_jobs_turn", "queue", "state", "enqueued"),
     sa.Index("ix_jobs_ended", "kind", "ended"),
-)
-rates = sa.Table(
-    "rates",
-    tables,
-    sa.Column("key", sa.String(128), primary_key=True),
-    sa.Column("until", sa.Double, nullable=False, index=True),
-    sa.Column("count", sa.Integer, nullable=False),
 )
 about = sa.Table(
     "about",

@@ -9,10 +9,9 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from noren.studio import exports
-from noren.studio.allowed import least
 from noren.studio.api.models import Ident, JobOut, said_job
 from noren.studio.api.surroundings import TheStudio
-from noren.studio.users import UserRole
+from noren.studio.users import UserRole, least
 from noren.web.error_models import errors
 
 __all__ = ["router", "sent"]

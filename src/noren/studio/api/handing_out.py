@@ -8,11 +8,10 @@ from fastapi import APIRouter, Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from noren.studio import handing_out
-from noren.studio.allowed import least
 from noren.studio.api.models import Ident
 from noren.studio.api.surroundings import TheStudio, TheWho
 from noren.studio.handing_out import Decision, Publication, ledger_release, release_of_run
-from noren.studio.users import UserRole
+from noren.studio.users import UserRole, least
 from noren.web.error_models import errors
 
 router = APIRouter(tags=["handing out"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))

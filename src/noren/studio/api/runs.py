@@ -12,7 +12,6 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from noren.judgement.place import frontier
-from noren.studio.allowed import least
 from noren.studio.api.data import Count, Rows, Start
 from noren.studio.api.models import Ident, JobOut, Order, Part, SearchOrder, SweepOrder, said_job
 from noren.studio.api.surroundings import TheStudio
@@ -20,7 +19,7 @@ from noren.studio.finding import find
 from noren.studio.lists import RunQuery, find_runs
 from noren.studio.service import Studio
 from noren.studio.store import State
-from noren.studio.users import UserRole
+from noren.studio.users import UserRole, least
 from noren.web.error_models import errors
 
 router = APIRouter(tags=["runs"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from noren.studio.entrance import Who
 from noren.studio.service import Studio
+from noren.studio.users import Who
 
 __all__ = ["TheStudio", "TheWho"]
 

@@ -8,9 +8,8 @@ from fastapi import APIRouter, Path, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from noren.studio.allowed import least
 from noren.studio.api.surroundings import TheStudio
-from noren.studio.users import User, UserRole
+from noren.studio.users import User, UserRole, least
 from noren.web.error_models import errors
 
 router = APIRouter(tags=["users"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))

@@ -13,11 +13,9 @@ from noren.i18n import _
 from noren.judgement.sentences import besides, cautions, headline_sentence
 from noren.judgement.verdict import Reason, Verdict, Word
 from noren.studio import exports
-from noren.studio.allowed import least
 from noren.studio.api.exports import sent
 from noren.studio.api.models import Ident, said_job
 from noren.studio.api.surroundings import TheStudio, TheWho
-from noren.studio.entrance import Who
 from noren.studio.handing_out import release_of_run
 from noren.studio.missing import is_unaudited, missing_sentence
 from noren.studio.pages.frame import page
@@ -25,7 +23,7 @@ from noren.studio.pages.handing_out import Act, TypedIn, acted, handing_of
 from noren.studio.pages.result import rule_words, run_of, untried_sentence
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
-from noren.studio.users import UserRole
+from noren.studio.users import UserRole, Who, least
 
 router = APIRouter()
 

@@ -8,10 +8,9 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 
 from noren.i18n import N_
-from noren.studio.entrance import Who
 from noren.studio.handing_out import publications
 from noren.studio.store import Project
-from noren.studio.users import UserRole
+from noren.studio.users import UserRole, Who
 from noren.web.frame import Frame, PagePlace
 
 __all__ = ["FRAME", "page"]

@@ -12,14 +12,12 @@ from noren.errors import NorenError
 from noren.i18n import _
 from noren.judgement.sentences import rule_sentence, word_text
 from noren.studio import handing_out
-from noren.studio.allowed import least
 from noren.studio.api.models import Ident
 from noren.studio.api.surroundings import TheStudio, TheWho
-from noren.studio.entrance import Who
 from noren.studio.handing_out import Handout, ledger_release
 from noren.studio.pages.frame import page
 from noren.studio.service import Studio
-from noren.studio.users import UserRole
+from noren.studio.users import UserRole, Who, least
 
 __all__ = ["Act", "TypedIn", "acted", "handing_of", "router"]
 

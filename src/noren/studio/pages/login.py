@@ -10,11 +10,9 @@ from fastapi.responses import RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from noren.i18n import _
-from noren.studio.allowed import least
-from noren.studio.entrance import Entrance
 from noren.studio.pages.frame import page
-from noren.studio.users import UserRole
-from noren.web.cookies import drop_session, keep_session
+from noren.studio.users import Entrance, UserRole, least
+from noren.web.guard import drop_session, redirect_in
 
 router = APIRouter()
 
@@ -43,9 +41,7 @@ async def log_in(
     if session is None:
         told = _("That is not the password; after ten tries wait a minute.")
         return await run_in_threadpool(_asked, request, told, 403, login)
-    answer = RedirectResponse("/", 303)
-    keep_session(answer, request, session)
-    return answer
+    return redirect_in(request, session)
 
 
 def _asked(request: Request, wrong: str = "", status: int = 200, login: str = "", why: str = "") -> Response:

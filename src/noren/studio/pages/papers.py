@@ -16,7 +16,6 @@ from noren.papers.pack import About, Law, pack_files, pack_of
 from noren.papers.steward_facts import fact_names, facts_given
 from noren.papers.wording import Wording
 from noren.studio import exports, handing_out
-from noren.studio.allowed import least
 from noren.studio.api.exports import sent
 from noren.studio.api.models import Ident
 from noren.studio.api.surroundings import TheStudio
@@ -24,7 +23,7 @@ from noren.studio.pages.frame import page
 from noren.studio.pages.result import rule_words, run_of
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
-from noren.studio.users import UserRole
+from noren.studio.users import UserRole, least
 from noren.studio.work.running import original_of
 
 __all__ = ["router"]

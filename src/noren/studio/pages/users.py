@@ -10,13 +10,11 @@ from fastapi.responses import RedirectResponse, Response, StreamingResponse
 
 from noren.errors import NorenError
 from noren.i18n import N_, _, ngettext
-from noren.studio.allowed import least
 from noren.studio.api.surroundings import TheStudio, TheWho
-from noren.studio.entrance import Entrance, Who
 from noren.studio.pages.frame import page
 from noren.studio.service import Studio
-from noren.studio.users import UserRole, role_named
-from noren.web.cookies import keep_session
+from noren.studio.users import Entrance, UserRole, Who, least, role_named
+from noren.web.guard import redirect_in
 from noren.work.chain import Entry
 
 router = APIRouter()
@@ -145,9 +143,7 @@ def change_password(
         studio.store.users.set_password(who.login, password)
     except NorenError as error:
         return _account(request, who, str(error), 422)
-    answer = RedirectResponse("/account", 303)
-    keep_session(answer, request, entrance.renew(who, address))
-    return answer
+    return redirect_in(request, entrance.renew(who, address), "/account")
 
 
 # --- the trail -----------------------------------------------------------------------------------------------

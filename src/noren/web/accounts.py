@@ -1,0 +1,334 @@
+"""Who people are: accounts with a role, sessions of browsers, tokens of programs, and how often somebody may ask.
+
+Both servers keep accounts in tables of the same shape (:func:`account_tables`, :func:`token_tables`). A server gives
+its own kind of account with its roles, and what else is to be done when one changes. Passwords are kept as argon2
+hashes (:mod:`noren.web.passwords`), sessions and tokens as digests.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import hashlib
+import hmac
+import secrets
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import IntegrityError, OperationalError
+
+from noren.errors import DuplicateNameError, ParameterError
+from noren.i18n import _
+from noren.web.passwords import LONGEST_NAME, checked_login, checked_name, folded, hashed, is_right
+from noren.work.ids import new_id
+from noren.work.queue import clock_of, now
+
+__all__ = ["DAYS", "Account", "Accounts", "Rates", "Token", "Tokens", "account_tables", "digest_of", "token_tables"]
+
+DAYS: Final = 14
+"""How long a session lasts."""
+_TOKEN, _LETTERS = "noren_", "abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+_USED = dt.timedelta(minutes=1)
+"""How exactly it is known when a token was used last."""
+_FORGOTTEN = 100
+"""So many windows that are over are forgotten at a time."""
+
+
+# --- tables ----------------------------------------------------------------------------------------------------------
+
+
+def account_tables(tables: sa.MetaData) -> tuple[sa.Table, sa.Table]:
+    """Add the tables of accounts and of sessions; a session without an account was opened by a server's one password.
+
+    ``ended`` says why somebody else ended a session.
+    """
+    accounts = sa.Table(
+        "accounts",
+        tables,
+        sa.Column("id", sa.String(12), primary_key=True),
+        sa.Column("login", sa.String(64), nullable=False, unique=True),
+        sa.Column("name", sa.Text, nullable=False),
+        sa.Column("role", sa.String(16), nullable=False),
+        sa.Column("created", sa.String(32), nullable=False),
+        sa.Column("revoked", sa.String(32)),
+        sa.Column("password_hash", sa.Text, nullable=False),
+    )
+    sessions = sa.Table(
+        "sessions",
+        tables,
+        sa.Column("digest", sa.String(64), primary_key=True),
+        sa.Column("account", sa.String(12), sa.ForeignKey("accounts.id"), index=True),
+        sa.Column("until", sa.String(32), nullable=False),
+        sa.Column("ended", sa.String(16)),
+    )
+    return accounts, sessions
+
+
+def token_tables(tables: sa.MetaData) -> tuple[sa.Table, sa.Table]:
+    """Add the tables of tokens and of rates."""
+    tokens = sa.Table(
+        "tokens",
+        tables,
+        sa.Column("id", sa.String(12), primary_key=True),
+        sa.Column("digest", sa.String(64), nullable=False, unique=True),
+        sa.Column("account", sa.String(12), sa.ForeignKey("accounts.id"), nullable=False, index=True),
+        sa.Column("name", sa.Text, nullable=False),
+        sa.Column("scopes", sa.Text, nullable=False),
+        sa.Column("created", sa.String(32), nullable=False),
+        sa.Column("last_used", sa.String(32)),
+        sa.Column("revoked", sa.String(32)),
+    )
+    rates = sa.Table(
+        "rates",
+        tables,
+        sa.Column("key", sa.String(128), primary_key=True),
+        sa.Column("until", sa.Double, nullable=False, index=True),
+        sa.Column("count", sa.Integer, nullable=False),
+    )
+    return tokens, rates
+
+
+# --- people ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Account:
+    """A person; ``revoked`` says since when she is let in no more."""
+
+    id: str
+    login: str
+    name: str
+    role: str
+    created: str
+    revoked: str | None = None
+
+
+_Kind = TypeVar("_Kind", bound=Account)
+
+
+class Accounts(Generic[_Kind]):
+    """The people that a server knows, and who of them is logged in.
+
+    A server's own class says what an account is (``kind``) and may write a trail (:meth:`changing`, :meth:`note`).
+    """
+
+    kind: type[_Kind]
+
+    def __init__(self, engine: sa.Engine, tables: sa.MetaData) -> None:
+        self.engine = engine
+        self.accounts, self.sessions = tables.tables["accounts"], tables.tables["sessions"]
+
+    def changing(self) -> contextlib.AbstractContextManager[sa.Connection]:
+        """Return a transaction in which something is changed."""
+        return self.engine.begin()
+
+    def note(self, database: sa.Connection, kind: str, account: _Kind, **body: Any) -> None:
+        """Write down, in the same transaction, what was done with an account."""
+
+    def _rows(self, asked: sa.Select[Any]) -> list[_Kind]:
+        with self.engine.connect() as database:
+            return [self._account(row) for row in database.execute(asked)]
+
+    def _account(self, row: Any) -> _Kind:
+        return self.kind(row.id, row.login, row.name, row.role, row.created, row.revoked)
+
+    def all(self) -> list[_Kind]:
+        """Return everybody, the oldest first."""
+        return self._rows(self.accounts.select().order_by(self.accounts.c.created, self.accounts.c.login))
+
+    def by_login(self, login: str) -> _Kind | None:
+        """Return the person of a login."""
+        return next(iter(self._rows(self.accounts.select().where(self.accounts.c.login == folded(login)))), None)
+
+    def enter(self, login: str, password: str) -> _Kind | None:
+        """Return whose login and password these are; to say no takes as long for unknown logins."""
+        with self.engine.connect() as database:
+            row = database.execute(self.accounts.select().where(self.accounts.c.login == folded(login))).first()
+        right = is_right(None if row is None else row.password_hash, password)
+        return self._account(row) if row is not None and right and row.revoked is None else None
+
+    def add_account(self, login: str, name: str, password: str, role: str) -> _Kind:
+        """Add a person."""
+        known = checked_login(login)
+        account = self.kind(new_id(), known, checked_name(name), role, now())
+        kept = hashed(password)
+        try:
+            with self.changing() as database:
+                database.execute(self.accounts.insert().values(**account.__dict__, password_hash=kept))
+                self.note(database, "user-added", account, role=str(role))
+        except IntegrityError:
+            raise DuplicateNameError(_("the login {login} is taken; choose another").format(login=known)) from None
+        return account
+
+    def change_password(self, account: _Kind, password: str) -> None:
+        """Set another password; whoever was logged in by the old one is so no longer."""
+        kept = hashed(password)
+        with self.changing() as database:
+            self.change(database, account, "password", password_hash=kept)
+            self.note(database, "user-password", account)
+
+    def change(self, database: sa.Connection, account: _Kind, why: str, **values: Any) -> None:
+        """Change something of an account, and end its sessions; why is kept, so that open tabs can be told."""
+        at = self.sessions.c
+        database.execute(self.accounts.update().where(self.accounts.c.id == account.id).values(**values))
+        database.execute(self.sessions.update().where(at.account == account.id, at.ended.is_(None)).values(ended=why))
+
+    # --- sessions ----------------------------------------------------------------------------------------------------
+
+    def open_session(self, account: _Kind | None, password_hash: str = "") -> str:
+        """Return a new session of a person, or of a server's one password; what is over is forgotten."""
+        session = secrets.token_urlsafe(32)
+        until = (dt.datetime.now(dt.UTC) + dt.timedelta(days=DAYS)).isoformat(timespec="microseconds")
+        values = {"digest": digest_of(session, password_hash), "account": account and account.id, "until": until}
+        with self.changing() if account else self.engine.begin() as database:
+            database.execute(self.sessions.delete().where(self.sessions.c.until < now()))
+            database.execute(self.sessions.insert().values(**values))
+            if account is not None:
+                self.note(database, "entered", account)
+        return session
+
+    def of_session(self, session: str) -> _Kind | None:
+        """Return who is logged in."""
+        asked = sa.select(self.accounts).join(self.sessions, self.sessions.c.account == self.accounts.c.id)
+        found = self._rows(asked.where(*self._is_open(session), self.accounts.c.revoked.is_(None)))
+        return found[0] if found else None
+
+    def has_session(self, session: str, password_hash: str) -> bool:
+        """Tell whether somebody is logged in by the one password of which this is the hash."""
+        asked = self.sessions.select().where(*self._is_open(session, password_hash))
+        with self.engine.connect() as database:
+            return database.execute(asked).first() is not None
+
+    def _is_open(self, session: str, password_hash: str = "") -> tuple[sa.ColumnElement[bool], ...]:
+        at = self.sessions.c
+        return at.digest == digest_of(session, password_hash), at.until >= now(), at.ended.is_(None)
+
+    def why_ended(self, session: str) -> str | None:
+        """Return why a session was ended by somebody else."""
+        asked = sa.select(self.sessions.c.ended).where(self.sessions.c.digest == digest_of(session))
+        with self.engine.connect() as database:
+            ended: str | None = database.execute(asked).scalar()
+        return ended
+
+    def end_session(self, session: str, password_hash: str = "") -> None:
+        """Log a browser out."""
+        with self.engine.begin() as database:
+            digest = digest_of(session, password_hash)
+            database.execute(self.sessions.delete().where(self.sessions.c.digest == digest))
+
+
+def digest_of(session: str, password_hash: str = "") -> str:
+    """Return what is kept of a session or a token; with another password, or the same set again, it is another."""
+    return hashlib.sha256(f"{password_hash}\0{session}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+# --- tokens of programs ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Token:
+    """What a program may do in a person's name."""
+
+    id: str
+    account: str
+    name: str
+    scopes: frozenset[str]
+    created: str
+    last_used: str | None
+    revoked: str | None
+
+
+class Tokens(Generic[_Kind]):
+    """What programs show in place of a password; ``scopes`` are what they may be for."""
+
+    def __init__(self, people: Accounts[_Kind], tables: sa.MetaData, scopes: Collection[str]) -> None:
+        self._people, self._engine, self._tokens = people, people.engine, tables.tables["tokens"]
+        self._scopes = scopes
+
+    def make(self, account: str, name: str, scopes: Collection[str]) -> tuple[Token, str]:
+        """Return a new token and its text, which nobody can be told again."""
+        if not scopes or not {*scopes} <= {*self._scopes}:
+            raise ParameterError(
+                _("a token is for some of {scopes}").format(scopes=", ".join(self._scopes)), _("name what it is for")
+            )
+        text = _TOKEN + "".join(secrets.choice(_LETTERS) for _ in range(40))
+        token = Token(new_id(), account, name[:LONGEST_NAME], frozenset(scopes), now(), None, None)
+        values = token.__dict__ | {"scopes": " ".join(sorted(scopes)), "digest": digest_of(text)}
+        with self._engine.begin() as database:
+            database.execute(self._tokens.insert().values(**values))
+        return token, text
+
+    def owner(self, text: str) -> tuple[Token, _Kind] | None:
+        """Return the token of a text and whose it is, unless it is revoked."""
+        digest, people = digest_of(text), self._people.accounts
+        with self._engine.connect() as database:
+            row = database.execute(self._tokens.select().where(self._tokens.c.digest == digest)).first()
+            if row is None or not hmac.compare_digest(row.digest, digest) or row.revoked is not None:
+                return None
+            person = database.execute(people.select().where(people.c.id == row.account)).one()
+        long_ago = (dt.datetime.now(dt.UTC) - _USED).isoformat(timespec="microseconds")
+        if row.last_used is None or row.last_used < long_ago:
+            # a full disk keeps nobody from looking
+            with contextlib.suppress(OperationalError), self._engine.begin() as database:
+                database.execute(self._tokens.update().where(self._tokens.c.id == row.id).values(last_used=now()))
+        return _token(row), self._people._account(person)
+
+    def of(self, account: str) -> list[Token]:
+        """Return a person's tokens, the oldest first."""
+        asked = self._tokens.select().where(self._tokens.c.account == account).order_by(self._tokens.c.created)
+        with self._engine.connect() as database:
+            return [_token(row) for row in database.execute(asked)]
+
+    def revoke(self, token: str, account: str) -> bool:
+        """Let a person's token open nothing any more; tell whether there was such a one."""
+        at = self._tokens.c
+        asked = self._tokens.update().where(at.id == token, at.account == account, at.revoked.is_(None))
+        with self._engine.begin() as database:
+            return database.execute(asked.values(revoked=now())).rowcount == 1
+
+
+def _token(row: Any) -> Token:
+    scopes = frozenset(row.scopes.split())
+    return Token(row.id, row.account, row.name, scopes, row.created, row.last_used, row.revoked)
+
+
+# --- how often -------------------------------------------------------------------------------------------------------
+
+
+class Rates:
+    """How often somebody may ask, told alike by all servers of one database.
+
+    Requests are counted in windows; a window begins with the first request in it.
+    """
+
+    def __init__(self, engine: sa.Engine, tables: sa.MetaData) -> None:
+        self._engine, self._rates = engine, tables.tables["rates"]
+        self._insert: Any = (postgresql if engine.dialect.name == "postgresql" else sqlite).insert
+
+    def allow(self, key: str, most: int, seconds: float) -> bool:
+        """Count a request; tell whether it is one of the first ``most`` in its window. One statement does it all."""
+        time, at = clock_of(self._engine), self._rates.c
+        is_over = at.until <= time
+        asked = self._insert(self._rates).values(key=key[:128], until=time + seconds, count=1)
+        asked = asked.on_conflict_do_update(
+            index_elements=[at.key],
+            set_={
+                "count": sa.case((is_over, 1), else_=at.count + 1),
+                "until": sa.case((is_over, time + seconds), else_=at.until),
+            },
+        ).returning(at.count)
+        with self._engine.begin() as database:
+            count: int = database.execute(asked).scalar_one()
+        if count == 1:
+            over = sa.select(at.key).where(at.until <= time).limit(_FORGOTTEN).with_for_update(skip_locked=True)
+            with self._engine.begin() as database:
+                database.execute(self._rates.delete().where(at.key.in_(over)))
+        return count <= most
+
+    def reset(self, key: str) -> None:
+        """Begin anew for somebody who proved who they are."""
+        with self._engine.begin() as database:
+            database.execute(self._rates.delete().where(self._rates.c.key == key[:128]))
