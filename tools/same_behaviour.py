@@ -79,7 +79,7 @@ judge people.csv R5 --schema people --seed 1 --json
 infer people.csv --schema people --method mondrian --k 5 --seed 1 --json
 report shop.csv R1 --out report.html
 report people.csv R2 --schema people --out people.html
-explore shop.csv --methods generalize-by-count --k 2..4 --out explored --json
+explore shop.csv --methods generalize-by-count --k 2..4 --seeds 1 --out explored --json
 unicity T.csv --schema pwscup2018 --seed 1 --json
 draw T.csv R3 --schema pwscup2018 --seed 1 --draws 3 --out drawn.parquet --json
 categorize shop.csv --count 4 --out categories.csv --json
@@ -109,7 +109,11 @@ contest import cup.zip --data-dir arena --json
 MOVING = [
     (re.compile(r"[0-9a-f]{64}"), "DIGEST"),
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?( UTC|Z|[+-]\d\d:\d\d)?"), "MOMENT"),
+    (re.compile(r"\d{4}/\d\d/\d\d \d\d:\d\d(:\d\d)?"), "MOMENT"),
+    (re.compile(r"\b[0-9a-f]{12}…"), "DIGEST…"),
     (re.compile(r"\?[0-9a-f]{12}\b"), "?VERSION"),
+    (re.compile(r"(took|時間は?) ?\d+ (s|秒)"), r"\1 N \2"),
+    (re.compile(r"(receipts|files)/[^\s\"]+"), r"\1/NAME"),
     (re.compile(r"127\.0\.0\.1:\d+"), "HOST"),
     (re.compile(r'"(seconds|processor_seconds|elapsed)": [0-9.e-]+'), r'"\1": 0'),
 ]
