@@ -20,6 +20,11 @@ from noren.i18n import LANGUAGES, _, activate, active_language, preferred_langua
 
 __all__ = ["main", "run"]
 
+_OF_SERVERS = frozenset(
+    {"alembic", "argon2", "cryptography", "fastapi", "fsspec", "httpx", "multipart", "psycopg", "sqlalchemy", "uvicorn"}
+)
+"""Packages that come with the extras ``studio`` and ``arena``."""
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
@@ -143,6 +148,11 @@ def _answer(arguments: Sequence[str], interrupts: Sequence[int]) -> int:
             raise
         if isinstance(error, OSError | MemoryError):
             _complain(_of_the_machine(error))
+            return 2
+        if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] in _OF_SERVERS:
+            extra = "arena" if words[:1] == ["contest"] else "studio"
+            missing = _("{package} is not installed; pip install 'noren[{extra}]'")
+            _complain(missing.format(package=error.name, extra=extra))
             return 2
         _complain(
             _("this should not happen ({kind}: {message}); run again with --debug and report it").format(
