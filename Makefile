@@ -4,6 +4,8 @@ PYTHON ?=
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
+CORE := $(VENV)/.core
+SERVERS := $(VENV)/.servers
 QUIET := sh tools/quiet.sh
 WORKERS ?= 2
 
@@ -21,10 +23,18 @@ help: ## list the targets
 setup: $(STAMP) ## create .venv with everything in requirements.lock and the project itself
 
 $(STAMP): pyproject.toml requirements.lock
-	@PYTHON="$(PYTHON)" sh tools/bootstrap.sh $(VENV)
+	@PYTHON="$(PYTHON)" sh tools/bootstrap.sh $(VENV) dev
+	@touch $(CORE) $(SERVERS) $@
+
+$(SERVERS): pyproject.toml requirements.lock
+	@PYTHON="$(PYTHON)" sh tools/bootstrap.sh $(VENV) servers
+	@touch $(CORE) $@
+
+$(CORE): pyproject.toml requirements.lock
+	@PYTHON="$(PYTHON)" sh tools/bootstrap.sh $(VENV) core
 	@touch $@
 
-demo: setup ## protect sample data, attack it, measure both and write a report into demo/
+demo: $(CORE) ## protect sample data, attack it, measure both and write a report into demo/
 	@$(BIN)/noren demo --out demo
 
 test: setup ## format, lint, types and the fast tests: run it before every commit
@@ -44,7 +54,7 @@ checks: setup
 fast-tests: setup
 	@sh tools/test.sh fast $(WORKERS)
 
-studio: setup ## open the web workbench on this machine
+studio: $(SERVERS) ## open the web workbench on this machine
 	@$(BIN)/noren studio
 
 bench: setup ## run every benchmarks/bench_*.py, one after another

@@ -14,8 +14,15 @@ from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-NEEDED = [Requirement(line) for line in (*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["dev"])]
-PIN = re.compile(r"(?P<name>[a-z0-9]+(?:-[a-z0-9]+)*)==(?P<version>[0-9][a-z0-9.]*)(?P<marker>; .+)?")
+NEEDED = [
+    requirement
+    for lines in (PROJECT["dependencies"], *PROJECT["optional-dependencies"].values())
+    for requirement in map(Requirement, lines)
+    if requirement.name != "noren"
+]
+PIN = re.compile(
+    r"(?P<name>[a-z0-9]+(?:-[a-z0-9]+)*)==(?P<version>[0-9][a-z0-9.]*)(?P<marker>; [^#]+)?(?P<level>  # (?:servers|dev))?"
+)
 TARGETS = {"help", "setup", "demo", "test", "test-slow", "test-all", "studio", "bench", "bench-peers", "zoo"} | {
     "docs", "reproduce", "pictures", "translations", "format", "lint", "types", "lock", "clean"
 }  # fmt: skip

@@ -1,9 +1,11 @@
 #!/bin/sh
-# Make the environment in the folder $1: a Python 3.11 to 3.14, everything in requirements.lock, the project itself.
+# Make the environment in the folder $1: a Python 3.11 to 3.14, what $2 needs of requirements.lock (core, servers or dev,
+# each with those before it), the project itself.
 # $PYTHON names an interpreter to use; otherwise the first that fits is taken. Plain pip, so its settings count.
 set -eu
 cd "$(dirname "$0")/.."
 venv=${1:-.venv}
+level=${2:-dev}
 log=$(mktemp)
 fetched=$(mktemp -d)
 trap 'rm -rf "$log" "$fetched"' EXIT
@@ -51,9 +53,21 @@ create() {
   give_up "$python -m venv still fails after installing $package; its own words are above"
 }
 
+# Write the pins of the level that are not installed yet to $fetched/needed.txt.
+list_needed() {
+  case $level in
+    core) grep -v '#' requirements.lock ;;
+    servers) grep -v '^#\|# dev' requirements.lock ;;
+    *) grep -v '^#' requirements.lock ;;
+  esac >"$fetched/all.txt"
+  $pip freeze --all | sed 's/+.*//' >"$fetched/there.txt"
+  awk 'FNR == NR { there[$0]; next } { pin = $0; sub(/ *[;#].*/, "", pin) } !(pin in there)' \
+    "$fetched/there.txt" "$fetched/all.txt" >"$fetched/needed.txt"
+}
+
 # pip fetches one file after another; six at a time take half as long. `pip wheel` also builds what has no wheel here.
 fetch() {
-  grep -v '^#' requirements.lock | awk -v into="$fetched" '{ print > (into "/part" NR % 6 ".txt") }'
+  awk -v into="$fetched" '{ print > (into "/part" NR % 6 ".txt") }' "$fetched/needed.txt"
   workers=
   for part in "$fetched"/part*.txt; do
     $pip wheel --no-deps --wheel-dir "$fetched" -r "$part" >"$part.log" 2>&1 &
@@ -75,20 +89,22 @@ loudly() {
 }
 
 pip="$venv/bin/python -m pip --quiet --no-input --disable-pip-version-check"
-if fits "$venv/bin/python" && $pip --version >/dev/null 2>&1; then
-  # An environment stands already: pip leaves alone what has the right version.
-  loudly $pip install --no-deps --prefer-binary -r requirements.lock
-else
+fits "$venv/bin/python" && $pip --version >/dev/null 2>&1 || {
   python=$(choose_python)
   echo "setup: making $venv with $("$python" --version); the first time takes a minute" >&2
   create
+}
+list_needed
+if [ -s "$fetched/needed.txt" ]; then
   fetch
   # Byte code is written when a module is first used: most of what is installed never is.
-  loudly $pip install --no-deps --no-compile --no-index --find-links "$fetched" -r requirements.lock
+  loudly $pip install --no-deps --no-compile --no-index --find-links "$fetched" -r "$fetched/needed.txt"
 fi
 # hatchling is in the lock, so the build needs no environment of its own and no network.
 loudly $pip install --no-deps --no-build-isolation --no-index --editable .
-# Compiled once here, kernels are not compiled on first use. Without this everything works, and a first use waits.
+# Compiled once here, kernels are not compiled on first use. Without this everything works, and a first use waits; the
+# demo alone needs few of them, and is done sooner if it compiles those itself.
+[ "$level" != core ] || exit 0
 echo "setup: compiling kernels ahead, once; about a minute on two cores" >&2
 kernels=$("$venv/bin/python" -m noren.compile_ahead 2>"$log") && echo "setup: $kernels" >&2 || {
   tail -n 3 "$log" >&2

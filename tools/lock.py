@@ -2,8 +2,10 @@
 
 The lock holds the closure of the project's own dependencies and its ``dev`` extra, one ``name==version`` a line,
 sorted; nothing else that happens to lie in the environment gets in. A dependency that only some of the supported
-Python versions want carries its marker. Two things stop the run: a package that is wanted but not installed, and one
-that refuses a Python the project supports (the first of each series, for Debian's are rarely the last).
+Python versions want carries its marker. A comment names what is not needed by everybody: ``# servers`` by the studio
+and the arena, ``# dev`` for development alone, so that ``make demo`` and ``make studio`` install no more than they use.
+Two things stop the run: a package that is wanted but not installed, and one that refuses a Python the project supports
+(the first of each series, for Debian's are rarely the last).
 """
 
 import sys
@@ -11,6 +13,7 @@ import tomllib
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
+from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
@@ -25,6 +28,24 @@ HEAD = """\
 # Everything `make setup` installs: the project's dependencies and its development tools, with theirs.
 # Written by `make lock`; edit pyproject.toml instead.
 """
+
+
+LEVELS = {"": [], "servers": ["arena"], "dev": ["dev"]}
+"""Who needs a package, by the extras that ask for it; the first that needs it counts."""
+
+
+def roots_of(pyproject: dict[str, Any], extras: Iterable[str]) -> list[Requirement]:
+    """Return what the project needs to be built and to run, and for ``extras`` and those they name."""
+    project = pyproject["project"]
+    roots = [Requirement(line) for line in (*pyproject["build-system"]["requires"], *project["dependencies"])]
+    waiting = list(extras)
+    while waiting:
+        for requirement in map(Requirement, project["optional-dependencies"][waiting.pop()]):
+            if requirement.name == project["name"]:
+                waiting += requirement.extras
+            else:
+                roots.append(requirement)
+    return roots
 
 
 def wanted_by(requirement: Requirement, extras: Iterable[str], python: str) -> bool:
@@ -65,9 +86,12 @@ def refused(name: str, pythons: Iterable[str]) -> list[str]:
 
 def main() -> None:
     """Write the lock beside ``pyproject.toml``."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    roots = [Requirement(line) for line in (*project["dependencies"], *project["optional-dependencies"]["dev"])]
-    by_python = {python: closure(roots, python) for python in PYTHONS}
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    needed = {
+        level: {python: closure(roots_of(pyproject, extras), python) for python in PYTHONS}
+        for level, extras in LEVELS.items()
+    }
+    by_python = needed["dev"]
     lines = []
     for name in sorted(set().union(*by_python.values())):
         pythons = [python for python in PYTHONS if name in by_python[python]]
@@ -75,8 +99,9 @@ def main() -> None:
             said = f"{name} {distribution(name).version} does not run on Python {bad[0]}.0"
             sys.exit(f"lock: {said}; bound it in pyproject.toml and run again")
         marker = "" if len(pythons) == len(PYTHONS) else "; " + " or ".join(f'python_version == "{p}"' for p in pythons)
+        level = next(level for level, names in needed.items() if name in set().union(*names.values()))
         # a build for processors alone calls itself 2.13.0+cpu; the index knows it by its public version
-        lines.append(f"{name}=={distribution(name).version.partition('+')[0]}{marker}\n")
+        lines.append(f"{name}=={distribution(name).version.partition('+')[0]}{marker}{level and f'  # {level}'}\n")
     LOCK.write_text(HEAD + "".join(lines), encoding="utf-8")
     print(f"{LOCK.name}: {len(lines)} packages")
 
