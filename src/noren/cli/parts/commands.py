@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -84,7 +85,7 @@ def show(parts: Iterable[Part]) -> None:
             case Note(text):
                 say(text)
             case _:
-                print(part)
+                sys.stdout.write(f"{part}\n")  # in one piece: a reader may leave after it
 
 
 def printing(function: Callable[..., Any]) -> Callable[..., Any]:
