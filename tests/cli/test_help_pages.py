@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tests.conftest import Command
 
 from noren import i18n
+from noren.cli.parts.help_pages import line_words as words
 from noren.cli.parts.help_pages import usage_sentence
-from noren.cli.parts.line_breaks import words
 
 JAPANESE = re.compile(r"[぀-ヿ一-鿿]")
 

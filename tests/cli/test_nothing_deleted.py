@@ -12,7 +12,7 @@ import pytest
 
 import noren as package
 from noren.cli.app import app
-from noren.cli.parts.paths import READ, WORKED_IN, is_written
+from noren.cli.parts.commands import READ, WORKED_IN, is_written
 from noren.data.contest_files import write_rows
 from noren.data.frames import History
 from noren.data.reading import write

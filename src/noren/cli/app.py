@@ -24,8 +24,8 @@ from noren.cli import (  # noqa: F401 - each adds its commands
     retention,
     studio,
 )
-from noren.cli.parts.commands import COMPONENT_FLAGS
-from noren.cli.parts.help_pages import app, speak
+from noren.cli.parts.commands import COMPONENT_FLAGS, app
+from noren.cli.parts.help_pages import speak
 from noren.i18n import _
 
 __all__ = ["app"]

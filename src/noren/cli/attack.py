@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from noren.cli.judge import show_verdict
-from noren.cli.parts.failures import Failures, situation
+from noren.cli.parts.commands import Failures
 from noren.cli.parts.inputs import (
     CustomerColumn,
     EngineName,
@@ -30,7 +30,7 @@ from noren.cli.parts.inputs import (
     load_original,
     schema_flag,
 )
-from noren.cli.parts.screen import number, progress_bar, say, show_json, show_table
+from noren.cli.parts.screen import number, progress_bar, say, show_json, show_table, situation
 from noren.errors import ParameterError
 from noren.i18n import _
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import Note, Output, Table
-from noren.cli.parts.help_pages import app
+from noren.cli.parts.commands import Note, Output, Table, app
 from noren.cli.parts.inputs import CustomerColumn, Original, Reading, Rows, SchemaName, answers, guessed
 from noren.cli.parts.screen import number, progress_bar
 from noren.i18n import _

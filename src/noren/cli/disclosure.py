@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import COMPONENT_FLAGS, Note, Output, Part, Table
-from noren.cli.parts.help_pages import app
+from noren.cli.parts.commands import COMPONENT_FLAGS, Note, Output, Part, Table, app
 from noren.cli.parts.inputs import Control, Original, Reading, RuleName, SchemaName, comma_separated, load_original
 from noren.cli.parts.screen import progress_bar
 from noren.errors import ParameterError

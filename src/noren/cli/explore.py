@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import COMPONENT_FLAGS, Note, Output, Part, Table
-from noren.cli.parts.failures import Failures
-from noren.cli.parts.help_pages import app
+from noren.cli.parts.commands import COMPONENT_FLAGS, Failures, Note, Output, Part, Table, app
 from noren.cli.parts.inputs import Force, Reading, RuleName, comma_separated, load_original
 from noren.cli.parts.screen import say, situation
 from noren.errors import ParameterError

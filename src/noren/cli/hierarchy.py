@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from noren.cli.parts.commands import Note, Output, Part, Table
-from noren.cli.parts.help_pages import app
+from noren.cli.parts.commands import Note, Output, Part, Table, app
 from noren.cli.parts.inputs import Force, Original, SchemaName, load_original
 from noren.cli.parts.screen import progress_bar, say
 from noren.errors import FormatError, InputError, OutputError, ParameterError

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from noren.cli.parts.commands import Note, Output, Part, Table, show
-from noren.cli.parts.help_pages import app
+from noren.cli.parts.commands import Note, Output, Part, Table, app, show
 from noren.cli.parts.inputs import Master, RuleName, Seed, comma_separated
 from noren.cli.parts.screen import number, progress_bar, say, show_json, situation
 from noren.errors import ParameterError

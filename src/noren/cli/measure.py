@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noren.cli.parts.failures import Failures
+from noren.cli.parts.commands import Failures
 from noren.cli.parts.inputs import (
     CustomerColumn,
     EngineName,

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from noren.cli.parts.commands import Note, Output, Part, Table
-from noren.cli.parts.failures import Failures
-from noren.cli.parts.help_pages import app
+from noren.cli.parts.commands import Failures, Note, Output, Part, Table, app
 from noren.cli.parts.inputs import Force, RuleName
 from noren.cli.parts.screen import progress_bar, say, situation
 from noren.i18n import _

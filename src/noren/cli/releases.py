@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from typer import Argument, Option
 
-from noren.cli.parts.commands import Note, Output, Part, Table
-from noren.cli.parts.failures import Failures
-from noren.cli.parts.help_pages import app
+from noren.cli.parts.commands import Failures, Note, Output, Part, Table, app
 from noren.cli.parts.inputs import Control, EngineName, Force, Keep, Original, Reading, RuleName, chosen
 from noren.cli.parts.screen import number, progress_bar
 from noren.i18n import _, ngettext

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer import Argument, Option
 
-from noren.cli.parts.commands import Note, Output, Table
-from noren.cli.parts.help_pages import app
+from noren.cli.parts.commands import Note, Output, Table, app
 from noren.cli.parts.inputs import CustomerColumn, Rows, SchemaName, comma_separated, load_original, schema_of_release
 from noren.cli.parts.screen import number, situation
 from noren.errors import ParameterError

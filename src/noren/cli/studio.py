@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from noren.cli import studio_people
-from noren.cli.parts.help_pages import App
-from noren.cli.parts.ports import listening
+from noren.cli.parts.commands import App
+from noren.cli.parts.inputs import listening
 from noren.cli.parts.screen import say
 from noren.errors import ParameterError
 from noren.i18n import _

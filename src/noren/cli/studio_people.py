@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noren.cli.parts.help_pages import App
+from noren.cli.parts.commands import App
 from noren.cli.parts.inputs import Json
 from noren.cli.parts.screen import say, show_json, show_table
 from noren.errors import FileError

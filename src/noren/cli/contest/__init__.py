@@ -1,7 +1,7 @@
 """``noren contest``: run a contest of protecting and attacking, play in one, replay one."""
 
 from noren.cli.contest import accounts, acting, checking, hosting, keeping, looking, organising, playing, rehearsing
-from noren.cli.parts.help_pages import App
+from noren.cli.parts.commands import App
 from noren.i18n import _
 
 __all__ = ["HELP", "app"]

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from noren.cli.contest.options import Server, Token, client
-from noren.cli.parts.help_pages import App
+from noren.cli.parts.commands import App
 from noren.cli.parts.inputs import Json
 from noren.cli.parts.screen import say, show_json, show_table
 from noren.errors import ParameterError

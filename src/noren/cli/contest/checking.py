@@ -9,7 +9,7 @@ import typer
 
 from noren.cli.contest.options import Server, Token, client
 from noren.cli.contest.playing import handed_in
-from noren.cli.parts.help_pages import App
+from noren.cli.parts.commands import App
 from noren.cli.parts.inputs import Json, Master
 from noren.cli.parts.screen import number, progress_bar, show_json, show_table
 from noren.i18n import _

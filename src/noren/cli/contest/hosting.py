@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from noren.cli.contest.options import Database, Files, arena_at
-from noren.cli.parts.help_pages import App
-from noren.cli.parts.ports import listening
+from noren.cli.parts.commands import App
+from noren.cli.parts.inputs import listening
 from noren.cli.parts.screen import say
 from noren.contest.engine import ENGINE_FROM, cluster_of
 from noren.errors import ParameterError

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from noren.cli.contest.options import Contest, Database, Files, Server, Token, arena_at, client
-from noren.cli.parts.help_pages import App
+from noren.cli.parts.commands import App
 from noren.cli.parts.inputs import Json
 from noren.cli.parts.screen import progress_bar, show_json
 from noren.errors import ParameterError

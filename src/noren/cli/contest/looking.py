@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from noren.cli.contest.options import Contest, Round, Server, Token, client, round_of, shown_time
-from noren.cli.parts.help_pages import App
+from noren.cli.parts.commands import App
 from noren.cli.parts.inputs import Json
 from noren.cli.parts.screen import number, progress_bar, say, show_json, show_table
 from noren.errors import ParameterError

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noren.cli.parts.help_pages import App
+from noren.cli.parts.commands import App
 from noren.cli.parts.inputs import Json
 from noren.cli.parts.screen import say, show_json
 from noren.errors import ParameterError

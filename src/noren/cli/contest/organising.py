@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from noren.cli.contest.options import Contest, Server, Token, client, shown_time
-from noren.cli.parts.help_pages import App
+from noren.cli.parts.commands import App
 from noren.cli.parts.inputs import Json
 from noren.cli.parts.screen import say, show_json, show_table
 from noren.contest import acts

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from noren.cli.contest.options import Contest, Round, Server, Token, add_action, client, round_of, shown_time
-from noren.cli.parts.help_pages import App
+from noren.cli.parts.commands import App
 from noren.cli.parts.inputs import Json
 from noren.cli.parts.screen import number, progress_bar, say, show_json, show_table
 from noren.contest import acts

@@ -1,26 +1,47 @@
 """What a command returns, and the one place that prints it.
 
 A command is a function that returns an :class:`Output`: plain data for ``--json``, and lines, tables and notes for
-people. :func:`printing`, which :class:`~noren.cli.parts.help_pages.App` puts around every function that is registered,
-declares ``--json``, prints one of the two and sets the exit code.
+people. :class:`App` registers it in a wrapper, which declares ``--json``, prints one of the two and sets the exit code.
+While the command runs, nothing that it reads is written over (:func:`guarded`), and what fails while the rest goes on
+is noted (:class:`Failures`).
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.models import CommandFunctionType
 
+from noren.cli.parts.help_pages import Spoken
 from noren.cli.parts.inputs import Json
 from noren.cli.parts.screen import say, show_json, show_table, situation
+from noren.errors import ComponentError, NorenError, OutputError, reason_of
+from noren.i18n import _
 
-__all__ = ["COMPONENT_FLAGS", "Note", "Output", "Part", "Table", "printing", "show"]
+__all__ = [
+    "COMPONENT_FLAGS",
+    "READ",
+    "WORKED_IN",
+    "App",
+    "Failures",
+    "Note",
+    "Output",
+    "Part",
+    "Table",
+    "app",
+    "is_written",
+    "show",
+]
 
 COMPONENT_FLAGS = {"allow_extra_args": True, "ignore_unknown_options": True}
 """Settings of a command that takes the parameters of methods, attacks or measures as flags."""
@@ -88,7 +109,7 @@ def show(parts: Iterable[Part]) -> None:
                 sys.stdout.write(f"{part}\n")  # in one piece: a reader may leave after it
 
 
-def printing(function: Callable[..., Any]) -> Callable[..., Any]:
+def _printing(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the command for typer: it prints the :class:`Output` of ``function`` and leaves with its exit code.
 
     ``--json`` is added where the function returns an output. A parameter whose type is a dataclass stands for the
@@ -123,3 +144,181 @@ def printing(function: Callable[..., Any]) -> Callable[..., Any]:
     command.__signature__ = signature.replace(parameters=keyword)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in keyword}
     return command
+
+
+# --- registering -----------------------------------------------------------------------------------------------------
+
+
+class _Command(Spoken, TyperCommand):
+    def invoke(self, ctx: Any) -> Any:
+        with guarded(ctx.command_path.partition(" ")[2], ctx.params, ctx.args):
+            return super().invoke(ctx)
+
+
+class _Group(Spoken, TyperGroup):
+    pass
+
+
+class App(typer.Typer):
+    """A table of commands whose help pages are in the reader's language."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(cls=_Group, **settings)
+
+    def command(self, *args: Any, **settings: Any) -> Callable[[CommandFunctionType], CommandFunctionType]:
+        """Add a command, as typer does; what its function returns is printed."""
+        return _adding(super().command(*args, cls=_Command, **settings))
+
+    def callback(self, **settings: Any) -> Callable[[CommandFunctionType], CommandFunctionType]:
+        """Set the command that stands for the table, as typer does; what its function returns is printed."""
+        return _adding(super().callback(cls=_Group, **settings))
+
+    def group(self, name: str, *, help: str, **settings: Any) -> App:  # noqa: A002 - typer's word
+        """Add a table of commands below this one."""
+        commands = App(**settings)
+        self.add_typer(commands, name=name, help=help)
+        return commands
+
+
+def _adding(register: Callable[..., Any]) -> Callable[[CommandFunctionType], CommandFunctionType]:
+    def add(function: CommandFunctionType) -> CommandFunctionType:
+        register(_printing(function))
+        return function
+
+    return add
+
+
+app = App(
+    name="noren",
+    help=_("Protect purchase histories and personal tables, attack what was protected, and measure both."),
+    epilog=_("Start with: noren demo --out demo/"),
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+"""All of ``noren``: each module adds its commands, and :mod:`noren.cli.app` imports the modules."""
+
+
+# --- paths -----------------------------------------------------------------------------------------------------------
+#
+# Every path that a command is given is one that it reads, unless it is listed here. A forgotten one is thus kept rather
+# than lost, and a test goes through all commands and asks of each path which it is.
+
+WRITTEN = frozenset({"out", "target", "page", "cells", "chart"})
+"""Names of options and arguments that a command writes to."""
+WORKED_IN = frozenset({"ledger", "cache", "data_dir"})
+"""Folders that Noren keeps for itself: it reads them and adds to them."""
+READ = frozenset(
+    {
+        *("original", "release", "releases", "source", "file", "names", "known", "guess", "sweep", "chain", "master"),
+        *("control", "table", "categories", "against", "phases", "files", "data", "facts", "card_from"),
+    }
+)
+"""The others; a test asks that a new one is named in one of these lists."""
+_ALSO_WRITTEN = frozenset({("sample", "master")})
+
+
+def is_written(command: str, name: str) -> bool:
+    """Tell whether a command, such as ``ledger add``, writes to the path of this name."""
+    return name in WRITTEN or (command, name) in _ALSO_WRITTEN
+
+
+@contextlib.contextmanager
+def guarded(command: str, given: Mapping[str, Any], words: Sequence[str] = ()) -> Iterator[None]:
+    """Keep what a command reads for as long as it runs; stop at once where it would write over that or through a link.
+
+    Parameters
+    ----------
+    given
+        Its options and arguments by name.
+    words
+        Further words, parameters of methods, which may name files.
+    """
+    from noren.data.formats.files import keeping, must_be_writable
+
+    read: list[Path] = []
+    written: dict[Path, str] = {}
+    for name, value in given.items():
+        for path in _paths(value):
+            if is_written(command, name):
+                if path in written:
+                    raise OutputError(
+                        _("{path} is named twice, by {one} and {other}; name another file").format(
+                            path=path, one=_flag(written[path]), other=_flag(name)
+                        )
+                    )
+                written[path] = name
+            elif name not in WORKED_IN:
+                read.append(path)
+    texts = [value for value in (*given.values(), *words) if isinstance(value, str)]
+    parts = [part for text in texts for word in (text, text.rpartition("=")[2]) for part in (word, *word.split(","))]
+    read += [Path(part) for part in parts if _is_file(part)]
+    with keeping(read):
+        for path in written:
+            if path.is_symlink() or not path.is_dir():
+                must_be_writable(path)
+        yield
+
+
+def _paths(value: Any) -> list[Path]:
+    values = value if isinstance(value, list | tuple) else [value]
+    return [one for one in values if isinstance(one, Path)]
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _flag(name: str) -> str:
+    return name.upper() if name == "target" else f"--{name}"
+
+
+# --- failures --------------------------------------------------------------------------------------------------------
+
+
+class Failures:
+    """Components that failed while the rest went on, by name, with the reason; the exit code tells that there are any.
+
+    A measure that breaks down must not take the others' results with it. A component that was named alone is another
+    matter: there is no rest, so its error is the answer.
+
+    Parameters
+    ----------
+    alone
+        Whether the only component there is was asked for by its name: then its error is raised.
+    """
+
+    def __init__(self, *, alone: bool = False) -> None:
+        self._alone = alone
+        self.reasons: dict[str, str] = {}
+
+    @contextlib.contextmanager
+    def noting(self, name: str, refused: Callable[[Exception], bool] = lambda error: False) -> Iterator[None]:
+        """Do work of the component ``name``; note why it failed. What it refuses on purpose is raised."""
+        try:
+            yield
+        except Exception as error:
+            # --debug is for whoever wants the traceback; after Ctrl-C a library's own error is no failure
+            if situation.debug or situation.interrupts or refused(error):
+                raise
+            if self._alone:
+                raise error if isinstance(error, NorenError) else ComponentError(name, error) from error
+            self.add(name, reason_of(error))
+
+    def add(self, name: str, reason: str) -> None:
+        """Note a failure and say it."""
+        self.reasons[name] = reason
+        say(_("{name} failed: {reason}").format(name=name, reason=reason))
+
+    @property
+    def exit_code(self) -> int:
+        """1 where something failed."""
+        return 1 if self.reasons else 0
+
+    def leave(self) -> None:
+        """End the command with exit code 1 where something failed."""
+        if self.reasons:
+            raise typer.Exit(1)

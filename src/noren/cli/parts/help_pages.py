@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any, Final
 
-import typer
 from typer import rich_utils
-from typer.core import TyperCommand, TyperGroup
-from typer.models import CommandFunctionType
 
-from noren.cli.parts.commands import printing
-from noren.cli.parts.line_breaks import break_between_characters
 from noren.foreign_words import VALIDATION, translated
 from noren.i18n import N_, _, active_language
 
-__all__ = ["App", "app", "speak", "usage_sentence"]
+__all__ = ["Spoken", "line_words", "speak", "usage_sentence"]
 
 _HELP = frozenset(
     {
@@ -48,10 +43,11 @@ _MARK_UP: Final = re.compile(r"(?<!\\)(\[[a-z#/@][^[]*?\])")
 """What a page would take for mark-up: local[2], a table's name in TOML."""
 
 
-class _Spoken:
+class Spoken:
     """A command whose page is in the reader's language."""
 
     def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options and arguments, with typer's own help translated and brackets shown as they are."""
         params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
         for param in params:
             said = getattr(param, "help", None) or ""
@@ -59,60 +55,9 @@ class _Spoken:
         return params
 
     def format_usage(self, ctx: Any, formatter: Any) -> None:
+        """Write the line that begins the page."""
         pieces = self.collect_usage_pieces(ctx)  # type: ignore[attr-defined]
         formatter.write_usage(ctx.command_path, " ".join(pieces), prefix=_("Usage: "))
-
-
-class _Command(_Spoken, TyperCommand):
-    def invoke(self, ctx: Any) -> Any:
-        from noren.cli.parts.paths import guarded
-
-        with guarded(ctx.command_path.partition(" ")[2], ctx.params, ctx.args):
-            return super().invoke(ctx)
-
-
-class _Group(_Spoken, TyperGroup):
-    pass
-
-
-class App(typer.Typer):
-    """A table of commands whose help pages are in the reader's language."""
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(cls=_Group, **settings)
-
-    def command(self, *args: Any, **settings: Any) -> Callable[[CommandFunctionType], CommandFunctionType]:
-        """Add a command, as typer does; what its function returns is printed."""
-        return self._printing(super().command(*args, cls=_Command, **settings))
-
-    def callback(self, **settings: Any) -> Callable[[CommandFunctionType], CommandFunctionType]:
-        """Set the command that stands for the table, as typer does; what its function returns is printed."""
-        return self._printing(super().callback(cls=_Group, **settings))
-
-    def group(self, name: str, *, help: str, **settings: Any) -> App:  # noqa: A002 - typer's word
-        """Add a table of commands below this one."""
-        commands = App(**settings)
-        self.add_typer(commands, name=name, help=help)
-        return commands
-
-    @staticmethod
-    def _printing(register: Callable[..., Any]) -> Callable[[CommandFunctionType], CommandFunctionType]:
-        def add(function: CommandFunctionType) -> CommandFunctionType:
-            register(printing(function))
-            return function
-
-        return add
-
-
-app = App(
-    name="noren",
-    help=_("Protect purchase histories and personal tables, attack what was protected, and measure both."),
-    epilog=_("Start with: noren demo --out demo/"),
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-"""All of ``noren``: each module adds its commands, and :mod:`noren.cli.app` imports the modules."""
 
 
 def speak() -> None:
@@ -123,7 +68,9 @@ def speak() -> None:
     rich_utils.DEFAULT_STRING = _("[default: {}]")
     rich_utils.REQUIRED_LONG_STRING = _("[required]")
     if active_language() == "ja":
-        break_between_characters()
+        import rich._wrap
+
+        rich._wrap.words = line_words  # text without Japanese breaks as before
 
 
 def usage_sentence(said: str) -> str:
@@ -134,3 +81,38 @@ def usage_sentence(said: str) -> str:
     """
     told = translated(said, _ERRORS)
     return told if not told or told.endswith((".", "。", "?", "？", ")", "）")) else f"{told}."
+
+
+# --- where a line of Japanese may break ------------------------------------------------------------------------------
+#
+# Rich breaks lines at spaces and cuts a longer word off. Japanese has no spaces, so a whole sentence would be one word
+# and most of it would be lost at the edge of a help page. Here a line may break beside any Japanese character, except
+# that closing signs do not begin a line and opening brackets do not end one (JIS X 4051, the basic rules).
+
+_OPENING = "（「『【〔〈《［｛"
+_CLOSING = "）」』】〕〉》］｝、。，．・：；？！ー々ぁぃぅぇぉっゃゅょァィゥェォッャュョヵヶ"
+_JAPANESE = r"\u3001-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff60"
+_MAIN = rf"(?![{_OPENING}{_CLOSING}])[{_JAPANESE}]|[^\s{_JAPANESE}]+"
+# Latin signs close too, unless a word begins with them, as .csv does
+_ENDING = rf"[{_CLOSING}]*(?:[:;,.!?)\]}}%]+(?=\s|$|[{_JAPANESE}]))?"
+_WORD = re.compile(rf"\s*(?:[{_OPENING}]*(?:{_MAIN}){_ENDING}|[{_JAPANESE}])\s*")
+
+
+class _Whole(str):
+    """A word whose trailing spaces take room: Rich drops those at a line's end by characters, not by their width."""
+
+    __slots__ = ()
+
+    def rstrip(self, chars: str | None = None, /) -> str:
+        return self
+
+
+def line_words(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the start, the end and the text of each piece that stays on one line, with the spaces after it.
+
+    >>> [word for _start, _end, word in line_words("列（CSV）です。 k=2 で")]
+    ['列', '（CSV）', 'で', 'す。 ', 'k=2 ', 'で']
+    """
+    keep = str if text.isascii() else _Whole
+    for found in _WORD.finditer(text):
+        yield found.start(), found.end(), keep(found.group())

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from typer import Argument, Option
 
 from noren.cli.parts.screen import say, situation
-from noren.errors import ParameterError, SchemaError
+from noren.errors import OutputError, ParameterError, SchemaError
 from noren.i18n import _
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Sequence
 
     from noren.data.frames import Records
@@ -45,6 +46,7 @@ __all__ = [
     "cluster_schema",
     "comma_separated",
     "guessed",
+    "listening",
     "load_original",
     "schema_flag",
     "schema_of_release",
@@ -284,3 +286,24 @@ def chosen(registry: Registry[Kind], names: str, data: Records) -> list[type[Kin
             _("--with names nothing"), _("use one of {names}, or all").format(names=", ".join(registry))
         )
     return picked
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """Take the port now, so that a taken one is said before anything starts."""
+    import socket
+
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # told to be TCP: asyncio lets small answers go at once only then, and each would wait 40 ms otherwise
+    taken = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        taken.bind((host, port))
+        taken.listen()  # whoever follows the address at once waits for the answer, and is not refused
+    except OSError as error:
+        taken.close()
+        raise OutputError(
+            _("port {port} of {host} cannot be had ({reason}); choose another with --port").format(
+                port=port, host=host, reason=error.strerror
+            )
+        ) from None
+    return taken
