@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
@@ -59,12 +57,10 @@ class Consistency(Attack):
     [('7', 'ann', 1.0), ('8', 'bob', 1.0)]
     """
 
-    name: ClassVar[str] = "consistency"
-    summary: ClassVar[str] = N_(
-        "Assigns each pseudonym a customer whose rows fit all of its public rows, no customer twice."
-    )
-    source: ClassVar[str] = "S0"
-    sees_through: ClassVar[frozenset[Recoding]] = frozenset({Recoding.DELETED_ROWS, Recoding.GENERALISED_CELLS})
+    name = "consistency"
+    summary = N_("Assigns each pseudonym a customer whose rows fit all of its public rows, no customer twice.")
+    source = "S0"
+    sees_through = frozenset({Recoding.DELETED_ROWS, Recoding.GENERALISED_CELLS})
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name one customer for each pseudonym that anybody fits; the seed decides between equals."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -64,10 +64,10 @@ class EarlierPeriod(Attack):
     [('7', 'ann'), ('8', 'bob')]
     """
 
-    name: ClassVar[str] = "earlier-period"
-    summary: ClassVar[str] = N_("Recognises customers by habits, known from another period than the released one.")
-    source: ClassVar[str] = "Tournier and de Montjoye 2022"
-    sees_through: ClassVar[frozenset[Recoding]] = frozenset(
+    name = "earlier-period"
+    summary = N_("Recognises customers by habits, known from another period than the released one.")
+    source = "Tournier and de Montjoye 2022"
+    sees_through = frozenset(
         {Recoding.DELETED_ROWS, Recoding.ADDED_ROWS, Recoding.NOISED_NUMBERS}
         | {Recoding.NOISED_DATES, Recoding.SHIFTED_DATES, Recoding.OTHER_PERIOD}
     )

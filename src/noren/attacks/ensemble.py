@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field, PrivateAttr, field_validator
 
@@ -70,17 +70,15 @@ class Ensemble(AttackByPeriod):
     ['nearest', 's1']
     """
 
-    name: ClassVar[str] = "ensemble"
-    summary: ClassVar[str] = N_(
-        "Uses whichever attack re-identifies most in a rehearsal of the release; else lets all vote."
-    )
-    source: ClassVar[str] = "Dawid and Skene 1979"
-    runtime: ClassVar[Runtime] = Runtime.MINUTES
-    sees_through: ClassVar[frozenset[Recoding]] = frozenset(
+    name = "ensemble"
+    summary = N_("Uses whichever attack re-identifies most in a rehearsal of the release; else lets all vote.")
+    source = "Dawid and Skene 1979"
+    runtime = Runtime.MINUTES
+    sees_through = frozenset(
         {Recoding.DELETED_ROWS, Recoding.ADDED_ROWS, Recoding.SWAPPED_ROWS}
         | {Recoding.GENERALISED_CELLS, Recoding.NOISED_NUMBERS, Recoding.NOISED_DATES, Recoding.CHANGING_PSEUDONYMS}
     )
-    listens: ClassVar[bool] = True
+    listens = True
 
     members: tuple[str, ...] = Field(
         default=(), description=N_("the attacks that vote, by name; left out: all that fit the data")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 import polars as pl
 
@@ -52,11 +50,11 @@ class ItemCandidates(Attack):
     [('7', 'ann'), ('8', 'bob')]
     """
 
-    name: ClassVar[str] = "item-candidates"
-    summary: ClassVar[str] = N_("Assigns each customer a pseudonym whose items are consistent with what they bought.")
-    source: ClassVar[str] = "S0 (PWS Cup 2018, re-item)"
-    roles: ClassVar[tuple[Role, ...]] = (Role.ITEM,)
-    sees_through: ClassVar[frozenset[Recoding]] = frozenset(
+    name = "item-candidates"
+    summary = N_("Assigns each customer a pseudonym whose items are consistent with what they bought.")
+    source = "S0 (PWS Cup 2018, re-item)"
+    roles = (Role.ITEM,)
+    sees_through = frozenset(
         {Recoding.GENERALISED_CELLS, Recoding.NOISED_NUMBERS, Recoding.NOISED_DATES, Recoding.SHIFTED_DATES}
     )
 

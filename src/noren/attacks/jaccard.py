@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -63,11 +61,11 @@ class Jaccard(Attack):
     [('7', 'ann', 0.5, 1), ('7', 'bob', 0.25, 2)]
     """
 
-    name: ClassVar[str] = "jaccard"
-    summary: ClassVar[str] = N_("Names the customer whose set of items is most similar to the pseudonym's.")
-    source: ClassVar[str] = "S2"
-    roles: ClassVar[tuple[Role, ...]] = (Role.ITEM,)
-    sees_through: ClassVar[frozenset[Recoding]] = frozenset(
+    name = "jaccard"
+    summary = N_("Names the customer whose set of items is most similar to the pseudonym's.")
+    source = "S2"
+    roles = (Role.ITEM,)
+    sees_through = frozenset(
         {Recoding.DELETED_ROWS, Recoding.ADDED_ROWS, Recoding.GENERALISED_CELLS}
         | {Recoding.NOISED_NUMBERS, Recoding.NOISED_DATES, Recoding.SHIFTED_DATES, Recoding.CHANGING_PSEUDONYMS}
     )

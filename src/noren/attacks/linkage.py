@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -76,12 +75,10 @@ class Linkage(AttackByPeriod):
     [('7', 'bob', '2010/12'), ('8', 'ann', '2010/12')]
     """
 
-    name: ClassVar[str] = "linkage"
-    summary: ClassVar[str] = N_(
-        "Solves each period as one assignment problem, allows for swapped rows, and links the periods."
-    )
-    source: ClassVar[str] = "S3"
-    sees_through: ClassVar[frozenset[Recoding]] = frozenset(
+    name = "linkage"
+    summary = N_("Solves each period as one assignment problem, allows for swapped rows, and links the periods.")
+    source = "S3"
+    sees_through = frozenset(
         {Recoding.DELETED_ROWS, Recoding.ADDED_ROWS, Recoding.SWAPPED_ROWS}
         | {Recoding.GENERALISED_CELLS, Recoding.NOISED_NUMBERS, Recoding.NOISED_DATES, Recoding.CHANGING_PSEUDONYMS}
     )

@@ -42,9 +42,9 @@ class MonthlyProfile(AttackByPeriod):
     S3, equation (6). Which of several equals it takes, S3 does not say.
     """
 
-    source: ClassVar[str] = "S3"
+    source = "S3"
     roles: ClassVar[tuple[Role, ...]] = (Role.DATE,)
-    sees_through: ClassVar[frozenset[Recoding]] = frozenset(
+    sees_through = frozenset(
         {Recoding.NOISED_NUMBERS, Recoding.NOISED_DATES, Recoding.RENAMED_ITEMS, Recoding.CHANGING_PSEUDONYMS}
     )
 
@@ -124,11 +124,11 @@ class S7(MonthlyProfile):
     [('7', 'ann', 0.667), ('8', 'bob', 0.667)]
     """
 
-    name: ClassVar[str] = "s7"
-    summary: ClassVar[str] = N_("Recognises customers by the mean unit price of each month.")
-    roles: ClassVar[tuple[Role, ...]] = (Role.DATE, Role.PRICE)
+    name = "s7"
+    summary = N_("Recognises customers by the mean unit price of each month.")
+    roles = (Role.DATE, Role.PRICE)
 
-    averaged: ClassVar[bool] = True
+    averaged = True
 
     def amount(self, history: History) -> pl.Expr:
         """Return the unit price twice, the middle of intervals; rows without a price are left out."""
@@ -157,10 +157,10 @@ class S8(MonthlyProfile):
     [('7', 'ann', '2010/12'), ('8', 'bob', '2010/12')]
     """
 
-    name: ClassVar[str] = "s8"
-    summary: ClassVar[str] = N_("Recognises customers by how many rows they have in each month.")
+    name = "s8"
+    summary = N_("Recognises customers by how many rows they have in each month.")
 
-    averaged: ClassVar[bool] = False
+    averaged = False
 
     def amount(self, history: History) -> pl.Expr:
         """Count each row once."""

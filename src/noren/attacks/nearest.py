@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,10 +58,10 @@ class Nearest(Attack):
     [('7', 'ann'), ('8', 'bob')]
     """
 
-    name: ClassVar[str] = "nearest"
-    summary: ClassVar[str] = N_("Assigns pseudonyms to the customers whose rows are nearest, all in one assignment.")
-    source: ClassVar[str] = "S0"
-    sees_through: ClassVar[frozenset[Recoding]] = frozenset(
+    name = "nearest"
+    summary = N_("Assigns pseudonyms to the customers whose rows are nearest, all in one assignment.")
+    source = "S0"
+    sees_through = frozenset(
         {Recoding.DELETED_ROWS, Recoding.ADDED_ROWS}
         | {Recoding.GENERALISED_CELLS, Recoding.NOISED_NUMBERS, Recoding.NOISED_DATES}
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -69,12 +69,10 @@ class Profile(AttackByPeriod):
     [('7', 'ann', '2010/12'), ('8', 'bob', '2010/12')]
     """
 
-    name: ClassVar[str] = "profile"
-    summary: ClassVar[str] = N_(
-        "Scores each customer of the period by the likelihood of all rows of a pseudonym; learns the noise."
-    )
-    source: ClassVar[str] = "Fellegi and Sunter 1969"
-    sees_through: ClassVar[frozenset[Recoding]] = frozenset(
+    name = "profile"
+    summary = N_("Scores each customer of the period by the likelihood of all rows of a pseudonym; learns the noise.")
+    source = "Fellegi and Sunter 1969"
+    sees_through = frozenset(
         {Recoding.DELETED_ROWS, Recoding.ADDED_ROWS, Recoding.GENERALISED_CELLS}
         | {Recoding.NOISED_NUMBERS, Recoding.NOISED_DATES, Recoding.CHANGING_PSEUDONYMS}
     )

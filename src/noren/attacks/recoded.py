@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -66,11 +66,11 @@ class Recoded(Attack):
     [('7', 'bob'), ('8', 'ann')]
     """
 
-    name: ClassVar[str] = "recoded"
-    summary: ClassVar[str] = N_("Translates renamed items by how they sell, and compares what was bought.")
-    source: ClassVar[str] = "Narayanan and Shmatikov 2009"
-    roles: ClassVar[tuple[Role, ...]] = (Role.ITEM,)
-    sees_through: ClassVar[frozenset[Recoding]] = frozenset(
+    name = "recoded"
+    summary = N_("Translates renamed items by how they sell, and compares what was bought.")
+    source = "Narayanan and Shmatikov 2009"
+    roles = (Role.ITEM,)
+    sees_through = frozenset(
         {Recoding.DELETED_ROWS, Recoding.ADDED_ROWS, Recoding.NOISED_NUMBERS}
         | {Recoding.NOISED_DATES, Recoding.SHIFTED_DATES, Recoding.RENAMED_ITEMS}
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -73,12 +73,10 @@ class RowLinkage(Attack):
     [1.0, 1.0, 0.5, 0.5]
     """
 
-    name: ClassVar[str] = "row-linkage"
-    summary: ClassVar[str] = N_(
-        "Links each row of a table to the person whom it fits best, by all columns that are known."
-    )
-    source: ClassVar[str] = "Fellegi and Sunter 1969"
-    accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.TABLE})
+    name = "row-linkage"
+    summary = N_("Links each row of a table to the person whom it fits best, by all columns that are known.")
+    source = "Fellegi and Sunter 1969"
+    accepts = frozenset({Kind.TABLE})
 
     columns: tuple[str, ...] = Field(
         default=(),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -57,11 +56,11 @@ class Shifted(Attack):
     [('7', 'ann'), ('8', 'bob')]
     """
 
-    name: ClassVar[str] = "shifted"
-    summary: ClassVar[str] = N_("Compares the days of purchase at every shift in time, and assigns all at once.")
-    source: ClassVar[str] = "cross-correlation"
-    roles: ClassVar[tuple[Role, ...]] = (Role.DATE,)
-    sees_through: ClassVar[frozenset[Recoding]] = frozenset(
+    name = "shifted"
+    summary = N_("Compares the days of purchase at every shift in time, and assigns all at once.")
+    source = "cross-correlation"
+    roles = (Role.DATE,)
+    sees_through = frozenset(
         {Recoding.DELETED_ROWS, Recoding.ADDED_ROWS, Recoding.NOISED_NUMBERS}
         | {Recoding.SHIFTED_DATES, Recoding.RENAMED_ITEMS}
     )

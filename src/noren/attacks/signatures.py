@@ -60,10 +60,10 @@ class Signature(AttackByPeriod):
     S3; the judges' programs of PWS Cup 2017. For S6 their sheet says price, their program quantity: as the program.
     """
 
-    source: ClassVar[str] = "S3 (PWS Cup 2017)"
+    source = "S3 (PWS Cup 2017)"
     key: ClassVar[tuple[Role, ...]]
     """The columns that rows are recognised by; a date is needed besides, to tell which period an answer is for."""
-    sees_through: ClassVar[frozenset[Recoding]] = _KEPT | {Recoding.CHANGING_PSEUDONYMS}
+    sees_through = _KEPT | {Recoding.CHANGING_PSEUDONYMS}
 
     def attack(self, original: History, public: History, *, seed: int, progress: Progress = silent) -> Guess:
         """Name a pseudonym for each customer and period of the known rows; nothing is drawn at random."""
@@ -126,64 +126,60 @@ class S1(Signature):
     [('7', 'ann', '2010/12'), ('9', 'bob', '2010/12')]
     """
 
-    name: ClassVar[str] = "s1"
-    summary: ClassVar[str] = N_("Recognises purchases by date and quantity, month by month.")
-    key: ClassVar[tuple[Role, ...]] = (Role.DATE, Role.QUANTITY)
-    roles: ClassVar[tuple[Role, ...]] = (Role.DATE, Role.QUANTITY)
-    sees_through: ClassVar[frozenset[Recoding]] = Signature.sees_through | {Recoding.RENAMED_ITEMS}
+    name = "s1"
+    summary = N_("Recognises purchases by date and quantity, month by month.")
+    key = (Role.DATE, Role.QUANTITY)
+    roles = (Role.DATE, Role.QUANTITY)
+    sees_through = Signature.sees_through | {Recoding.RENAMED_ITEMS}
 
 
 class S2(Signature):
     """Recognise purchases by the item's first two characters and the price."""
 
-    name: ClassVar[str] = "s2"
-    summary: ClassVar[str] = N_("Recognises purchases by the item's first two characters and price, month by month.")
-    key: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.PRICE)
-    roles: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.PRICE, Role.DATE)
-    sees_through: ClassVar[frozenset[Recoding]] = _KEPT | {Recoding.NOISED_DATES}
+    name = "s2"
+    summary = N_("Recognises purchases by the item's first two characters and price, month by month.")
+    key = (Role.ITEM, Role.PRICE)
+    roles = (Role.ITEM, Role.PRICE, Role.DATE)
+    sees_through = _KEPT | {Recoding.NOISED_DATES}
 
 
 class S3(Signature):
     """Recognise purchases by the item's first two characters and the quantity."""
 
-    name: ClassVar[str] = "s3"
-    summary: ClassVar[str] = N_("Recognises purchases by the item's first two characters and quantity, month by month.")
-    key: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.QUANTITY)
-    roles: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.QUANTITY, Role.DATE)
-    sees_through: ClassVar[frozenset[Recoding]] = _KEPT | {Recoding.NOISED_DATES}
+    name = "s3"
+    summary = N_("Recognises purchases by the item's first two characters and quantity, month by month.")
+    key = (Role.ITEM, Role.QUANTITY)
+    roles = (Role.ITEM, Role.QUANTITY, Role.DATE)
+    sees_through = _KEPT | {Recoding.NOISED_DATES}
 
 
 class S4(Signature):
     """Recognise purchases by the item's first two characters and the date."""
 
-    name: ClassVar[str] = "s4"
-    summary: ClassVar[str] = N_("Recognises purchases by the item's first two characters and date, month by month.")
-    key: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.DATE)
-    roles: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.DATE)
-    sees_through: ClassVar[frozenset[Recoding]] = Signature.sees_through | {Recoding.NOISED_NUMBERS}
+    name = "s4"
+    summary = N_("Recognises purchases by the item's first two characters and date, month by month.")
+    key = (Role.ITEM, Role.DATE)
+    roles = (Role.ITEM, Role.DATE)
+    sees_through = Signature.sees_through | {Recoding.NOISED_NUMBERS}
 
 
 class S5(Signature):
     """Recognise purchases by the item's first two characters, the price and the quantity."""
 
-    name: ClassVar[str] = "s5"
-    summary: ClassVar[str] = N_(
-        "Recognises purchases by the item's first two characters, price and quantity, month by month."
-    )
-    key: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.PRICE, Role.QUANTITY)
-    roles: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.PRICE, Role.QUANTITY, Role.DATE)
-    sees_through: ClassVar[frozenset[Recoding]] = _KEPT | {Recoding.NOISED_DATES}
+    name = "s5"
+    summary = N_("Recognises purchases by the item's first two characters, price and quantity, month by month.")
+    key = (Role.ITEM, Role.PRICE, Role.QUANTITY)
+    roles = (Role.ITEM, Role.PRICE, Role.QUANTITY, Role.DATE)
+    sees_through = _KEPT | {Recoding.NOISED_DATES}
 
 
 class S6(Signature):
     """Recognise purchases by the item's first two characters, the date and the quantity."""
 
-    name: ClassVar[str] = "s6"
-    summary: ClassVar[str] = N_(
-        "Recognises purchases by the item's first two characters, date and quantity, month by month."
-    )
-    key: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.DATE, Role.QUANTITY)
-    roles: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.DATE, Role.QUANTITY)
+    name = "s6"
+    summary = N_("Recognises purchases by the item's first two characters, date and quantity, month by month.")
+    key = (Role.ITEM, Role.DATE, Role.QUANTITY)
+    roles = (Role.ITEM, Role.DATE, Role.QUANTITY)
 
 
 def must_show(public: History, columns: list[Column]) -> None:

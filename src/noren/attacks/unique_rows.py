@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar
 
 import polars as pl
 from pydantic import Field
@@ -46,12 +45,10 @@ class UniqueRows(Attack):
     [('7', 'ann'), ('9', 'cem')]
     """
 
-    name: ClassVar[str] = "unique-rows"
-    summary: ClassVar[str] = N_("Re-identifies customers by unique purchases that are published unchanged.")
-    source: ClassVar[str] = "S0 (PWS Cup 2018, re-uniq)"
-    sees_through: ClassVar[frozenset[Recoding]] = frozenset(
-        {Recoding.DELETED_ROWS, Recoding.ADDED_ROWS, Recoding.CHANGING_PSEUDONYMS}
-    )
+    name = "unique-rows"
+    summary = N_("Re-identifies customers by unique purchases that are published unchanged.")
+    source = "S0 (PWS Cup 2018, re-uniq)"
+    sees_through = frozenset({Recoding.DELETED_ROWS, Recoding.ADDED_ROWS, Recoding.CHANGING_PSEUDONYMS})
 
     spelling: bool = Field(
         default=True,

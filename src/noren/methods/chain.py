@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import reduce
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field, InstanceOf, WithJsonSchema, field_serializer, field_validator
@@ -59,13 +59,11 @@ class Chain(Method):
     ['ann', 'bob']
     """
 
-    name: ClassVar[str] = "chain"
-    summary: ClassVar[str] = N_(
-        "Protects by several methods in turn; each promises something of the data it was given."
-    )
-    source: ClassVar[str] = "S3"
-    accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.HISTORY, Kind.TABLE})
-    runtime: ClassVar[Runtime] = Runtime.MINUTES  # as its slowest step may
+    name = "chain"
+    summary = N_("Protects by several methods in turn; each promises something of the data it was given.")
+    source = "S3"
+    accepts = frozenset({Kind.HISTORY, Kind.TABLE})
+    runtime = Runtime.MINUTES  # as its slowest step may
 
     steps: tuple[_Step, ...] = Field(
         description=N_("the methods in order, by name; with parameters in a file of [[step]] tables (protect --chain)"),

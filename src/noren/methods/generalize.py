@@ -17,7 +17,7 @@ from noren.data.categories import public_name
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Column, Role, Scale
-from noren.descriptions import ALIKE, PromiseKind, Runtime, Strength, in_form
+from noren.descriptions import ALIKE, Runtime, Strength, in_form
 from noren.engines.blocks import map_blocks
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import N_, _
@@ -151,18 +151,18 @@ class Generalize(Method):
     True
     """
 
-    name: ClassVar[str] = "generalize"
-    summary: ClassVar[str] = N_("Each public history is shared by at least k customers, chosen for the least error.")
-    source: ClassVar[str] = "S0"
-    runtime: ClassVar[Runtime] = Runtime.MINUTES
-    strength: ClassVar[Strength | None] = Strength("k", "2..6", instead=("survival",))
-    promises: ClassVar[PromiseKind] = ALIKE
-    offered_next: ClassVar[int] = 2
-    prominence: ClassVar[int] = 4
-    good_for: ClassVar[str] = N_("Keeps the most utility for this promise: it searches for who goes best with whom.")
-    wrong_for: ClassVar[str] = N_("You need it at once and have many thousands of customers, or rows must stay exact.")
-    best_so_far: ClassVar[str] = N_("best U so far, the mean error of a cell (lower is more useful)")
-    generalises: ClassVar[bool] = True
+    name = "generalize"
+    summary = N_("Each public history is shared by at least k customers, chosen for the least error.")
+    source = "S0"
+    runtime = Runtime.MINUTES
+    strength = Strength("k", "2..6", instead=("survival",))
+    promises = ALIKE
+    offered_next = 2
+    prominence = 4
+    good_for = N_("Keeps the most utility for this promise: it searches for who goes best with whom.")
+    wrong_for = N_("You need it at once and have many thousands of customers, or rows must stay exact.")
+    best_so_far = N_("best U so far, the mean error of a cell (lower is more useful)")
+    generalises = True
     medians: ClassVar[bool] = False
     """Whether shared rows say the median and the mode, not an interval and a set."""
 

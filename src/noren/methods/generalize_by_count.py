@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from pydantic import Field
@@ -12,7 +12,7 @@ from noren.data.categories import public_name
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Column, Role, Scale, Schema
-from noren.descriptions import ALIKE, PromiseKind, Strength, in_form
+from noren.descriptions import ALIKE, Strength, in_form
 from noren.i18n import N_, _
 from noren.kernels.sharing.rows import groups_by_count, rows_laid_together
 from noren.methods.alike import (
@@ -66,15 +66,15 @@ class GeneralizeByCount(Method):
     11,[2010/12/2;2010/12/3],{b;c},[1;2],[1;5]
     """
 
-    name: ClassVar[str] = "generalize-by-count"
-    summary: ClassVar[str] = N_("Each public history is shared by at least k customers of like length.")
-    source: ClassVar[str] = "S1"
-    strength: ClassVar[Strength | None] = Strength("k", "2..6")
-    promises: ClassVar[PromiseKind] = ALIKE
-    prominence: ClassVar[int] = 3
-    good_for: ClassVar[str] = N_("At once, also for large data: customers with equally many rows go together.")
-    wrong_for: ClassVar[str] = N_("You can wait a minute: generalize keeps more. Or rows must stay exact.")
-    generalises: ClassVar[bool] = True
+    name = "generalize-by-count"
+    summary = N_("Each public history is shared by at least k customers of like length.")
+    source = "S1"
+    strength = Strength("k", "2..6")
+    promises = ALIKE
+    prominence = 3
+    good_for = N_("At once, also for large data: customers with equally many rows go together.")
+    wrong_for = N_("You can wait a minute: generalize keeps more. Or rows must stay exact.")
+    generalises = True
 
     k: Sharing = Field(
         title=SHARING,

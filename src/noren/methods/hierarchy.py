@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -129,19 +129,17 @@ class HierarchyMethod(AlikeRows):
     ['20-29,cold', '20-29,flu', '30-39,flu', '30-39,flu']
     """
 
-    name: ClassVar[str] = "hierarchy"
-    summary: ClassVar[str] = N_(
+    name = "hierarchy"
+    summary = N_(
         "Each row is indistinguishable from k - 1 others; whole columns are generalised as little as that allows."
     )
-    source: ClassVar[str] = "Samarati 2001; LeFevre et al. 2005; Kohlmayer et al. 2012"
-    accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.TABLE})
-    prominence: ClassVar[int] = 1
-    good_for: ClassVar[str] = N_("Keeps one category system throughout: whole columns become coarser together.")
-    wrong_for: ClassVar[str] = N_(
-        "Many columns with many values each: they all become coarse, and mondrian keeps more."
-    )
-    only_with_l_or_t: ClassVar[frozenset[str]] = frozenset({"search"})
-    best_so_far: ClassVar[str] = N_("least loss so far (lower is more useful)")
+    source = "Samarati 2001; LeFevre et al. 2005; Kohlmayer et al. 2012"
+    accepts = frozenset({Kind.TABLE})
+    prominence = 1
+    good_for = N_("Keeps one category system throughout: whole columns become coarser together.")
+    wrong_for = N_("Many columns with many values each: they all become coarse, and mondrian keeps more.")
+    only_with_l_or_t = frozenset({"search"})
+    best_so_far = N_("least loss so far (lower is more useful)")
 
     hierarchies: Path = Field(
         description=N_(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from pydantic import Field
 
 from noren.i18n import N_
@@ -50,15 +48,15 @@ class Microaggregate(Generalize):
     12,2010/12/2,lamp,8,1
     """
 
-    name: ClassVar[str] = "microaggregate"
-    summary: ClassVar[str] = N_("At least k customers share each public history of medians and modes; not truthful.")
-    source: ClassVar[str] = "Domingo-Ferrer and Mateo-Sanz 2002"
-    offered_next: ClassVar[int] = 0
-    prominence: ClassVar[int] = 2
-    good_for: ClassVar[str] = N_("Every cell must be one plain value, and its mean error small, for the same promise.")
-    wrong_for: ClassVar[str] = N_("Rows must be true: cells say what somebody in the group has, and most have not.")
-    generalises: ClassVar[bool] = False
-    medians: ClassVar[bool] = True
+    name = "microaggregate"
+    summary = N_("At least k customers share each public history of medians and modes; not truthful.")
+    source = "Domingo-Ferrer and Mateo-Sanz 2002"
+    offered_next = 0
+    prominence = 2
+    good_for = N_("Every cell must be one plain value, and its mean error small, for the same promise.")
+    wrong_for = N_("Rows must be true: cells say what somebody in the group has, and most have not.")
+    generalises = False
+    medians = True
 
     suppress_cells: bool = Field(
         default=True,

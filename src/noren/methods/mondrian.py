@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -83,16 +82,16 @@ class Mondrian(AlikeRows):
     ['[20;27],Bern,cold', '[20;27],Bern,flu', '[61;68],{Basel;Genf},flu', '[61;68],{Basel;Genf},flu']
     """
 
-    name: ClassVar[str] = "mondrian"
-    summary: ClassVar[str] = N_("Each row is indistinguishable from k - 1 others; each class is generalised by itself.")
-    source: ClassVar[str] = "LeFevre et al. 2006"
-    accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.TABLE})
-    offered_next: ClassVar[int] = 1
-    prominence: ClassVar[int] = 2
-    good_for: ClassVar[str] = N_("Loses little: each group is generalised only as far as it must be.")
-    wrong_for: ClassVar[str] = N_("The table must use one category system throughout, such as every age in decades.")
-    generalises: ClassVar[bool] = True
-    only_with_l_or_t: ClassVar[frozenset[str]] = frozenset({"suppression"})
+    name = "mondrian"
+    summary = N_("Each row is indistinguishable from k - 1 others; each class is generalised by itself.")
+    source = "LeFevre et al. 2006"
+    accepts = frozenset({Kind.TABLE})
+    offered_next = 1
+    prominence = 2
+    good_for = N_("Loses little: each group is generalised only as far as it must be.")
+    wrong_for = N_("The table must use one category system throughout, such as every age in decades.")
+    generalises = True
+    only_with_l_or_t = frozenset({"suppression"})
 
     relaxed: bool = Field(
         default=False,

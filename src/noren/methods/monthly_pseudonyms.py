@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import polars as pl
 
@@ -10,7 +10,7 @@ from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Role
 from noren.data.stand_ins import rows_without_customer
-from noren.descriptions import MONTHS, PromiseKind
+from noren.descriptions import MONTHS
 from noren.i18n import N_, _
 from noren.kernels.draws import pseudonyms
 from noren.methods.by_period import MethodByPeriod
@@ -47,14 +47,14 @@ class MonthlyPseudonyms(MethodByPeriod):
     11 ann 2011/1
     """
 
-    name: ClassVar[str] = "monthly-pseudonyms"
-    summary: ClassVar[str] = N_("Hides names behind a fresh pseudonym in each period: months must be found one by one.")
-    source: ClassVar[str] = "S3"
-    roles: ClassVar[tuple[Role, ...]] = (Role.DATE,)
-    promises: ClassVar[PromiseKind] = MONTHS
-    good_for: ClassVar[str] = N_("Analyses within a month, and releases month after month.")
-    offered_next: ClassVar[int] = 3
-    wrong_for: ClassVar[str] = N_("Analyses that follow a customer over months, or customers with strong habits.")
+    name = "monthly-pseudonyms"
+    summary = N_("Hides names behind a fresh pseudonym in each period: months must be found one by one.")
+    source = "S3"
+    roles = (Role.DATE,)
+    promises = MONTHS
+    good_for = N_("Analyses within a month, and releases month after month.")
+    offered_next = 3
+    wrong_for = N_("Analyses that follow a customer over months, or customers with strong habits.")
 
     def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
         """Replace customers by pseudonyms of their own in each period; the same seed gives the same ones."""

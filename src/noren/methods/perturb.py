@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,7 +16,7 @@ from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Column, Role, Schema
 from noren.data.stand_ins import columns_not_there, of_one_item, rows_without_customer
-from noren.descriptions import HARDER, PromiseKind, in_form
+from noren.descriptions import HARDER, in_form
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole
@@ -65,15 +65,13 @@ class Perturb(MethodByPeriod):
     12,2010/12/31,a,0.01,1
     """
 
-    name: ClassVar[str] = "perturb"
-    summary: ClassVar[str] = N_(
-        "Moves dates inside their period, prices by a factor, quantities by packs; hides names."
-    )
-    source: ClassVar[str] = "S3"
-    promises: ClassVar[PromiseKind] = HARDER
-    prominence: ClassVar[int] = 4
-    good_for: ClassVar[str] = N_("Monthly sums must stay near the truth.")
-    wrong_for: ClassVar[str] = N_("Somebody may compare whole histories: many rows average the noise away.")
+    name = "perturb"
+    summary = N_("Moves dates inside their period, prices by a factor, quantities by packs; hides names.")
+    source = "S3"
+    promises = HARDER
+    prominence = 4
+    good_for = N_("Monthly sums must stay near the truth.")
+    wrong_for = N_("Somebody may compare whole histories: many rows average the noise away.")
 
     days: int = Field(
         default=3,

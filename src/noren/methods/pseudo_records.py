@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -15,7 +15,7 @@ from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Role
 from noren.data.stand_ins import rows_without_customer
-from noren.descriptions import HARDER, PromiseKind, Strength, in_form
+from noren.descriptions import HARDER, Strength, in_form
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.items.packed_sets import ItemSets, item_sets
@@ -76,18 +76,16 @@ class PseudoRecords(Method):
     (1, 0.5)
     """
 
-    name: ClassVar[str] = "pseudo-records"
-    summary: ClassVar[str] = N_("Adds rows so that all customers of a cluster have bought the same items.")
-    source: ClassVar[str] = "S2"
-    roles: ClassVar[tuple[Role, ...]] = (Role.ITEM,)
-    strength: ClassVar[Strength | None] = Strength("clusters", "50, 100", safer="lower")
-    promises: ClassVar[PromiseKind] = HARDER
-    prominence: ClassVar[int] = 1
-    good_for: ClassVar[str] = N_("An attacker knows what somebody bought, and not when or at what price.")
-    wrong_for: ClassVar[str] = N_(
-        "An attacker may know a date or a price: the true rows are all still there. Sums grow."
-    )
-    best_so_far: ClassVar[str] = N_("fewest added rows so far (fewer are more useful)")
+    name = "pseudo-records"
+    summary = N_("Adds rows so that all customers of a cluster have bought the same items.")
+    source = "S2"
+    roles = (Role.ITEM,)
+    strength = Strength("clusters", "50, 100", safer="lower")
+    promises = HARDER
+    prominence = 1
+    good_for = N_("An attacker knows what somebody bought, and not when or at what price.")
+    wrong_for = N_("An attacker may know a date or a price: the true rows are all still there. Sums grow.")
+    best_so_far = N_("fewest added rows so far (fewer are more useful)")
 
     clusters: int = Field(
         title=N_("How many groups of customers"),

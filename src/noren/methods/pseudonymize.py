@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import polars as pl
 
@@ -11,7 +11,7 @@ from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Role
 from noren.data.stand_ins import rows_without_customer
-from noren.descriptions import NAMES, PromiseKind
+from noren.descriptions import NAMES
 from noren.i18n import N_, _
 from noren.kernels.draws import pseudonyms
 from noren.methods.edited import edited
@@ -47,12 +47,12 @@ class Pseudonymize(Method):
     ['10', '11', '10', '11']
     """
 
-    name: ClassVar[str] = "pseudonymize"
-    summary: ClassVar[str] = N_("Pseudonyms only: whoever knows some of a person's purchases re-identifies the person.")
-    source: ClassVar[str] = "S0"
-    promises: ClassVar[PromiseKind] = NAMES
-    good_for: ClassVar[str] = N_("Comparing, or a release to people bound by contract.")
-    wrong_for: ClassVar[str] = N_("Anybody outside may see it: a few known purchases lead to a person.")
+    name = "pseudonymize"
+    summary = N_("Pseudonyms only: whoever knows some of a person's purchases re-identifies the person.")
+    source = "S0"
+    promises = NAMES
+    good_for = N_("Comparing, or a release to people bound by contract.")
+    wrong_for = N_("Anybody outside may see it: a few known purchases lead to a person.")
 
     def protect(self, original: History, *, seed: int, progress: Progress = silent) -> Release:
         """Replace the customers of ``original`` by pseudonyms; the same seed gives the same ones."""

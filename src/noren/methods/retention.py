@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import polars as pl
 from pydantic import Field, field_validator, model_validator
@@ -11,7 +11,7 @@ from noren.data.frames import Table
 from noren.data.release import Release, Statement
 from noren.data.roles import stop_at_unclassified
 from noren.data.schema import Kind, Role, Schema
-from noren.descriptions import CHANCE, PromiseKind, Strength, in_form
+from noren.descriptions import CHANCE, Strength, in_form
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.reconstruction.retention import keep_probabilities
@@ -50,18 +50,18 @@ class Retention(Method):
     (0.3333, 2.0)
     """
 
-    name: ClassVar[str] = "retention"
-    summary: ClassVar[str] = N_(
+    name = "retention"
+    summary = N_(
         "Keeps each value with a fixed probability, else redraws it: no row is linked to a person with a "
         "probability above 1/k."
     )
-    source: ClassVar[str] = "S4"
-    accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.TABLE})
-    strength: ClassVar[Strength | None] = Strength("k", "2, 5, 10, 20", instead=("rho",))
-    promises: ClassVar[PromiseKind] = CHANCE
-    good_for: ClassVar[str] = N_("Tables and cross tabulations of many rows, whatever an attacker knows.")
-    wrong_for: ClassVar[str] = N_("Rows are read one by one, or there are few rows and many values.")
-    perturbs: ClassVar[bool] = True
+    source = "S4"
+    accepts = frozenset({Kind.TABLE})
+    strength = Strength("k", "2, 5, 10, 20", instead=("rho",))
+    promises = CHANCE
+    good_for = N_("Tables and cross tabulations of many rows, whatever an attacker knows.")
+    wrong_for = N_("Rows are read one by one, or there are few rows and many values.")
+    perturbs = True
 
     attributes: tuple[str, ...] = Field(
         default=(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,7 +13,7 @@ from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Column, Role, Scale, Schema
 from noren.data.stand_ins import columns_not_there, of_one_item, rows_without_customer
-from noren.descriptions import HARDER, PromiseKind, Strength, in_form
+from noren.descriptions import HARDER, Strength, in_form
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.draws import uniforms, uniforms_at
@@ -67,16 +67,14 @@ class Swap(MethodByPeriod):
     11,2010/12/2,b,1,2
     """
 
-    name: ClassVar[str] = "swap"
-    summary: ClassVar[str] = N_("Exchanges rows between similar customers of a period; totals stay exact; hides names.")
-    source: ClassVar[str] = "Dalenius and Reiss 1982"
-    strength: ClassVar[Strength | None] = Strength("share", "0.1, 0.3, 0.5")
-    promises: ClassVar[PromiseKind] = HARDER
-    prominence: ClassVar[int] = 3
-    good_for: ClassVar[str] = N_("What was sold, when and at what price must stay exact.")
-    wrong_for: ClassVar[str] = N_(
-        "Most rows stay with their customer, and whoever follows the majority finds the person."
-    )
+    name = "swap"
+    summary = N_("Exchanges rows between similar customers of a period; totals stay exact; hides names.")
+    source = "Dalenius and Reiss 1982"
+    strength = Strength("share", "0.1, 0.3, 0.5")
+    promises = HARDER
+    prominence = 3
+    good_for = N_("What was sold, when and at what price must stay exact.")
+    wrong_for = N_("Most rows stay with their customer, and whoever follows the majority finds the person.")
 
     share: float = Field(
         default=0.1,

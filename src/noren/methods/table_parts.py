@@ -18,7 +18,7 @@ from noren.data.frames import Table
 from noren.data.release import Release, Statement
 from noren.data.roles import stop_at_unclassified
 from noren.data.schema import Column, Role, Scale, Schema, ValueType
-from noren.descriptions import ALIKE, PromiseKind, Strength, in_form
+from noren.descriptions import ALIKE, Strength, in_form
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.lattice.scores import DISTINCT, EACH, ENTROPY, NO_DIVERSITY, RECURSIVE, ClassRule
@@ -325,8 +325,8 @@ def _public_column(column: Column, dtype: pl.DataType) -> Column:
 class AlikeRows(Method):
     """A method that makes the rows of a table alike: what it promises of every class, and of which columns."""
 
-    strength: ClassVar[Strength | None] = Strength("k", "2, 5, 10, 20", beside=("l",))
-    promises: ClassVar[PromiseKind] = ALIKE
+    strength = Strength("k", "2, 5, 10, 20", beside=("l",))
+    promises = ALIKE
     only_with_l_or_t: ClassVar[frozenset[str]] = frozenset()
     """Parameters that make no difference without l and t."""
 

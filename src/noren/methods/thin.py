@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,7 +17,7 @@ from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Role
 from noren.data.stand_ins import rows_without_customer
-from noren.descriptions import HARDER, PromiseKind, Strength, in_form
+from noren.descriptions import HARDER, Strength, in_form
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.draws import uniforms_at
@@ -59,14 +59,14 @@ class Thin(Method):
     (2, ['a', 'a'])
     """
 
-    name: ClassVar[str] = "thin"
-    summary: ClassVar[str] = N_("Deletes a share of the rows, at random or the most identifying first; hides names.")
-    source: ClassVar[str] = "S3"
-    strength: ClassVar[Strength | None] = Strength("share", "0.1, 0.3, 0.5")
-    promises: ClassVar[PromiseKind] = HARDER
-    prominence: ClassVar[int] = 2
-    good_for: ClassVar[str] = N_("Taking out what gives people away, before another method.")
-    wrong_for: ClassVar[str] = N_("Alone: the rows that stay are exact, and one of them may suffice.")
+    name = "thin"
+    summary = N_("Deletes a share of the rows, at random or the most identifying first; hides names.")
+    source = "S3"
+    strength = Strength("share", "0.1, 0.3, 0.5")
+    promises = HARDER
+    prominence = 2
+    good_for = N_("Taking out what gives people away, before another method.")
+    wrong_for = N_("Alone: the rows that stay are exact, and one of them may suffice.")
 
     share: float = Field(
         default=0.1,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -22,7 +22,7 @@ from noren.kernels.linkage.feasibility import one_to_one_counts
 from noren.measures.evidence import original_history
 from noren.measures.safety.table_classes import audit_table, judge_table, refuse_unreal_classes
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Measure, Need, Score, Side
+from noren.protocols import Evidence, Measure, Score
 
 __all__ = ["Classes", "audit", "claimed_k", "counted", "refuse_unreal", "shared"]
 
@@ -69,12 +69,12 @@ class Classes(Measure):
     (1.0, 1.5, False)
     """
 
-    name: ClassVar[str] = "classes"
-    summary: ClassVar[str] = N_("The fewest people who fit a pseudonym or a row: the actual k.")
-    source: ClassVar[str] = "S0, S1"
-    goal: ClassVar[Literal["lower", "higher"]] = "higher"
-    unit: ClassVar[str] = N_("people")
-    side: ClassVar[Side] = "safety"
+    name = "classes"
+    summary = N_("The fewest people who fit a pseudonym or a row: the actual k.")
+    source = "S0, S1"
+    goal = "higher"
+    unit = N_("people")
+    side = "safety"
     part_names: ClassVar[Mapping[str, str]] = {
         "min": N_("smallest"),
         "median": N_("median"),
@@ -90,8 +90,8 @@ class Classes(Measure):
         "t_equal": N_("t, all moves alike"),
         "t_ordered": N_("t, by the values’ order"),
     }
-    needs: ClassVar[frozenset[Need]] = frozenset({"original", "public"})
-    accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.HISTORY, Kind.TABLE})
+    needs = frozenset({"original", "public"})
+    accepts = frozenset({Kind.HISTORY, Kind.TABLE})
 
     sensitive: str | None = Field(
         default=None, description=N_("tables: the column that l and t are about; every sensitive one where left out")

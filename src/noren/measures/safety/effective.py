@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field
 
@@ -16,7 +16,7 @@ from noren.measures.evidence import guesses_of, secret_of
 from noren.measures.safety.best_try import best_try
 from noren.measures.safety.hits import hits, hits_by_rank
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Guess, Measure, Need, Score, Side
+from noren.protocols import Evidence, Guess, Measure, Score
 
 __all__ = ["Chance", "Effective"]
 
@@ -65,19 +65,19 @@ class Effective(Measure):
     1.0
     """
 
-    name: ClassVar[str] = "effective"
-    summary: ClassVar[str] = N_("Whether an attack has more correct guesses than a safe release allows.")
-    source: ClassVar[str] = "S0"
-    goal: ClassVar[Literal["lower", "higher"]] = "lower"
-    bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
-    unit: ClassVar[str] = N_("1 if an attack was effective, else 0")
-    side: ClassVar[Side] = "safety"
+    name = "effective"
+    summary = N_("Whether an attack has more correct guesses than a safe release allows.")
+    source = "S0"
+    goal = "lower"
+    bounds = (0.0, 1.0)
+    unit = N_("1 if an attack was effective, else 0")
+    side = "safety"
     part_names: ClassVar[Mapping[str, str]] = {
         "named": N_("named"),
         "right": N_("right"),
         "needed": N_("needed"),
     }
-    needs: ClassVar[frozenset[Need]] = frozenset({"secret", "guess"})
+    needs = frozenset({"secret", "guess"})
 
     bound: Bound = Field(
         default="paper", description=N_("how r(n) is found: the paper's rule, or the sharp one that needs fewer hits")

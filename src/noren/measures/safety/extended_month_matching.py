@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from noren.i18n import N_
 from noren.kernels.linkage.period_matching import Window, curve_of, windows_of
@@ -38,9 +38,9 @@ class ExtendedMonthMatching(MatchingMeasure):
     (1.0, '2010/12', [1.0, 0.75])
     """
 
-    name: ClassVar[str] = "emm"
-    summary: ClassVar[str] = N_("The share of pseudonyms that the best attack finds at the worst moment of the series.")
-    unit: ClassVar[str] = N_("share of pseudonyms found, at the worst moment")
+    name = "emm"
+    summary = N_("The share of pseudonyms that the best attack finds at the worst moment of the series.")
+    unit = N_("share of pseudonyms found, at the worst moment")
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the largest rate of all guesses and moments; the parts are each attack's."""

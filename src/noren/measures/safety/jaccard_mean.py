@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -17,7 +17,7 @@ from noren.i18n import N_, _
 from noren.kernels.linkage.jaccard import similarities
 from noren.measures.evidence import original_history, secret_of
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Measure, Need, Score, Side
+from noren.protocols import Evidence, Measure, Score
 
 __all__ = ["JaccardMean", "score_of"]
 
@@ -54,21 +54,21 @@ class JaccardMean(Measure):
     (0.5833, 0.5)
     """
 
-    name: ClassVar[str] = "jaccard-mean"
-    summary: ClassVar[str] = N_("Mean similarity of the items of a pseudonym and those that its customer bought.")
-    source: ClassVar[str] = "S2"
-    roles: ClassVar[tuple[Role, ...]] = (Role.ITEM,)
-    goal: ClassVar[Literal["lower", "higher"]] = "lower"
-    bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
-    unit: ClassVar[str] = N_("similarity of sets of items, 1 if equal")
-    side: ClassVar[Side] = "safety"
+    name = "jaccard-mean"
+    summary = N_("Mean similarity of the items of a pseudonym and those that its customer bought.")
+    source = "S2"
+    roles = (Role.ITEM,)
+    goal = "lower"
+    bounds = (0.0, 1.0)
+    unit = N_("similarity of sets of items, 1 if equal")
+    side = "safety"
     part_names: ClassVar[Mapping[str, str]] = {
         "least": N_("smallest"),
         "median": N_("median"),
         "greatest": N_("largest"),
         "sd": N_("standard deviation"),
     }
-    needs: ClassVar[frozenset[Need]] = frozenset({"original", "public", "secret"})
+    needs = frozenset({"original", "public", "secret"})
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the mean; parts are the spread, notes how many pairs and how many customers without one."""

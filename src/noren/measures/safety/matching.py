@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -20,7 +20,7 @@ from noren.data.statement import Statement
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import _
 from noren.measures.evidence import guesses_of, original_history, secret_of
-from noren.protocols import Evidence, Guess, Measure, Need, Side
+from noren.protocols import Evidence, Guess, Measure
 
 __all__ = ["UNLISTED", "Matched", "MatchedPeriods", "MatchingMeasure", "matched", "two_months", "unknown_customer"]
 
@@ -34,12 +34,12 @@ _NONE, _OTHER = -1, -2
 class MatchingMeasure(Measure):
     """What UM, MM and EMM have in common."""
 
-    source: ClassVar[str] = "S3"
-    roles: ClassVar[tuple[Role, ...]] = (Role.DATE,)
-    goal: ClassVar[Literal["lower", "higher"]] = "lower"
-    bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
-    side: ClassVar[Side] = "safety"
-    needs: ClassVar[frozenset[Need]] = frozenset({"original", "secret", "guess"})
+    source = "S3"
+    roles = (Role.DATE,)
+    goal = "lower"
+    bounds = (0.0, 1.0)
+    side = "safety"
+    needs = frozenset({"original", "secret", "guess"})
 
 
 def two_months() -> Evidence:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from noren.i18n import N_
 from noren.kernels.linkage.period_matching import curve_of
 from noren.measures.safety.matching import MatchedPeriods, MatchingMeasure, matched
@@ -34,9 +32,9 @@ class MonthMatching(MatchingMeasure):
     0.75
     """
 
-    name: ClassVar[str] = "mm"
-    summary: ClassVar[str] = N_("The share of pseudonyms, one per customer and period, that the best attack finds.")
-    unit: ClassVar[str] = N_("share of pseudonyms found, all periods together")
+    name = "mm"
+    summary = N_("The share of pseudonyms, one per customer and period, that the best attack finds.")
+    unit = N_("share of pseudonyms found, all periods together")
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the largest rate of all guesses; the parts are each attack's, the notes those of single periods."""

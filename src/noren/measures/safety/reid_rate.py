@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal
 
 from noren.data.frames import Table
 from noren.data.schema import Kind
@@ -11,7 +10,7 @@ from noren.i18n import N_
 from noren.measures.evidence import guesses_of, original_history, secret_of
 from noren.measures.safety.hits import hits
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Measure, Need, Score, Side
+from noren.protocols import Evidence, Measure, Score
 
 __all__ = ["ReidRate", "best_rate"]
 
@@ -46,15 +45,15 @@ class ReidRate(Measure):
     (0.5, 0.25)
     """
 
-    name: ClassVar[str] = "reid-rate"
-    summary: ClassVar[str] = N_("The share of customers that the best attack re-identifies.")
-    source: ClassVar[str] = "S2"
-    goal: ClassVar[Literal["lower", "higher"]] = "lower"
-    bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
-    unit: ClassVar[str] = N_("share of customers")
-    side: ClassVar[Side] = "safety"
-    accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.HISTORY, Kind.TABLE})
-    needs: ClassVar[frozenset[Need]] = frozenset({"original", "secret", "guess"})
+    name = "reid-rate"
+    summary = N_("The share of customers that the best attack re-identifies.")
+    source = "S2"
+    goal = "lower"
+    bounds = (0.0, 1.0)
+    unit = N_("share of customers")
+    side = "safety"
+    accepts = frozenset({Kind.HISTORY, Kind.TABLE})
+    needs = frozenset({"original", "secret", "guess"})
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the largest rate of all guesses; the parts are each attack's rate."""

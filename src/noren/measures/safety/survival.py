@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -17,7 +17,7 @@ from noren.kernels.judging.survival import Naming, Plan, best_plan, satisfies_h0
 from noren.kernels.judging.threshold import Bound
 from noren.measures.safety.effective import Chance
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Measure, Need, Score, Side
+from noren.protocols import Evidence, Measure, Score
 
 __all__ = ["Survival"]
 
@@ -54,15 +54,13 @@ class Survival(Measure):
     (0.25, 0.5625)
     """
 
-    name: ClassVar[str] = "survival"
-    summary: ClassVar[str] = N_(
-        "The probability that a release survives independent attackers who each attack optimally."
-    )
-    source: ClassVar[str] = "S0"
-    goal: ClassVar[Literal["lower", "higher"]] = "higher"
-    bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
-    unit: ClassVar[str] = N_("probability")
-    side: ClassVar[Side] = "safety"
+    name = "survival"
+    summary = N_("The probability that a release survives independent attackers who each attack optimally.")
+    source = "S0"
+    goal = "higher"
+    bounds = (0.0, 1.0)
+    unit = N_("probability")
+    side = "safety"
     part_names: ClassVar[Mapping[str, str]] = {
         "one_attacker": N_("one attacker succeeds"),
         "any_attacker": N_("any attacker succeeds"),
@@ -71,7 +69,7 @@ class Survival(Measure):
         "needed": N_("needed"),
         "smallest_class": N_("smallest class"),
     }
-    needs: ClassVar[frozenset[Need]] = frozenset({"public"})
+    needs = frozenset({"public"})
 
     attackers: int = Field(default=13, ge=1, description=N_("how many attackers try, independently of each other"))
     bound: Bound = Field(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import ClassVar
 
 from noren.i18n import N_
 from noren.kernels.linkage.period_matching import user_matching
@@ -38,9 +37,9 @@ class UserMatching(MatchingMeasure):
     0.5
     """
 
-    name: ClassVar[str] = "um"
-    summary: ClassVar[str] = N_("The share of customers whose pseudonyms the best attack finds in every period.")
-    unit: ClassVar[str] = N_("share of customers found in every period")
+    name = "um"
+    summary = N_("The share of customers whose pseudonyms the best attack finds in every period.")
+    unit = N_("share of customers found in every period")
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the largest share of all guesses; the parts are each attack's."""

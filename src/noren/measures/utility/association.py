@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -14,7 +13,7 @@ from noren.i18n import N_, _
 from noren.kernels.judging.statistics import cramers_v
 from noren.measures.utility.table_rows import OfTables, rows_of
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Need, Score
+from noren.protocols import Evidence, Score
 
 __all__ = ["Association"]
 
@@ -48,13 +47,13 @@ class Association(OfTables):
     (1.0, {'sex × town': -1.0})
     """
 
-    name: ClassVar[str] = "association"
-    summary: ClassVar[str] = N_("How far associations between columns are from the original's.")
-    source: ClassVar[str] = "S4"
-    goal: ClassVar[Literal["lower", "higher"]] = "lower"
-    bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
-    unit: ClassVar[str] = N_("mean absolute difference of Cramér's V or correlation")
-    headlines: ClassVar[tuple[Headline, ...]] = (
+    name = "association"
+    summary = N_("How far associations between columns are from the original's.")
+    source = "S4"
+    goal = "lower"
+    bounds = (0.0, 1.0)
+    unit = N_("mean absolute difference of Cramér's V or correlation")
+    headlines = (
         Headline(
             N_("association error"),
             N_("How far associations between columns are from the original’s; 0 is exact."),
@@ -62,8 +61,8 @@ class Association(OfTables):
             rank=3,
         ),
     )
-    keeps: ClassVar[KeptShare | None] = KeptShare(N_("associations of columns"), rank=1)
-    needs: ClassVar[frozenset[Need]] = frozenset({"original", "public", "exact"})
+    keeps = KeptShare(N_("associations of columns"), rank=1)
+    needs = frozenset({"original", "public", "exact"})
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Compare every pair of columns."""

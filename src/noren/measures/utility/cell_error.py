@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -18,7 +18,7 @@ from noren.i18n import N_, _
 from noren.kernels.judging.cell_error import exact_sum, interval_error, population_sd, set_error
 from noren.measures.evidence import original_history, sourced_rows
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Measure, Need, Score, Side
+from noren.protocols import Evidence, Measure, Score
 
 __all__ = ["CellError", "cell_errors", "error_of"]
 
@@ -79,12 +79,12 @@ class CellError(Measure):
     (0.03125, 0.125)
     """
 
-    name: ClassVar[str] = "cell-error"
-    summary: ClassVar[str] = N_("How far released cells are from the true ones, on average (U of PWS Cup 2018).")
-    source: ClassVar[str] = "S0"
-    goal: ClassVar[Literal["lower", "higher"]] = "lower"
-    unit: ClassVar[str] = N_("mean error per cell; a suppressed cell counts 1")
-    headlines: ClassVar[tuple[Headline, ...]] = (
+    name = "cell-error"
+    summary = N_("How far released cells are from the true ones, on average (U of PWS Cup 2018).")
+    source = "S0"
+    goal = "lower"
+    unit = N_("mean error per cell; a suppressed cell counts 1")
+    headlines = (
         Headline(
             N_("U, error per cell"),
             N_(
@@ -94,14 +94,14 @@ class CellError(Measure):
             rank=0,
         ),
     )
-    side: ClassVar[Side] = "utility"
+    side = "utility"
     part_names: ClassVar[Mapping[str, str]] = {
         "date": N_("date"),
         "item": N_("item"),
         "price": N_("price"),
         "quantity": N_("quantity"),
     }
-    places: ClassVar[Placing | None] = Placing(
+    places = Placing(
         N_("1 − U"),
         N_("utility kept, 1 − U"),
         share=what_is_left,
@@ -109,7 +109,7 @@ class CellError(Measure):
         always=True,
         rank=0,
     )
-    needs: ClassVar[frozenset[Need]] = frozenset({"original", "public", "secret"})
+    needs = frozenset({"original", "public", "secret"})
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return U, and its mean over each column as a part named by the column's role."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -13,7 +13,7 @@ from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.measures.utility.table_rows import OfTables, encoded, rows_of
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Need, Score
+from noren.protocols import Evidence, Score
 
 __all__ = ["Clustering"]
 
@@ -46,14 +46,14 @@ class Clustering(OfTables):
     1.0
     """
 
-    name: ClassVar[str] = "clustering"
-    summary: ClassVar[str] = N_("How well clusters learnt from the release agree with the original's own.")
-    source: ClassVar[str] = "S4"
-    goal: ClassVar[Literal["lower", "higher"]] = "higher"
-    bounds: ClassVar[tuple[float, float | None]] = (-0.5, 1.0)
-    unit: ClassVar[str] = N_("adjusted Rand index; 0 is chance")
+    name = "clustering"
+    summary = N_("How well clusters learnt from the release agree with the original's own.")
+    source = "S4"
+    goal = "higher"
+    bounds = (-0.5, 1.0)
+    unit = N_("adjusted Rand index; 0 is chance")
     part_names: ClassVar[Mapping[str, str]] = {"original": N_("learnt from the original")}
-    needs: ClassVar[frozenset[Need]] = frozenset({"original", "public", "exact"})
+    needs = frozenset({"original", "public", "exact"})
 
     clusters: int = Field(default=5, ge=2, le=1000, description=N_("how many clusters; no more than different rows"))
     most_rows: int = Field(default=20_000, ge=100, description=N_("how many rows to learn from, drawn at random"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import ClassVar
 
 from pydantic import Field
 
@@ -50,13 +49,13 @@ class FrequentItemsets(OnDraws):
     0.667
     """
 
-    name: ClassVar[str] = "frequent-itemsets"
-    summary: ClassVar[str] = N_("Which share of the frequent itemsets a basket analysis of the release would miss.")
-    roles: ClassVar[tuple[Role, ...]] = (Role.ITEM,)
-    asked: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.DATE)
-    bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
-    unit: ClassVar[str] = N_("share of the original's frequent itemsets that are lost")
-    headlines: ClassVar[tuple[Headline, ...]] = (
+    name = "frequent-itemsets"
+    summary = N_("Which share of the frequent itemsets a basket analysis of the release would miss.")
+    roles = (Role.ITEM,)
+    asked = (Role.ITEM, Role.DATE)
+    bounds = (0.0, 1.0)
+    unit = N_("share of the original's frequent itemsets that are lost")
+    headlines = (
         Headline(
             N_("frequent itemsets kept"),
             N_("The share of the items that are often bought together which a basket analysis would still find."),
@@ -66,11 +65,11 @@ class FrequentItemsets(OnDraws):
             rank=1,
         ),
     )
-    part_names: ClassVar[Mapping[str, str]] = SPREAD | {
+    part_names = SPREAD | {
         "kept": N_("share kept"),
         "frequent": N_("frequent itemsets of the original"),
     }
-    keeps: ClassVar[KeptShare | None] = KeptShare(N_("frequent itemsets"), rank=1)
+    keeps = KeptShare(N_("frequent itemsets"), rank=1)
 
     support: float = Field(
         default=0.0275,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -64,19 +63,19 @@ class ItemSimilarity(OnDraws):
     {'retail': 0.375, 'top': 0.293}
     """
 
-    name: ClassVar[str] = "item-similarity"
-    summary: ClassVar[str] = N_("How much of the item–item similarities behind recommendations is lost.")
-    source: ClassVar[str] = "S0, PWS Cup 2017"
-    roles: ClassVar[tuple[Role, ...]] = (Role.ITEM,)
-    asked: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.QUANTITY)
-    bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
-    unit: ClassVar[str] = N_("distance of the similarity matrices, as a share of the original's sum; mean of three")
-    part_names: ClassVar[Mapping[str, str]] = SPREAD | {
+    name = "item-similarity"
+    summary = N_("How much of the item–item similarities behind recommendations is lost.")
+    source = "S0, PWS Cup 2017"
+    roles = (Role.ITEM,)
+    asked = (Role.ITEM, Role.QUANTITY)
+    bounds = (0.0, 1.0)
+    unit = N_("distance of the similarity matrices, as a share of the original's sum; mean of three")
+    part_names = SPREAD | {
         "wholesale": N_("wholesale"),
         "retail": N_("retail"),
         "top": N_("top items"),
     }
-    keeps: ClassVar[KeptShare | None] = KeptShare(N_("similarities of items"), rank=2)
+    keeps = KeptShare(N_("similarities of items"), rank=2)
 
     top: int = Field(default=100, ge=2, le=100_000, description=N_("how many items count as the top"))
 

@@ -18,7 +18,7 @@ from noren.descriptions import Headline, Placing
 from noren.errors import SchemaError
 from noren.i18n import N_, _
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Measure, Need, Score, Side
+from noren.protocols import Evidence, Measure, Score
 from noren.retention.perturbation import LARGEST_TABLE, Perturbation, stated_perturbation
 from noren.retention.reconstruction import Reconstruction, reconstruct_seen, stated_model
 from noren.retention.seen_records import SeenRecords
@@ -64,14 +64,14 @@ class L1Precision(Measure):
     0.75
     """
 
-    name: ClassVar[str] = "l1-precision"
-    summary: ClassVar[str] = N_("The share of records that stand in the right cell of the cross tabulation.")
-    source: ClassVar[str] = "S4"
-    accepts: ClassVar[frozenset[Kind]] = frozenset({Kind.TABLE})
-    goal: ClassVar[Literal["lower", "higher"]] = "higher"
-    bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
-    unit: ClassVar[str] = N_("share of records in the right cell")
-    headlines: ClassVar[tuple[Headline, ...]] = (
+    name = "l1-precision"
+    summary = N_("The share of records that stand in the right cell of the cross tabulation.")
+    source = "S4"
+    accepts = frozenset({Kind.TABLE})
+    goal = "higher"
+    bounds = (0.0, 1.0)
+    unit = N_("share of records in the right cell")
+    headlines = (
         Headline(
             N_("L1 precision"),
             N_("The share of records that stand in the right cell of the cross tabulation; 1 is exact."),
@@ -86,13 +86,13 @@ class L1Precision(Measure):
             rank=1,
         ),
     )
-    needs: ClassVar[frozenset[Need]] = frozenset({"original", "public", "exact"})
-    side: ClassVar[Side] = "utility"
+    needs = frozenset({"original", "public", "exact"})
+    side = "utility"
     part_names: ClassVar[Mapping[str, str]] = {
         "perturbed": N_("with the noise"),
         "reconstructed": N_("reconstructed"),
     }
-    places: ClassVar[Placing | None] = Placing(
+    places = Placing(
         N_("records in the right cell"),
         N_("utility kept, records in the right cell"),
         sentence=N_("The share of records in the right cell is {use}"),

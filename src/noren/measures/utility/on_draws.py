@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -20,7 +20,7 @@ from noren.i18n import N_, _
 from noren.measures.evidence import original_history
 from noren.measures.utility.purchases import MEASURED, Purchases, purchases
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Measure, Need, Score, Side
+from noren.protocols import Evidence, Measure, Score
 
 __all__ = ["Compare", "OnDraws"]
 
@@ -39,11 +39,11 @@ class OnDraws(Measure):
     and ``notes["spread"]`` that of every part. The secret part is not looked at.
     """
 
-    source: ClassVar[str] = "S0"
-    goal: ClassVar[Literal["lower", "higher"]] = "lower"
-    needs: ClassVar[frozenset[Need]] = frozenset({"original", "public"})
-    side: ClassVar[Side] = "utility"
-    part_names: ClassVar[Mapping[str, str]] = SPREAD
+    source = "S0"
+    goal = "lower"
+    needs = frozenset({"original", "public"})
+    side = "utility"
+    part_names = SPREAD
     asked: ClassVar[tuple[Role, ...]] = MEASURED
     """The columns that it looks at, as far as there are; rows that miss a value of them do not count."""
 

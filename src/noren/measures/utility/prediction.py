@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -15,7 +15,7 @@ from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.measures.utility.table_rows import OfTables, encoded, rows_of
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Need, Score
+from noren.protocols import Evidence, Score
 
 __all__ = ["Prediction"]
 
@@ -33,13 +33,13 @@ class Prediction(OfTables):
     S4 §5 (data mining on the output).
     """
 
-    name: ClassVar[str] = "prediction"
-    summary: ClassVar[str] = N_("Accuracy of a model trained on the release, for people held out.")
-    source: ClassVar[str] = "S4"
-    goal: ClassVar[Literal["lower", "higher"]] = "higher"
-    bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
-    unit: ClassVar[str] = N_("share of held-out people predicted correctly")
-    headlines: ClassVar[tuple[Headline, ...]] = (
+    name = "prediction"
+    summary = N_("Accuracy of a model trained on the release, for people held out.")
+    source = "S4"
+    goal = "higher"
+    bounds = (0.0, 1.0)
+    unit = N_("share of held-out people predicted correctly")
+    headlines = (
         Headline(
             N_("predicted correctly"),
             N_("Accuracy of a model trained on the release, for people held out."),
@@ -52,8 +52,8 @@ class Prediction(OfTables):
         "release": N_("learnt from the release"),
         "commonest": N_("always the commonest value"),
     }
-    keeps: ClassVar[KeptShare | None] = KeptShare(N_("prediction"), rank=0)
-    needs: ClassVar[frozenset[Need]] = frozenset({"original", "public", "secret", "exact"})
+    keeps = KeptShare(N_("prediction"), rank=0)
+    needs = frozenset({"original", "public", "secret", "exact"})
 
     target: str = Field(
         default="", description=N_("the column to predict; the sensitive one, else the last of texts, where left out")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -18,7 +18,7 @@ from noren.measures.evidence import original_history
 from noren.measures.utility.item_similarity import pieces_bought
 from noren.measures.utility.purchases import purchases_alike
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Measure, Need, Score, Side
+from noren.protocols import Evidence, Measure, Score
 
 __all__ = ["E1", "E2", "E3", "Recommendations"]
 
@@ -31,11 +31,11 @@ class Recommendations(Measure):
     that is most of what these errors see.
     """
 
-    source: ClassVar[str] = "S3 (PWS Cup 2017)"
-    goal: ClassVar[Literal["lower", "higher"]] = "lower"
-    bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
-    needs: ClassVar[frozenset[Need]] = frozenset({"original", "public", "exact"})
-    side: ClassVar[Side] = "utility"
+    source = "S3 (PWS Cup 2017)"
+    goal = "lower"
+    bounds = (0.0, 1.0)
+    needs = frozenset({"original", "public", "exact"})
+    side = "utility"
     part_names: ClassVar[Mapping[str, str]] = {"items": N_("items"), "similarity": N_("similarity")}
 
     roles: ClassVar[tuple[Role, ...]] = (Role.ITEM, Role.QUANTITY)
@@ -77,9 +77,9 @@ class E1(Recommendations):
     1.0
     """
 
-    name: ClassVar[str] = "e1"
-    summary: ClassVar[str] = N_("How much of the item–item similarities of wholesale is lost (E1 of PWS Cup 2017).")
-    unit: ClassVar[str] = N_("distance of the similarities, as a share of the original's sum")
+    name = "e1"
+    summary = N_("How much of the item–item similarities of wholesale is lost (E1 of PWS Cup 2017).")
+    unit = N_("distance of the similarities, as a share of the original's sum")
 
     def errors(self, original: kernel.Matrix, released: kernel.Matrix) -> dict[str, float]:
         """Return the distance of the similarities by whole dozens."""
@@ -94,9 +94,9 @@ class E2(Recommendations):
     PWS Cup 2017, ``E2-ItemCF-r``, whose values it gives.
     """
 
-    name: ClassVar[str] = "e2"
-    summary: ClassVar[str] = N_("How much of the item–item similarities of retail is lost (E2 of PWS Cup 2017).")
-    unit: ClassVar[str] = N_("distance of the similarities, as a share of the original's sum")
+    name = "e2"
+    summary = N_("How much of the item–item similarities of retail is lost (E2 of PWS Cup 2017).")
+    unit = N_("distance of the similarities, as a share of the original's sum")
 
     def errors(self, original: kernel.Matrix, released: kernel.Matrix) -> dict[str, float]:
         """Return the distance of the similarities by pieces."""
@@ -116,10 +116,10 @@ class E3(Recommendations):
     PWS Cup 2017, ``E3-topk``, whose two values are the parts.
     """
 
-    name: ClassVar[str] = "e3"
-    roles: ClassVar[tuple[Role, ...]] = (Role.ITEM,)
-    summary: ClassVar[str] = N_("How much of the top items and of their similarity is lost (E3 of PWS Cup 2017).")
-    unit: ClassVar[str] = N_("share of top items lost, or distance of their similarities, whichever is larger")
+    name = "e3"
+    roles = (Role.ITEM,)
+    summary = N_("How much of the top items and of their similarity is lost (E3 of PWS Cup 2017).")
+    unit = N_("share of top items lost, or distance of their similarities, whichever is larger")
 
     top: int = Field(default=100, ge=2, le=100_000, description=N_("how many items count as the top"))
 

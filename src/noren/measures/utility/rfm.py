@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,19 +64,19 @@ class Rfm(OnDraws):
     0.7071
     """
 
-    name: ClassVar[str] = "rfm"
-    roles: ClassVar[tuple[Role, ...]] = (Role.DATE,)
-    asked: ClassVar[tuple[Role, ...]] = (Role.DATE, Role.PRICE, Role.QUANTITY)
-    summary: ClassVar[str] = N_("How far an RFM analysis (recency, frequency, money) of the release is off.")
-    unit: ClassVar[str] = N_("root mean square error of the table of ranks, over the range of its counts")
-    headlines: ClassVar[tuple[Headline, ...]] = (
+    name = "rfm"
+    roles = (Role.DATE,)
+    asked = (Role.DATE, Role.PRICE, Role.QUANTITY)
+    summary = N_("How far an RFM analysis (recency, frequency, money) of the release is off.")
+    unit = N_("root mean square error of the table of ranks, over the range of its counts")
+    headlines = (
         Headline(
             N_("RFM error"),
             N_("How far a table of customers by recency, frequency and money is off; 0 is exact."),
             rank=2,
         ),
     )
-    keeps: ClassVar[KeptShare | None] = KeptShare(N_("RFM table"), rank=0)
+    keeps = KeptShare(N_("RFM table"), rank=0)
 
     ranks: int = Field(default=10, ge=2, le=100, description=N_("into how many equal parts customers are ranked"))
 

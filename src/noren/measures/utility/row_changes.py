@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from noren.i18n import N_, _
 from noren.kernels.linkage.row_layout import likeness
 from noren.measures.evidence import aligned_history, original_history
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Measure, Need, Score, Side
+from noren.protocols import Evidence, Measure, Score
 
 __all__ = ["E4", "E5", "E6", "RowChange"]
 
@@ -33,10 +33,10 @@ class RowChange(Measure):
     row is left to compare there is no score.
     """
 
-    source: ClassVar[str] = "S3 (PWS Cup 2017)"
-    goal: ClassVar[Literal["lower", "higher"]] = "lower"
-    needs: ClassVar[frozenset[Need]] = frozenset({"original", "secret", "exact"})
-    side: ClassVar[Side] = "utility"
+    source = "S3 (PWS Cup 2017)"
+    goal = "lower"
+    needs = frozenset({"original", "secret", "exact"})
+    side = "utility"
     role: ClassVar[Role]
     """The column that is compared."""
 
@@ -91,11 +91,11 @@ class E4(RowChange):
     True
     """
 
-    name: ClassVar[str] = "e4"
-    summary: ClassVar[str] = N_("How far dates moved, as a share of a month (E4 of PWS Cup 2017).")
-    unit: ClassVar[str] = N_("mean number of days over 31")
-    role: ClassVar[Role] = Role.DATE
-    roles: ClassVar[tuple[Role, ...]] = (Role.DATE,)
+    name = "e4"
+    summary = N_("How far dates moved, as a share of a month (E4 of PWS Cup 2017).")
+    unit = N_("mean number of days over 31")
+    role = Role.DATE
+    roles = (Role.DATE,)
 
     def errors(self, values: Numbers, released: Numbers) -> Numbers:
         """Return the days between, over 31."""
@@ -110,12 +110,12 @@ class E5(RowChange):
     PWS Cup 2017, ``E5-diff-price``, whose values it gives (they are rounded to ten decimals there).
     """
 
-    name: ClassVar[str] = "e5"
-    summary: ClassVar[str] = N_("How far unit prices moved, in proportion (E5 of PWS Cup 2017).")
-    bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
-    unit: ClassVar[str] = N_("mean of 1 - min/max")
-    role: ClassVar[Role] = Role.PRICE
-    roles: ClassVar[tuple[Role, ...]] = (Role.PRICE,)
+    name = "e5"
+    summary = N_("How far unit prices moved, in proportion (E5 of PWS Cup 2017).")
+    bounds = (0.0, 1.0)
+    unit = N_("mean of 1 - min/max")
+    role = Role.PRICE
+    roles = (Role.PRICE,)
 
     def errors(self, values: Numbers, released: Numbers) -> Numbers:
         """Return 1 less the smaller price over the larger."""
@@ -146,14 +146,14 @@ class E6(Measure):
     0.5
     """
 
-    name: ClassVar[str] = "e6"
-    summary: ClassVar[str] = N_("The share of rows that were deleted (E6 of PWS Cup 2017).")
-    source: ClassVar[str] = "S3 (PWS Cup 2017)"
-    goal: ClassVar[Literal["lower", "higher"]] = "lower"
-    bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
-    unit: ClassVar[str] = N_("share of rows deleted")
-    needs: ClassVar[frozenset[Need]] = frozenset({"original", "secret"})
-    side: ClassVar[Side] = "utility"
+    name = "e6"
+    summary = N_("The share of rows that were deleted (E6 of PWS Cup 2017).")
+    source = "S3 (PWS Cup 2017)"
+    goal = "lower"
+    bounds = (0.0, 1.0)
+    unit = N_("share of rows deleted")
+    needs = frozenset({"original", "secret"})
+    side = "utility"
     part_names: ClassVar[Mapping[str, str]] = {"share": N_("share")}
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:

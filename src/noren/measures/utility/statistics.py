@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,11 +61,11 @@ class Statistics(OnDraws):
     (1.0, 0.5, 50.0, 1.0)
     """
 
-    name: ClassVar[str] = "statistics"
-    roles: ClassVar[tuple[Role, ...]] = (Role.ITEM,)
-    summary: ClassVar[str] = N_("How far sums, means, variances, extremes and best-sellers are from the original's.")
-    unit: ClassVar[str] = N_("share of the top items that are no longer among the top; parts in their own units")
-    part_names: ClassVar[Mapping[str, str]] = SPREAD | {
+    name = "statistics"
+    roles = (Role.ITEM,)
+    summary = N_("How far sums, means, variances, extremes and best-sellers are from the original's.")
+    unit = N_("share of the top items that are no longer among the top; parts in their own units")
+    part_names = SPREAD | {
         "rows": N_("rows"),
         "items": N_("items"),
         "sum": N_("sum"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -25,7 +25,7 @@ from noren.kernels.arrays import Flags, Real, Whole
 from noren.measures.evidence import secret_of
 from noren.measures.safety.table_classes import ClassSizes, table_classes
 from noren.progress import Progress, silent
-from noren.protocols import Evidence, Measure, Need, Score, Side
+from noren.protocols import Evidence, Measure, Score
 
 __all__ = ["CellLoss", "CellPairs", "ClassSize", "Discernibility", "EntropyLoss", "TableLoss", "on_hierarchy"]
 
@@ -44,10 +44,10 @@ def _sizes(evidence: Evidence) -> ClassSizes:
 class _ClassSizes(Measure):
     """A measure of class sizes alone."""
 
-    accepts: ClassVar[frozenset[Kind]] = _TABLES
-    goal: ClassVar[Literal["lower", "higher"]] = "lower"
-    needs: ClassVar[frozenset[Need]] = frozenset({"original", "public"})
-    side: ClassVar[Side] = "utility"
+    accepts = _TABLES
+    goal = "lower"
+    needs = frozenset({"original", "public"})
+    side = "utility"
     part_names: ClassVar[Mapping[str, str]] = {"classes": N_("classes"), "lost_rows": N_("lost rows")}
 
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
@@ -81,10 +81,10 @@ class Discernibility(_ClassSizes):
     (19.0, 2.0)
     """
 
-    name: ClassVar[str] = "discernibility"
-    summary: ClassVar[str] = N_("Sum over all rows of the number of rows each cannot be distinguished from.")
-    source: ClassVar[str] = "Bayardo and Agrawal 2005"
-    unit: ClassVar[str] = N_("pairs of rows")
+    name = "discernibility"
+    summary = N_("Sum over all rows of the number of rows each cannot be distinguished from.")
+    source = "Bayardo and Agrawal 2005"
+    unit = N_("pairs of rows")
 
     @staticmethod
     def of_sizes(sizes: ClassSizes, rows: int) -> Score:
@@ -102,11 +102,11 @@ class ClassSize(_ClassSizes):
     LeFevre et al. (2006), Mondrian multidimensional k-anonymity; as ARX counts it, without dividing by k.
     """
 
-    name: ClassVar[str] = "class-size"
-    summary: ClassVar[str] = N_("The mean number of rows in a class; all lost rows together count as one.")
-    source: ClassVar[str] = "LeFevre et al. 2006"
-    unit: ClassVar[str] = N_("rows")
-    headlines: ClassVar[tuple[Headline, ...]] = (
+    name = "class-size"
+    summary = N_("The mean number of rows in a class; all lost rows together count as one.")
+    source = "LeFevre et al. 2006"
+    unit = N_("rows")
+    headlines = (
         Headline(N_("mean class size"), N_("How many rows cannot be distinguished, in the mean."), of="others", rank=2),
     )
 
@@ -154,13 +154,13 @@ class _Covered(NamedTuple):
 class CellLoss(Measure):
     """What the two measures of cells have in common."""
 
-    accepts: ClassVar[frozenset[Kind]] = _TABLES
-    goal: ClassVar[Literal["lower", "higher"]] = "lower"
-    bounds: ClassVar[tuple[float, float | None]] = (0.0, 1.0)
-    unit: ClassVar[str] = N_("share of what was there")
-    needs: ClassVar[frozenset[Need]] = frozenset({"original", "public", "secret"})
-    side: ClassVar[Side] = "utility"
-    of_perturbed: ClassVar[bool] = False
+    accepts = _TABLES
+    goal = "lower"
+    bounds = (0.0, 1.0)
+    unit = N_("share of what was there")
+    needs = frozenset({"original", "public", "secret"})
+    side = "utility"
+    of_perturbed = False
 
     hierarchies: Path | None = Field(
         default=None,
@@ -253,10 +253,10 @@ class TableLoss(CellLoss):
     Iyengar (2002), Transforming data to satisfy privacy constraints; Prasser et al. (2020), ARX.
     """
 
-    name: ClassVar[str] = "table-loss"
-    summary: ClassVar[str] = N_("How large a share of a column's values a released cell may mean.")
-    source: ClassVar[str] = "Iyengar 2002; ARX"
-    headlines: ClassVar[tuple[Headline, ...]] = (
+    name = "table-loss"
+    summary = N_("How large a share of a column's values a released cell may mean.")
+    source = "Iyengar 2002; ARX"
+    headlines = (
         Headline(
             N_("loss of detail"),
             N_("How large a share of a column’s values a released cell may mean; 0 where every cell is exact."),
@@ -264,7 +264,7 @@ class TableLoss(CellLoss):
             rank=0,
         ),
     )
-    places: ClassVar[Placing | None] = Placing(
+    places = Placing(
         N_("of what cells told apart"),
         N_("utility kept, 1 − loss of the table"),
         share=what_is_left,
@@ -295,12 +295,10 @@ class EntropyLoss(CellLoss):
     Gionis and Tassa (2009), k-anonymization with minimal loss of information (non-uniform entropy).
     """
 
-    name: ClassVar[str] = "entropy-loss"
-    summary: ClassVar[str] = N_(
-        "The share of the information about values, in bits, that released cells no longer hold."
-    )
-    source: ClassVar[str] = "Gionis and Tassa 2009"
-    headlines: ClassVar[tuple[Headline, ...]] = (
+    name = "entropy-loss"
+    summary = N_("The share of the information about values, in bits, that released cells no longer hold.")
+    source = "Gionis and Tassa 2009"
+    headlines = (
         Headline(
             N_("loss of information"),
             N_("The share of the information about values, in bits, that released cells have lost."),
@@ -308,7 +306,7 @@ class EntropyLoss(CellLoss):
             rank=1,
         ),
     )
-    keeps: ClassVar[KeptShare | None] = KeptShare(N_("bits that tell values apart"), rank=2)
+    keeps = KeptShare(N_("bits that tell values apart"), rank=2)
 
     def _score(self, covered: Mapping[str, _Covered]) -> Score:
         """Return bits lost over bits there were, in all quasi columns; the parts tell each column's share."""

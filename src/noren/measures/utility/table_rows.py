@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -14,7 +14,7 @@ from noren.data.frames import Table
 from noren.data.schema import Kind
 from noren.errors import SchemaError
 from noren.i18n import N_, _
-from noren.protocols import Evidence, Measure, Side
+from noren.protocols import Evidence, Measure
 from noren.retention.attributes import Attribute
 from noren.retention.perturbation import LARGEST_TABLE, perturbation_of
 from noren.retention.reconstruction import reconstruct, stated_model
@@ -43,7 +43,7 @@ class OfTables(Measure):
     """A measure that analyses the rows of a released table; those of retention are reconstructed first."""
 
     accepts = frozenset({Kind.TABLE})
-    side: ClassVar[Side] = "utility"
+    side = "utility"
 
     model: Literal["stated", "none", "em", "independence", "loglinear", "ml", "auto"] = Field(
         default="stated", description=N_("how to reconstruct a release by retention; none: as it stands")
