@@ -9,9 +9,8 @@ from tests.attacks.period_releases import best_simple, history, noisy, nothing, 
 
 from noren.api import attack, protect
 from noren.attacks import attacks
-from noren.attacks.ballot import AGREEMENT, Ballot, Rehearsed
+from noren.attacks.ballot import AGREEMENT, Ballot, Rehearsed, rehearsal
 from noren.attacks.ensemble import Ensemble
-from noren.attacks.rehearsal import rehearsal
 from noren.data.frames import History
 from noren.data.knowledge import partial
 from noren.data.release import Secret, Statement

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noren.attacks import attacks
-from noren.attacks.draws import uniform
+from noren.attacks.assignment import uniform
 from noren.attacks.item_candidates import ItemCandidates, item_walk
 from noren.data.contest_files import read_rows
 from noren.data.frames import History

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noren.kernels.judging.threshold import thresholds
-from noren.measures.safety.best_try import best_try
+from noren.measures.safety.effective import best_try
 
 
 @given(st.lists(st.booleans(), max_size=40))

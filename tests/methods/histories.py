@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Role, Schema
-from noren.methods.edited import edited
-from noren.methods.pseudonymize import pseudonymous
+from noren.methods.pseudonymize import edited, pseudonymous
 from noren.progress import Progress, silent
 from noren.protocols import Method
 

@@ -18,8 +18,7 @@ from noren.data.periods import periods_of
 from noren.data.release import Release, Statement
 from noren.data.schema import Role, Schema
 from noren.methods.chain import Chain
-from noren.methods.edited import edited
-from noren.methods.pseudonymize import pseudonymous
+from noren.methods.pseudonymize import edited, pseudonymous
 from noren.progress import Progress, silent
 from noren.protocols import Method
 

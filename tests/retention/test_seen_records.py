@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from noren.retention import seen_records
-from noren.retention.seen_records import SeenRecords
+from noren.retention import reconstructed
+from noren.retention.reconstructed import SeenRecords
 
 
 def test_folds_are_those_of_single_records(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seen_records, "_AT_ONCE", 64)  # runs of draws that end within an entry
+    monkeypatch.setattr(reconstructed, "_AT_ONCE", 64)  # runs of draws that end within an entry
     random = np.random.Generator(np.random.PCG64(1))
     codes, sizes = [random.integers(0, 3, 40), random.integers(0, 5, 40)], (3, 5)
     counts = random.integers(1, 30, 40)

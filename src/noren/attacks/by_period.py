@@ -1,21 +1,47 @@
-"""What attacks on repeated releases share: the parameter that says how long a pseudonym is kept."""
+"""What attacks on repeated releases share: the parameter that says how long a pseudonym is kept.
+
+**Known rows and public rows, item by item and period by period, as the arrays that.**
+:mod:`noren.kernels.linkage.copied_rows` works on.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from noren.data.periods import Calendar, periods_of
+from noren.data.arrays import exact_values, numbers
+from noren.data.cells import is_interval, is_set
+from noren.data.fits import compared_columns
+from noren.data.frames import History
+from noren.data.periods import Calendar, in_order, periods_of
+from noren.data.schema import Column, Role, Scale, ValueType
 from noren.data.statement import Statement
+from noren.errors import SchemaError
 from noren.i18n import N_, _
+from noren.kernels.linkage.copied_rows import Copies
+from noren.kernels.linkage.row_layout import Backgrounds, KnownLayout, PublicLayout, background
 from noren.protocols import Attack
 from noren.registry import build
 
-__all__ = ["AttackByPeriod", "told_periods"]
+__all__ = [
+    "ALWAYS",
+    "AttackByPeriod",
+    "PeriodSides",
+    "first_belief",
+    "item_shares",
+    "levels_of",
+    "listed_items",
+    "period_sides",
+    "shown_periods",
+    "told_periods",
+]
 
 
 class AttackByPeriod(Attack):
@@ -61,3 +87,253 @@ def told_periods(attack: Attack, statement: Statement) -> Attack:
         return attack
     said = {name: value for name, value in told[-1].items() if name in period}
     return build(type(attack), attack.parameters() | said)
+
+
+# --- Known rows and public rows, item by item and period by period, as the arrays that --------------------------------
+
+
+Whole = NDArray[np.int64]
+Real = NDArray[np.float64]
+
+ALWAYS = "always"
+"""The one period of a release whose dates do not tell periods."""
+
+_EXACT = 1e-9
+_DAYS = (_EXACT, 0.05, 0.5, 1, 2, 3, 5, 8, 15)
+_MINUTES = (_EXACT, 1, 5, 15, 60, 180)
+_SIZES = (_EXACT, 0.02, 0.06, 0.12, 0.25, 0.5, 1, 2)
+_SAME = (0.5,)
+_LEVELS = 1 + max(len(_DAYS), len(_MINUTES), len(_SIZES))
+"""How far apart cells are, level by level: dates in days, times in minutes, sizes by logarithm, names the same or not;
+the last level is all that is farther.
+"""
+
+
+@dataclass(frozen=True)
+class PeriodSides:
+    """The two sides of a comparison.
+
+    Attributes
+    ----------
+    customers, pseudonyms, periods
+        Whom and what the numbers stand for. A pseudonym has one entry for each period it is seen in.
+    period
+        The period of each pseudonym's entry, rising.
+    row
+        The place of each row of ``public`` in the release.
+    known, public, beside
+        The rows, and what is usual beside each known row.
+    columns
+        The columns that rows are compared by, the item aside.
+    """
+
+    customers: pl.Series
+    pseudonyms: pl.Series
+    periods: tuple[str, ...]
+    period: Whole
+    row: Whole
+    known: KnownLayout
+    public: PublicLayout
+    beside: Backgrounds
+    columns: tuple[Column, ...]
+
+    @property
+    def by_time(self) -> bool:
+        """Whether the public rows tell their periods."""
+        return self.periods != (ALWAYS,)
+
+
+def period_sides(original: History, public: History, by: AttackByPeriod) -> PeriodSides:
+    """Lay out both sides; rows without a customer, a date or an item are left out.
+
+    A public row belongs to the period of its public date. Where most rows do not tell one, as in a release of
+    intervals, or there are no dates at all, everything counts as one period, rows without a date included. Where there
+    are no items, all rows are of one (:func:`~noren.data.stand_ins.of_one_item`). Known items may be cut to their first
+    characters: public ones are cut to the length of the longest that is known.
+    """
+    item, columns = _columns(original, public)
+    known = _known_frame(original, by, item)
+    seen = shown_periods(public, by)
+    if len(seen) and seen["period"][0] == ALWAYS:
+        known = known.with_columns(period=pl.lit(ALWAYS))
+    else:
+        known = known.filter(pl.col("period") != ALWAYS)
+    periods = in_order([*known["period"].unique(), *seen["period"].unique()])
+    seen = seen.with_columns(pl.Series("period", _codes(seen["period"], periods))).sort("period", "pseudonym", "row")
+    longest = known.select(pl.col("item").str.len_chars().max()).item() or 0
+    said = listed_items(public.frame[item.name], seen["row"]).with_columns(pl.col("item").str.slice(0, longest))
+    said = said.unique(maintain_order=True)
+    items = pl.concat([known["item"], said["item"]]).unique().sort()
+    customers = known["customer"].unique().sort()
+    values, lo, hi = _measured(original, public, columns, known["row"], seen["row"])
+    rows, _order = KnownLayout.of(
+        _codes(known["item"], items),
+        _codes(known["period"], periods),
+        _codes(known["customer"], customers),
+        values,
+        np.ones(len(known)),
+        (len(items), max(len(periods), 1), len(customers)),
+    )
+    shown = _public_rows(seen, said, _codes(said["item"], items), lo, hi)
+    units = seen.select("period", "pseudonym").unique(maintain_order=True)
+    return PeriodSides(
+        customers,
+        units["pseudonym"],
+        tuple(periods),
+        units["period"].to_numpy(),
+        seen["row"].cast(pl.Int64).to_numpy(),
+        rows,
+        shown,
+        _beside(rows, shown, columns),
+        tuple(columns),
+    )
+
+
+# --- frames ------------------------------------------------------------------------------------------------
+
+
+def _columns(original: History, public: History) -> tuple[Column, list[Column]]:
+    """Return the item, and all other columns that rows can be compared by."""
+    for day in original.schema.with_role(Role.DATE):
+        if day.name not in public.frame.columns:
+            raise SchemaError(
+                _("the release has no column {name!r}").format(name=day.name), _("give a release of this original")
+            )
+    item, *columns = compared_columns(original, public)
+    return item, [c for c in columns if not is_set(public.frame.schema[c.name])]
+
+
+def _known_frame(original: History, by: AttackByPeriod, item: Column) -> pl.DataFrame:
+    """Return customer, period, item and place of the known rows; the period is ALWAYS where there is no date."""
+    dates = _dates(original)
+    frame = pl.DataFrame(
+        {
+            "customer": original[Role.CUSTOMER].cast(pl.String),
+            "period": by.periods(dates).set(dates.is_null(), ALWAYS),
+            "item": exact_values(original, item).cast(pl.String),
+        }
+    )
+    return frame.with_row_index("row").drop_nulls()
+
+
+def shown_periods(public: History, by: AttackByPeriod) -> pl.DataFrame:
+    """Return pseudonym, period and place (``row``) of the public rows that tell their period.
+
+    Where most do not tell it, or there are no dates, all rows are of one period, :data:`ALWAYS`.
+    """
+    dates = _dates(public)
+    ends = [dates.struct.field(end) for end in ("lo", "hi")] if is_interval(dates.dtype) else [dates] * 2
+    begin, end = (by.periods(day) for day in ends)
+    frame = pl.DataFrame({"pseudonym": public[Role.CUSTOMER].cast(pl.String), "period": begin})
+    frame = frame.with_row_index("row").with_columns(told=(begin == end).fill_null(value=False)).drop_nulls("pseudonym")
+    if 2 * int(frame["told"].sum()) > len(frame):
+        return frame.filter("told").drop("told")
+    return frame.drop("told").with_columns(period=pl.lit(ALWAYS))
+
+
+def _dates(history: History) -> pl.Series:
+    """Return the dates, or none where there is no such column."""
+    column = history.schema.with_role(Role.DATE)
+    return history.frame[column[0].name] if column else pl.Series([None], dtype=pl.Date).new_from_index(0, len(history))
+
+
+def listed_items(cells: pl.Series, rows: pl.Series) -> pl.DataFrame:
+    """Return the items (``item``) of each of these rows (``at``, counted from 0); none for a suppressed cell."""
+    chosen = cells.gather(rows)
+    frame = pl.DataFrame({"item": chosen}).with_row_index("at")
+    if is_set(chosen.dtype):
+        frame = frame.explode("item")
+    return frame.with_columns(pl.col("item").cast(pl.String)).drop_nulls("item")
+
+
+def _codes(names: pl.Series, known: pl.Series | list[str]) -> Whole:
+    """Return the place of each name among those that are known."""
+    return names.cast(pl.Enum(known)).to_physical().cast(pl.Int64).to_numpy()
+
+
+# --- arrays ------------------------------------------------------------------------------------------------
+
+
+def _measured(
+    original: History, public: History, columns: list[Column], known: pl.Series, seen: pl.Series
+) -> tuple[Real, Real, Real]:
+    """Return known values and the ends of public cells as numbers whose distances mean what levels say."""
+    values = np.empty((len(known), len(columns)))
+    lo = np.full((len(seen), len(columns)), -np.inf)
+    hi = np.full((len(seen), len(columns)), np.inf)
+    for c, column in enumerate(columns):
+        ours, cells = exact_values(original, column).gather(known), public.frame[column.name].gather(seen)
+        there = cells.is_not_null().to_numpy()
+        ends = [cells.struct.field(end) for end in ("lo", "hi")] if is_interval(cells.dtype) else [cells, cells]
+        if column.scale == Scale.NOMINAL:
+            texts = pl.concat([ours.cast(pl.String), cells.cast(pl.String)]).rank("dense").cast(pl.Float64)
+            code = texts.fill_null(np.nan).to_numpy()
+            values[:, c] = code[: len(ours)]
+            lo[there, c] = hi[there, c] = code[len(ours) :][there]
+            continue
+        values[:, c], first, last = (_distant(numbers(side), column) for side in (ours, *ends))
+        lo[there, c], hi[there, c] = first[there], last[there]
+    return values, lo, hi
+
+
+def _distant(plain: Real, column: Column) -> Real:
+    """Return amounts by logarithm, so that a price twice as high is as far away whatever the price."""
+    if column.scale != Scale.RATIO:
+        return plain
+    return np.asarray(np.sign(plain) * np.log1p(np.abs(plain) / column.grid))
+
+
+def _public_rows(seen: pl.DataFrame, said: pl.DataFrame, item: Whole, lo: Real, hi: Real) -> PublicLayout:
+    period = seen["period"].to_numpy()
+    whose = seen.select(pl.struct("period", "pseudonym").rle_id()).to_series().to_numpy().astype(np.int64)
+    counts = np.bincount(whose)
+    first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    listed = np.bincount(said["at"].to_numpy(), minlength=len(seen))
+    item_first = np.concatenate([[0], np.cumsum(listed)]).astype(np.int64)
+    half = (np.arange(len(seen)) - np.repeat(first[:-1], counts)) % 2
+    return PublicLayout(first, period, period, lo, hi, item_first, item, half)
+
+
+def _beside(known: KnownLayout, public: PublicLayout, columns: list[Column]) -> Backgrounds:
+    """Return what is usual beside each known row: of amounts for its item, of all else in its period."""
+    place = np.repeat(np.arange(len(known.first) - 1), np.diff(known.first))
+    item, period = place // known.periods, place % known.periods
+    single = np.diff(public.item_first) == 1
+    its = np.full(len(single), -1)
+    its[single] = public.item[public.item_first[:-1][single]]
+    by_item = bool(single.all())
+    contexts = [(item, its) if by_item and c.scale == Scale.RATIO else (period, public.begin) for c in columns]
+    return background(known, item_shares(known, public), public, contexts, levels_of(columns))
+
+
+def item_shares(known: KnownLayout, public: PublicLayout) -> Real:
+    """Return for each known row the share of public rows of its period that have its item."""
+    periods = known.periods
+    row = np.repeat(np.arange(len(public.begin)), np.diff(public.item_first))
+    counts = np.bincount(public.item * periods + public.begin[row], minlength=len(known.first) - 1)
+    rows = np.bincount(public.begin, minlength=periods)
+    share = counts / np.maximum(rows, 1)[np.arange(len(counts)) % periods]
+    return np.repeat(np.maximum(share, 1e-12), np.diff(known.first))
+
+
+def levels_of(columns: list[Column]) -> Real:
+    """Return how far each level of each column reaches."""
+    reach = np.full((len(columns), _LEVELS), np.inf)
+    for c, column in enumerate(columns):
+        ends: tuple[float, ...] = _DAYS
+        if column.scale == Scale.NOMINAL:
+            ends = _SAME
+        elif column.scale == Scale.RATIO:
+            ends = _SIZES
+        elif column.type == ValueType.TIME:
+            ends = _MINUTES
+        reach[c, : len(ends)] = ends
+    return reach
+
+
+def first_belief(reach: Real, share: float) -> Copies:
+    """Return what is believed before anything is seen: near is likelier than far, each level half of the one before."""
+    farthest = np.isfinite(reach).sum(axis=1, keepdims=True)
+    at = np.arange(reach.shape[1])
+    chance = np.where(at <= farthest, 0.5**at, 0.0)
+    return Copies(share, np.asarray(chance / chance.sum(axis=1, keepdims=True)))

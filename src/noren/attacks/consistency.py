@@ -7,8 +7,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching, min_weight_full_bipartite_matching
 
-from noren.attacks.assignment import pairs_of
-from noren.attacks.draws import uniform
+from noren.attacks.assignment import pairs_of, uniform
 from noren.data.fits import Consistent, consistent_customers
 from noren.data.frames import History
 from noren.descriptions import Recoding

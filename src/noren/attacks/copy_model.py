@@ -1,5 +1,6 @@
 """How the release made its public rows of the known ones, learnt from nothing but the two.
 
+**How the release made its public rows of the known ones, learnt from nothing but the two.**
 How far dates, prices and quantities move, which share of rows is a copy of a known one: two passes tell. The first
 looks at rows alone, whosever they are; the second assigns pseudonyms to customers, one each, by what the first
 believes, and learns from the pairs it trusts.
@@ -13,14 +14,40 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from noren.attacks.period_sides import PeriodSides, first_belief
-from noren.attacks.row_evidence import row_evidence
+from noren.attacks.by_period import PeriodSides, first_belief
+from noren.engines.accelerated.device import accelerator_for
+from noren.engines.accelerated.evidence import weighed_rows
+from noren.engines.choice import chosen_engine
 from noren.i18n import _
 from noren.kernels.linkage.assignment import best_pairs, fair_shares, greedy_pairs
-from noren.kernels.linkage.copied_rows import Copies, CopyEvidence, learn
+from noren.kernels.linkage.copied_rows import Copies, CopyEvidence, evidence, learn, odds_of, plain_arrays
+from noren.kernels.linkage.row_layout import Backgrounds, KnownLayout, PublicLayout
 from noren.progress import Progress, silent
 
-__all__ = ["Period", "Scores", "Solution", "learnt_copies", "periods_in", "solve"]
+__all__ = ["Period", "Scores", "Solution", "learnt_copies", "periods_in", "row_evidence", "solve"]
+
+
+_PAYS = 200_000
+"""Public rows from which a graphics processor is quicker than one core, which is what the kernel runs on."""
+
+
+def row_evidence(
+    known: KnownLayout,
+    public: PublicLayout,
+    beside: Backgrounds,
+    copies: Copies,
+    *,
+    limit: int,
+    other_periods: bool = False,
+) -> CopyEvidence:
+    """Return what speaks for each pseudonym and person: see :func:`~noren.kernels.linkage.copied_rows.evidence`."""
+    accelerator = accelerator_for(chosen_engine(), pays=len(public.begin) >= _PAYS)
+    if accelerator is None:
+        return evidence(known, public, beside, copies, limit=limit, other_periods=other_periods)
+    arrays = plain_arrays(known, public, beside, copies)
+    most = min(limit, max(len(known.rows), 1))
+    return CopyEvidence(*weighed_rows(accelerator, *arrays, odds_of(copies), most, other_periods))
+
 
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]

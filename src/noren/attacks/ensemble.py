@@ -7,10 +7,8 @@ from typing import Any
 
 from pydantic import Field, PrivateAttr, field_validator
 
-from noren.attacks.ballot import AGREEMENT, Ballot, Rehearsed, Weights
-from noren.attacks.by_period import AttackByPeriod
-from noren.attacks.period_sides import shown_periods
-from noren.attacks.rehearsal import rehearsal
+from noren.attacks.ballot import AGREEMENT, Ballot, Rehearsed, Weights, rehearsal
+from noren.attacks.by_period import AttackByPeriod, shown_periods
 from noren.data.frames import History
 from noren.data.statement import Statement
 from noren.descriptions import Recoding, Runtime
@@ -32,7 +30,7 @@ class Ensemble(AttackByPeriod):
     """Run many attacks and answer as the best of them would; no truth is needed to know which that is.
 
     How a release was made is public. So the attacker makes another one in the same way, of purchases whose customers
-    they know, lets every member attack it, and counts what each finds (:mod:`noren.attacks.rehearsal`). Whoever found
+    they know, lets every member attack it, and counts what each finds (:mod:`noren.attacks.ballot`). Whoever found
     most there is followed: a member as it answers, or a vote of all, weighed by what each found in the rehearsal or by
     how far members agree.
 

@@ -14,9 +14,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from noren.attacks.copy_model import Scores, Solution
-from noren.attacks.period_sides import PeriodSides, first_belief, item_shares, levels_of, listed_items
-from noren.attacks.row_evidence import row_evidence
+from noren.attacks.by_period import PeriodSides, first_belief, item_shares, levels_of, listed_items
+from noren.attacks.copy_model import Scores, Solution, row_evidence
 from noren.data.cells import is_interval
 from noren.data.frames import History
 from noren.data.schema import Role, Scale, ValueType

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from noren.attacks.assignment import pairs_of
-from noren.attacks.draws import uniform
+from noren.attacks.assignment import pairs_of, uniform
 from noren.data.arrays import exact_values, people
 from noren.data.cells import is_set
 from noren.data.frames import History

@@ -9,12 +9,10 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field
 
-from noren.attacks.by_period import AttackByPeriod
-from noren.attacks.copy_model import Scores, Solution, learnt_copies, periods_in, solve
+from noren.attacks.by_period import AttackByPeriod, PeriodSides, period_sides
+from noren.attacks.copy_model import Scores, Solution, learnt_copies, periods_in, row_evidence, solve
 from noren.attacks.habits import habit_rows, habits
-from noren.attacks.period_sides import PeriodSides, period_sides
 from noren.attacks.profile import answer, priors
-from noren.attacks.row_evidence import row_evidence
 from noren.data.frames import History
 from noren.data.schema import Role
 from noren.data.stand_ins import columns_not_there, of_one_item

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 from scipy.optimize import linear_sum_assignment
 
-from noren.attacks.assignment import pairs_of
-from noren.attacks.draws import uniform
+from noren.attacks.assignment import pairs_of, uniform
 from noren.data.arrays import exact_values, numbers
 from noren.data.fits import Sides, sides_of
 from noren.data.frames import History

@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from noren.attacks.assignment import pairs_of
-from noren.attacks.by_period import AttackByPeriod
-from noren.attacks.copy_model import Solution, learnt_copies, periods_in
-from noren.attacks.period_sides import PeriodSides, period_sides
-from noren.attacks.row_evidence import row_evidence
+from noren.attacks.by_period import AttackByPeriod, PeriodSides, period_sides
+from noren.attacks.copy_model import Solution, learnt_copies, periods_in, row_evidence
 from noren.data.frames import History
 from noren.data.schema import Role
 from noren.data.stand_ins import columns_not_there, of_one_item

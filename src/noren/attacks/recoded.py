@@ -11,8 +11,7 @@ from pydantic import Field
 from scipy.sparse import csr_array
 from scipy.special import ndtri
 
-from noren.attacks.assignment import Real, assigned, counted, guess_of, middles, product
-from noren.attacks.draws import uniform
+from noren.attacks.assignment import Real, assigned, counted, guess_of, middles, product, uniform
 from noren.data.arrays import must_be_exact
 from noren.data.cells import is_set
 from noren.data.frames import History

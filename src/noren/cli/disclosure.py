@@ -17,9 +17,9 @@ from noren.i18n import _
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from noren.inference.curve import Unicity
     from noren.inference.findings import Inferred
     from noren.inference.identifiers import ColumnSet
+    from noren.inference.unicity import Unicity
 
 
 @app.command(

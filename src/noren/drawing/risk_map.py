@@ -13,7 +13,7 @@ from noren.judgement.page_text import printable
 from noren.judgement.place import Place, frontier
 from noren.judgement.sentences import bare_word
 from noren.judgement.verdict import Word
-from noren.measures.places import place_of_measure
+from noren.measures import place_of_measure
 
 __all__ = [
     "lines_of",

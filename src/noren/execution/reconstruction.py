@@ -17,8 +17,8 @@ from noren.execution.release import load_public
 from noren.i18n import _
 from noren.progress import Progress, silent
 from noren.retention.perturbation import LARGEST_TABLE, Perturbation, stated_perturbation
+from noren.retention.reconstructed import SeenRecords
 from noren.retention.reconstruction import Model, Reconstruction, reconstruct_seen
-from noren.retention.seen_records import SeenRecords
 
 __all__ = ["reconstruct", "seen_before", "seen_on_cluster"]
 

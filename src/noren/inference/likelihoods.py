@@ -5,19 +5,26 @@ release h is one of the histories that fit t, each of whose rows fits a row of t
 pseudonyms show it. If s pseudonyms show h, ``s·A(t, h) / Σ_u A(u, h)`` of them are t, as far as the pool knows.
 Summed over all h this is t's likelihood ratio of being in the data against somebody drawn from the pool, up to a
 factor: ``P(data | t in) / P(data) = 1/R · Σ_rows A(t, row) / mean_u A(u, row)``.
+
+**Membership inference: is this person in the data? A score for each person of a pool; higher, likelier.**
+The attacker knows all of a person's record and holds a list of people among whom the members are; he sees the public
+part and the statement. Two ways. By *likelihood*: how many of the public histories would be this person's, if all who
+fit one were as likely to be behind it (:mod:`noren.inference.likelihoods`). By *nearness*, where values were moved and
+nothing fits: how near the nearest public history is, in the unit of U, by the distance of the attack ``nearest``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
 from scipy.sparse import csr_array
 
-from noren.data.fits import consistent_customers
+from noren.attacks.nearest import Nearest
+from noren.data.fits import consistent_customers, sides_of
 from noren.data.frames import History, Records, Table
 from noren.data.schema import Role
 from noren.data.statement import Statement
@@ -29,7 +36,8 @@ from noren.kernels.reconstruction.retention import Channel
 from noren.progress import Progress, silent
 from noren.retention.perturbation import Perturbation, perturbation_of
 
-__all__ = ["Shown", "is_retention", "only", "own_share", "shown"]
+__all__ = ["MEMBERSHIP", "by_likelihood", "own_share", "shown", "ways"]
+
 
 _CELLS = 1 << 24
 
@@ -148,3 +156,35 @@ def _chances(channel: Channel, mine: Whole, theirs: Whole, points: int) -> Real:
     same = mine[:, None] == theirs[None, :]
     chance: Real = (1 - channel) / points + channel * same.astype(np.float64)
     return chance
+
+
+# --- Membership inference: is this person in the data? A score for each person of a pool; higher, likelier ------------
+
+
+def by_likelihood(pool: Pool, public: Records, statement: Statement, progress: Progress = silent) -> Real:
+    """Return the likelihood ratio of each person to be in the data, up to a common factor."""
+    return own_share(pool, public, statement, progress)
+
+
+def by_nearness(pool: Pool, public: Records, statement: Statement, progress: Progress = silent) -> Real:
+    """Return how near the nearest public history is to each person: 0 as it is, -1 nothing of it fits."""
+    people, said = (as_history(only(side)) for side in (pool.people, public))
+    sides = sides_of(people, said)
+    # a row alone is compared with everybody: the short list is for histories, whose first rows choose it
+    attack = Nearest() if isinstance(public, History) else Nearest(shortlist=len(pool))
+    best, done = np.full(len(pool), np.inf), 0
+    columns, rows = len(sides.columns), sides.known.counts
+    for block in attack.distance_blocks(people, sides, progress):
+        shown = sides.public.counts[done : done + len(block), None]
+        best = np.minimum(best, (block / (columns * np.maximum(np.maximum(shown, rows[None, :]), 1))).min(axis=0))
+        done += len(block)
+    return -best
+
+
+Way = Callable[[Pool, Records, Statement, Progress], Real]
+MEMBERSHIP: Final[Mapping[str, Way]] = {"likelihood": by_likelihood, "nearness": by_nearness}
+
+
+def ways(statement: Statement) -> list[str]:
+    """Return the ways that tell something of a release: where its noise is known, the likelihood knows all there is."""
+    return ["likelihood"] if is_retention(statement) else list(MEMBERSHIP)

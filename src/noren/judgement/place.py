@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from noren.judgement.rule import Rule
 from noren.judgement.verdict import Verdict, Word
-from noren.measures.places import placing
+from noren.measures import placing
 from noren.protocols import Score
 
 __all__ = ["Place", "beats", "far_beyond", "frontier", "over_runs", "place_of", "worth_a_choice"]

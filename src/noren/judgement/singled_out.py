@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from noren.inference.curve import Step
 from noren.inference.population import PopulationRisk
+from noren.inference.unicity import Step
 from noren.judgement.numbers import percent
 from noren.tables import Texts
 

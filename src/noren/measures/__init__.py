@@ -1,9 +1,11 @@
 """What judges: ``safety/`` says what leaks, ``utility/`` what stays useful; one file per measure."""
 
+from noren.data.schema import Kind
+from noren.descriptions import Placing
 from noren.protocols import Measure
 from noren.registry import Registry
 
-__all__ = ["measures"]
+__all__ = ["measures", "place_of_measure", "placing"]
 
 measures: Registry[Measure] = Registry(
     Measure,  # type: ignore[type-abstract]
@@ -38,3 +40,19 @@ measures: Registry[Measure] = Registry(
         "um": "noren.measures.safety.user_matching:UserMatching",
     },
 )
+
+
+def placing(kind: Kind | None = None) -> list[type[Measure]]:
+    """Return the measures that tell the use of data of a kind, the one that is asked first before others.
+
+    >>> [measure.name for measure in placing(Kind.TABLE)]
+    ['table-loss', 'l1-precision']
+    """
+    every = [measures[name] for name in measures]
+    told = [(m.places.rank, m.name, m) for m in every if m.places is not None]
+    return [m for _rank, _name, m in sorted(told, key=lambda one: one[:2]) if kind is None or kind in m.accepts]
+
+
+def place_of_measure(name: str | None) -> Placing | None:
+    """Return how the measure of a name places releases; None where there is no such measure, or it places none."""
+    return measures[name].places if name is not None and name in measures else None

@@ -14,7 +14,7 @@ from noren.descriptions import MONTHS
 from noren.i18n import N_, _
 from noren.kernels.draws import pseudonyms
 from noren.methods.by_period import MethodByPeriod
-from noren.methods.edited import edited
+from noren.methods.pseudonymize import edited
 from noren.progress import Progress, silent
 
 __all__ = ["MonthlyPseudonyms"]

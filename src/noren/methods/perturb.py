@@ -23,8 +23,7 @@ from noren.kernels.arrays import Real, Whole
 from noren.kernels.draws import uniforms_at
 from noren.kernels.reconstruction.retention import day_shifts, moved_by_packs, scaled_prices
 from noren.methods.by_period import MethodByPeriod
-from noren.methods.edited import edited
-from noren.methods.pseudonymize import pseudonymous
+from noren.methods.pseudonymize import edited, pseudonymous
 from noren.progress import Progress, silent
 
 __all__ = ["MOVED", "Perturb"]

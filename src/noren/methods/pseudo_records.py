@@ -23,8 +23,7 @@ from noren.kernels.items.pseudo_records import cosine_clusters, filled_up, tf_id
 from noren.kernels.items.union_clusters import missing_items, union_clusters
 from noren.methods.alike import EFFORT, EFFORT_HELP, EFFORT_WORDS
 from noren.methods.believable_rows import believable_rows
-from noren.methods.edited import edited
-from noren.methods.pseudonymize import pseudonymous
+from noren.methods.pseudonymize import edited, pseudonymous
 from noren.progress import Progress, silent
 from noren.protocols import Method
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -14,11 +16,10 @@ from noren.data.stand_ins import rows_without_customer
 from noren.descriptions import NAMES
 from noren.i18n import N_, _
 from noren.kernels.draws import pseudonyms
-from noren.methods.edited import edited
 from noren.progress import Progress, silent
 from noren.protocols import Method
 
-__all__ = ["Pseudonymize", "pseudonymous"]
+__all__ = ["Pseudonymize", "edited", "pseudonymous"]
 
 
 def pseudonymous(customer: pl.Series, seed: int) -> pl.Series:
@@ -65,3 +66,18 @@ class Pseudonymize(Method):
         """Return what a release says of itself."""
         promise = N_("names are hidden, histories are not: whoever knows some purchases finds the customer")
         return Statement(method=self.name, parameters=self.parameters(), promise=promise, notes=notes)
+
+
+def edited(original: History, columns: Iterable[pl.Series]) -> History:
+    """Return ``original`` with ``columns`` in place of those of the same name, and nothing that the schema leaves out.
+
+    A frame may carry other columns, and the master names people: neither goes into a release; nor do rows that nobody
+    owns, for there is no pseudonym to put them under. A column that changed forgets how the file spelled it.
+    """
+    changed = {column.name: column for column in columns}
+    frame = original.frame.select(original.schema.names).with_columns(changed.values())
+    owned = original[Role.CUSTOMER].is_not_null()
+    if not owned.all():
+        frame = frame.select(pl.when(owned).then(pl.col(name)).alias(name) for name in frame.columns)
+    odd = {name: texts for name, texts in original.spelling.exceptions.items() if name not in changed}
+    return replace(original, frame=frame, spelling=replace(original.spelling, exceptions=odd), master=None)

@@ -19,8 +19,7 @@ from noren.kernels.arrays import Real, Whole
 from noren.kernels.draws import uniforms, uniforms_at
 from noren.kernels.sharing.rows import NO_PARTNER, like_partners, matched_rows
 from noren.methods.by_period import MethodByPeriod
-from noren.methods.edited import edited
-from noren.methods.pseudonymize import pseudonymous
+from noren.methods.pseudonymize import edited, pseudonymous
 from noren.progress import Progress, silent
 
 __all__ = ["WITH_OWNER", "Swap", "ordered_by"]

@@ -21,8 +21,7 @@ from noren.descriptions import HARDER, Strength, in_form
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.draws import uniforms_at
-from noren.methods.edited import edited
-from noren.methods.pseudonymize import pseudonymous
+from noren.methods.pseudonymize import edited, pseudonymous
 from noren.progress import Progress, silent
 from noren.protocols import Method
 

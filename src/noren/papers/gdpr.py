@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from noren.data.schema import Kind
-from noren.inference.curve import Step
-from noren.inference.unicity import changes_pseudonyms
+from noren.inference.unicity import Step, changes_pseudonyms
 from noren.judgement.numbers import count
 from noren.judgement.sentences import guessed_sentences, inferred_sentences, told_sentences
 from noren.judgement.singled_out import left_in_release

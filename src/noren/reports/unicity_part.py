@@ -13,7 +13,7 @@ from noren.data.release import Release
 from noren.drawing.unicity_lines import unicity_lines
 from noren.errors import InputError
 from noren.i18n import _
-from noren.inference.curve import Curve, Step
+from noren.inference.unicity import Curve, Step
 from noren.judgement.numbers import count, number, percent
 from noren.judgement.singled_out import left_in_release, singled_out, step_range
 

@@ -28,8 +28,7 @@ from noren.kernels.reconstruction.pairs import FOLDS, margins
 from noren.kernels.reconstruction.tree import heaviest_tree, information
 from noren.progress import Progress, silent
 from noren.retention.perturbation import Perturbation
-from noren.retention.reconstructed import Model, WideReconstruction
-from noren.retention.seen_records import SeenRecords
+from noren.retention.reconstructed import Model, SeenRecords, WideReconstruction
 
 __all__ = ["WIDE_MODELS", "reconstruct_widely"]
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from noren.i18n import _, active_language, ngettext
-from noren.measures.places import placing
+from noren.measures import placing
 from noren.naming import listing
 
 __all__ = ["engine_sentences", "failures", "is_unaudited", "measures_of", "missing_sentence", "unmeasured_reason"]

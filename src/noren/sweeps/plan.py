@@ -27,7 +27,7 @@ from noren.i18n import _
 from noren.judgement.outcome import fitting, label_of, people_in, telling
 from noren.judgement.rule import DEFAULT, Rule
 from noren.measures import measures as every_measure
-from noren.measures.places import placing
+from noren.measures import placing
 from noren.methods import methods as every_method
 from noren.methods.chain import Chain
 from noren.naming import suggestion

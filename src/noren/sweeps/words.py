@@ -20,8 +20,7 @@ from noren.judgement.rule import Rule
 from noren.judgement.sentences import bare_word, rule_sentence
 from noren.judgement.verdict import Verdict, Word
 from noren.kernels.judging.shares import mean_high, mean_low
-from noren.measures import measures
-from noren.measures.places import place_of_measure
+from noren.measures import measures, place_of_measure
 from noren.protocols import Measure
 from noren.sweeps.results import SettingResult
 from noren.tables import Texts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar
 
@@ -13,12 +14,12 @@ from noren.i18n import N_, _
 from noren.kernels.judging.prefix_threshold import prefix_thresholds
 from noren.kernels.judging.threshold import Bound, threshold
 from noren.measures.evidence import guesses_of, secret_of
-from noren.measures.safety.best_try import best_try
 from noren.measures.safety.hits import hits, hits_by_rank
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Guess, Measure, Score
 
-__all__ = ["Chance", "Effective"]
+__all__ = ["Chance", "Effective", "best_try"]
+
 
 _FINEST = 10**9
 
@@ -127,3 +128,31 @@ class Effective(Measure):
         right = hits_by_rank(guess, secret)
         best = best_try(right, prefix_thresholds(len(right), self.bound, p, alpha))
         return best.named, best.right, best.needed
+
+
+@dataclass(frozen=True)
+class Try:
+    """The number of surest answers that serves an attack best: how many, how many right, how many were needed."""
+
+    named: int
+    right: int
+    needed: int
+
+    @property
+    def effective(self) -> bool:
+        """Whether as many are right as refute that the release is safe."""
+        return self.right >= self.needed
+
+
+def best_try(right: list[int], needed: list[int]) -> Try:
+    """Return the number of surest answers that comes nearest to r(n) hits, or farthest beyond, the least of equals.
+
+    The number is chosen with the truth at hand: an attacker could have been so lucky, not have known it. So ``needed``
+    must allow for the choice, as :func:`~noren.kernels.judging.prefix_threshold.prefix_thresholds` does.
+
+    >>> best_try([1, 2, 2], [1, 2, 2, 3])
+    Try(named=2, right=2, needed=2)
+    """
+    hits = [0, *right]
+    named = max(range(len(hits)), key=lambda n: (Fraction(hits[n], needed[n]), -n))
+    return Try(named, hits[named], needed[named])

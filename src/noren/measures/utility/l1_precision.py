@@ -20,8 +20,8 @@ from noren.i18n import N_, _
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Score
 from noren.retention.perturbation import LARGEST_TABLE, Perturbation, stated_perturbation
+from noren.retention.reconstructed import SeenRecords
 from noren.retention.reconstruction import Reconstruction, reconstruct_seen, stated_model
-from noren.retention.seen_records import SeenRecords
 from noren.retention.wide_reconstruction import WIDE_MODELS
 
 __all__ = ["L1Precision", "plainly", "precision", "shared_names"]

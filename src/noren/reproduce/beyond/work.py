@@ -18,7 +18,7 @@ from noren.data.release import Release
 from noren.data.schema import Role
 from noren.inference.attribute import unseen_item, vote
 from noren.inference.findings import Inferred, told_attribute, told_membership
-from noren.inference.membership import by_likelihood
+from noren.inference.likelihoods import by_likelihood
 from noren.inference.people import Pool, pool_of, split
 from noren.kernels.judging.survival import best_plan
 from noren.kernels.judging.threshold import Bound

@@ -17,7 +17,7 @@ from noren.judgement.place import Place
 from noren.judgement.rule import rule_named
 from noren.judgement.sentences import finding, rule_sentence, word_text
 from noren.judgement.verdict import Word
-from noren.measures.places import place_of_measure
+from noren.measures import place_of_measure
 from noren.methods import methods
 from noren.studio.api.models import Ident, JobOut, said_job
 from noren.studio.api.surroundings import TheStudio
