@@ -24,7 +24,7 @@ from noren.kernels.linkage.copied_rows import Copies, CopyEvidence, evidence, le
 from noren.kernels.linkage.row_layout import Backgrounds, KnownLayout, PublicLayout
 from noren.progress import Progress, silent
 
-__all__ = ["Period", "Scores", "Solution", "learnt_copies", "periods_in", "row_evidence", "solve"]
+__all__ = ["Scores", "Solution", "learnt_copies", "periods_in", "row_evidence", "solve"]
 
 
 _PAYS = 200_000

@@ -16,7 +16,7 @@ from noren.kernels.items.item_walk import NOBODY, Walk, walk
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Guess
 
-__all__ = ["ItemCandidates", "item_walk"]
+__all__ = ["ItemCandidates"]
 
 
 class ItemCandidates(Attack):

@@ -18,7 +18,7 @@ from noren.errors import ParameterError
 from noren.i18n import _
 from noren.naming import suggestion
 
-__all__ = ["LOCAL", "Engine", "Kind", "chosen_engine", "parse_engine", "using"]
+__all__ = ["Engine", "chosen_engine", "parse_engine", "using"]
 
 Kind = Literal["local", "auto", "gpu", "spark"]
 _NAMED: Final[dict[str, Kind]] = {"local": "local", "auto": "auto", "gpu": "gpu"}

@@ -24,7 +24,7 @@ from noren.kernels.judging.shares import (
     tpr_low,
 )
 
-__all__ = ["JUDGED_FPR", "THREATS", "Estimate", "Inferred", "Threat", "mean_of", "told_attribute", "told_membership"]
+__all__ = ["JUDGED_FPR", "THREATS", "Inferred", "Threat", "mean_of", "told_attribute", "told_membership"]
 
 Threat = Literal["membership", "attribute"]
 THREATS: Final[tuple[Threat, ...]] = get_args(Threat)

@@ -23,7 +23,7 @@ from noren.kernels.lattice.keys import distinct
 from noren.kernels.population import Separation, separation
 from noren.progress import Progress, silent
 
-__all__ = ["ColumnSet", "Identifiers", "coded_columns", "identifiers", "one_table"]
+__all__ = ["ColumnSet", "coded_columns", "identifiers", "one_table"]
 
 _LARGEST = 6
 _MOST_SETS = 2_000

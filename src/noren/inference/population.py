@@ -24,7 +24,7 @@ from noren.kernels.population import (
     zayatz_uniques,
 )
 
-__all__ = ["Estimator", "PopulationRisk", "population"]
+__all__ = ["PopulationRisk", "population"]
 
 Estimator = Literal["pitman", "zayatz", "snb"]
 

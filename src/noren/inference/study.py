@@ -25,7 +25,7 @@ from noren.naming import suggestion
 from noren.progress import Progress, part_of, silent
 from noren.protocols import Method
 
-__all__ = ["Study", "held_out", "infer", "inferred_from"]
+__all__ = ["infer", "inferred_from"]
 
 
 @dataclass(frozen=True)

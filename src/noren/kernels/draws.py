@@ -9,17 +9,7 @@ from noren.errors import ParameterError
 from noren.i18n import _
 from noren.kernels.arrays import Real, Whole
 
-__all__ = [
-    "MOST_PSEUDONYMS",
-    "first_pseudonym",
-    "from_grid",
-    "from_sets",
-    "grid_points",
-    "pseudonyms",
-    "raw_at",
-    "uniforms",
-    "uniforms_at",
-]
+__all__ = ["first_pseudonym", "from_grid", "from_sets", "pseudonyms", "raw_at", "uniforms", "uniforms_at"]
 
 
 _NEARLY = 1e-6

@@ -48,7 +48,7 @@ from noren.methods.pseudonymize import pseudonymous
 from noren.progress import Enough, Progress, silent
 from noren.protocols import Method
 
-__all__ = ["Generalize"]
+__all__ = ["NO_ITEM", "Generalize"]
 
 Whole = NDArray[np.int64]
 

@@ -37,7 +37,7 @@ from noren.methods.table_parts import (
 )
 from noren.progress import Progress, silent
 
-__all__ = ["HierarchyMethod", "Levelled"]
+__all__ = ["HierarchyMethod"]
 
 Whole = NDArray[np.int64]
 _MOST_NODES = 20_000_000

@@ -32,7 +32,7 @@ from noren.methods.table_parts import (
 )
 from noren.progress import Progress, silent
 
-__all__ = ["Mondrian", "Parted"]
+__all__ = ["Mondrian"]
 
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]

@@ -29,19 +29,13 @@ from noren.protocols import Method
 
 __all__ = [
     "AlikeRows",
-    "Diversity",
     "Identifiers",
-    "Promise",
-    "Quasi",
     "SensitiveCodes",
     "Share",
-    "TableK",
-    "quasi_columns",
     "released",
     "released_schema",
     "rule_of",
     "sensitive_codes",
-    "sensitive_columns",
     "stop_if_too_few_rows",
     "stop_if_too_many_fail",
 ]

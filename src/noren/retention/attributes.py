@@ -23,7 +23,7 @@ from noren.errors import ParameterError, SchemaError, ValueInCellError
 from noren.i18n import _
 from noren.kernels.arrays import Whole
 
-__all__ = ["MISSING", "Attribute", "attribute_of", "class_ends"]
+__all__ = ["Attribute", "attribute_of", "class_ends"]
 
 
 MISSING = "(missing)"

@@ -25,7 +25,7 @@ from noren.kernels.arrays import Real, Whole
 if TYPE_CHECKING:
     from noren.kernels.sharing.alignment import LaidRows, Tariff
 
-__all__ = ["FAR", "LONGEST", "pair_costs_by", "pair_costs_on"]
+__all__ = ["pair_costs_by"]
 
 FAR = 1e290
 LONGEST = 512

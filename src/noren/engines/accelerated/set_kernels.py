@@ -15,7 +15,7 @@ import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-__all__ = ["COLUMNS", "ROWS", "best"]
+__all__ = ["best"]
 
 ROWS, COLUMNS, _DEEP = 128, 256, 128
 _WARPS, _STAGES = 8, 4

@@ -25,7 +25,7 @@ from noren.engines.accelerated.device import Accelerator, Tensor, in_smaller_blo
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.items.packed_sets import ItemSets
 
-__all__ = ["NOBODY", "most_similar_sets", "pairs_pay"]
+__all__ = ["most_similar_sets", "pairs_pay"]
 
 NOBODY = -1
 _PAYS = 4e9

@@ -22,6 +22,7 @@ from noren.kernels.compiling import kernel, read_only
 
 __all__ = [
     "Matrix",
+    "Score",
     "any_alike",
     "basket_matrix",
     "frequent_sets",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from noren.kernels.arrays import Flags, Whole
 from noren.kernels.compiling import kernel, part, read_only
 
-__all__ = ["NOBODY", "Walk", "narrowed", "walk"]
+__all__ = ["NOBODY", "Walk", "walk"]
 
 NOBODY = -1
 

@@ -31,7 +31,7 @@ from noren.kernels.arrays import Real, Whole
 from noren.kernels.judging.survival import least_needed
 from noren.kernels.judging.threshold import ALPHA, Bound, P, sharp_probability, threshold, thresholds
 
-__all__ = ["LONGEST_PREFIX", "crossing_bound", "prefix_correction", "prefix_thresholds"]
+__all__ = ["prefix_thresholds"]
 
 
 LONGEST_PREFIX = 10_000

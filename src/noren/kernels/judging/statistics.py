@@ -21,7 +21,6 @@ __all__ = [
     "correlation_interval",
     "cramers_v",
     "pearson",
-    "rank_of",
     "rank_table",
     "rejection_limit",
     "sampled_total",

@@ -56,18 +56,7 @@ from noren.i18n import _
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.judging.threshold import ALPHA, Bound, P, threshold, thresholds
 
-__all__ = [
-    "DEEPEST",
-    "MOST_NAMED",
-    "ChanceBound",
-    "Naming",
-    "Plan",
-    "best_plan",
-    "fixed_points",
-    "least_needed",
-    "plans",
-    "satisfies_h0",
-]
+__all__ = ["Naming", "Plan", "best_plan", "least_needed", "satisfies_h0"]
 
 
 SLACK = 1e-12

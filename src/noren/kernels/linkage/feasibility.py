@@ -32,7 +32,6 @@ __all__ = [
     "PublicRows",
     "assignable",
     "candidate_blocks",
-    "candidates",
     "fits",
     "joined",
     "one_to_one_counts",

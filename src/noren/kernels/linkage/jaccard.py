@@ -37,7 +37,7 @@ from noren.kernels.compiling import kernel, part
 from noren.kernels.items.packed_sets import ItemSets
 from noren.kernels.ordered import sort_range
 
-__all__ = ["NOBODY", "bits", "in_equal_runs", "index_of", "most_similar", "similarities", "sketch_words", "sketches"]
+__all__ = ["NOBODY", "in_equal_runs", "index_of", "most_similar", "similarities"]
 
 
 Sketches = NDArray[np.uint64]

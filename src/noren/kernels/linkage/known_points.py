@@ -19,7 +19,7 @@ from noren.kernels.compiling import kernel, part, read_only
 from noren.kernels.linkage.feasibility import PublicRows, fits
 from noren.kernels.ordered import sort_range
 
-__all__ = ["NOT_ASKED", "Holders", "equal_histories", "fitting_holders", "narrowed"]
+__all__ = ["Holders", "equal_histories", "fitting_holders", "narrowed"]
 
 Bits = NDArray[np.uint64]
 NOT_ASKED = -1

@@ -15,7 +15,7 @@ from noren.kernels.arrays import Flags, Real, Whole
 from noren.kernels.compiling import kernel, part
 from noren.kernels.linkage.feasibility import KnownRows, PublicRows
 
-__all__ = ["distance_blocks", "least_cost"]
+__all__ = ["distance_blocks"]
 
 _BLOCK = 16
 

@@ -53,7 +53,6 @@ __all__ = [
     "maximum_likelihood",
     "pairs",
     "product",
-    "seen_again",
     "total",
 ]
 

@@ -35,7 +35,6 @@ __all__ = [
     "Chosen",
     "ModelCandidate",
     "candidates",
-    "deal",
     "dealt",
     "geometric_mean",
     "kept_share",

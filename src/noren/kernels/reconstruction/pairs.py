@@ -44,7 +44,7 @@ from noren.kernels.reconstruction.models import fitted, flow_path, second_correl
 from noren.kernels.reconstruction.retention import Channel, mixed
 from noren.kernels.reconstruction.tree import Pair, heaviest_tree, implied, information, tree_table
 
-__all__ = ["FOLDS", "TREE", "Margins", "automatic", "margins"]
+__all__ = ["FOLDS", "TREE", "automatic", "margins"]
 
 
 FOLDS = 5

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from noren.kernels.arrays import Real, Whole
 
-__all__ = ["heaviest_tree", "implied", "information", "tree_records", "tree_table", "whole_cells"]
+__all__ = ["Pair", "heaviest_tree", "implied", "information", "tree_records", "tree_table", "whole_cells"]
 
 
 def whole_cells(table: NDArray[np.float64]) -> NDArray[np.int64]:

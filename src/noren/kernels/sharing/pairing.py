@@ -42,10 +42,7 @@ __all__ = [
     "costs_elsewhere",
     "distinct_pairs",
     "in_turn",
-    "item_overlap",
     "pair_tariff",
-    "share_of_distances",
-    "violated_odd_sets",
     "work_blocks",
 ]
 

@@ -30,7 +30,7 @@ from noren.kernels.arrays import Real, Whole
 from noren.kernels.sharing.grouping import Group, GroupSearch
 from noren.kernels.sharing.joining import join
 
-__all__ = ["repartitioned", "resized", "unheard"]
+__all__ = ["repartitioned", "resized"]
 
 
 _NOWHERE = -1

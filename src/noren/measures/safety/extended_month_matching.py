@@ -10,7 +10,7 @@ from noren.measures.safety.matching import MatchedPeriods, MatchingMeasure, matc
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Score
 
-__all__ = ["ExtendedMonthMatching", "extended_score"]
+__all__ = ["ExtendedMonthMatching"]
 
 
 class ExtendedMonthMatching(MatchingMeasure):

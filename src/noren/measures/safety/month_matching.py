@@ -8,7 +8,7 @@ from noren.measures.safety.matching import MatchedPeriods, MatchingMeasure, matc
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Score
 
-__all__ = ["MonthMatching", "month_score"]
+__all__ = ["MonthMatching"]
 
 
 class MonthMatching(MatchingMeasure):

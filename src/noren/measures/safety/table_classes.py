@@ -30,7 +30,6 @@ from noren.protocols import Evidence, Score
 __all__ = [
     "LIKELY",
     "ClassSizes",
-    "TableClasses",
     "audit_table",
     "claimed_values",
     "judge_table",

@@ -11,7 +11,7 @@ from noren.measures.safety.matching import UNLISTED, MatchingMeasure, matched
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Score
 
-__all__ = ["UserMatching", "user_score"]
+__all__ = ["UserMatching"]
 
 
 class UserMatching(MatchingMeasure):

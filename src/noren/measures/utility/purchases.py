@@ -14,7 +14,7 @@ from noren.data.frames import History
 from noren.data.schema import Role, Schema
 from noren.data.stand_ins import of_one_item
 
-__all__ = ["DAY_ZERO", "MEASURED", "Purchases", "columns_there", "purchase_rows", "purchases", "purchases_alike"]
+__all__ = ["MEASURED", "Purchases", "columns_there", "purchase_rows", "purchases", "purchases_alike"]
 
 MEASURED = (Role.ITEM, Role.DATE, Role.PRICE, Role.QUANTITY)
 

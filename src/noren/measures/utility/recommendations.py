@@ -20,7 +20,7 @@ from noren.measures.utility.purchases import purchases_alike
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Score
 
-__all__ = ["E1", "E2", "E3", "Recommendations"]
+__all__ = ["E1", "E2", "E3"]
 
 
 class Recommendations(Measure):

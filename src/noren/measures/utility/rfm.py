@@ -15,7 +15,7 @@ from noren.kernels.judging.statistics import rank_table, table_error
 from noren.measures.utility.on_draws import Compare, OnDraws
 from noren.measures.utility.purchases import Purchases
 
-__all__ = ["Rfm", "rfm_table"]
+__all__ = ["Rfm"]
 
 
 def rfm_table(bought: Purchases, ranks: int) -> NDArray[np.int64]:
