@@ -33,9 +33,9 @@ from noren.data.release import Release
 from noren.data.samples.people import sample_people
 from noren.judgement.judging import judge
 from noren.judgement.outcome import Outcome, examine
-from noren.judgement.place import Place, frontier, place_of
+from noren.judgement.place import Place, frontier, frontier_sentence, place_of
 from noren.judgement.rule import RULES, rule_named
-from noren.judgement.sentences import frontier_sentence, word_text
+from noren.judgement.sentences import word_text
 from noren.judgement.verdict import Verdict, Word
 from noren.ledger.book import Ledger
 from noren.methods import methods

@@ -21,7 +21,8 @@ NEEDED = [
     if requirement.name != "noren"
 ]
 PIN = re.compile(
-    r"(?P<name>[a-z0-9]+(?:-[a-z0-9]+)*)==(?P<version>[0-9][a-z0-9.]*)(?P<marker>; [^#]+)?(?P<level>  # (?:servers|dev))?"
+    r"(?P<name>[a-z0-9]+(?:-[a-z0-9]+)*)==(?P<version>[0-9][a-z0-9.]*)(?P<marker>; [^#]+)?"
+    r"(?P<level>  # (?:servers|dev))?"
 )
 TARGETS = {"help", "setup", "demo", "test", "test-slow", "test-all", "studio", "bench", "bench-peers", "zoo"} | {
     "docs", "reproduce", "pictures", "translations", "format", "lint", "types", "lock", "clean"

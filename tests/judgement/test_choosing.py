@@ -4,9 +4,9 @@ import pytest
 
 from noren.judgement.evidence import Facts, Tried
 from noren.judgement.judging import judge
-from noren.judgement.place import Place, far_beyond, over_runs, worth_a_choice
+from noren.judgement.place import Place, far_beyond, far_sentence, frontier_sentence, over_runs, worth_a_choice
 from noren.judgement.rule import rule_named
-from noren.judgement.sentences import besides, far_sentence, frontier_sentence, headline_sentence, outcome_words
+from noren.judgement.sentences import besides, headline_sentence, outcome_words
 from noren.judgement.verdict import Verdict
 
 RAW = Place(label="raw", word="broken", use=1.0, risk=0.99)

@@ -15,9 +15,9 @@ from noren.data.schema import Schema
 from noren.judgement.evidence import Facts, TableFacts, Told, Tried, claimed_by, facts_of, table_facts
 from noren.judgement.judging import judge
 from noren.judgement.outcome import Outcome, examine, people_in, run_outcome
-from noren.judgement.place import Place, frontier
+from noren.judgement.place import Place, finding, frontier, frontier_sentence
 from noren.judgement.rule import RULES, rule_named
-from noren.judgement.sentences import cautions, finding, frontier_sentence, rule_sentence, word_text
+from noren.judgement.sentences import cautions, rule_sentence, word_text
 from noren.judgement.verdict import Reason, Word
 from noren.protocols import Guess, Score
 from noren.reports.report import report_html

@@ -4,9 +4,7 @@ from typing import Any
 
 import pytest
 
-from noren.judgement.place import Place, frontier
-from noren.judgement.recommend import Choice, recommend
-from noren.judgement.sentences import finding
+from noren.judgement.place import Choice, Place, finding, frontier, recommend
 
 
 def place(label: str, use: float | None, risk: float | None, word: str, **more: Any) -> Place:

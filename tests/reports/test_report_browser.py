@@ -11,8 +11,7 @@ from noren.data.frames import History
 from noren.data.schema import Schema
 from noren.judgement.judging import judge
 from noren.judgement.outcome import Outcome, run_outcome
-from noren.judgement.place import place_of
-from noren.judgement.sentences import finding
+from noren.judgement.place import finding, place_of
 from noren.reports.report import write_report
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

@@ -13,8 +13,7 @@ from noren.data.samples.people import sample_people
 from noren.data.schema import Kind
 from noren.drawing.ground import live
 from noren.errors import ParameterError
-from noren.judgement.place import Place
-from noren.judgement.recommend import recommend
+from noren.judgement.place import Place, recommend
 from noren.judgement.rule import rule_named
 from noren.judgement.verdict import Verdict
 from noren.methods import methods

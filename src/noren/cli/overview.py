@@ -264,7 +264,8 @@ def demo(
 def _story(verdicts: Sequence[Verdict], places: Sequence[Place], page: Path) -> Iterator[Part]:
     """Yield the story on one screen: what each release lets happen, what it keeps, and which to take."""
     from noren.judgement.numbers import percent
-    from noren.judgement.sentences import allowed, finding, rule_sentence, word_text
+    from noren.judgement.place import finding
+    from noren.judgement.sentences import allowed, rule_sentence, word_text
 
     headings = (_("release"), _("verdict"), _("re-identified"), _("utility kept"))
     rows = [

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping
-from typing import Any
+from enum import StrEnum
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -17,19 +18,24 @@ from noren.data.frames import Table
 from noren.data.release import Secret
 from noren.data.schema import Kind
 from noren.data.statement import Statement
-from noren.inference.findings import Inferred
+from noren.inference.findings import THREATS, Inferred, Threat
 from noren.judgement.outcome import Outcome
 from noren.judgement.page_text import printable
 from noren.judgement.release_facts import ReleaseFacts, claimed_by, release_facts
+from noren.judgement.rule import Rule
 from noren.measures.safety.hits import hits, hits_by_rank
 from noren.methods import methods
 from noren.protocols import Guess, Score
 
 __all__ = [
+    "Exhibit",
     "Facts",
+    "Guarantee",
+    "Reason",
     "TableFacts",
     "Told",
     "Tried",
+    "Word",
     "claimed_by",
     "facts_from",
     "facts_of",
@@ -156,6 +162,21 @@ class Facts(ReleaseFacts):
         counted = (self.smallest_class, None if self.table is None else self.table.least, self.known_least)
         return min((size for size in counted if size is not None), default=None)
 
+    def inferred_beyond(self, rule: Rule, *, surely: bool = True) -> list[Inferred]:
+        """Return the inferences that tell more than the rule allows, surely or as it seems, the worst first."""
+        error = float(rule.level(len(self.tried) + len(self.inferred)))
+        beyond = [
+            one
+            for one in self.inferred
+            if (limit := rule.limit(one.threat)) and (one.surely(error) if surely else one.excess) > limit
+        ]
+        return sorted(beyond, key=lambda one: -one.excess)
+
+    def not_inferred(self, rule: Rule) -> list[Threat]:
+        """Return the threats that the rule limits and nobody tried."""
+        tried = {one.threat for one in self.inferred}
+        return [threat for threat in THREATS if rule.limit(threat) is not None and threat not in tried]
+
 
 def facts_of(outcome: Outcome) -> Facts:
     """Return what was found of a release; what attacks got is known where its secret part is at hand."""
@@ -260,3 +281,115 @@ def _told(columns: Mapping[str, Mapping[str, Any]]) -> tuple[Told, ...]:
         for name, said in columns.items()
     ]
     return tuple(sorted(found, key=lambda one: -(one.certain or 0)))
+
+
+# --- what a verdict may say, and what it shows ------------------------------------------------------------------------
+
+
+class Word(StrEnum):
+    """The four answers there are to: may this release be handed out?"""
+
+    PROVED = "proved"
+    """A guarantee within the tolerance holds, whatever an attacker does."""
+    WITHSTANDS = "withstands"
+    """Nothing is proved within the tolerance, but no attack that was tried exceeds it."""
+    BROKEN = "broken"
+    "Somebody is re-identified, or something disclosed, beyond the tolerance."
+    UNTRIED = "untried"
+    """Nothing was tried, or nothing that decides."""
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether a release may be handed out by the rule."""
+        return self in (Word.PROVED, Word.WITHSTANDS)
+
+    @property
+    def order(self) -> int:
+        """The words from worst to best; of several runs the worst counts."""
+        return (Word.BROKEN, Word.UNTRIED, Word.WITHSTANDS, Word.PROVED).index(self)
+
+
+class Reason(StrEnum):
+    """Why a verdict is what it is, in a word that programs can read."""
+
+    GUARANTEE = "guarantee"
+    NOTHING_SAID = "nothing-said"
+    ATTACKS_FAILED = "attacks-failed"
+    NOBODY_NAMED = "nobody-named"
+    CLASSES_LARGE_ENOUGH = "classes-large-enough"
+    TOO_MANY_NAMED = "too-many-named"
+    BEYOND_CHANCE = "beyond-chance"
+    CLAIM_REFUTED = "claim-refuted"
+    CLAIM_NOT_KEPT = "claim-not-kept"
+    CLASS_TOO_SMALL = "class-too-small"
+    SENSITIVE_TOLD = "sensitive-told"
+    NOT_TRIED = "not-tried"
+    NOT_COUNTED = "not-counted"
+    NOT_AUDITED = "not-audited"
+    PROOF_TOO_WEAK = "proof-too-weak"
+    TOO_MUCH_INFERRED = "too-much-inferred"
+    NOT_INFERRED = "not-inferred"
+    INFERENCE_UNSURE = "inference-unsure"
+    NOT_INFERRED_BEYOND = "not-inferred-beyond"
+    IDENTIFIED = "identified"
+    SINGLED_OUT = "singled-out"
+    NAMED_ONCE = "named-once"
+    UNKNOWN_METHOD = "unknown-method"
+    NAMES_NOT_RANDOM = "names-not-random"
+
+
+class Guarantee(_Found):
+    """What holds whatever an attacker does: nobody is re-identified with a probability above 1/k.
+
+    Attributes
+    ----------
+    k
+        The fewest people among whom nothing tells one from another, counted; or the k that follows from the noise.
+    by
+        ``classes``: released histories or rows that are alike, counted. ``noise``: the proof of retention.
+    """
+
+    k: float
+    by: Literal["classes", "noise"]
+
+    @property
+    def bound(self) -> float:
+        "The highest probability of re-identifying a person."
+        return 1 / max(self.k, 1.0)
+
+
+class Exhibit(_Found):
+    """What one attack got, and what that means by the rule.
+
+    Attributes
+    ----------
+    named, right, rate
+        How many pseudonyms it names, how many rightly, and the share of them that is right.
+    low, high
+        The interval of 95 % about the rate (Clopper and Pearson), as if answers were independent of each other.
+    chance
+        The rate of somebody who draws a customer at random for each name.
+    customers
+        The share of all customers that is named rightly at least once.
+    best_named, best_right, needed
+        The number of surest answers that tells most against the release; and how many right ones among so many refute
+        by the rule that the tolerance is kept.
+    beyond_chance
+        Whether they are reached.
+    exceeds
+        Whether this attack breaks the release.
+    """
+
+    attack: str
+    named: int
+    right: int
+    rate: float
+    low: float
+    high: float
+    chance: float
+    customers: float
+    best_named: int
+    best_right: int
+    needed: int
+    beyond_chance: bool
+    exceeds: bool

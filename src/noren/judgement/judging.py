@@ -32,7 +32,7 @@ from noren.data.frames import Records
 from noren.data.given import as_records
 from noren.data.release import Release
 from noren.data.schema import Kind, Role, Schema
-from noren.inference.findings import THREATS, Inferred, Threat
+from noren.inference.findings import THREATS
 from noren.judgement.evidence import Facts, Tried, facts_of
 from noren.judgement.outcome import Outcome, examine
 from noren.judgement.rule import Rule, rule_named
@@ -44,7 +44,7 @@ from noren.kernels.judging.threshold import Bound, threshold
 from noren.progress import Progress, silent
 from noren.protocols import Attack
 
-__all__ = ["beyond", "deciding_measures", "judge", "not_inferred", "verdict"]
+__all__ = ["deciding_measures", "judge", "verdict"]
 
 _ROUNDING = 1e-6
 
@@ -237,23 +237,6 @@ def _refutes(one: Exhibit, k: int, rule: Rule, tried: int) -> bool:
 # --- inferences ------------------------------------------------------------------------------------------------------
 
 
-def beyond(facts: Facts, rule: Rule, *, surely: bool = True) -> list[Inferred]:
-    """Return the inferences that tell more than the rule allows, surely or as it seems, the worst first."""
-    error = float(rule.level(len(facts.tried) + len(facts.inferred)))
-    found = [
-        one
-        for one in facts.inferred
-        if (limit := rule.limit(one.threat)) and (one.surely(error) if surely else one.excess) > limit
-    ]
-    return sorted(found, key=lambda one: -one.excess)
-
-
-def not_inferred(facts: Facts, rule: Rule) -> list[Threat]:
-    """Return the threats that the rule limits and nobody tried."""
-    tried = {one.threat for one in facts.inferred}
-    return [threat for threat in THREATS if rule.limit(threat) is not None and threat not in tried]
-
-
 def _with_inferences(facts: Facts, rule: Rule, word: Word, reason: Reason) -> tuple[Word, Reason]:
     """Return the verdict where the rule limits inferences, too; whatever is broken without them stays so.
 
@@ -261,13 +244,13 @@ def _with_inferences(facts: Facts, rule: Rule, word: Word, reason: Reason) -> tu
     """
     if word == Word.BROKEN:
         return word, reason
-    if beyond(facts, rule):
+    if facts.inferred_beyond(rule):
         return Word.BROKEN, Reason.TOO_MUCH_INFERRED
     if word == Word.UNTRIED:
         return word, reason
-    if not_inferred(facts, rule):
+    if facts.not_inferred(rule):
         return Word.UNTRIED, Reason.NOT_INFERRED
-    if beyond(facts, rule, surely=False):  # no safe word beside a number that is not
+    if facts.inferred_beyond(rule, surely=False):  # no safe word beside a number that is not
         return Word.UNTRIED, Reason.INFERENCE_UNSURE
     limited = any(rule.limit(threat) is not None for threat in THREATS)
     return (Word.WITHSTANDS, Reason.NOT_INFERRED_BEYOND) if word == Word.PROVED and limited else (word, reason)

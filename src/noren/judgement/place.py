@@ -1,19 +1,42 @@
-"Where a release stands on the map of risk and utility, and which of several no other beats."
+"""Where releases stand on the map of risk and utility, which of several no other beats, and which to take.
+
+*Of the settings that are proved or withstand, the one that keeps the most utility; of equals proved before withstands,
+then the one with less risk.* Utilities by different measures are not compared: there is then one answer for each.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
+from noren.judgement.numbers import count, percent
 from noren.judgement.rule import Rule
+from noren.judgement.sentences import allowed, bare_word
 from noren.judgement.verdict import Verdict, Word
 from noren.measures import placing
 from noren.protocols import Score
+from noren.tables import Texts
 
-__all__ = ["Place", "beats", "far_beyond", "frontier", "over_runs", "place_of", "worth_a_choice"]
+__all__ = [
+    "Choice",
+    "Place",
+    "beats",
+    "far_beyond",
+    "far_sentence",
+    "finding",
+    "frontier",
+    "frontier_sentence",
+    "over_runs",
+    "place_of",
+    "recommend",
+    "worth_a_choice",
+]
+
+say = Texts(__name__)
 
 _FAR: Final = 2
 """How many times what is allowed puts a release out of the question."""
@@ -141,3 +164,134 @@ def beats(one: Place, other: Place) -> bool:
         return False
     use, risk = (one.use or 0.0) - (other.use or 0.0), (one.risk or 0.0) - (other.risk or 0.0)
     return use >= 0 and risk <= 0 and (use > 0 or risk < 0)
+
+
+# --- which to take ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What to take, and what lies beside it; all are positions in the list of places.
+
+    Attributes
+    ----------
+    use_of
+        The measure that tells the use of these places.
+    chosen
+        The answer; none where nothing may be handed out.
+    more_useful
+        The next one that keeps more; it may not be handed out.
+    safer
+        The most useful of those that are safer still.
+    safest
+        Where nothing may be handed out, the one with the least risk.
+    """
+
+    use_of: str | None
+    chosen: int | None = None
+    more_useful: int | None = None
+    safer: int | None = None
+    safest: int | None = None
+
+
+def recommend(places: Sequence[Place]) -> list[Choice]:
+    """Return which place to take; one answer for each measure of use, nothing where no place is known.
+
+    >>> recommend([Place(label="k = 2", word="broken", use=0.8, risk=0.5),
+    ...            Place(label="k = 5", word="proved", use=0.7, risk=0.2),
+    ...            Place(label="k = 6", word="proved", use=0.6, risk=0.17)])
+    [Choice(use_of=None, chosen=1, more_useful=0, safer=2, safest=None)]
+    """
+    groups: dict[str | None, list[int]] = {}
+    for i, place in enumerate(places):
+        if place.is_placed:
+            groups.setdefault(place.use_of, []).append(i)
+    best = frontier(places)
+    return [_choice(use_of, members, places, best) for use_of, members in groups.items()]
+
+
+def _choice(use_of: str | None, members: Sequence[int], places: Sequence[Place], best: Sequence[int]) -> Choice:
+    def use(i: int) -> float:
+        return places[i].use or 0.0
+
+    def risk(i: int) -> float:
+        return places[i].risk or 0.0
+
+    safe = [i for i in members if places[i].word.is_safe]
+    if not safe:
+        broken = [i for i in members if places[i].word == Word.BROKEN]
+        return Choice(use_of, safest=min(broken, key=lambda i: (risk(i), -use(i)), default=None))
+    chosen = min(safe, key=lambda i: (-use(i), -places[i].word.order, risk(i)))
+    beyond = [i for i in best if i in members and use(i) > use(chosen)]
+    safer = [i for i in safe if _is_safer(places[i], places[chosen])]
+    return Choice(
+        use_of,
+        chosen,
+        more_useful=min(beyond, key=lambda i: (use(i), risk(i)), default=None),
+        safer=min(safer, key=lambda i: (-use(i), risk(i)), default=None),
+    )
+
+
+def _is_safer(one: Place, other: Place) -> bool:
+    word, risk = one.word.order - other.word.order, (one.risk or 0.0) - (other.risk or 0.0)
+    return word >= 0 and risk <= 0 and (word > 0 or risk < 0)
+
+
+# --- in words ---------------------------------------------------------------------------------------------------------
+
+
+def finding(places: Sequence[Place]) -> str:
+    """Return what several releases come to, in a sentence without its full stop.
+
+    >>> finding([Place(label="k = 2", word="broken", use=0.8, risk=0.5), Place(label="k = 5", word="proved", use=0.7)])
+    'Of 2 releases, 1 may be handed out: k = 5 (proved) keeps 70.0% of the utility'
+    """
+    if not places:
+        return say("finding.none")
+    safe = [one for one in places if one.word.is_safe]
+    known = [one for one in safe if one.use is not None]
+    words = {"count": count(len(places)), "safe": count(len(safe))}
+    if known:
+        best = max(known, key=lambda one: one.use or 0.0)
+        words |= {"label": best.label, "word": bare_word(best.word), "use": percent(best.use or 0.0)}
+        return say("finding.best", len(safe), **words)
+    if safe:
+        return say("finding.safe", len(safe), **words)
+    tried = [one for one in places if one.word == Word.BROKEN and one.risk is not None]
+    if not tried:
+        return say("finding.unjudged", len(places), **words)
+    least = min(tried, key=lambda one: one.risk or 0.0)
+    return say("finding.broken", len(places), label=least.label, risk=percent(least.risk or 0.0), **words)
+
+
+def frontier_sentence(places: Sequence[Place]) -> str:
+    """Return which releases are on the Pareto frontier of use and risk; of what may not be handed out only that."""
+    safe = [one for one in places if one.word.is_safe]
+    if not safe:
+        return say("frontier.none")
+    best = [places[i] for i in worth_a_choice(places)]
+    if len(best) == len(places):
+        return say("frontier.all")
+    return say(
+        "frontier.safe" if len(safe) < len(places) else "frontier.best",
+        len(best),
+        safe=count(len(safe)),
+        count=count(len(best)),
+        of=count(len(places)),
+        labels=", ".join(one.label for one in best),
+    )
+
+
+def far_sentence(places: Sequence[Place], rule: Rule) -> str:
+    """Return that a map leaves out what is broken far beyond the rule, and at which risks; nothing where nothing is."""
+    if not places:
+        return ""
+    low, high = (percent(end(one.risk or 0.0 for one in places)) for end in (min, max))
+    return say(
+        "far.far",
+        len(places),
+        labels="; ".join(one.label for one in places),
+        count=count(len(places)),
+        risk=low if low == high else say("far.range", low=low, high=high),
+        allowed=allowed(rule),
+    )

@@ -5,32 +5,30 @@ The texts are in ``sentences.toml``; what is chosen, and the numbers in it, are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from noren.attacks import attacks
 from noren.data.schema import Kind
 from noren.descriptions import Recoding
 from noren.i18n import _
 from noren.inference.findings import JUDGED_FPR, Inferred
-from noren.judgement.evidence import TableFacts
-from noren.judgement.judging import beyond, not_inferred
+from noren.judgement.evidence import Exhibit, Reason, TableFacts, Word
 from noren.judgement.numbers import count, number, percent
-from noren.judgement.place import Place, worth_a_choice
 from noren.judgement.rule import RECIPIENTS, Rule
-from noren.judgement.verdict import Exhibit, Reason, Verdict, Word
 from noren.kernels.judging.composition import class_tail, k_per_person, once_per_person, periods_per_person
 from noren.measures.safety.table_classes import LIKELY
 from noren.naming import listing
 from noren.tables import Texts
+
+if TYPE_CHECKING:
+    from noren.judgement.verdict import Verdict
 
 __all__ = [
     "allowed",
     "bare_word",
     "besides",
     "cautions",
-    "far_sentence",
-    "finding",
-    "frontier_sentence",
     "guessed_sentences",
     "headline_sentence",
     "inferred_sentences",
@@ -188,11 +186,11 @@ def headline_sentence(verdict: Verdict) -> str:
         case Reason.NAMES_NOT_RANDOM:
             words["k"] = count(facts.least or 0)
         case Reason.TOO_MUCH_INFERRED:
-            return say("verdict.broken", sentence=_inferred(beyond(facts, rule)[0], rule))
+            return say("verdict.broken", sentence=_inferred(facts.inferred_beyond(rule)[0], rule))
         case Reason.INFERENCE_UNSURE:
-            words["sentence"] = _inferred(beyond(facts, rule, surely=False)[0], rule)
+            words["sentence"] = _inferred(facts.inferred_beyond(rule, surely=False)[0], rule)
         case Reason.NOT_INFERRED:
-            words["threats"] = listing([say(f"threat.{threat}") for threat in not_inferred(facts, rule)])
+            words["threats"] = listing([say(f"threat.{threat}") for threat in facts.not_inferred(rule)])
     return say(name, **words)
 
 
@@ -381,63 +379,3 @@ def guessed_sentences(table: TableFacts) -> list[str]:
         for one in table.told
         if one.certain is not None and one.likely is not None and one.likely > one.certain
     ]
-
-
-# --- several releases ------------------------------------------------------------------------------------------------
-
-
-def finding(places: Sequence[Place]) -> str:
-    """Return what several releases come to, in a sentence without its full stop.
-
-    >>> finding([Place(label="k = 2", word="broken", use=0.8, risk=0.5), Place(label="k = 5", word="proved", use=0.7)])
-    'Of 2 releases, 1 may be handed out: k = 5 (proved) keeps 70.0% of the utility'
-    """
-    if not places:
-        return say("finding.none")
-    safe = [one for one in places if one.word.is_safe]
-    known = [one for one in safe if one.use is not None]
-    words = {"count": count(len(places)), "safe": count(len(safe))}
-    if known:
-        best = max(known, key=lambda one: one.use or 0.0)
-        words |= {"label": best.label, "word": bare_word(best.word), "use": percent(best.use or 0.0)}
-        return say("finding.best", len(safe), **words)
-    if safe:
-        return say("finding.safe", len(safe), **words)
-    tried = [one for one in places if one.word == Word.BROKEN and one.risk is not None]
-    if not tried:
-        return say("finding.unjudged", len(places), **words)
-    least = min(tried, key=lambda one: one.risk or 0.0)
-    return say("finding.broken", len(places), label=least.label, risk=percent(least.risk or 0.0), **words)
-
-
-def frontier_sentence(places: Sequence[Place]) -> str:
-    """Return which releases are on the Pareto frontier of use and risk; of what may not be handed out only that."""
-    safe = [one for one in places if one.word.is_safe]
-    if not safe:
-        return say("frontier.none")
-    best = [places[i] for i in worth_a_choice(places)]
-    if len(best) == len(places):
-        return say("frontier.all")
-    return say(
-        "frontier.safe" if len(safe) < len(places) else "frontier.best",
-        len(best),
-        safe=count(len(safe)),
-        count=count(len(best)),
-        of=count(len(places)),
-        labels=", ".join(one.label for one in best),
-    )
-
-
-def far_sentence(places: Sequence[Place], rule: Rule) -> str:
-    """Return that a map leaves out what is broken far beyond the rule, and at which risks; nothing where nothing is."""
-    if not places:
-        return ""
-    low, high = (percent(end(one.risk or 0.0 for one in places)) for end in (min, max))
-    return say(
-        "far.far",
-        len(places),
-        labels="; ".join(one.label for one in places),
-        count=count(len(places)),
-        risk=low if low == high else say("far.range", low=low, high=high),
-        allowed=allowed(rule),
-    )

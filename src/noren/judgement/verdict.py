@@ -3,67 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from noren.judgement.evidence import Facts
+from noren.judgement.evidence import Exhibit, Facts, Guarantee, Reason, Word
 from noren.judgement.rule import Rule
+from noren.judgement.sentences import besides, verdict_sentence
 
 __all__ = ["Exhibit", "Guarantee", "Reason", "Verdict", "Word"]
-
-
-class Word(StrEnum):
-    """The four answers there are to: may this release be handed out?"""
-
-    PROVED = "proved"
-    """A guarantee within the tolerance holds, whatever an attacker does."""
-    WITHSTANDS = "withstands"
-    """Nothing is proved within the tolerance, but no attack that was tried exceeds it."""
-    BROKEN = "broken"
-    "Somebody is re-identified, or something disclosed, beyond the tolerance."
-    UNTRIED = "untried"
-    """Nothing was tried, or nothing that decides."""
-
-    @property
-    def is_safe(self) -> bool:
-        """Whether a release may be handed out by the rule."""
-        return self in (Word.PROVED, Word.WITHSTANDS)
-
-    @property
-    def order(self) -> int:
-        """The words from worst to best; of several runs the worst counts."""
-        return (Word.BROKEN, Word.UNTRIED, Word.WITHSTANDS, Word.PROVED).index(self)
-
-
-class Reason(StrEnum):
-    """Why a verdict is what it is, in a word that programs can read."""
-
-    GUARANTEE = "guarantee"
-    NOTHING_SAID = "nothing-said"
-    ATTACKS_FAILED = "attacks-failed"
-    NOBODY_NAMED = "nobody-named"
-    CLASSES_LARGE_ENOUGH = "classes-large-enough"
-    TOO_MANY_NAMED = "too-many-named"
-    BEYOND_CHANCE = "beyond-chance"
-    CLAIM_REFUTED = "claim-refuted"
-    CLAIM_NOT_KEPT = "claim-not-kept"
-    CLASS_TOO_SMALL = "class-too-small"
-    SENSITIVE_TOLD = "sensitive-told"
-    NOT_TRIED = "not-tried"
-    NOT_COUNTED = "not-counted"
-    NOT_AUDITED = "not-audited"
-    PROOF_TOO_WEAK = "proof-too-weak"
-    TOO_MUCH_INFERRED = "too-much-inferred"
-    NOT_INFERRED = "not-inferred"
-    INFERENCE_UNSURE = "inference-unsure"
-    NOT_INFERRED_BEYOND = "not-inferred-beyond"
-    IDENTIFIED = "identified"
-    SINGLED_OUT = "singled-out"
-    NAMED_ONCE = "named-once"
-    UNKNOWN_METHOD = "unknown-method"
-    NAMES_NOT_RANDOM = "names-not-random"
 
 
 _BY_ATTACKS = (
@@ -82,68 +30,7 @@ _OF_INFERENCES = (
 )
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
-
-
-class Guarantee(_Frozen):
-    """What holds whatever an attacker does: nobody is re-identified with a probability above 1/k.
-
-    Attributes
-    ----------
-    k
-        The fewest people among whom nothing tells one from another, counted; or the k that follows from the noise.
-    by
-        ``classes``: released histories or rows that are alike, counted. ``noise``: the proof of retention.
-    """
-
-    k: float
-    by: Literal["classes", "noise"]
-
-    @property
-    def bound(self) -> float:
-        "The highest probability of re-identifying a person."
-        return 1 / max(self.k, 1.0)
-
-
-class Exhibit(_Frozen):
-    """What one attack got, and what that means by the rule.
-
-    Attributes
-    ----------
-    named, right, rate
-        How many pseudonyms it names, how many rightly, and the share of them that is right.
-    low, high
-        The interval of 95 % about the rate (Clopper and Pearson), as if answers were independent of each other.
-    chance
-        The rate of somebody who draws a customer at random for each name.
-    customers
-        The share of all customers that is named rightly at least once.
-    best_named, best_right, needed
-        The number of surest answers that tells most against the release; and how many right ones among so many refute
-        by the rule that the tolerance is kept.
-    beyond_chance
-        Whether they are reached.
-    exceeds
-        Whether this attack breaks the release.
-    """
-
-    attack: str
-    named: int
-    right: int
-    rate: float
-    low: float
-    high: float
-    chance: float
-    customers: float
-    best_named: int
-    best_right: int
-    needed: int
-    beyond_chance: bool
-    exceeds: bool
-
-
-class Verdict(_Frozen):
+class Verdict(BaseModel):
     """How safe a release is, by a rule.
 
     Attributes
@@ -156,6 +43,8 @@ class Verdict(_Frozen):
         What the verdict was made of.
     """
 
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
     word: Word
     reason: Reason
     rule: Rule
@@ -166,8 +55,6 @@ class Verdict(_Frozen):
     @property
     def sentence(self) -> str:
         """The verdict as one sentence, in the language now spoken."""
-        from noren.judgement.sentences import verdict_sentence
-
         return verdict_sentence(self)
 
     @property
@@ -214,8 +101,6 @@ class Verdict(_Frozen):
         if self.guarantee is not None:
             k = self.guarantee.k
             guarantee = {"k": int(k) if k.is_integer() else k, "bound": self.guarantee.bound, "by": self.guarantee.by}
-        from noren.judgement.sentences import besides
-
         return {
             "verdict": str(self.word),
             "reason": str(self.reason),

@@ -33,16 +33,9 @@ from noren.judgement.judging import judge
 from noren.judgement.numbers import count, decimal, percent
 from noren.judgement.outcome import Outcome, people_in
 from noren.judgement.page_text import printable
-from noren.judgement.place import place_of, worth_a_choice
+from noren.judgement.place import finding, frontier_sentence, place_of, worth_a_choice
 from noren.judgement.rule import Rule, rule_named
-from noren.judgement.sentences import (
-    cautions,
-    finding,
-    frontier_sentence,
-    headline_sentence,
-    rule_sentence,
-    word_text,
-)
+from noren.judgement.sentences import cautions, headline_sentence, rule_sentence, word_text
 from noren.judgement.verdict import Verdict, Word
 from noren.methods import methods
 from noren.reports.row_pairs import example_columns, example_rows

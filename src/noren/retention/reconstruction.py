@@ -28,7 +28,7 @@ from noren.kernels.reconstruction.retention import Channel
 from noren.kernels.reconstruction.tree import tree_table
 from noren.progress import Progress, silent
 from noren.retention.perturbation import LARGEST_TABLE, Perturbation, stated_perturbation
-from noren.retention.reconstructed import Model, Reconstruction, SeenRecords, WholeReconstruction, WideReconstruction
+from noren.retention.reconstructed import Model, Reconstruction, SeenRecords, WholeReconstruction
 from noren.retention.wide_reconstruction import reconstruct_widely
 
 __all__ = ["EPSILON", "MODELS", "estimated", "reconstruct", "reconstruct_seen", "stated_model"]

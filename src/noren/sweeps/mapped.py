@@ -14,10 +14,9 @@ from noren.drawing.ground import Spec
 from noren.drawing.risk_map import lines_of, method_shapes, risk_utility_map
 from noren.i18n import _
 from noren.judgement.page_text import printable
-from noren.judgement.place import Place, far_beyond, worth_a_choice
-from noren.judgement.recommend import Choice
+from noren.judgement.place import Choice, Place, far_beyond, far_sentence, worth_a_choice
 from noren.judgement.rule import Rule
-from noren.judgement.sentences import far_sentence, word_text
+from noren.judgement.sentences import word_text
 from noren.judgement.verdict import Word
 
 __all__ = ["Placed", "SettingsMap", "settings_map"]

@@ -24,7 +24,8 @@ from noren.i18n import _, active_language, ngettext
 from noren.judgement.glossary import GlossaryEntry, terms
 from noren.judgement.numbers import count, decimal, percent
 from noren.judgement.page_text import printable
-from noren.judgement.sentences import cautions, frontier_sentence, rule_sentence
+from noren.judgement.place import frontier_sentence
+from noren.judgement.sentences import cautions, rule_sentence
 from noren.judgement.verdict import Word
 from noren.measures import measures
 from noren.protocols import Measure, Score

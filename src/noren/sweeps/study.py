@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from noren.data.schema import Kind, Schema
 from noren.i18n import _
-from noren.judgement.place import frontier
-from noren.judgement.recommend import Choice, recommend
+from noren.judgement.place import Choice, frontier, recommend
 from noren.sweeps.plan import Asked
 from noren.sweeps.results import PointResult, SettingResult, setting_results
 from noren.sweeps.table import frame_of

@@ -14,8 +14,7 @@ from typing import Final, Protocol
 from noren.data.schema import Kind
 from noren.i18n import _
 from noren.judgement.numbers import count, decimal, percent
-from noren.judgement.place import Place
-from noren.judgement.recommend import Choice
+from noren.judgement.place import Choice, Place
 from noren.judgement.rule import Rule
 from noren.judgement.sentences import bare_word, rule_sentence
 from noren.judgement.verdict import Verdict, Word

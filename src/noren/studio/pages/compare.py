@@ -12,10 +12,8 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from noren.drawing.ground import live
 from noren.errors import NorenError, ParameterError
 from noren.i18n import _, ngettext
-from noren.judgement.place import Place, worth_a_choice
-from noren.judgement.recommend import Choice, recommend
+from noren.judgement.place import Choice, Place, finding, frontier_sentence, recommend, worth_a_choice
 from noren.judgement.rule import RECIPIENTS, Rule
-from noren.judgement.sentences import finding, frontier_sentence
 from noren.judgement.verdict import Word
 from noren.methods import methods
 from noren.parameters import flags

@@ -13,9 +13,9 @@ from pydantic import ConfigDict, Field
 from noren.engines.choice import parse_engine
 from noren.i18n import N_, _, ngettext
 from noren.judgement.numbers import decimal, percent
-from noren.judgement.place import Place
+from noren.judgement.place import Place, finding
 from noren.judgement.rule import rule_named
-from noren.judgement.sentences import finding, rule_sentence, word_text
+from noren.judgement.sentences import rule_sentence, word_text
 from noren.judgement.verdict import Word
 from noren.measures import place_of_measure
 from noren.methods import methods
