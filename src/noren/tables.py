@@ -28,11 +28,8 @@ class Texts:
     """The messages of a module by their names, in the language now spoken.
 
     A message is a text, or two where its form depends on a number (``one``, ``other``). ``tools/babel.cfg`` names the
-    files whose texts are translated.
-
-    >>> say = Texts("noren.judgement.sentences")
-    >>> say("word.proved"), say("rows", 2, rows="2"), say("weak.bound", bound="20%")
-    ('proved', '2 rows', 'only 20% is proved')
+    files whose texts are translated. A module has its own: ``say = Texts(__name__)``, then ``say("word.proved")``,
+    ``say("weak.bound", bound="20%")`` or, with a number, ``say("rows", 2, rows="2")``.
     """
 
     def __init__(self, module: str) -> None:

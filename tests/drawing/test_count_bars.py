@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noren.drawing.count_bars import count_bars
+from noren.drawing.histograms import count_bars
 
 
 def test_few_numbers_have_a_bar_each() -> None:

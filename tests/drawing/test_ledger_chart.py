@@ -14,8 +14,7 @@ from tests.ledger.books import history, ledger
 from noren import i18n
 from noren.drawing.ground import COLOURS
 from noren.drawing.label_places import heading_lines
-from noren.drawing.ledger_chart import ENDINGS, Curves, write_ledger_chart
-from noren.drawing.risk_lines import _spread
+from noren.drawing.ledger_chart import ENDINGS, Curves, _spread, write_ledger_chart
 from noren.errors import ParameterError
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 import vl_convert
 
-from noren.drawing.bars import bars, counts_bars, paired_histogram
+from noren.drawing.bars import bars, counts_bars, crosstab_panels, paired_histogram
 from noren.drawing.ground import MOST_MARKS, live, mark_count
-from noren.drawing.risk_lines import risk_lines
+from noren.drawing.ledger_chart import risk_lines
 from noren.drawing.risk_map import risk_utility_map
-from noren.drawing.shaded import crosstab_panels
 from noren.errors import ParameterError
 from noren.i18n import speaking
 from noren.judgement.place import Place

@@ -20,8 +20,7 @@ import polars as pl
 from noren.data.frames import Records
 from noren.data.release import Release
 from noren.data.statement import Statement
-from noren.drawing.beside import Bars, Beside, bars_of, perturbed_by, side_by_side
-from noren.drawing.histograms import shares
+from noren.drawing.histograms import Bars, Beside, bars_of, perturbed_by, shares, side_by_side
 from noren.judgement.page_text import printable
 from noren.kernels.arrays import Real, Whole
 from noren.retention.perturbation import Perturbation

@@ -1,41 +1,63 @@
-"""How a column's values are spread, before and after: the numbers behind the pairs of histograms.
+"""How values are spread, before and after: the numbers behind histograms.
 
 A released cell may say a range, a choice or nothing. Each row counts 1: an interval is spread evenly over the grid
 points it holds, a set evenly over its values, and what is suppressed or deleted is counted apart as *not said*. The
 bars come from the original alone, so that every release is drawn on the same axis.
+
+A release may speak of other things than the original: of categories in place of items, of classes of numbers, of labels
+of a hierarchy. Categories and classes are public, so the original is said in them. A label means the values that stand
+under it, as for the measure ``table-loss``: a set of texts, or the interval from the least to the largest.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
 from noren.data.arrays import numbers
-from noren.data.cells import is_interval, is_set
-from noren.data.frames import History, Records
+from noren.data.categories import as_released
+from noren.data.cells import is_generalised, is_interval, is_set
+from noren.data.frames import History, Records, Table
+from noren.data.release import Release
 from noren.data.schema import Column, Role, Scale, ValueType
 from noren.i18n import _
+from noren.judgement.page_text import printable
 from noren.kernels.arrays import Real, Whole
+from noren.retention.attributes import Attribute
+from noren.retention.perturbation import Perturbation, perturbation_of
 
 __all__ = [
     "MOST_BARS",
+    "MOST_VALUES",
     "Axis",
+    "Bars",
+    "Beside",
     "Spread",
     "Unit",
     "axis_of",
     "axis_title",
+    "bar_starts",
+    "bars_of",
     "charted_columns",
+    "count_bars",
+    "meant_by",
     "net_shift",
+    "perturbed_by",
     "shares",
+    "side_by_side",
     "spread",
 ]
 
 MOST_BARS = 40
+MOST_COLUMNS = 10
+MOST_VALUES = 20
+"""Bars of a nominal column, one of them for all other values."""
+_LONGEST_LABEL = 60
 _MOST_CHARTS = 8
 _TOP_VALUES = 10
 _OUTER_BARS = 4
@@ -322,3 +344,167 @@ def net_shift(original: Spread, released: Spread, rows: int) -> float:
     """Return the share of rows by which bars grew: 0 where every bar kept its height or lost to *not said* alone."""
     grown = np.maximum(released.weights - original.weights, 0).sum() + max(0.0, released.elsewhere - original.elsewhere)
     return float(grown) / max(rows, 1)
+
+
+# --- whole numbers ---------------------------------------------------------------------------------------------------
+
+
+def count_bars(values: Whole, most: int = MOST_BARS) -> dict[str, Any]:
+    """Return a histogram of whole numbers from 1 on, at most ``most`` bars, with what is least, middle and largest.
+
+    Small ranges have a bar for each number; larger ones bars that widen tenfold with the numbers, so that a long tail
+    keeps its shape.
+
+    >>> found = count_bars(np.array([1, 1, 3]))
+    >>> found["labels"], found["counts"], found["median"]
+    (['1', '2', '3'], [2, 0, 1], 1.0)
+    """
+    if not len(values):
+        lists: dict[str, Any] = {name: [] for name in ("labels", "from", "to", "counts")}
+        return lists | {"total": 0, "minimum": None, "median": None, "mean": None, "maximum": None}
+    starts = bar_starts(int(values.min()), int(values.max()), most)
+    ends = np.append(starts[1:] - 1, max(int(values.max()), int(starts[-1])))
+    return {
+        "labels": [str(a) if a == b else f"{a}–{b}" for a, b in zip(starts, ends, strict=True)],
+        "from": starts.tolist(),
+        "to": ends.tolist(),
+        "counts": np.bincount(np.searchsorted(starts, values, side="right") - 1, minlength=len(starts)).tolist(),
+        "total": len(values),
+        "minimum": int(values.min()),
+        "median": float(np.median(values)),
+        "mean": float(values.mean()),
+        "maximum": int(values.max()),
+    }
+
+
+def bar_starts(low: int, high: int, most: int = MOST_BARS) -> Whole:
+    """Return where bars begin that hold the numbers from ``low`` to ``high``.
+
+    >>> bar_starts(1, 4).tolist(), bar_starts(8, 120).tolist()
+    ([1, 2, 3, 4], [8, 9, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100])
+    """
+    if high - low < most:
+        return np.arange(low, high + 1)
+    powers = 10 ** np.arange(len(str(high)))
+    # by the first digit, or where that is too many, by 1, 2 and 5: of 18 digits, 54 at most
+    for digits in ((1, 2, 3, 4, 5, 6, 7, 8, 9), (1, 2, 5), (1,)):
+        starts = np.sort(np.outer(powers, digits).ravel())
+        kept = starts[(starts <= high) & (np.append(starts[1:], high + 1) > low)]
+        if len(kept) <= most:
+            break
+    return kept.astype(np.int64)
+
+
+# --- original beside release -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A column before and after; of a table perturbed by retention also the attribute that it was perturbed as."""
+
+    column: Column
+    original: pl.Series
+    released: pl.Series
+    attribute: Attribute | None = None
+
+
+def perturbed_by(release: Release) -> Perturbation | None:
+    """Return how a release by retention was perturbed; none for others."""
+    if not isinstance(release.public, Table) or release.statement.method != "retention":
+        return None
+    return perturbation_of(release.public, release.statement)
+
+
+def side_by_side(original: Records, release: Release) -> list[Beside]:
+    """Return the columns worth a look that both sides have: what a release generalises, and what is sensitive."""
+    made = perturbed_by(release)
+    if made is not None:
+        return [_as_attribute(original, release, a) for a in made.attributes[:MOST_COLUMNS]]
+    told = as_released(original, release.statement) if isinstance(original, History) else original
+    sensitive = () if isinstance(original, History) else original.schema.with_role(Role.SENSITIVE)
+    columns = (*charted_columns(original), *(c for c in sensitive if c.type != ValueType.TIME))
+    found = []
+    for column in columns[:MOST_COLUMNS]:
+        if column.name not in release.public.frame.columns or is_generalised(told.frame[column.name].dtype):
+            continue
+        before, after = told.frame[column.name], release.public.frame[column.name]
+        meant = meant_by(before, after, column, release)
+        if meant is not None:
+            found.append(Beside(column, before, meant))
+    return found
+
+
+def _as_attribute(original: Records, release: Release, attribute: Attribute) -> Beside:
+    before, after = original.frame[attribute.name], release.public.frame[attribute.name]
+    if not attribute.numeric:
+        before = attribute.values(attribute.codes(before))
+    return Beside(attribute.column, before, after, attribute)
+
+
+def meant_by(values: pl.Series, cells: pl.Series, column: Column, release: Release) -> pl.Series | None:
+    """Return the cells, labels by the values that stand under them; none where nobody can say what they mean."""
+    if is_generalised(cells.dtype) or (column.scale != Scale.NOMINAL and cells.dtype != pl.String):
+        return cells
+    labels = cells.cast(pl.String)
+    if column.scale == Scale.NOMINAL:
+        known = values.cast(pl.String).drop_nulls().unique()
+        strange = labels.drop_nulls().unique()
+        strange = strange.filter(~strange.is_in(known.implode()))
+        if not len(strange):
+            return cells
+    methods = {step.method for step in release.statement.steps}
+    if release.secret.original_rows != len(values) or "retention" in methods:
+        return cells if column.scale == Scale.NOMINAL else None
+    seen = pl.DataFrame({"label": labels, "value": values.gather(release.secret.origin)}).drop_nulls()
+    value = pl.col("value")
+    if column.scale == Scale.NOMINAL:
+        seen = seen.filter(pl.col("label").is_in(strange.implode())).with_columns(value.cast(pl.String))
+        under = seen.unique().sort("label", "value").group_by("label", maintain_order=True).agg(cell=value)
+        own = pl.DataFrame({"label": known}).select("label", cell=pl.concat_list("label"))
+        meanings = pl.concat([own, under])
+    else:
+        meanings = seen.group_by("label").agg(cell=pl.struct(lo=value.min(), hi=value.max()))
+    return pl.DataFrame({"label": labels}).join(meanings, on="label", how="left", maintain_order="left")["cell"]
+
+
+@dataclass(frozen=True)
+class Bars:
+    """The bars of a column: a whole axis, and how many of its labels have a bar of their own."""
+
+    axis: Axis
+    shown: int
+
+    @property
+    def cut(self) -> Axis:
+        """The axis of those that have a bar of their own."""
+        return replace(self.axis, labels=self.axis.labels[: self.shown])
+
+    def facts(self, *, others: bool) -> dict[str, Any]:
+        """Return what a chart needs to know of its axis, as plain data; ``others`` adds a bar for all other values."""
+        labels = [printable(label, _LONGEST_LABEL) for label in self.axis.labels[: self.shown]]
+        return {
+            "column": printable(self.axis.column.name),
+            "nominal": self.axis.nominal,
+            "unit": self.axis.unit,
+            "width": float(self.axis.width),
+            "labels": [*labels, ""] if others else labels,
+            "others": others,
+            "values": len(self.axis.labels),
+        }
+
+
+def bars_of(
+    values: pl.Series, column: Column, most: int = MOST_BARS, attribute: Attribute | None = None
+) -> Bars | None:
+    """Return the bars for exact values: at most ``most``, and of a nominal column :data:`MOST_VALUES` with the last.
+
+    Classes of numbers stand in their own order.
+    """
+    if attribute is not None and attribute.ends and attribute.size <= most:
+        return Bars(Axis(column, tuple(attribute.labels()), np.empty(0)), attribute.size)
+    axis = axis_of(values, column, most)
+    if axis is None:
+        return None
+    if axis.nominal and len(axis.labels) > MOST_VALUES:
+        return Bars(axis, MOST_VALUES - 1)
+    return Bars(axis, len(axis.labels))

@@ -15,9 +15,8 @@ import numpy as np
 
 from noren.data.frames import Records, Table
 from noren.data.release import Release
-from noren.drawing.bars import bars
+from noren.drawing.bars import bars, darkest, shaded
 from noren.drawing.ground import Spec, chart_ending, write_picture
-from noren.drawing.shaded import darkest, shaded
 from noren.errors import ParameterError
 from noren.i18n import _
 from noren.judgement.page_text import printable

@@ -12,9 +12,7 @@ from noren.data.formats.render import value_text
 from noren.data.frames import History, Records
 from noren.data.samples.shape import shape
 from noren.data.schema import Column, Role, Scale
-from noren.drawing.beside import MOST_VALUES, Bars
-from noren.drawing.count_bars import count_bars
-from noren.drawing.histograms import Axis, axis_of, spread
+from noren.drawing.histograms import MOST_VALUES, Axis, Bars, axis_of, count_bars, spread
 from noren.judgement.page_text import printable
 from noren.reports.unicity_part import unicity_facts
 

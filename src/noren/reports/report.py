@@ -21,9 +21,8 @@ from noren.data.formats.files import writing_file
 from noren.data.frames import Records
 from noren.data.release import Statement
 from noren.drawing.bars import histogram
-from noren.drawing.beside import meant_by
 from noren.drawing.ground import Spec, picture
-from noren.drawing.histograms import Axis, axis_of, charted_columns, net_shift, spread
+from noren.drawing.histograms import Axis, axis_of, charted_columns, meant_by, net_shift, spread
 from noren.drawing.risk_map import lines_of, risk_utility_map, use_title
 from noren.drawing.templating import house_styles, template
 from noren.errors import ParameterError

@@ -14,7 +14,7 @@ from noren.data.formats.render import Spelling, cell_text
 from noren.data.frames import History, Records
 from noren.data.release import Release
 from noren.data.schema import Role
-from noren.drawing.beside import perturbed_by
+from noren.drawing.histograms import perturbed_by
 from noren.judgement.page_text import printable, printable_texts
 
 __all__ = ["CHANGES", "STATES", "Cell", "RowPair", "example_columns", "example_rows", "row_columns", "row_pairs"]

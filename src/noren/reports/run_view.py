@@ -17,9 +17,18 @@ from noren.data.fits import class_sizes
 from noren.data.frames import History, Records, Table
 from noren.data.release import Release, Statement
 from noren.data.schema import Kind, Role
-from noren.drawing.beside import Bars, Beside, bars_of, perturbed_by, side_by_side
-from noren.drawing.count_bars import count_bars
-from noren.drawing.histograms import Spread, net_shift, shares, spread
+from noren.drawing.histograms import (
+    Bars,
+    Beside,
+    Spread,
+    bars_of,
+    count_bars,
+    net_shift,
+    perturbed_by,
+    shares,
+    side_by_side,
+    spread,
+)
 from noren.judgement.evidence import Facts, facts_of
 from noren.judgement.numbers import count, decimal
 from noren.judgement.outcome import Outcome, people_in

@@ -11,8 +11,7 @@ from starlette.concurrency import run_in_threadpool
 
 from noren.data.schema import Kind
 from noren.drawing.ground import live
-from noren.drawing.ledger_chart import about_measure
-from noren.drawing.risk_lines import risk_lines
+from noren.drawing.ledger_chart import about_measure, risk_lines
 from noren.errors import NorenError, ParameterError
 from noren.i18n import _
 from noren.judgement.numbers import percent

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from noren.drawing.bars import counts_bars, paired_histogram
+from noren.drawing.bars import counts_bars, crosstab_panels, paired_histogram
 from noren.drawing.ground import live
-from noren.drawing.shaded import crosstab_panels
 from noren.i18n import _
 from noren.judgement.numbers import count, percent
 from noren.reports.run_view import RowCounts, RunView
