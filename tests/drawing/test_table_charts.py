@@ -10,7 +10,8 @@ from noren.api import protect
 from noren.data.frames import Table
 from noren.data.release import Release, Statement
 from noren.data.schema import Schema
-from noren.drawing.table_charts import crosstab, histogram, view, write_chart
+from noren.drawing.ground import write_picture
+from noren.drawing.table_charts import crosstab, histogram, view
 from noren.errors import ParameterError
 from noren.measures.utility.l1_precision import precision
 
@@ -72,7 +73,7 @@ def test_panels_share_one_scale_and_say_their_precision(release: Release) -> Non
 def test_pictures_are_written(release: Release, ending: str, tmp_path: Path) -> None:
     shown = view(release, ["town<b>", "sex"], original=people(), model="em")
     for name, chart in (("h", histogram(view(release, ["sex"], model="em"))), ("c", crosstab(shown))):
-        path = write_chart(chart, tmp_path / f"{name}.{ending}")
+        path = write_picture(chart, tmp_path / f"{name}.{ending}")
         content = path.read_bytes()
         assert content.startswith({"svg": b"<svg", "html": b"<!doctype", "png": b"\x89PNG"}[ending])
         assert b"<b>" not in content
@@ -84,6 +85,6 @@ def test_what_cannot_be_drawn(release: Release, tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="has two attributes"):
         crosstab(view(release, ["sex"], model="none"))
     with pytest.raises(ParameterError, match=r"no chart ends in '\.gif'"):
-        write_chart(histogram(view(release, ["sex"], model="none")), tmp_path / "x.gif")
+        write_picture(histogram(view(release, ["sex"], model="none")), tmp_path / "x.gif")
     with pytest.raises(ParameterError, match="not made by retention"):
         view(Release(people(), release.secret, Statement("hand")), ["sex"])

@@ -261,6 +261,7 @@ class Picture:
         """Draw one attribute of a release, or two."""
         from noren.data.release import Release
         from noren.drawing import table_charts as charts
+    from noren.drawing.ground import chart_ending, write_picture
 
         if self.out is None and not situation.json:
             raise ParameterError(_("there is nowhere to draw to"), _("name a picture with --out, or take --json"))
@@ -273,7 +274,7 @@ class Picture:
         shown = charts.view(loaded, names, original=data, model=None if self.model == "stated" else self.model)
         answer = shown.as_dict()
         if self.out is not None:
-            charts.write_chart(charts.histogram(shown) if len(names) == 1 else charts.crosstab(shown), self.out)
+            write_picture(charts.histogram(shown) if len(names) == 1 else charts.crosstab(shown), self.out)
             answer |= {"out": str(self.out)}
         return Output(answer, [_("chart written to {out}").format(out=self.out)])
 

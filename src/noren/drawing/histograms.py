@@ -132,23 +132,15 @@ def axis_title(column: str, unit: Unit, width: float) -> str:
     >>> axis_title("date", "month", 1), axis_title("price", "number", 0.5)
     ('date, per month', 'price, bars of 0.5')
     """
-    match unit:
-        case "value":
-            return column
-        case "number":
-            return _("{column}, bars of {step}").format(column=column, step=_plain(width))
-        case "hour":
-            return _("{column}, per hour").format(column=column)
-        case "day":
-            return _("{column}, per day").format(column=column)
-        case "month" if width == 1:
-            return _("{column}, per month").format(column=column)
-        case "month":
-            return _("{column}, per {months} months").format(column=column, months=int(width))
-        case "year" if width == 1:
-            return _("{column}, per year").format(column=column)
-        case "year":
-            return _("{column}, per {years} years").format(column=column, years=int(width))
+    words = {
+        "value": "{column}",
+        "number": _("{column}, bars of {step}"),
+        "hour": _("{column}, per hour"),
+        "day": _("{column}, per day"),
+        "month": _("{column}, per month") if width == 1 else _("{column}, per {months} months"),
+        "year": _("{column}, per year") if width == 1 else _("{column}, per {years} years"),
+    }[unit]
+    return words.format(column=column, step=_plain(width), months=int(width), years=int(width))
 
 
 def axis_of(values: pl.Series, column: Column, most: int = MOST_BARS) -> Axis | None:
@@ -171,14 +163,9 @@ def axis_of(values: pl.Series, column: Column, most: int = MOST_BARS) -> Axis | 
     if not len(said):
         return None
     if column.type == ValueType.TIME:
-        return _clock_axis(said, column)
+        hours = np.arange(math.floor(said.min() / 60), math.floor(said.max() / 60) + 1)
+        return Axis(column, tuple(f"{hour}:00" for hour in hours), hours[1:] * 60.0, "hour")
     return _time_axis(said, column, most) if column.scale == Scale.INTERVAL else _number_axis(said, column, most)
-
-
-def _clock_axis(minutes: Real, column: Column) -> Axis:
-    first, last = math.floor(minutes.min() / 60), math.floor(minutes.max() / 60)
-    hours = np.arange(first, last + 1)
-    return Axis(column, tuple(f"{hour}:00" for hour in hours), hours[1:] * 60.0, "hour")
 
 
 def _time_axis(days: Real, column: Column, most: int) -> Axis:
@@ -419,7 +406,15 @@ def side_by_side(original: Records, release: Release) -> list[Beside]:
     """Return the columns worth a look that both sides have: what a release generalises, and what is sensitive."""
     made = perturbed_by(release)
     if made is not None:
-        return [_as_attribute(original, release, a) for a in made.attributes[:MOST_COLUMNS]]
+        return [
+            Beside(
+                a.column,
+                original.frame[a.name] if a.numeric else a.values(a.codes(original.frame[a.name])),
+                release.public.frame[a.name],
+                a,
+            )
+            for a in made.attributes[:MOST_COLUMNS]
+        ]
     told = as_released(original, release.statement) if isinstance(original, History) else original
     sensitive = () if isinstance(original, History) else original.schema.with_role(Role.SENSITIVE)
     columns = (*charted_columns(original), *(c for c in sensitive if c.type != ValueType.TIME))
@@ -432,13 +427,6 @@ def side_by_side(original: Records, release: Release) -> list[Beside]:
         if meant is not None:
             found.append(Beside(column, before, meant))
     return found
-
-
-def _as_attribute(original: Records, release: Release, attribute: Attribute) -> Beside:
-    before, after = original.frame[attribute.name], release.public.frame[attribute.name]
-    if not attribute.numeric:
-        before = attribute.values(attribute.codes(before))
-    return Beside(attribute.column, before, after, attribute)
 
 
 def meant_by(values: pl.Series, cells: pl.Series, column: Column, release: Release) -> pl.Series | None:

@@ -28,16 +28,18 @@ from noren.drawing.ground import (
 from noren.drawing.label_places import heading_lines
 from noren.drawing.templating import house_styles, template
 from noren.errors import ParameterError
-from noren.i18n import _, active_language, ngettext
+from noren.i18n import _, active_language
 from noren.judgement.numbers import percent
 from noren.judgement.page_text import printable
 from noren.judgement.sentences import rule_sentence
 from noren.judgement.verdict import Verdict
 from noren.ledger import Ledger, Proposal
+from noren.tables import Texts
 from noren.version import __version__
 
 __all__ = ["ENDINGS", "Curves", "about_measure", "chart_ending", "risk_lines", "write_ledger_chart"]
 
+say = Texts(__name__)
 _LONGEST_NAME = 24
 _SIZE = (560, 320)
 _LINE = 15.0
@@ -95,58 +97,23 @@ class Curves:
 
     def finding(self) -> str:
         """Return the chart's heading: what the best attack finds now, and whether the budget is kept."""
-        said = self._would_find() if self.proposed else self._finds()
-        share = percent(round(_last(self.found[self.worst]), 4))
+        words = {
+            "count": len(self.periods),
+            "attack": printable(self.worst, _LONGEST_NAME),
+            "share": percent(round(_last(self.found[self.worst]), 4)),
+            "period": self.periods[-1],
+        }
+        several = None if self.proposed and self.measure != "mm" else len(self.periods)
         if all(curve[-1] is None for curve in self.found.values()):
-            said = _("What attacks find in everything released is not known after {period}")
-        told = said.format(
-            count=len(self.periods), attack=printable(self.worst, _LONGEST_NAME), share=share, period=self.periods[-1]
-        )
+            told = say("finding.unknown", **words)
+        else:
+            told = say(f"{'would_find' if self.proposed else 'found'}.{self.measure}", several, **words)
         if self.certified and self.certified[-1] is not None:
-            told = _("{told}; nobody can be expected to find more than {share}").format(
-                told=told, share=percent(self.certified[-1])
-            )
+            told = say("finding.certified", told=told, share=percent(self.certified[-1]))
         if not self.limits:
             return told
-        limit = min(self.limits.values())
-        words = _("{told}; the budget of {limit} is broken") if self.beyond() else _("{told}; the budget is {limit}")
-        return words.format(told=told, limit=percent(limit))
-
-    def _finds(self) -> str:
-        if self.measure == "emm":
-            return ngettext(
-                "After {count} release the best attack, {attack}, found {share} of the pseudonyms when it did best",
-                "After {count} releases the best attack, {attack}, found {share} of the pseudonyms when it did best",
-                len(self.periods),
-            )
-        if self.measure == "um":
-            return ngettext(
-                "After {count} release the best attack, {attack}, finds {share} of the customers in every period",
-                "After {count} releases the best attack, {attack}, finds {share} of the customers in every period",
-                len(self.periods),
-            )
-        return ngettext(
-            "After {count} release the best attack, {attack}, finds {share} of the pseudonyms",
-            "After {count} releases the best attack, {attack}, finds {share} of the pseudonyms",
-            len(self.periods),
-        )
-
-    def _would_find(self) -> str:
-        if self.measure == "emm":
-            return _(
-                "With the release of {period} the best attack, {attack}, would have found {share} of the pseudonyms"
-                " when it did best"
-            )
-        if self.measure == "um":
-            return _(
-                "With the release of {period} the best attack, {attack}, would find {share} of the customers in every"
-                " period"
-            )
-        return ngettext(
-            "With the release of {period}, the first, the best attack, {attack}, would find {share} of the pseudonyms",
-            "With the release of {period} the best attack, {attack}, would find {share} of the pseudonyms",
-            len(self.periods),
-        )
+        limit = percent(min(self.limits.values()))
+        return say("finding.broken" if self.beyond() else "finding.budget", told=told, limit=limit)
 
     def beyond(self) -> list[tuple[int, float]]:
         """Return the releases above the budget, by the certificate or else by the best attack, each with how much."""
@@ -158,36 +125,20 @@ class Curves:
 
     def chart(self, *, titled: bool = True) -> Spec:
         """Return the chart, under its heading where it stands alone."""
-        heading = heading_lines(self.finding()) if titled else ()
-        limits = dict(self.limits)
         return risk_lines(
             self.periods,
             self.found,
-            limits,
+            self.limits,
             measure=self.measure,
             proposed=self.proposed,
-            heading=heading,
+            heading=heading_lines(self.finding()) if titled else (),
             certified=self.certified,
         )
 
 
 def about_measure(measure: str) -> str:
     """Return what a measure of a ledger is, for a person."""
-    return {
-        "um": _(
-            "UM is the share of customers who are found in every period they bought in, by an attacker who knows"
-            " all purchases. It is taken after each release, over everything that was out then. Lower is safer."
-        ),
-        "mm": _(
-            "MM is the share of pseudonyms, one for each customer and period, that are found by an attacker who"
-            " knows all purchases. It is taken after each release, over everything that was out then. Lower is"
-            " safer."
-        ),
-        "emm": _(
-            "EMM is the largest share of pseudonyms, one for each customer and period, that an attacker who knows"
-            " all purchases found after any release so far; it never falls. Lower is safer."
-        ),
-    }[measure]
+    return say(f"about.{measure}")
 
 
 def write_ledger_chart(curves: Curves, path: str | Path) -> Path:
@@ -205,14 +156,19 @@ def _last(curve: Sequence[float | None]) -> float:
 
 def _page(curves: Curves) -> str:
     """Return one HTML page that loads and runs nothing: the chart, and its numbers as a table."""
+    lines = sorted(curves.found.items())
+    if any(value is not None for value in curves.certified):
+        lines.append((_("certified"), curves.certified))
     rows = [
         (printable(name, _LONGEST_NAME), ["–" if value is None else f"{value:.3f}" for value in curve])
-        for name, curve in [*sorted(curves.found.items()), *_certified(curves)]
+        for name, curve in lines
     ]
     limits = [
         _("budget for {measure}: {limit:g}").format(measure=name.upper(), limit=limit)
         for name, limit in curves.budget.items()
     ]
+    if curves.verdict is not None:
+        limits += [curves.verdict.sentence, rule_sentence(curves.verdict.rule)]
     return template("noren.drawing", "ledger.html.jinja").render(
         language=active_language(),
         headline=curves.finding(),
@@ -225,19 +181,10 @@ def _page(curves: Curves) -> str:
         chart=Markup(picture(curves.chart(titled=False))),  # noqa: S704 - drawn by us, its texts escaped
         periods=[printable(period, _LONGEST_NAME) for period in curves.periods],
         rows=rows,
-        limits=[*limits, *_judged(curves.verdict)],
+        limits=limits,
         version=__version__,
         css=house_styles(),
     )
-
-
-def _certified(curves: Curves) -> list[tuple[str, Sequence[float | None]]]:
-    there = any(value is not None for value in curves.certified)
-    return [(_("certified"), curves.certified)] if there else []
-
-
-def _judged(verdict: Verdict | None) -> list[str]:
-    return [] if verdict is None else [verdict.sentence, rule_sentence(verdict.rule)]
 
 
 # --- the lines -------------------------------------------------------------------------------------------------------
@@ -271,11 +218,6 @@ def risk_lines(
         The most that anybody can be expected to find after each release; None where nothing is certified.
     """
     limit = budget.get(measure) if isinstance(budget, Mapping) else budget
-    title, short_title = {
-        "um": (_("customers found in every period, UM (down is safer)"), _("customers found in every period")),
-        "mm": (_("pseudonyms found, MM (down is safer)"), _("pseudonyms found")),
-        "emm": (_("pseudonyms found at most so far, EMM (down is safer)"), _("pseudonyms found at most so far")),
-    }[measure]
     shown = distinct([str(period) for period in periods])
     order = distinct(list(found), LONGEST_NAME)
     rows: list[Spec] = [
@@ -303,7 +245,7 @@ def risk_lines(
             "axis": axis,
             "scale": {"domain": shown, "padding": 0.2},
         },
-        "y": scaled("share", title, [0.0, short(top)], ".0~%"),
+        "y": scaled("share", say(f"axis.{measure}.title"), [0.0, short(top)], ".0~%"),
         "color": {
             "condition": {"test": {"field": "attack", "equal": worst}, "value": "$persimmon"},
             "value": "$indigo",
@@ -312,7 +254,7 @@ def risk_lines(
     tooltip = [
         {"field": "attack", "title": _("attack")},
         {"field": "period", "title": _("release")},
-        {"field": "share", "title": short_title, "format": ".2%"},
+        {"field": "share", "title": say(f"axis.{measure}.short"), "format": ".2%"},
     ]
     dashes, shapes = (
         {"field": "attack", "scale": {"domain": order, "range": looks}, "legend": None}

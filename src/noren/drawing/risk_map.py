@@ -67,13 +67,10 @@ def use_title(points: Sequence[Mapping[str, Any] | Place]) -> str:
     >>> use_title([{"use_of": "cell-error"}]), use_title([])
     ('utility kept, 1 − U', 'utility kept')
     """
-    told = [place_of_measure(name) for name in _kinds(points, "use_of")]
+    kinds = {str(p.use_of if isinstance(p, Place) else p.get("use_of")) for p in points}
+    told = [place_of_measure(name) for name in kinds]
     titles = {_(one.title) for one in told if one is not None}
     return titles.pop() if len(titles) == 1 else _("utility kept")
-
-
-def _kinds(points: Sequence[Mapping[str, Any] | Place], name: str) -> set[str]:
-    return {str(getattr(p, name) if isinstance(p, Place) else p.get(name)) for p in points}
 
 
 # --- the chart ---------------------------------------------------------------------------------------------
@@ -120,10 +117,18 @@ def risk_utility_map(
         "x": scaled("use", _("{use} (right is more useful)").format(use=use_words), across, ".2~f" if near else ".1f"),
         "y": scaled("risk", _("{risk} (down is safer)").format(risk=risk_words), up, ".0%"),
     }
-    rows = [_on_map(place) for place in places]
+    rows: list[Spec] = [
+        {
+            "use": float(place.use or 0.0),
+            "risk": float(place.risk or 0.0),
+            "label": printable(place.label, 80),
+            "verdict": bare_word(place.word),
+        }
+        for place in places
+    ]
     for row, address in zip(rows, addresses, strict=False):
         row |= {"address": address} if address else {}
-    joined = _lines(places) if lines is None else lines
+    joined = lines_of(places, frontier(places)) if lines is None else lines
     # to have at least so much use one must take the risk of the next release to the right, so the line rises first
     step = {"type": "line", "interpolate": "step-before", "color": "$muted", "strokeDash": [5, 3], "strokeWidth": 1.5}
     layers = [_layer([rows[i] for i in best], step, channels) for best in joined]
@@ -197,11 +202,6 @@ def _allowed_layers(allowed: float, channels: Spec) -> list[Spec]:
     return [_layer(row, rule, level), _layer(row, text, level | {"x": {"value": "width"}, "text": {"field": "said"}})]
 
 
-def _lines(places: Sequence[Place]) -> list[list[int]]:
-    """Return the frontier, a line for each measure of use."""
-    return lines_of(places, frontier(places))
-
-
 def lines_of(places: Sequence[Place], best: Sequence[int]) -> list[list[int]]:
     """Return places in lines, one for each measure of use."""
     found: dict[str | None, list[int]] = {}
@@ -253,11 +253,6 @@ def _side(label: Label, x: float, y: float, wide: float) -> tuple[str, str, floa
 
 def _layer(rows: Sequence[Spec], mark: Spec, encoding: Spec) -> Spec:
     return {"data": {"values": list(rows)}, "mark": mark, "encoding": encoding}
-
-
-def _on_map(place: Place) -> Spec:
-    said = {"label": printable(place.label, 80), "verdict": bare_word(place.word)}
-    return {"use": float(place.use or 0.0), "risk": float(place.risk or 0.0)} | said
 
 
 def _across(uses: Sequence[float], *, near: bool) -> tuple[float, float]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ import numpy as np
 from noren.data.frames import Records, Table
 from noren.data.release import Release
 from noren.drawing.bars import bars, darkest, shaded
-from noren.drawing.ground import Spec, chart_ending, write_picture
+from noren.drawing.ground import Spec
 from noren.errors import ParameterError
 from noren.i18n import _
 from noren.judgement.page_text import printable
@@ -25,7 +24,7 @@ from noren.measures.utility.l1_precision import precision
 from noren.retention.perturbation import Perturbation, perturbation_of
 from noren.retention.reconstruction import Model, reconstruct
 
-__all__ = ["View", "chart_ending", "crosstab", "histogram", "view", "write_chart"]
+__all__ = ["View", "crosstab", "histogram", "view"]
 
 
 _PANEL = 220
@@ -123,11 +122,6 @@ def crosstab(shown: View) -> Spec:
     ]
     panels[0]["title"] = f"{panels[0]['title']} ({darkest(top)})"
     return {"panels": panels, "title": _heading(shown)}
-
-
-def write_chart(chart: Spec, path: str | Path) -> Path:
-    """Write a chart as a page, an SVG or a PNG picture, by the name's ending; whole or not at all."""
-    return write_picture(chart, path)
 
 
 def _title(shown: View, panel: str) -> str:
