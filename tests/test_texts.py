@@ -11,7 +11,8 @@ import pytest
 from noren.tables import table_of
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
-MODULES = [path for path in sorted(SOURCE.rglob("*.py")) if "= Texts(__name__)" in path.read_text(encoding="utf-8")]
+IN_FILES = re.compile(r"^say = Texts\(__name__\)$", re.MULTILINE)
+MODULES = [path for path in sorted(SOURCE.rglob("*.py")) if IN_FILES.search(path.read_text(encoding="utf-8"))]
 
 
 def message_names(part: Mapping[str, Any], before: str = "") -> Iterator[str]:

@@ -20,6 +20,7 @@ from noren.drawing.label_places import LETTER
 from noren.errors import ParameterError
 from noren.i18n import _
 from noren.judgement.page_text import printable
+from noren.tables import table_of
 
 __all__ = [
     "COLOURS",
@@ -43,47 +44,15 @@ __all__ = [
 Spec = dict[str, Any]
 """A Vega-Lite chart, or ``{"panels": [chart, …]}``."""
 
-COLOURS: Final = {
-    "paper": "#fbfaf7",
-    "ink": "#1d2430",
-    "muted": "#5d6675",
-    "line": "#e4e0d8",
-    "indigo": "#26456e",
-    "teal": "#2b7a78",
-    "persimmon": "#c8553d",
-    "ochre": "#b7862c",
-}
-_ON_PAPER: Final = COLOURS | {
+_LOOK: Final = table_of(__name__)
+COLOURS: Final[Mapping[str, str]] = _LOOK["colours"]
+_ON_PAPER: Final = {
+    **COLOURS,
     "card": COLOURS["paper"],
     "line-strong": COLOURS["muted"],
     "ochre-text": COLOURS["ink"],
 }
-_HOUSE: Final[Spec] = {
-    "view": {"stroke": None},
-    "axis": {
-        "domainColor": "$line-strong",
-        "gridColor": "$line",
-        "tickColor": "$line",
-        "labelColor": "$muted",
-        "titleColor": "$muted",
-        "labelFontSize": 12,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "titlePadding": 8,
-    },
-    "legend": {"labelColor": "$ink", "titleColor": "$muted", "labelFontSize": 12, "symbolSize": 90},
-    "title": {
-        "color": "$ink",
-        "fontSize": 13,
-        "fontWeight": 600,
-        "anchor": "start",
-        "offset": 8,
-        "subtitleColor": "$muted",
-        "subtitleFontSize": 12,
-    },
-    "line": {"strokeWidth": 2},
-    "bar": {"color": "$indigo"},
-}
+_HOUSE: Final[Spec] = {"view": {"stroke": None}, **_LOOK["house"]}
 ENDINGS: Final = (".html", ".svg", ".png")
 MOST_MARKS: Final = 5_000
 LONGEST_LABEL: Final = 24
