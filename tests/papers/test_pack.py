@@ -23,8 +23,7 @@ from noren.judgement.verdict import Word
 from noren.papers.case import Case, case_of, is_pseudonymised_only
 from noren.papers.document import Document, Field, Grid, Pack, plain
 from noren.papers.pack import pack_files, pack_of, said_of, write_pack
-from noren.papers.steward_facts import fact_names, read_facts
-from noren.papers.wording import drafts
+from noren.papers.wording import drafts, fact_names, read_facts
 
 LAWS = ("appi", "gdpr")
 

@@ -247,7 +247,7 @@ def papers(
     from noren.judgement.verdict import Word
     from noren.papers.case import case_in_ledger, case_of
     from noren.papers.pack import pack_of, said_of, write_pack
-    from noren.papers.steward_facts import read_facts
+    from noren.papers.wording import read_facts
 
     known = {} if facts is None else read_facts(facts)
     by = rule_named(rule)
@@ -312,8 +312,8 @@ def publish(
     from noren.data.release import PUBLISHED
     from noren.errors import ParameterError
     from noren.judgement.sentences import word_text
+    from noren.papers.card import publish as run
     from noren.papers.card import read_scores
-    from noren.papers.publishing import publish as run
 
     if out.resolve() == release.resolve() or release.resolve() in out.resolve().parents:
         raise ParameterError(

@@ -10,19 +10,12 @@ from typing import Any, Literal
 from noren.data.formats.files import FolderKind, writing_folder
 from noren.i18n import active_language
 from noren.judgement.page_text import printable
-from noren.papers.appi import COUNSEL as OF_ANONYMISED
-from noren.papers.appi import anonymised
 from noren.papers.case import Case, is_pseudonymised_only
-from noren.papers.document import Block, Document, Field, Grid, Pack, Section
-from noren.papers.gdpr import COUNSEL as OF_IMPACT
-from noren.papers.gdpr import impact_assessment
+from noren.papers.document import Block, Document, Grid, Pack, Section
+from noren.papers.laws import anonymised, impact_assessment, pseudonymised
 from noren.papers.parts import counsel, stamp
-from noren.papers.pseudonymised import COUNSEL as OF_PSEUDONYMISED
-from noren.papers.pseudonymised import pseudonymised
-from noren.papers.to_docx import as_docx
-from noren.papers.to_html import as_html
-from noren.papers.to_markdown import as_markdown
-from noren.papers.wording import Wording
+from noren.papers.wording import Wording, drafts
+from noren.papers.writers import as_docx, as_html, as_markdown
 from noren.version import __version__
 
 __all__ = ["PAPERS", "About", "Law", "pack_files", "pack_of", "write_pack"]
@@ -45,19 +38,19 @@ def pack_of(case: Case, law: Law, *, known: Mapping[str, str] | None = None, abo
     """
     texts = {name: printable(text, 2_000) for name, text in (known or {}).items()}
     wording = Wording(active_language(), texts)
-    documents: list[Document]
-    keys: tuple[str, ...]
+    texts_of: str = law
     if law == "gdpr":
-        documents, keys = impact_assessment(case, wording), OF_IMPACT
+        documents = impact_assessment(case, wording)
     elif about == "pseudonymised" or (about == "auto" and is_pseudonymised_only(case.release)):
-        documents, keys = pseudonymised(case, wording), OF_PSEUDONYMISED
+        documents, texts_of = pseudonymised(case, wording), "pseudonymised"
     else:
-        documents, keys = anonymised(case, wording), OF_ANONYMISED
+        documents = anonymised(case, wording)
     pack = Pack(wording.language, tuple(documents))
+    keys = [key for key in drafts() if key.startswith(f"{texts_of}.counsel_")]
     return Pack(wording.language, (*documents, _open(pack, keys, case, wording)))
 
 
-def _open(pack: Pack, keys: tuple[str, ...], case: Case, wording: Wording) -> Document:
+def _open(pack: Pack, keys: Sequence[str], case: Case, wording: Wording) -> Document:
     """Return the document that ends a pack: every field to fill in, every decision, and what counsel must confirm."""
     asked = pack.fields()
     fields = [(document.title, one.what, one.key) for document, one in asked if one.key]
@@ -107,14 +100,12 @@ def said_of(pack: Pack, case: Case) -> dict[str, Any]:
         "noren": __version__,
         "language": pack.language,
         "documents": {document.name: document.title for document in pack.documents},
-        "to_fill_in": [_field(document, one) for document, one in pack.fields()],
+        "to_fill_in": [
+            {"document": document.name, "key": one.key or None, "what": one.what} for document, one in pack.fields()
+        ],
         "stamped": bool(pack.documents[0].stamp),
         "verdict": case.verdict.as_dict(),
     }
-
-
-def _field(document: Document, one: Field) -> dict[str, str | None]:
-    return {"document": document.name, "key": one.key or None, "what": one.what}
 
 
 def write_pack(pack: Pack, case: Case, folder: str | Path, *, replace_existing: bool = False) -> Path:

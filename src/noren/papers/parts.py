@@ -15,9 +15,8 @@ from noren.judgement.page_text import printable
 from noren.judgement.sentences import cautions, rule_sentence, word_meaning, word_text
 from noren.judgement.verdict import Exhibit, Verdict
 from noren.methods import methods
-from noren.papers.case import Case
+from noren.papers.case import Case, column_text, treatment
 from noren.papers.document import Block, Document, Grid, Points, Section, Text
-from noren.papers.released_columns import column_text, treatment
 from noren.papers.wording import Wording
 from noren.version import __version__
 

@@ -13,8 +13,7 @@ from noren.i18n import _, active_language, ngettext, speaking
 from noren.papers.case import is_pseudonymised_only, judged_case
 from noren.papers.document import Pack
 from noren.papers.pack import About, Law, pack_files, pack_of
-from noren.papers.steward_facts import fact_names, facts_given
-from noren.papers.wording import Wording
+from noren.papers.wording import Wording, fact_names, facts_given
 from noren.studio import exports, handing_out
 from noren.studio.api.exports import sent
 from noren.studio.api.models import Ident

@@ -1,28 +1,36 @@
-"""The papers of a maker of anonymously processed information (匿名加工情報) under Japan's law."""
+"""The papers that a law asks for, of three kinds.
+
+- Those of a maker of anonymously processed information (匿名加工情報) under Japan's law.
+- Those for pseudonymously processed information (仮名加工情報): for use inside, never called anonymous.
+- The annex to a data protection impact assessment, along the three questions of opinion 05/2014.
+"""
 
 from __future__ import annotations
 
-from noren.data.schema import Role
+from noren.data.schema import Kind, Role
+from noren.inference.unicity import Step, changes_pseudonyms
 from noren.judgement.numbers import count
-from noren.papers.case import Case
-from noren.papers.document import Document, Grid, Section, Text
+from noren.judgement.sentences import guessed_sentences, inferred_sentences, told_sentences
+from noren.judgement.singled_out import left_in_release
+from noren.papers.case import Case, column_text, is_pseudonymised_only, treatment
+from noren.papers.document import Block, Document, Grid, Points, Section, Text
 from noren.papers.parts import (
     categories,
     columns_grid,
     counsel,
     document,
     evidence_blocks,
+    evidence_grid,
     register,
     rows_text,
     smallest_class,
     steps,
+    why_untried,
 )
-from noren.papers.released_columns import column_text, treatment
 from noren.papers.wording import Wording
+from noren.reports.unicity_part import singled_out_caption
 
-__all__ = ["COUNSEL", "anonymised", "item_one", "item_two"]
-
-COUNSEL = ("appi.counsel_articles", "appi.counsel_standard", "appi.counsel_matching", "appi.counsel_special")
+__all__ = ["anonymised", "impact_assessment", "item_one", "item_two", "pseudonymised"]
 
 
 def anonymised(case: Case, wording: Wording) -> list[Document]:
@@ -155,3 +163,117 @@ def _item_five(case: Case, wording: Wording) -> Told:
     names = ", ".join(column_text(c.name) for c in case.columns)
     done = "\n".join(str(part) for item in steps(case, wording).items for part in item)
     return names, done, case.verdict.sentence
+
+
+# --- pseudonymously processed information ----------------------------------------------------------------------------
+
+
+def pseudonymised(case: Case, wording: Wording) -> list[Document]:
+    """Return the papers for pseudonymously processed information; each says that it is not anonymous."""
+    what = Section(wording.word("pseudonymised.what_it_is"), (_what(case, wording),))
+    purpose = Section(wording.word("pseudonymised.publication_name"), (wording.said("pseudonymised.publication_text"),))
+    duties = Points(tuple(wording.said(f"pseudonymised.notice_{number}") for number in "35678"))
+    written = [
+        ("1-standard", "pseudonymised.standard", "inside", _standard_of_use(case, wording)),
+        ("2-publication", "pseudonymised.publication", "public", [purpose]),
+        (
+            "3-notice",
+            "pseudonymised.notice",
+            "inside",
+            [Section(wording.word("pseudonymised.notice_title"), (duties,))],
+        ),
+        ("4-register", "pseudonymised.register", "inside", register("pseudonymised", case, wording)),
+    ]
+    return [document(name, key, audience, [what, *own], case, wording) for name, key, audience, own in written]
+
+
+def _what(case: Case, wording: Wording) -> Text:
+    return wording.said(
+        "pseudonymised.not_anonymous" if is_pseudonymised_only(case.release) else "pseudonymised.chosen"
+    )
+
+
+def _standard_of_use(case: Case, wording: Wording) -> list[Section]:
+    keys = ("item", "columns", "risk", "measure", "evidence", "decide")
+    none = wording.word("common.none")
+    unknown = none, none, wording.word("appi.item_2_evidence")
+    told = (("appi.item_1", item_one(case, wording)), ("appi.item_2", item_two(case, wording)),
+            ("pseudonymised.item_3", unknown))  # fmt: skip
+    rows = tuple(
+        (
+            (wording.word(f"pseudonymised.item_{number}"),),
+            (columns or none,),
+            (wording.word(f"{key}_risk"),),
+            (done,),
+            (evidence,),
+            (wording.decision(f"pseudonymised.item_{number}_decide"),),
+        )
+        for number, (key, (columns, done, evidence)) in enumerate(told, start=1)
+    )
+    table = Grid(tuple(wording.word(f"appi.{key}") for key in keys), rows)
+    law = wording.said("appi.law"), wording.said("appi.rules")
+    return [
+        Section(wording.word("pseudonymised.standard_name"), (*law, table)),
+        Section(wording.word("appi.columns_title"), (columns_grid(case, wording), steps(case, wording))),
+        Section(wording.word("common.evidence_title"), evidence_blocks(case, wording)),
+    ]
+
+
+# --- impact assessment -----------------------------------------------------------------------------------------------
+
+
+def impact_assessment(case: Case, wording: Wording) -> list[Document]:
+    """Return the annex: what was done, three questions with measured answers, what was not measured."""
+    unsaid = Points(tuple(wording.said(f"gdpr.{key}") for key in ("open_outside", "open_means", "open_attacks")))
+    sections = [
+        Section(wording.word("gdpr.processing_title"), _processing(case, wording)),
+        Section(wording.word("gdpr.singling_title"), _singling(case, wording)),
+        Section(wording.word("gdpr.linking_title"), _linking(case, wording)),
+        Section(wording.word("gdpr.inference_title"), _inference(case, wording)),
+        Section(wording.word("gdpr.open_title"), (unsaid, (wording.decision("gdpr.open_decide"),))),
+        Section(wording.word("gdpr.conclusion_title"), evidence_blocks(case, wording)),
+    ]
+    return [document("1-dpia", "gdpr.annex", "inside", sections, case, wording)]
+
+
+def _processing(case: Case, wording: Wording) -> tuple[Block, ...]:
+    rows, people = count(len(case.release.public)), count(case.facts.people) if case.facts.people else "–"
+    said: list[Block] = [
+        wording.said("gdpr.processing_text"),
+        wording.said("gdpr.processing_data", rows=rows, people=people),
+    ]
+    if is_pseudonymised_only(case.release):
+        said.append(wording.said("gdpr.pseudonymous"))
+    return (*said, steps(case, wording), columns_grid(case, wording))
+
+
+def _singling(case: Case, wording: Wording) -> tuple[Block, ...]:
+    said: list[Block] = [(smallest_class(case, wording),)]
+    found = case.unicity
+    if found is None:
+        return (*said, wording.said("gdpr.no_unicity"))
+    said.append((singled_out_caption(found),))
+    known = [Step(**step) for step in found["release"] or ()]
+    shown = [step for step in known if step.known <= 4][-1:]
+    return (*said, *((left_in_release(step),) for step in shown))
+
+
+def _linking(case: Case, wording: Wording) -> tuple[Block, ...]:
+    if case.facts.kind == Kind.TABLE:
+        inside = wording.said("gdpr.within_table")
+    else:
+        changing = changes_pseudonyms(case.release)
+        inside = wording.said("gdpr.within_periods" if changing else "gdpr.within")
+    if not case.verdict.evidence:
+        return inside, wording.said("gdpr.no_attack", why=why_untried(case, wording))
+    return inside, wording.said("gdpr.with_original"), evidence_grid(case.verdict.evidence, wording)
+
+
+def _inference(case: Case, wording: Wording) -> tuple[Block, ...]:
+    inferred = inferred_sentences(case.facts.inferred, case.verdict.rule)
+    said: list[Block] = [(line,) for line in inferred] or [wording.said("gdpr.no_inference")]
+    table = case.facts.table
+    if table is None or not table.told:
+        return (*said, wording.said("gdpr.no_sensitive"))
+    told = told_sentences(table) or [wording.word("gdpr.nothing_told")]
+    return (*said, *((line,) for line in (*told, *guessed_sentences(table))))
