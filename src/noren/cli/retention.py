@@ -261,12 +261,12 @@ class Picture:
         """Draw one attribute of a release, or two."""
         from noren.data.release import Release
         from noren.drawing import table_charts as charts
-    from noren.drawing.ground import chart_ending, write_picture
+        from noren.drawing.ground import chart_ending, write_picture
 
         if self.out is None and not situation.json:
             raise ParameterError(_("there is nowhere to draw to"), _("name a picture with --out, or take --json"))
         if self.out is not None:
-            charts.chart_ending(self.out)
+            chart_ending(self.out)
         loaded, data = Release.load(release), None
         if self.original is not None:
             schema = self.schema or schema_of_release(release, self.rows_are, self.customer)
