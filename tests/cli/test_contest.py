@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 from tests.conftest import Command
 
-from noren.cli.contest.acting import _push
 from noren.cli.contest.options import round_of
-from noren.cli.contest.organising import _moved, _plan
+from noren.cli.contest.organising import _moved, _plan, _push
 from noren.contest.client import Client
 from noren.errors import ParameterError
 

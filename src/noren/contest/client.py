@@ -37,7 +37,6 @@ __all__ = [
     "enter", "path_of", "sign_up",
 ]  # fmt: skip
 
-
 SKEW = 60.0
 """Seconds by which the clocks of server and client may differ before somebody is told."""
 _PIECE = 2**18

@@ -24,7 +24,6 @@ __all__ = [
     "remember", "server_address",
 ]  # fmt: skip
 
-
 SERVER, TOKEN = "NOREN_CONTEST_SERVER", "NOREN_CONTEST_TOKEN"
 """Variables that say server and token where no flag does."""
 

@@ -36,7 +36,6 @@ __all__ = [
     "not_too_often",
 ]
 
-
 Ident = Annotated[str, Path(pattern=r"^[a-z0-9]{12}$", description="an identifier")]
 ContestName = Annotated[str, Path(pattern=r"^[a-z0-9-]{3,40}$", description="the name of a contest, as in its address")]
 RoundName = Annotated[str, Path(pattern=r"^[a-z0-9-]{1,40}$", description="the name of a round")]

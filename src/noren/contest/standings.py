@@ -32,7 +32,6 @@ __all__ = [
     "counting_entry", "guesses_against", "house_values", "matrix_of", "ranks", "verdict_on", "worst_values",
 ]  # fmt: skip
 
-
 BoardKind = Literal["live", "frozen", "final"]
 
 

@@ -14,28 +14,20 @@ from noren.cli.parts.screen import say, show_json, show_table
 from noren.errors import ParameterError
 from noren.i18n import _
 
-__all__ = ["add_to"]
+__all__ = ["app"]
+
+app = App()
 
 PASSWORD = "NOREN_CONTEST_PASSWORD"  # noqa: S105 - the name of a variable
 Address = Annotated[str, typer.Argument(metavar="ADDRESS", help=_("The server, such as https://cup.example."))]
 LoginName = Annotated[str, typer.Option("--login", prompt=_("Login"), help=_("What you log in as."))]
 
 
-def login(
-    address: Address,
-    login: LoginName,
-    program: Annotated[str, typer.Option("--program", help=_("What the new token is called."))] = "noren",
-    as_json: Json = False,
-) -> None:
-    """Log in and keep a token."""
-    from noren.contest.client import enter
-    from noren.contest.credentials import remember, server_address
-
-    server = server_address(address)
-    made = enter(server, login, _password(confirm=False), name=program, tell=say)
-    _told(server, login, str(remember(made)), as_json=as_json)
-
-
+@app.command(
+    "signup",
+    help=_("Make an account on a server, and keep a token for it here."),
+    epilog=_("Example: noren contest signup https://cup.example --login mia"),
+)
 def signup(
     address: Address,
     login: LoginName,
@@ -54,6 +46,31 @@ def signup(
     _told(server, login, str(remember(made)), as_json=as_json)
 
 
+@app.command(
+    "login",
+    help=_("Log in to a server; a token is kept here, the password is not."),
+    epilog=_("Example: noren contest login https://cup.example --login mia"),
+)
+def login(
+    address: Address,
+    login: LoginName,
+    program: Annotated[str, typer.Option("--program", help=_("What the new token is called."))] = "noren",
+    as_json: Json = False,
+) -> None:
+    """Log in and keep a token."""
+    from noren.contest.client import enter
+    from noren.contest.credentials import remember, server_address
+
+    server = server_address(address)
+    made = enter(server, login, _password(confirm=False), name=program, tell=say)
+    _told(server, login, str(remember(made)), as_json=as_json)
+
+
+@app.command(
+    "logout",
+    help=_("Forget the token of a server."),
+    epilog=_("Example: noren contest logout https://cup.example"),
+)
 def logout(address: Address, as_json: Json = False) -> None:
     """Forget a token."""
     from noren.contest.credentials import forget, server_address
@@ -66,6 +83,11 @@ def logout(address: Address, as_json: Json = False) -> None:
         print(_("forgotten") if gone else _("there was no login for {server}").format(server=server))
 
 
+@app.command(
+    "token",
+    help=_("List your tokens on a server, make one for a program, or revoke one."),
+    epilog=_("Example: noren contest token --make robot --scope team"),
+)
 def token(
     name: Annotated[str | None, typer.Option("--make", metavar="NAME", help=_("Make a token of this name."))] = None,
     scope: Annotated[
@@ -109,27 +131,3 @@ def _told(server: str, login: str, file: str, *, as_json: bool) -> None:
         return
     print(_("you are {login} on {server}").format(login=login, server=server))
     say(_("the token is kept in {file}").format(file=file))
-
-
-def add_to(app: App) -> None:
-    """Add the commands."""
-    app.command(
-        "signup",
-        help=_("Make an account on a server, and keep a token for it here."),
-        epilog=_("Example: noren contest signup https://cup.example --login mia"),
-    )(signup)
-    app.command(
-        "login",
-        help=_("Log in to a server; a token is kept here, the password is not."),
-        epilog=_("Example: noren contest login https://cup.example --login mia"),
-    )(login)
-    app.command(
-        "logout",
-        help=_("Forget the token of a server."),
-        epilog=_("Example: noren contest logout https://cup.example"),
-    )(logout)
-    app.command(
-        "token",
-        help=_("List your tokens on a server, make one for a program, or revoke one."),
-        epilog=_("Example: noren contest token --make robot --scope team"),
-    )(token)

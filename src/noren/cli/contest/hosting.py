@@ -16,7 +16,9 @@ from noren.contest.engine import ENGINE_FROM, cluster_of
 from noren.errors import ParameterError
 from noren.i18n import _
 
-__all__ = ["add_to"]
+__all__ = ["app"]
+
+app = App()
 
 Folder = Annotated[
     Path | None,
@@ -45,6 +47,11 @@ EngineFrom = Annotated[
 ]
 
 
+@app.command(
+    "serve",
+    help=_("Serve contests: pages, the REST interface, the clock, and the judge."),
+    epilog=_("Example: noren contest serve --demo"),
+)
 def serve(
     data_dir: Folder = None,
     host: Annotated[str, typer.Option("--host", help=_("Where to listen."))] = "127.0.0.1",
@@ -137,6 +144,11 @@ def default_folder() -> Path:
     return (Path(base) if base else Path.home() / ".local" / "share") / "noren" / "arena"
 
 
+@app.command(
+    "work",
+    help=_("Judge for a server: as many processes as you like, on several machines with one PostgreSQL."),
+    epilog=_("Example: noren contest work --data-dir /srv/arena --database postgresql+psycopg://noren@db/arena"),
+)
 def work(
     data_dir: Folder = None,
     database: Database = None,
@@ -160,17 +172,3 @@ def work(
     with arena_at(folder, database, files, rehearsal=rehearsal, lease=lease) as arena:
         say(_("judging for the arena in {folder} (Ctrl-C ends it)").format(folder=folder))
         judge_until_told(arena, workers, engine=engine, engine_from=engine_from)
-
-
-def add_to(app: App) -> None:
-    """Add the commands."""
-    app.command(
-        "serve",
-        help=_("Serve contests: pages, the REST interface, the clock, and the judge."),
-        epilog=_("Example: noren contest serve --demo"),
-    )(serve)
-    app.command(
-        "work",
-        help=_("Judge for a server: as many processes as you like, on several machines with one PostgreSQL."),
-        epilog=_("Example: noren contest work --data-dir /srv/arena --database postgresql+psycopg://noren@db/arena"),
-    )(work)

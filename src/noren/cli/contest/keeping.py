@@ -15,7 +15,9 @@ from noren.cli.parts.screen import progress_bar, show_json
 from noren.errors import ParameterError
 from noren.i18n import _
 
-__all__ = ["add_to"]
+__all__ = ["app"]
+
+app = App()
 
 Archive = Annotated[Path, typer.Argument(metavar="ARCHIVE", help=_("A file that noren contest export wrote."))]
 Folder = Annotated[
@@ -24,6 +26,11 @@ Folder = Annotated[
 ]
 
 
+@app.command(
+    "export",
+    help=_("Write a contest to one file: all of it once the results are out; with --data-dir a sealed backup before."),
+    epilog=_("Example: noren contest export cup-2026 --out cup.zip"),
+)
 def export(
     contest: Contest,
     out: Annotated[Path, typer.Option("--out", help=_("The file to write, such as cup.zip."))],
@@ -50,6 +57,11 @@ def export(
         print(_("{contest} is in {out}").format(contest=contest, out=out))
 
 
+@app.command(
+    "import",
+    help=_("Put an exported contest into a server on this machine; its log is verified first."),
+    epilog=_("Example: noren contest import cup.zip --data-dir arena/"),
+)
 def import_(
     file: Archive,
     data_dir: Annotated[Path, typer.Option("--data-dir", help=_("The folder of the server that is to have it."))],
@@ -65,6 +77,11 @@ def import_(
     show_json({"contest": contest}) if as_json else print(_("{contest} is here").format(contest=contest))
 
 
+@app.command(
+    "audit",
+    help=_("Verify that the log of a contest is whole and that the receipts you kept are in it."),
+    epilog=_("Example: noren contest audit cup.zip --receipts receipts/"),
+)
 def audit(
     archive: Annotated[
         str, typer.Argument(metavar="ARCHIVE|CONTEST", help=_("An archive, a log, or a contest on the server."))
@@ -116,6 +133,11 @@ def _fetched(
     return path, known or (own if own.is_dir() else None)
 
 
+@app.command(
+    "replay",
+    help=_("Rebuild every score, table and rank of an archive from its files, and name the first that does not fit."),
+    epilog=_("Example: noren contest replay cup.zip --json"),
+)
 def replay(
     file: Archive,
     workers: Annotated[
@@ -141,31 +163,3 @@ def replay(
         print(found.first_misfit)
     if not found.ok:
         raise typer.Exit(1)
-
-
-def add_to(app: App) -> None:
-    """Add the commands."""
-    app.command(
-        "export",
-        help=_(
-            "Write a contest to one file: all of it once the results are out; with --data-dir a sealed backup before."
-        ),
-        epilog=_("Example: noren contest export cup-2026 --out cup.zip"),
-    )(export)
-    app.command(
-        "import",
-        help=_("Put an exported contest into a server on this machine; its log is verified first."),
-        epilog=_("Example: noren contest import cup.zip --data-dir arena/"),
-    )(import_)
-    app.command(
-        "audit",
-        help=_("Verify that the log of a contest is whole and that the receipts you kept are in it."),
-        epilog=_("Example: noren contest audit cup.zip --receipts receipts/"),
-    )(audit)
-    app.command(
-        "replay",
-        help=_(
-            "Rebuild every score, table and rank of an archive from its files, and name the first that does not fit."
-        ),
-        epilog=_("Example: noren contest replay cup.zip --json"),
-    )(replay)

@@ -1,4 +1,6 @@
-"""``noren contest create, open``: setting a contest up."""
+"""``noren contest create, open``, the organiser's acts (``pause`` to ``invite``), and ``simulate``: a contest with
+simulated teams.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +10,26 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from noren.cli.contest.options import Contest, Server, Token, client, shown_time
+from noren.cli.contest.options import Contest, Server, Token, add_action, client, shown_time
 from noren.cli.parts.commands import App
 from noren.cli.parts.inputs import Json
-from noren.cli.parts.screen import say, show_json, show_table
+from noren.cli.parts.screen import progress_bar, say, show_json, show_table
 from noren.contest import acts
 from noren.errors import FileError, ParameterError
 from noren.i18n import _
 
-__all__ = ["add_to"]
+__all__ = ["acting", "app"]
+
+app = App()
 
 _DAYS = "7,7,7,2,1"
 
 
+@app.command(
+    "create",
+    help=_("Create a contest from a rulebook, the data of each round and a plan."),
+    epilog=_("Example: noren contest create cup-2026 --rulebook pwscup2018 --data final=T.csv --zone Asia/Tokyo"),
+)
 def create(
     contest: Contest,
     data: Annotated[
@@ -179,6 +188,11 @@ def _phases_of(path: Path, zone: str) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
+@app.command(
+    "open",
+    help=_("Open the page of a contest; with --now let its next phase begin, and all that follows as much earlier."),
+    epilog=_("Example: noren contest open cup-2026 --now --reason 'all teams are in'"),
+)
 def open_(
     contest: Contest,
     now: Annotated[
@@ -223,17 +237,147 @@ def _moved(about: dict[str, Any]) -> list[dict[str, Any]]:
     return [one.as_dict() for one in opened_now([Phase.model_validate(one) for one in said], about["now"])]
 
 
-def add_to(app: App) -> None:
-    """Add the commands."""
-    app.command(
-        "create",
-        help=_("Create a contest from a rulebook, the data of each round and a plan."),
-        epilog=_("Example: noren contest create cup-2026 --rulebook pwscup2018 --data final=T.csv --zone Asia/Tokyo"),
-    )(create)
-    app.command(
-        "open",
-        help=_(
-            "Open the page of a contest; with --now let its next phase begin, and all that follows as much earlier."
-        ),
-        epilog=_("Example: noren contest open cup-2026 --now --reason 'all teams are in'"),
-    )(open_)
+acting = App()
+
+Reason = Annotated[str, typer.Option("--reason", help=_("Why; everybody reads it in the log."))]
+
+
+add_action(acting, acts.pause, lambda said, _answer: {"contest": said["contest"], "paused": said["reason"]})
+add_action(acting, acts.resume, lambda said, _answer: {"contest": said["contest"], "paused": None})
+
+
+@acting.command(
+    "extend",
+    help=_("Let a phase close later; what follows it moves with it."),
+    epilog=_("Example: noren contest extend cup-2026 final-protect --until '2026-05-01 18:00' --reason storm"),
+)
+def extend(
+    contest: Contest,
+    phase: Annotated[str, typer.Argument(metavar="PHASE", help=_("The phase, such as final-protect."))],
+    until: Annotated[str, typer.Option("--until", help=_("When it closes, in the contest's time zone."))],
+    reason: Reason,
+    server: Server = None,
+    token: Token = None,
+    as_json: Json = False,
+) -> None:
+    """Let a phase close later; what follows it opens as much later."""
+    from noren.contest.phases import moment
+
+    fields = ("id", "kind", "round", "opens", "closes", "frozen_from", "title")
+    with client(server, token) as asked:
+        about = asked.contest(contest)
+        zone, phases = about["settings"]["zone"], about["phases"]
+        known = {one["id"]: {name: one[name] for name in fields if one.get(name)} for one in phases}
+        if phase not in known or "closes" not in known[phase]:
+            raise ParameterError(
+                _("there is no phase {name!r} that closes").format(name=phase[:40]),
+                _("phases are {names}").format(names=", ".join(known)),
+            )
+        closes = moment(until, zone)
+        _push(list(known.values()), known[phase], closes)
+        asked.do(acts.reschedule, contest, phases=list(known.values()), reason=reason)
+    told = _("{phase} closes {moment} ({zone})").format(phase=phase, moment=shown_time(closes, zone), zone=zone)
+    show_json({"contest": contest, "phases": list(known.values())}) if as_json else print(told)
+
+
+def _push(phases: list[dict[str, Any]], extended: dict[str, Any], closes: str) -> None:
+    """Let a phase close at another moment, and move all that opens when it did or later by as much."""
+    import datetime as dt
+
+    old = extended["closes"]
+    by = dt.datetime.fromisoformat(closes) - dt.datetime.fromisoformat(old)
+    for one in phases:
+        if one is not extended and one["opens"] >= old:
+            for name in ("opens", "closes", "frozen_from"):
+                if name in one:
+                    one[name] = (dt.datetime.fromisoformat(one[name]) + by).isoformat(timespec="microseconds")
+    extended["closes"] = closes
+
+
+add_action(acting, acts.disqualify, lambda said, _answer: {"team": said["team"], "out": said["reason"]})
+add_action(acting, acts.reinstate, lambda said, _answer: {"team": said["team"], "out": None})
+add_action(acting, acts.rescore, lambda said, _answer: {"scorer": said["scorer"]})
+
+
+@acting.command(
+    "jobs",
+    help=_("Show what waits for the judge, what is judged now and what failed and why; for the organiser."),
+    epilog=_("Example: noren contest jobs cup-2026 --retry k7m2p9x4q3wa"),
+)
+def jobs(
+    contest: Contest,
+    retry: Annotated[
+        str | None, typer.Option("--retry", metavar="JOB", help=_("Let a job that was given up be tried again."))
+    ] = None,
+    server: Server = None,
+    token: Token = None,
+    as_json: Json = False,
+) -> None:
+    """Show what waits, runs or failed."""
+    with client(server, token) as asked:
+        if retry is not None:
+            asked.retry(contest, retry)
+        listed = [one for one in asked.jobs(contest) if one["state"] != "done"]
+    if as_json:
+        show_json({"jobs": listed})
+        return
+    rows = [
+        (one["id"], one["kind"], one["submission"] or "", one["state"], str(one["attempts"]), one["error"] or "")
+        for one in listed
+    ]
+    show_table("", (_("job"), _("kind"), _("file"), _("state"), _("tries"), _("why")), rows)
+
+
+@acting.command(
+    "flags",
+    help=_("Show files of different teams that are nearly the same; for the organiser."),
+    epilog=_("Example: noren contest flags cup-2026"),
+)
+def flags(contest: Contest, server: Server = None, token: Token = None, as_json: Json = False) -> None:
+    """Show files of different teams that are nearly the same."""
+    with client(server, token) as asked:
+        listed = asked.flags(contest)
+    if as_json:
+        show_json({"flags": listed})
+        return
+    rows = [(*(str(name) for name in one["teams"]), *one["submissions"], f"{one['share']:.1%}") for one in listed]
+    show_table("", (_("team"), _("team"), _("file"), _("file"), _("alike")), rows)
+
+
+add_action(acting, acts.invite, lambda said, answer: {"contest": said["contest"], "code": answer["code"]})
+
+
+@acting.command(
+    "simulate",
+    help=_("Play a whole contest on this machine with simulated teams, from registration to results."),
+    epilog=_("Example: noren contest simulate --rulebook pwscup2018 --teams 13 --seed 1 --out cup.zip"),
+)
+def simulate(
+    rulebook: Annotated[
+        str, typer.Option("--rulebook", help=_("pwscup2018, pwscup2017, pwscup2016, custom, or a TOML file."))
+    ] = "pwscup2018",
+    teams: Annotated[int, typer.Option("--teams", min=2, max=200, help=_("Number of simulated teams."))] = 13,
+    customers: Annotated[
+        int, typer.Option("--customers", min=6, help=_("How many customers the made-up data have."))
+    ] = 40,
+    rows: Annotated[int, typer.Option("--rows", min=40, help=_("How many purchases the made-up data have."))] = 400,
+    seed: Annotated[int, typer.Option("--seed", min=0, help=_("Same seed, same data, releases and guesses."))] = 1,
+    out: Annotated[Path | None, typer.Option("--out", help=_("Write the archive of the cup to this file."))] = None,
+    as_json: Json = False,
+) -> None:
+    """Play a contest and show its final boards."""
+    from noren.cli.contest.looking import rules, show_board
+    from noren.contest.simulation import Plan
+    from noren.contest.simulation import simulate as play
+    from noren.data.formats.files import must_be_writable
+
+    if out is not None:
+        must_be_writable(out)  # before a whole contest is played
+    plan = Plan(rules(rulebook, None, None, None), teams=teams, customers=customers, rows=rows, seed=seed)
+    with progress_bar(_("Playing"), quiet=as_json) as progress:
+        boards = play(plan, out, progress=progress)
+    if as_json:
+        show_json({"boards": boards})
+        return
+    for board in boards:
+        show_board(board, "UTC")

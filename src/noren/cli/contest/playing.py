@@ -21,7 +21,9 @@ from noren.i18n import _
 if TYPE_CHECKING:
     from noren.contest.client import Client, Handed, Received
 
-__all__ = ["add_to"]
+__all__ = ["app"]
+
+app = App()
 
 Phase = Annotated[str | None, typer.Option("--phase", help=_("For which phase, where several are open."))]
 Wait = Annotated[bool, typer.Option("--wait/--no-wait", help=_("Wait for what the judge finds."))]
@@ -41,6 +43,15 @@ def _registered(_asked: Client, said: dict[str, Any], answer: dict[str, Any], *,
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
+add_action(app, acts.register, show=_registered)
+add_action(app, acts.join, lambda _said, answer: {"team": answer})
+
+
+@app.command(
+    "data",
+    help=_("Fetch the data of a round, which are protected or attacked."),
+    epilog=_("Example: noren contest data cup-2026 --round final --out T.csv"),
+)
 def data(
     contest: Contest,
     out: Annotated[Path, typer.Option("--out", help=_("The file to write."))],
@@ -60,6 +71,11 @@ def data(
         print(_("the data of {round}: {bytes:,} bytes in {out}").format(round=chosen, bytes=size, out=out))
 
 
+@app.command(
+    "submit",
+    help=_("Hand in a release; keep its receipt, and see what the judge finds."),
+    epilog=_("Example: noren contest submit cup-2026 release/"),
+)
 def submit(
     contest: Contest,
     release: Annotated[
@@ -108,6 +124,14 @@ def handed_in(release: Path) -> Iterator[Path]:
         yield file
 
 
+add_action(app, acts.choose, show=_chosen)
+
+
+@app.command(
+    "targets",
+    help=_("List the releases that may be attacked, and fetch them."),
+    epilog=_("Example: noren contest targets cup-2026 --out targets/"),
+)
 def targets(
     contest: Contest,
     out: Annotated[
@@ -140,6 +164,11 @@ def targets(
     show_table("", (_("target"), _("tries"), _("left"), _("file")), rows)
 
 
+@app.command(
+    "attack",
+    help=_("Hand in a guess against a target: a file, or what one of our attacks finds."),
+    epilog=_("Example: noren contest attack cup-2026 07 --with jaccard"),
+)
 def attack(
     contest: Contest,
     target: Target,
@@ -220,6 +249,11 @@ def _after(asked: Client, contest: str, got: Received, out: Path | None, *, wait
 # --- looking at one's own --------------------------------------------------------------------------------------------
 
 
+@app.command(
+    "status",
+    help=_("Tell how a contest stands, what your team handed in and what was found; or list contests."),
+    epilog=_("Example: noren contest status cup-2026"),
+)
 def status(
     contest: Annotated[
         str | None, typer.Argument(metavar="[CONTEST]", help=_("A contest; all that you may see where left out."))
@@ -328,35 +362,3 @@ def _problem(told: dict[str, Any]) -> str:
 
     rule, cure = str(told.get("rule") or ""), str(told.get("cure") or "")
     return Problem(told.get("row"), told.get("column"), told.get("value"), rule, cure).sentence()
-
-
-def add_to(app: App) -> None:
-    """Add the commands."""
-    add_action(app, acts.register, show=_registered)
-    add_action(app, acts.join, lambda _said, answer: {"team": answer})
-    app.command(
-        "data",
-        help=_("Fetch the data of a round, which are protected or attacked."),
-        epilog=_("Example: noren contest data cup-2026 --round final --out T.csv"),
-    )(data)
-    app.command(
-        "submit",
-        help=_("Hand in a release; keep its receipt, and see what the judge finds."),
-        epilog=_("Example: noren contest submit cup-2026 release/"),
-    )(submit)
-    add_action(app, acts.choose, show=_chosen)
-    app.command(
-        "targets",
-        help=_("List the releases that may be attacked, and fetch them."),
-        epilog=_("Example: noren contest targets cup-2026 --out targets/"),
-    )(targets)
-    app.command(
-        "attack",
-        help=_("Hand in a guess against a target: a file, or what one of our attacks finds."),
-        epilog=_("Example: noren contest attack cup-2026 07 --with jaccard"),
-    )(attack)
-    app.command(
-        "status",
-        help=_("Tell how a contest stands, what your team handed in and what was found; or list contests."),
-        epilog=_("Example: noren contest status cup-2026"),
-    )(status)

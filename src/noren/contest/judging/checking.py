@@ -42,7 +42,6 @@ __all__ = [
     "refused", "release_findings",
 ]  # fmt: skip
 
-
 SHOWN = 20
 """Problems that a report tells; all are counted."""
 _LONGEST = 200

@@ -65,7 +65,6 @@ __all__ = [
     "write_pairs_of",
 ]  # fmt: skip
 
-
 LARGEST = 256 * 2**20
 """Bytes of a submitted file: the final data of 2018 take 3 MB, and 20 MB with sets of 50 items in every row."""
 _MOST_KEPT = 2**29

@@ -46,7 +46,6 @@ __all__ = [
     "text_file",
 ]  # fmt: skip
 
-
 SUPPRESSED: Final = "*"
 DELETED: Final = "DEL"
 """What stands in the customer's place of a deleted row, in the formats of 2016 and 2017."""

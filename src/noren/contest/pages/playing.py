@@ -26,7 +26,6 @@ from noren.web.cluster_stages import stage_rows
 
 __all__ = ["HandedIn", "Value", "handed_in", "values_of"]
 
-
 router = APIRouter()
 
 Text = Annotated[str, Form(max_length=200)]

@@ -27,7 +27,6 @@ __all__ = [
     "results_json", "results_of", "stability_csv", "standings_csv",
 ]  # fmt: skip
 
-
 MANY_UNIQUE = 0.25
 """From which share of pseudonyms with a history of their own on a release counts as one with too many unique."""
 _FEWEST = 4

@@ -40,7 +40,6 @@ __all__ = [
     "UnknownContestError",
 ]
 
-
 _LONGEST_HOLD = "60s"
 """How long one who holds a head may be silent in PostgreSQL before it is taken from them."""
 

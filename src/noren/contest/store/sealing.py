@@ -32,7 +32,6 @@ from noren.work.queue import now
 
 __all__ = ["ENVIRONMENT", "KEY_FILE", "Hook", "Hooks", "Seal", "Secrets", "derived", "kept_key"]
 
-
 ENVIRONMENT: Final = "NOREN_CONTEST_KEY"
 KEY_FILE: Final = "secret.key"
 _BYTES, _NONCE = 32, 12
