@@ -34,7 +34,7 @@ from machine import RESULTS, facts, table
 
 from noren.api import measure, protect
 from noren.contest import acts
-from noren.contest.client import AnsweredError, Client, Handed, sign_up
+from noren.contest.client import AnsweredError, Client, Submitted, sign_up
 from noren.contest.judging.prepared import original_of
 from noren.contest.judging.submissions import submission_of
 from noren.contest.phases import moment, planned_phases
@@ -109,7 +109,7 @@ class Cup:
             to = dt.datetime.fromisoformat(str(at.closes)) - dt.timedelta(seconds=before_end)
         set_clock(self.organiser, moment(to))
 
-    def handed(self) -> list[Handed]:
+    def handed(self) -> list[Submitted]:
         """Return all that was handed in."""
         return self.organiser.submissions(self.name)
 
@@ -346,7 +346,7 @@ def winner(rehearsal: Rehearsal, size: Size, folder: Path, given: Path | None) -
     rows = [
         ("data", "PWS Cup 2018, final" if data == FINAL else f"generated, {size.rows:,} rows"),
         ("valid", str(found.valid)),
-        ("U by the arena", f"{found.shown['values']['cell-error']:.5f}"),
+        ("U by the arena", f"{(found.shown.values or {})['cell-error']:.5f}"),
         ("U by noren measure", "–" if known != known else f"{known:.5f}"),
         ("seconds to judge it, with the house's attacks", f"{seconds:.0f}"),
     ]

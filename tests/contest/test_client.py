@@ -76,7 +76,14 @@ class Server:
         return httpx.Response(200, json=self.kept[::-1])
 
     def _entry(self, digest: str) -> dict[str, Any]:
-        said = {"team": "t", "phase": "final-protect", "round": "final", "time": "2026", "state": "waiting"}
+        said: dict[str, Any] = {
+            "team": "t",
+            "phase": "final-protect",
+            "round": "final",
+            "time": "2026",
+            "state": "waiting",
+        }
+        said |= {"target": None, "bytes": 4, "valid": None, "counts": False, "chosen": False}
         return {"id": f"s{len(self.kept)}", "kind": "release", "digest": digest, "position": len(self.kept) + 1, **said}
 
 

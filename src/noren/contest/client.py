@@ -17,13 +17,14 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, Self, TypeVar
+from typing import Any, BinaryIO, Self, TypeVar
 from urllib.parse import quote
 
 import httpx
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from noren.contest.credentials import Login
+from noren.contest.schemas import ReceivedOut, SubmissionOut, TargetOut
 from noren.data.formats.files import writing_file
 from noren.data.formats.source import readable
 from noren.errors import InputError, NorenError, ParameterError
@@ -33,7 +34,7 @@ from noren.version import __version__
 from noren.web.actions import Action
 
 __all__ = [
-    "AnsweredError", "Client", "Connection", "Handed", "Received", "Session", "TargetFile", "UnreachableError",
+    "AnsweredError", "Client", "Connection", "Session", "Submitted", "UnreachableError",
     "enter", "path_of", "sign_up",
 ]  # fmt: skip
 
@@ -284,19 +285,13 @@ def _written(answer: httpx.Response, out: Path, progress: Progress) -> int:
 
 
 _SETTLING = 0.3
+_Kind = TypeVar("_Kind", bound=BaseModel)
 
 
-class _Answer(BaseModel):
-    """What a server said; what a newer one says besides is kept."""
+class Session(BaseModel):
+    """Who one is on a server, and what time it is there; what a newer server says besides is kept."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
-
-
-_Kind = TypeVar("_Kind", bound=_Answer)
-
-
-class Session(_Answer):
-    """Who one is on a server, and what time it is there."""
 
     now: str
     rehearsal: bool = False
@@ -305,35 +300,10 @@ class Session(_Answer):
     scopes: list[str] = []
 
 
-class Received(_Answer):
-    """The server's word that it has a file."""
+class Submitted(SubmissionOut):
+    """A file that was handed in, and how far its judging is; what a newer server says besides is kept."""
 
-    submission: str
-    receipt: dict[str, Any]
-
-
-class Handed(_Answer):
-    """A file that was handed in, and how far its judging is."""
-
-    id: str
-    kind: Literal["release", "guess"]
-    team: str
-    phase: str
-    round: str
-    digest: str
-    time: str
-    position: int
-    state: str
-    target: str | None = None
-    before: int = 0
-    done: float = 0.0
-    words: str = ""
-    seconds: tuple[float, float] | None = None
-    trouble: str = ""
-    valid: bool | None = None
-    counts: bool = False
-    chosen: bool = False
-    shown: dict[str, Any] = {}
+    model_config = ConfigDict(frozen=True, extra="allow")
 
     @property
     def is_over(self) -> bool:
@@ -343,18 +313,8 @@ class Handed(_Answer):
     @property
     def report(self) -> dict[str, Any]:
         """What the checker says, in the language now spoken."""
-        told: Mapping[str, Any] = self.shown.get("report") or {}
-        found = told.get(active_language()) or told.get("en") or {}
-        return dict(found)
-
-
-class TargetFile(_Answer):
-    """A release that may be attacked."""
-
-    target: str
-    digest: str
-    tries: int = 0
-    left: int = 0
+        told = self.shown.report if isinstance(self.shown.report, dict) else {}
+        return dict(told.get(active_language()) or told.get("en") or {})
 
 
 class Client:
@@ -440,25 +400,25 @@ class Client:
 
     def submit_release(
         self, contest: str, file: Path, *, phase: str | None = None, progress: Progress = silent
-    ) -> Received:
+    ) -> ReceivedOut:
         """Hand in a release."""
         path = path_of("contests", contest, "releases")
         return self._submit(contest, path, file, "release", None, phase, progress)
 
     def submit_guess(
         self, contest: str, target: str, file: Path, *, phase: str | None = None, progress: Progress = silent
-    ) -> Received:
+    ) -> ReceivedOut:
         """Hand in a guess against a target."""
         path = path_of("contests", contest, "guesses", target)
         return self._submit(contest, path, file, "guess", target, phase, progress)
 
     def _submit(
         self, contest: str, path: str, file: Path, kind: str, target: str | None, phase: str | None, progress: Progress
-    ) -> Received:
+    ) -> ReceivedOut:
         with readable(file).open("rb") as content:
             digest = hashlib.file_digest(content, "sha256").hexdigest()
 
-        def there() -> list[Handed]:
+        def there() -> list[Submitted]:
             """Return what the server has of this very file, the newest first."""
             found = self.submissions(contest, kind=kind)
             return [
@@ -470,24 +430,26 @@ class Client:
         until = time.monotonic() + self.connection.patience
         while True:
             try:
-                return _read(Received, self.connection.upload(path, file, params={"phase": phase}, progress=progress))
+                return _read(
+                    ReceivedOut, self.connection.upload(path, file, params={"phase": phase}, progress=progress)
+                )
             except UnreachableError:
                 time.sleep(_SETTLING)  # a server that has it all may be writing it down still
                 arrived = [one for one in there() if one.position > before]
                 if arrived:
                     receipt = self.receipt(contest, arrived[0].id)
-                    return Received(submission=arrived[0].id, receipt=receipt)
+                    return ReceivedOut(submission=arrived[0].id, receipt=receipt)
                 if time.monotonic() > until:
                     raise
 
-    def submissions(self, contest: str, *, kind: str | None = None, round_: str | None = None) -> list[Handed]:
+    def submissions(self, contest: str, *, kind: str | None = None, round_: str | None = None) -> list[Submitted]:
         """Return what one's team handed in, the newest first."""
         said = self.connection.get(path_of("contests", contest, "submissions"), kind=kind, round=round_)
-        return [_read(Handed, one) for one in said]
+        return [_read(Submitted, one) for one in said]
 
-    def submission(self, contest: str, submission: str) -> Handed:
+    def submission(self, contest: str, submission: str) -> Submitted:
         """Return how far the judging of a file is, and what was found."""
-        return _read(Handed, self.connection.get(path_of("contests", contest, "submissions", submission)))
+        return _read(Submitted, self.connection.get(path_of("contests", contest, "submissions", submission)))
 
     def receipt(self, contest: str, submission: str) -> dict[str, Any]:
         """Return the receipt of a file of one's own."""
@@ -495,7 +457,7 @@ class Client:
 
     def judged(
         self, contest: str, submission: str, progress: Progress = silent, *, patience: float | None = None
-    ) -> Handed:
+    ) -> Submitted:
         """Wait until a file is judged, and return what was found."""
         until = None if patience is None else time.monotonic() + patience
         wait = 0.2
@@ -507,10 +469,10 @@ class Client:
             time.sleep(wait)
             wait = min(2.0, wait * 1.5)
 
-    def targets(self, contest: str, round_: str) -> list[TargetFile]:
+    def targets(self, contest: str, round_: str) -> list[TargetOut]:
         """Return what may be attacked."""
         said = self.connection.get(path_of("contests", contest, "rounds", round_, "targets"))
-        return [_read(TargetFile, one) for one in said]
+        return [_read(TargetOut, one) for one in said]
 
     def target(self, contest: str, round_: str, target: str, out: Path, progress: Progress = silent) -> int:
         """Write the public part of a target to a file."""
@@ -607,7 +569,7 @@ def _read(kind: type[_Kind], said: Any) -> _Kind:
         ) from None
 
 
-def _place(found: Handed) -> str:
+def _place(found: Submitted) -> str:
     """Return how far a file is, in a few words."""
     if found.trouble:
         return found.trouble

@@ -30,6 +30,7 @@ __all__ = [
     "TheEntrance",
     "add_action",
     "broken_rule",
+    "described_file",
     "desk_of",
     "entrance_of",
     "files_of_ours",
@@ -118,3 +119,9 @@ def files_of_ours() -> Iterator[None]:
         raise RefusedError(
             _("the server cannot reach a file of its own; nothing was changed"), _("tell the organiser"), status=503
         ) from error
+
+
+def described_file(kind: str) -> dict[int | str, dict[str, Any]]:
+    """Return how a file of a media type is described in the API's schema."""
+    shape = "object" if kind == "application/json" else "string"
+    return {200: {"content": {kind: {"schema": {"type": shape}}}, "description": "the file"}}

@@ -14,7 +14,6 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -31,7 +30,7 @@ from noren.contest.phases import Phase, PhaseKind, check_phases, moment, zone_na
 from noren.contest.receipts import Receipt
 from noren.contest.results import Results, results_of
 from noren.contest.rulebook import Rulebook, read_rulebook
-from noren.contest.state import Contest, Settings, Submission, Target, Team
+from noren.contest.state import Contest, Role, Settings, Submission, Target, Team
 from noren.contest.store.accounts import Account
 from noren.contest.store.sealing import Hook
 from noren.contest.webhooks import check_address
@@ -42,7 +41,7 @@ from noren.web.actions import Action
 from noren.work.chain import Entry, Said, next_entry
 from noren.work.ids import new_id
 
-__all__ = ["NOBODY", "Desk", "Done", "NewContest", "Place", "Role", "Who", "estimated"]
+__all__ = ["NOBODY", "Desk", "Done", "NewContest", "Place", "Who", "estimated"]
 
 FARTHEST = 50 * 366 * 86_400
 """Seconds by which the clock of a rehearsal moves at most."""
@@ -50,14 +49,6 @@ _MOST_HOOKS = 10
 _KEPT = 8
 """How many contests' results are kept."""
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{1,38}[a-z0-9]")
-
-
-class Role(StrEnum):
-    """What somebody is in a contest."""
-
-    VISITOR = "visitor"
-    MEMBER = "member"
-    ORGANISER = "organiser"
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -16,7 +17,15 @@ from noren.contest.phases import Phase, PhaseKind, open_phases
 from noren.contest.rulebook import Rulebook, read_rulebook
 from noren.work.chain import Entry
 
-__all__ = ["Contest", "Member", "Round", "Settings", "Submission", "Target", "Team", "fold", "fold_until"]
+__all__ = ["Contest", "Member", "Role", "Round", "Settings", "Submission", "Target", "Team", "fold", "fold_until"]
+
+
+class Role(StrEnum):
+    """What somebody is in a contest."""
+
+    VISITOR = "visitor"
+    MEMBER = "member"
+    ORGANISER = "organiser"
 
 
 class Settings(BaseModel):

@@ -19,7 +19,8 @@ from noren.errors import ParameterError
 from noren.i18n import _
 
 if TYPE_CHECKING:
-    from noren.contest.client import Client, Handed, Received
+    from noren.contest.client import Client, Submitted
+    from noren.contest.schemas import ReceivedOut
 
 __all__ = ["app"]
 
@@ -224,7 +225,7 @@ def _attacked(
         guess_on(book, original, public, attack, out, progress=progress)
 
 
-def _after(asked: Client, contest: str, got: Received, out: Path | None, *, wait: bool, as_json: bool) -> None:
+def _after(asked: Client, contest: str, got: ReceivedOut, out: Path | None, *, wait: bool, as_json: bool) -> None:
     """Keep the receipt, wait for the judge, and tell what was found; leave with 1 where the file is not valid."""
     from noren.contest.credentials import keep_receipt
 
@@ -322,11 +323,11 @@ def _show_contest(about: dict[str, Any]) -> None:
     show_table(f"{about['title']} ({zone})", (_("phase"), _("opens"), _("closes"), ""), rows)
 
 
-def _kind(one: Handed) -> str:
+def _kind(one: Submitted) -> str:
     return _("release") if one.kind == "release" else _("guess against {target}").format(target=one.target)
 
 
-def _word(one: Handed) -> str:
+def _word(one: Submitted) -> str:
     """Return in a word what came of a file."""
     if one.state == "refunded":
         return _("given back: {reason}").format(reason=one.trouble)
@@ -337,7 +338,7 @@ def _word(one: Handed) -> str:
     return _("valid, counts") if one.counts else _("valid")
 
 
-def show_handed(found: Handed) -> None:
+def show_handed(found: Submitted) -> None:
     """Show what the judge found of a file."""
     print(f"{found.id}: {_kind(found)}, {_word(found)}")
     report = found.report
@@ -346,8 +347,7 @@ def show_handed(found: Handed) -> None:
     total = int(report.get("total", 0))
     if total > len(report.get("problems", ())):
         print("  " + _("{count:,} problems in all").format(count=total))
-    values: dict[str, float] = found.shown.get("values") or {}
-    house: dict[str, Any] = found.shown.get("house") or {}
+    values, house = found.shown.values or {}, found.shown.house or {}
     rows = [(name, number(value)) for name, value in values.items()]
     for name, one in house.items():
         rows += [(f"{name}: {key}", number(value)) for key, value in (one.get("values") or {}).items()]

@@ -8,9 +8,9 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
 from noren.contest.acts import RefusedError
-from noren.contest.api.models import Strict
 from noren.contest.dependencies import Asking, Ident, TheDesk, TheEntrance
 from noren.contest.desk import FARTHEST
+from noren.contest.schemas import Strict
 from noren.contest.store.accounts import Account
 from noren.i18n import _
 from noren.web.accounts import Token

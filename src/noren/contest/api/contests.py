@@ -11,9 +11,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 
 from noren.contest import acts
-from noren.contest.api.models import ContestOut, PhaseOut, Strict, TeamOut, contest_out, phases_out, team_out
 from noren.contest.dependencies import Asking, ContestName, Ident, TheDesk, add_action, broken_rule, not_too_often
-from noren.contest.desk import Desk, Done, NewContest, Role, Who
+from noren.contest.desk import Desk, Done, NewContest, Who
+from noren.contest.schemas import ContestOut, HeadOut, MemberOut, PhaseOut, RoundOut, Strict, TeamOut
+from noren.contest.state import Contest, Role, Team
 from noren.contest.store.jobs import Job
 from noren.contest.store.sealing import Hook
 from noren.errors import ParameterError
@@ -308,3 +309,40 @@ def remove_hook(contest: ContestName, hook: Ident, who: Asking, desk: TheDesk) -
     """Tell an address no more."""
     desk.remove_hook(who, contest, hook)
     return Response(status_code=204)
+
+
+# --- what is told -----------------------------------------------------------------------------------------------------
+
+
+def team_out(team: Team, *, people: bool) -> TeamOut:
+    """Describe a team."""
+    members = [MemberOut(**vars(one)) for one in team.members.values()] if people else []
+    return TeamOut(**vars(team) | {"members": len(team.members), "people": members})
+
+
+def contest_out(desk: Desk, who: Who, contest: Contest) -> ContestOut:
+    """Describe a contest to somebody."""
+    now, own = desk.arena.now(), contest.team_of.get(who.id)
+    rounds = [
+        RoundOut(**vars(one) | {"digest": one.data, "targets": len(contest.targets.get(one.id, {}))})
+        for one in contest.rounds.values()
+    ]
+    told = {
+        "rulebook_digest": contest.rulebook.digest,
+        "phases": phases_out(contest, now),
+        "rounds": rounds,
+        "teams": len(contest.teams),
+        "head": HeadOut(position=contest.position, digest=contest.digest, time=contest.time),
+        "now": now,
+        "role": desk.role(who, contest),
+        "team": None if own is None else team_out(contest.teams[own], people=True),
+        "has_results": contest.has_results(now),
+        "salt": contest.salt if contest.has_results(now) else None,
+    }
+    return ContestOut(**vars(contest) | told)
+
+
+def phases_out(contest: Contest, now: str) -> list[PhaseOut]:
+    """Describe the phases of a contest."""
+    paused = contest.paused is not None
+    return [PhaseOut(**one.model_dump(), open=one.is_open(now) and not paused) for one in contest.phases]

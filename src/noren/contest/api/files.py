@@ -11,12 +11,10 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
 
 from noren.contest import acts
 from noren.contest.acts import RefusedError
-from noren.contest.api.models import described_file
 from noren.contest.dependencies import (
     Asking,
     ContestName,
@@ -25,12 +23,14 @@ from noren.contest.dependencies import (
     TargetName,
     TheDesk,
     add_action,
+    described_file,
     files_of_ours,
     not_too_often,
 )
 from noren.contest.desk import Desk, Place, Who
 from noren.contest.phases import PhaseKind
 from noren.contest.receipts import Receipt
+from noren.contest.schemas import ReceivedOut, ShownOut, SubmissionOut, TargetOut
 from noren.contest.state import Contest, Submission
 from noren.i18n import _
 from noren.web.uploads import received, told_length
@@ -47,62 +47,6 @@ _ANY_BYTES: dict[str, Any] = {
         "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
     }
 }
-
-
-class ReceivedOut(BaseModel):
-    """What was handed in, and the signed receipt that one keeps."""
-
-    submission: str
-    receipt: dict[str, Any]
-
-
-class ShownOut(BaseModel):
-    """What the judge found, as far as one may see it: the report in each language, values by measure."""
-
-    valid: bool | None = None
-    report: dict[str, Any] | str | None = None
-    scorer: str | None = None
-    values: dict[str, float] | None = None
-    house: dict[str, Any] | None = None
-    tried: dict[str, Any] | None = None
-
-
-class SubmissionOut(BaseModel):
-    """A file that was handed in, and how far its judging is.
-
-    ``state`` is waiting, running, done, refunded or failed; ``before`` how many wait before it; ``seconds`` the least
-    and the most it may take; ``counts`` whether it is the one that stands.
-    """
-
-    id: str
-    kind: Literal["release", "guess"]
-    team: str
-    phase: str
-    round: str
-    target: str | None
-    digest: str
-    bytes: int
-    time: str
-    position: int
-    state: str
-    before: int = 0
-    done: float = 0.0
-    words: str = ""
-    seconds: tuple[float, float] | None = None
-    trouble: str = ""
-    valid: bool | None
-    counts: bool
-    chosen: bool
-    shown: ShownOut = ShownOut()
-
-
-class TargetOut(BaseModel):
-    """What may be attacked, how many of one's tries count, and how many are left in the phases that are open."""
-
-    target: str
-    digest: str
-    tries: int
-    left: int
 
 
 # --- handing in ------------------------------------------------------------------------------------------------------
@@ -229,27 +173,12 @@ def _plain_place(submission: Submission) -> Place:
 
 def _said(contest: Contest, known: Submission, place: Place) -> SubmissionOut:
     counting = contest.counting_release(known.team, known.round) if known.kind == "release" else None
-    return SubmissionOut(
-        id=known.id,
-        kind=known.kind,
-        team=known.team,
-        phase=known.phase,
-        round=known.round,
-        target=known.target,
-        digest=known.digest,
-        bytes=known.bytes,
-        time=known.time,
-        position=known.position,
-        state=place.state,
-        before=place.before,
-        done=place.done,
-        words=place.words,
-        seconds=place.seconds,
-        trouble=place.trouble,
-        valid=known.valid,
-        counts=known.counts if counting is None else counting.id == known.id,
-        chosen=contest.chosen.get((known.team, known.round)) == known.id,
-    )
+    told = {
+        "valid": known.valid,
+        "counts": known.counts if counting is None else counting.id == known.id,
+        "chosen": contest.chosen.get((known.team, known.round)) == known.id,
+    }
+    return SubmissionOut(**vars(known) | vars(place) | told)
 
 
 # --- what is handed out ----------------------------------------------------------------------------------------------

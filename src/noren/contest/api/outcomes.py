@@ -11,12 +11,11 @@ from fastapi.responses import FileResponse, StreamingResponse
 from pydantic import BaseModel
 
 from noren.contest.acts import RefusedError
-from noren.contest.api.models import described_file
-from noren.contest.dependencies import Asking, ContestName, RoundName, TheDesk
-from noren.contest.desk import Desk, Role, Who
+from noren.contest.dependencies import Asking, ContestName, RoundName, TheDesk, described_file
+from noren.contest.desk import Desk, Who
 from noren.contest.results import RoundResults, matrix_csv, results_html, results_json, stability_csv, standings_csv
 from noren.contest.standings import BoardKind, board
-from noren.contest.state import Contest
+from noren.contest.state import Contest, Role
 from noren.i18n import _
 from noren.work.chain import Entry
 

@@ -8,12 +8,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from noren.contest.desk import Desk, Role, Who
+from noren.contest.desk import Desk, Who
 from noren.contest.pages.frame import Asker, TheDesk, page
 from noren.contest.pages.playing import values_of
 from noren.contest.pages.words import log_words, played_rounds, round_words, shown_time
 from noren.contest.standings import Board, Cell, Matrix, Standing, below_chance, board
-from noren.contest.state import Contest
+from noren.contest.state import Contest, Role
 from noren.i18n import _, ngettext
 from noren.judgement.numbers import count, decimal, percent
 from noren.web.refusals import NotThereError

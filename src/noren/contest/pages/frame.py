@@ -8,9 +8,9 @@ from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from noren.contest.dependencies import TheDesk, TheEntrance, desk_of, entrance_of
-from noren.contest.desk import NOBODY, Role, Who
+from noren.contest.desk import NOBODY, Who
 from noren.contest.pages import words
-from noren.contest.state import Contest
+from noren.contest.state import Contest, Role
 from noren.i18n import N_
 from noren.judgement.numbers import size
 from noren.web.frame import Frame, PagePlace
