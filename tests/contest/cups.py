@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from noren.contest.by_customer import ByCustomer
 from noren.contest.lots import commitment
 from noren.contest.receipts import SigningKey
 from noren.contest.rulebook import Rulebook, preset
+from noren.contest.stability import ByCustomer
 from noren.contest.standings import Board, board
 from noren.contest.state import fold, fold_until
 from noren.contest.store.database import ContestStore

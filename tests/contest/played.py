@@ -13,9 +13,8 @@ from tests.contest.cups import unfinished
 import noren.api as api
 from noren.contest import acts
 from noren.contest.archive import export
-from noren.contest.arena import Arena
+from noren.contest.arena import Arena, JudgesDesk, target_label
 from noren.contest.desk import Desk, NewContest, Who
-from noren.contest.judges_desk import JudgesDesk, target_label
 from noren.contest.judging.prepared import make_target, prepare, renamed
 from noren.contest.judging.scoring import score_guess, score_release
 from noren.contest.judging.submissions import submission_of

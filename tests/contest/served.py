@@ -18,7 +18,7 @@ from tests.contest.cups import unfinished
 from tests.contest.judging_cases import Case, made
 
 from noren.contest.app import ArenaSettings, make_app
-from noren.contest.judges_desk import JudgesDesk, JudgesOrder
+from noren.contest.arena import JudgesDesk, JudgesOrder
 from noren.contest.judging.prepared import make_target
 from noren.contest.judging.scoring import score_guess, score_release
 from noren.contest.phases import Phase, planned_phases

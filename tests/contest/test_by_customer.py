@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noren.contest.by_customer import ByCustomer, by_customer
+from noren.contest.stability import ByCustomer, by_customer
 from noren.data.frames import History, Table
 from noren.data.periods import periods_of
 from noren.data.release import Release, Statement

@@ -13,8 +13,7 @@ from tests.contest.cups import three_teams
 from tests.contest.test_webhooks import SECRET, listening
 
 from noren.contest.app import Clockwork
-from noren.contest.arena import POST, Arena
-from noren.contest.judges_desk import JudgesDesk
+from noren.contest.arena import POST, Arena, JudgesDesk
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.contest.cups import three_teams
 
-from noren.contest import judges_desk
-from noren.contest.judges_desk import JudgesDesk, JudgesOrder
+from noren.contest import arena as arena_module
+from noren.contest.arena import JudgesDesk, JudgesOrder
 from noren.contest.state import fold
 
 ORDER = JudgesOrder("release", "cup", "s", "", "", "final", submission="rb")
@@ -17,7 +17,7 @@ RESULT: dict[str, Any] = {"valid": True, "sketch": {"rows": 1}}
 
 def test_two_teams_are_told_of_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """However often teams with one method hand in: the log grows with the pairs of teams, not with the tries."""
-    monkeypatch.setattr(judges_desk, "similar", lambda _one, _other: 1.0)
+    monkeypatch.setattr(arena_module, "similar", lambda _one, _other: 1.0)
     cup, desk = three_teams(), JudgesDesk(None)  # type: ignore[arg-type]
     flags = desk._flags(fold(cup.entries), ORDER, RESULT)
     assert [one.body["submissions"] for one in flags] == [["ra", "rb"], ["rc", "rb"], ["rd", "rb"]]
@@ -28,6 +28,6 @@ def test_two_teams_are_told_of_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_differs_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judges_desk, "similar", lambda _one, _other: 0.94)
+    monkeypatch.setattr(arena_module, "similar", lambda _one, _other: 0.94)
     desk = JudgesDesk(None)  # type: ignore[arg-type]
     assert desk._flags(fold(three_teams().entries), ORDER, RESULT) == []

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from tests.contest.served import Person, Served
 
-from noren.contest.judges_desk import target_label
+from noren.contest.arena import target_label
 from noren.contest.judging.prepared import prepare, renamed
 from noren.contest.rulebook import preset
 from noren.contest.state import Contest

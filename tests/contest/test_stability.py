@@ -14,9 +14,8 @@ from tests.contest.judging_cases import made
 from tests.contest.test_scoring import guessed, pairs_of
 
 from noren.contest import stability
-from noren.contest.by_customer import ByCustomer
 from noren.contest.rulebook import preset
-from noren.contest.stability import drawn_weights, resampled_values, stability_of
+from noren.contest.stability import ByCustomer, drawn_weights, resampled_values, stability_of
 from noren.contest.state import fold
 from noren.kernels.arrays import Real
 from noren.kernels.linkage.period_matching import matching_curve, user_matching

@@ -14,10 +14,9 @@ from sqlalchemy.exc import OperationalError
 from tests.contest.judging_cases import Case, made
 
 from noren.contest import acts, working
-from noren.contest.arena import JUDGE, Arena
+from noren.contest.arena import JUDGE, Arena, JudgesDesk
 from noren.contest.desk import Desk, NewContest, Who
 from noren.contest.engine import cluster_of
-from noren.contest.judges_desk import JudgesDesk
 from noren.contest.judging.bench import ScorerProcess
 from noren.contest.judging.faults import (
     CLUSTER_LOST,

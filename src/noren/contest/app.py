@@ -24,11 +24,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.middleware.gzip import GZipMiddleware
 
 from noren.contest.api import router as api
-from noren.contest.arena import Arena
+from noren.contest.arena import Arena, JudgesDesk
 from noren.contest.desk import Desk
 from noren.contest.engine import ENGINE_FROM, cluster_of
 from noren.contest.entrance import Entrance
-from noren.contest.judges_desk import JudgesDesk
 from noren.contest.pages import FRAME, page
 from noren.contest.pages import router as pages
 from noren.contest.store.sealing import derived, kept_key

@@ -18,7 +18,7 @@ from zipfile import is_zipfile
 
 from noren.contest import acts
 from noren.contest.archive import Archive, must_be_open, open_archive, read_log
-from noren.contest.judges_desk import numbered, target_label
+from noren.contest.arena import numbered, target_label
 from noren.contest.judging import SCORER
 from noren.contest.judging.near_duplicates import similar
 from noren.contest.judging.prepared import make_target

@@ -28,9 +28,8 @@ from noren.api import protect, sample
 from noren.contest import acts
 from noren.contest.app import ArenaSettings, judging, serve
 from noren.contest.archive import export
-from noren.contest.arena import Arena
+from noren.contest.arena import Arena, JudgesDesk
 from noren.contest.desk import Desk, NewContest, Who
-from noren.contest.judges_desk import JudgesDesk
 from noren.contest.judging.prepared import guess_on, original_of
 from noren.contest.judging.submissions import submission_of
 from noren.contest.phases import Phase, PhaseKind, moment, planned_phases

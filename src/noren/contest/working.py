@@ -26,9 +26,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from noren.contest.arena import JUDGE, Arena
+from noren.contest.arena import JUDGE, Arena, JudgesDesk, JudgesOrder
 from noren.contest.engine import ENGINE_FROM, cluster_of
-from noren.contest.judges_desk import JudgesDesk, JudgesOrder
 from noren.contest.judging import SCORER
 from noren.contest.judging.bench import ScorerProcess
 from noren.contest.judging.faults import (

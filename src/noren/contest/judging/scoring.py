@@ -15,13 +15,13 @@ from typing import Any
 import polars as pl
 
 from noren import api
-from noren.contest.by_customer import by_customer
 from noren.contest.judging.checking import checked_guess, checked_release, in_every_language, refused
 from noren.contest.judging.hands import ClusterLostError, Hands
 from noren.contest.judging.near_duplicates import sketch_of_guess, sketch_of_release
 from noren.contest.judging.prepared import Prepared, as_released, named_in_target, original_of, prepare
 from noren.contest.judging.submissions import read_guess_file
 from noren.contest.rulebook import Rulebook
+from noren.contest.stability import by_customer
 from noren.data.checks.report import Report
 from noren.data.fits import class_sizes
 from noren.data.frames import History
@@ -92,7 +92,7 @@ def score_guess(
     """Check and judge a guess about the target that lots make of a release.
 
     Returns ``valid``, ``report``, ``tried`` for the judgement, ``values`` by measure, whom it names
-    (:mod:`~noren.contest.by_customer`) and the ``sketch``.
+    (:mod:`~noren.contest.stability`) and the ``sketch``.
     """
     with _one_language():
         data = original_of(rulebook, original, master)
