@@ -34,6 +34,8 @@ __all__ = ["JUDGE", "POST", "Arena", "JudgesDesk", "JudgesOrder", "Order", "numb
 
 JUDGE, POST = "judge", "post"
 """The queue of what is scored, and that of what is sent to other servers."""
+_SILENT = ("results", "paused", "resumed", "code-changed", "rescheduled")
+"""Entries that results are not made of."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ class Arena:
         """Return how a contest stands now."""
         known = self._states.get(contest)
         new = self.store.entries(contest, 0 if known is None else known.position + 1)
-        return self._folded(contest, known, new)
+        return self._keep(contest, fold(new, known)) if new else known
 
     def state_at(self, contest: str, until: str) -> Contest:
         """Return how a contest stood before a moment; kept, because it never changes once the moment is past."""
@@ -109,10 +111,8 @@ class Arena:
                 self._frozen[contest, until, position] = found
         return found
 
-    def _folded(self, contest: str, known: Contest | None, new: Sequence[Entry]) -> Contest | None:
-        if not new:
-            return known
-        state = fold(new, known)
+    def _keep(self, contest: str, state: Contest) -> Contest:
+        """Keep the newest state of a contest, for the next who asks; return the one that is given."""
         with self._lock:
             there = self._states.get(contest)
             if there is None or there.position < state.position:
@@ -142,11 +142,7 @@ class Arena:
                 state = self._change(change, decide, orders)
         except UnknownContestError:
             raise RefusedError(_("there is no such contest"), status=404) from None
-        with self._lock:
-            there = self._states.get(contest)
-            if there is None or there.position < state.position:
-                self._states[contest] = state
-        return state
+        return self._keep(contest, state)
 
     def _change(
         self,
@@ -333,23 +329,23 @@ class JudgesDesk:
             attacked = any(one.kind == PhaseKind.ATTACK and one.round == round_ for one in contest.phases)
             due = attacked and round_ not in contest.targets and contest.protecting_over(round_, now)
             if due and not contest.unjudged(round_) and numbered_entries(contest, round_):
-                self._order_once(contest.id, Order("targets", order={"round": round_}))
+                order = {"round": round_}
+                with self.arena.store.changing(contest.id) as change:  # of several who want it one orders it
+                    if not self.arena.store.jobs.has(change.connection, contest.id, "targets", order):
+                        change.enqueue("targets", queue=JUDGE, order=order)
         if acts.reveal(contest, now, salt=""):
             salt = self.salt(contest)
             contest = self.arena.change(contest.id, lambda state, at: acts.reveal(state, at, salt=salt), self._hooks)
         if contest.salt is not None:
             self._publish_results(contest)
 
-    def _order_once(self, contest: str, order: Order) -> None:
-        """Put a job into the queue unless there is one for the same; of several who want it one does."""
-        with self.arena.store.changing(contest) as change:
-            if not self.arena.store.jobs.has(change.connection, contest, order.kind, order.order):
-                change.enqueue(order.kind, queue=order.queue, order=order.order)
-
     def _publish_results(self, contest: Contest) -> None:
         """Write the digest of the results into the log: again whenever they changed."""
-        if contest.results is not None and not _changed_since(self.arena.store.entries(contest.id)):
-            return
+        if contest.results is not None:
+            entries = self.arena.store.entries(contest.id)
+            last = max((entry.position for entry in entries if entry.kind == "results"), default=-1)
+            if all(entry.position <= last or entry.kind in _SILENT for entry in entries):
+                return  # nothing that results are made of came after the last ones
         from noren.contest.results import results_of
 
         digest = results_of(contest).digest
@@ -400,10 +396,3 @@ def _compared_with(contest: Contest, own: Submission) -> list[Submission]:
     else:
         latest = {one.team: one for one in contest.guesses(own.round, target=own.target) if one.counts}
     return [one for team, one in latest.items() if team != own.team]
-
-
-def _changed_since(entries: Sequence[Entry]) -> bool:
-    """Tell whether something that results are made of came after the last ones."""
-    silent = ("results", "paused", "resumed", "code-changed", "rescheduled")
-    last = max((entry.position for entry in entries if entry.kind == "results"), default=-1)
-    return any(entry.position > last and entry.kind not in silent for entry in entries)

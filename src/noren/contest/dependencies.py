@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Request
 from pydantic import BaseModel, ValidationError
@@ -86,19 +86,17 @@ Asking = Annotated[Who, Depends(_who)]
 def add_action(
     router: APIRouter,
     act: Action[..., list[Said]],
-    answer: Callable[[Desk, Who, Done], BaseModel] | None = None,
-    before: Callable[[Desk, Who, Mapping[str, Any]], None] | None = None,
+    model: type[BaseModel] | None = None,
+    answer: Callable[[Desk, Who, Done], Any] = lambda _desk, _who, _done: None,
+    before: Callable[[Desk, Who, Mapping[str, Any]], None] = lambda _desk, _who, _asked: None,
 ) -> None:
-    """Add the route of an action: ``answer`` makes of what was done what is answered, ``before`` may refuse it."""
+    """Add the route of an action: ``answer`` makes a ``model`` of what was done, ``before`` may refuse it."""
 
-    def run(desk: Desk, who: Who, contest: str, **asked: Any) -> BaseModel | None:
-        if before is not None:
-            before(desk, who, asked)
-        done = desk.do(who, contest, act, **asked)
-        return None if answer is None else answer(desk, who, done)
+    def run(desk: Desk, who: Who, contest: str, **asked: Any) -> Any:
+        before(desk, who, asked)
+        return answer(desk, who, desk.do(who, contest, act, **asked))
 
-    around = {"contest": ContestName, "who": Asking, "desk": TheDesk}
-    add_route(router, act, run, around, None if answer is None else get_type_hints(answer)["return"])
+    add_route(router, act, run, {"contest": ContestName, "who": Asking, "desk": TheDesk}, model)
 
 
 def not_too_often(desk: Desk, key: str, most: int, seconds: float) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field, ValidationError
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import FormData, UploadFile
+from starlette.datastructures import UploadFile
 
 from noren.contest import acts
 from noren.contest.dependencies import Asking, ContestName, Ident, TheDesk, add_action, broken_rule, not_too_often
@@ -81,25 +81,17 @@ async def create_contest(request: Request, who: Asking, desk: TheDesk) -> Contes
     if not request.headers.get("content-type", "").startswith(_FORM):
         raise ParameterError(_("a contest comes as a form with files"), _("send multipart/form-data"))
     async with request.form(max_files=_MOST_ROUNDS, max_fields=_MOST_ROUNDS, max_part_size=2**20) as form:
-        asked = await _asked(form)
-        data = {name: (one.filename or name, one.file) for name, one in _files(form).items()}
+        given = form.get("contest")
+        text = await given.read(2**20) if isinstance(given, UploadFile) else given
+        try:
+            asked = NewContest.model_validate_json(text or "")
+        except ValidationError as error:
+            raise broken_rule(error, "contest") from None
+        files = {name: one for name, one in form.multi_items() if name != "contest" and isinstance(one, UploadFile)}
+        if len(files) + 1 < len(form.multi_items()):
+            raise ParameterError(_("every part beside contest is a file, one for each round"), _("send each once"))
+        data = {name: (one.filename or name, one.file) for name, one in files.items()}
         return contest_out(desk, who, await run_in_threadpool(desk.create, who, asked, data))
-
-
-async def _asked(form: FormData) -> NewContest:
-    given = form.get("contest")
-    text = await given.read(2**20) if isinstance(given, UploadFile) else given
-    try:
-        return NewContest.model_validate_json(text or "")
-    except ValidationError as error:
-        raise broken_rule(error, "contest") from None
-
-
-def _files(form: FormData) -> dict[str, UploadFile]:
-    found = {name: one for name, one in form.multi_items() if name != "contest" and isinstance(one, UploadFile)}
-    if len(found) + 1 < len(form.multi_items()):
-        raise ParameterError(_("every part beside contest is a file, one for each round"), _("send each once"))
-    return found
 
 
 @contests.get("/contests/{contest}")
@@ -141,28 +133,19 @@ class TeamCodeOut(BaseModel):
     code: str
 
 
-def _new_team(_desk: Desk, _who: Who, done: Done) -> NewTeamOut:
-    return NewTeamOut(team=team_out(done.team, people=True), code=done.given["code"])
-
-
-def _joined(_desk: Desk, _who: Who, done: Done) -> TeamOut:
-    return team_out(done.team, people=True)
-
-
-def _team_code(_desk: Desk, _who: Who, done: Done) -> TeamCodeOut:
-    return TeamCodeOut(code=done.given["code"])
-
-
 def _few_codes(desk: Desk, who: Who, asked: Mapping[str, Any]) -> None:
     """Refuse whoever tries many codes: of teams, or of invitations."""
     if "code" in asked or asked["invitation"]:
         not_too_often(desk, f"code/{desk.somebody(who)}", _CODES, _HOUR)
 
 
-add_action(teams, acts.register, _new_team, before=_few_codes)
-add_action(teams, acts.join, _joined, before=_few_codes)
+add_action(
+    teams, acts.register, NewTeamOut,
+    lambda _desk, _who, done: {"team": team_out(done.team, people=True), "code": done.given["code"]}, _few_codes,
+)  # fmt: skip
+add_action(teams, acts.join, TeamOut, lambda _desk, _who, done: team_out(done.team, people=True), _few_codes)
 add_action(teams, acts.leave)
-add_action(teams, acts.new_code, _team_code)
+add_action(teams, acts.new_code, TeamCodeOut, lambda _desk, _who, done: {"code": done.given["code"]})
 
 
 @teams.get("/contests/{contest}/team")
@@ -244,18 +227,14 @@ def _changed(desk: Desk, who: Who, done: Done) -> ContestOut:
     return contest_out(desk, who, done.state)
 
 
-def _code(_desk: Desk, _who: Who, done: Done) -> CodeOut:
-    return CodeOut(code=done.given["code"])
-
-
-add_action(organising, acts.pause, _changed)
-add_action(organising, acts.resume, _changed)
-add_action(organising, acts.reschedule, _changed)
-add_action(organising, acts.change_settings, _changed)
-add_action(organising, acts.rescore, _changed)
-add_action(organising, acts.invite, _code)
-add_action(organising, acts.disqualify, _changed)
-add_action(organising, acts.reinstate, _changed)
+add_action(organising, acts.pause, ContestOut, _changed)
+add_action(organising, acts.resume, ContestOut, _changed)
+add_action(organising, acts.reschedule, ContestOut, _changed)
+add_action(organising, acts.change_settings, ContestOut, _changed)
+add_action(organising, acts.rescore, ContestOut, _changed)
+add_action(organising, acts.invite, CodeOut, lambda _desk, _who, done: {"code": done.given["code"]})
+add_action(organising, acts.disqualify, ContestOut, _changed)
+add_action(organising, acts.reinstate, ContestOut, _changed)
 
 
 @organising.get("/contests/{contest}/flags")

@@ -131,7 +131,7 @@ def list_submissions(
     """Return what one's team handed in, the newest first; to an organiser what all did."""
     found = desk.contest(who, contest)
     return [
-        _said(found, one, _plain_place(one))
+        _said(found, one)
         for one in desk.submissions(who, contest)
         if kind in (None, one.kind) and round in (None, one.round)
     ]
@@ -165,13 +165,12 @@ def download_submission(contest: ContestName, submission: Ident, who: Asking, de
 add_action(router, acts.choose)
 
 
-def _plain_place(submission: Submission) -> Place:
-    if submission.refunded is not None:
-        return Place("refunded", trouble=_(submission.refunded))
-    return Place("waiting") if submission.judged is None else Place("done", done=1.0)
-
-
-def _said(contest: Contest, known: Submission, place: Place) -> SubmissionOut:
+def _said(contest: Contest, known: Submission, place: Place | None = None) -> SubmissionOut:
+    """Describe a file; without its place in the queue, by the log alone."""
+    if place is None and known.refunded is not None:
+        place = Place("refunded", trouble=_(known.refunded))
+    elif place is None:
+        place = Place("waiting") if known.judged is None else Place("done", done=1.0)
     counting = contest.counting_release(known.team, known.round) if known.kind == "release" else None
     told = {
         "valid": known.valid,

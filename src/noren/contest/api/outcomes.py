@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Response
@@ -17,7 +16,6 @@ from noren.contest.results import RoundResults, matrix_csv, results_html, result
 from noren.contest.standings import BoardKind, board
 from noren.contest.state import Contest, Role
 from noren.i18n import _
-from noren.work.chain import Entry
 
 router = APIRouter(tags=["outcomes"])
 
@@ -129,12 +127,9 @@ def download_log(
     contest: ContestName, who: Asking, desk: TheDesk, start: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0
 ) -> Response:
     """Return the log, one entry a line: to the organiser at any time, to everybody when results are open."""
-    return StreamingResponse(_lines(desk.log(who, contest, start)), media_type=_LINES)
-
-
-def _lines(entries: Sequence[Entry]) -> Iterator[bytes]:
-    for entry in entries:
-        yield json.dumps(entry.as_dict(), ensure_ascii=False, sort_keys=True).encode() + b"\n"
+    entries = desk.log(who, contest, start)
+    lines = (json.dumps(one.as_dict(), ensure_ascii=False, sort_keys=True).encode() + b"\n" for one in entries)
+    return StreamingResponse(lines, media_type=_LINES)
 
 
 @router.get("/contests/{contest}/archive", response_class=FileResponse, responses=described_file("application/zip"))
