@@ -30,6 +30,7 @@ from noren.contest.phases import Phase, PhaseKind, check_phases, moment, zone_na
 from noren.contest.receipts import Receipt
 from noren.contest.results import Results, results_of
 from noren.contest.rulebook import Rulebook, read_rulebook
+from noren.contest.standings import Board, board
 from noren.contest.state import Contest, Role, Settings, Submission, Target, Team
 from noren.contest.store.accounts import Account
 from noren.contest.store.sealing import Hook
@@ -467,14 +468,17 @@ class Desk:
         if not opens or now < min(opens):
             raise RefusedError(_("the targets of this round are not handed out yet"))
 
-    def board_state(self, who: Who, contest: str, round_: str) -> tuple[Contest, str | None]:
-        """Return the contest as its board shows it now, and since when it is frozen."""
+    def board(self, who: Who, contest: str, round_: str) -> tuple[Board, str | None]:
+        """Return the board of a round as somebody may see it now, and since when it is frozen."""
         found, now = self.contest(who, contest), self.arena.now()
-        if self.role(who, found) == Role.ORGANISER or found.has_results(now):
-            return found, None
+        everything = self.role(who, found) == Role.ORGANISER
+        if found.has_results(now):
+            return board(found, round_, now, kind="final"), None
         frozen = [one.frozen_from for one in found.phases if one.round == round_ and one.frozen_from]
-        since = min((one for one in frozen if one <= now), default=None)
-        return (found, None) if since is None else (self.arena.state_at(found.id, since), since)
+        since = min((one for one in frozen if one <= now and not everything), default=None)
+        if since is None:
+            return board(found, round_, now, everything=everything), None
+        return board(self.arena.state_at(found.id, since), round_, since, kind="frozen"), since
 
     # --- what everybody may have once it is over: made once, and kept under the digest of the log's head ------------
 

@@ -13,8 +13,8 @@ from noren.contest.acts import RefusedError
 from noren.contest.dependencies import Asking, ContestName, RoundName, TheDesk, described_file
 from noren.contest.desk import Desk, Who
 from noren.contest.results import RoundResults, matrix_csv, results_html, results_json, stability_csv, standings_csv
-from noren.contest.standings import BoardKind, board
-from noren.contest.state import Contest, Role
+from noren.contest.standings import BoardKind
+from noren.contest.state import Contest
 from noren.i18n import _
 
 router = APIRouter(tags=["outcomes"])
@@ -66,11 +66,8 @@ class BoardOut(BaseModel):
 @router.get("/contests/{contest}/rounds/{round}/leaderboard")
 def leaderboard(contest: ContestName, round: RoundName, who: Asking, desk: TheDesk) -> BoardOut:  # noqa: A002
     """Return the leaderboard of a round as one may see it now."""
-    found, now = _with_round(desk.contest(who, contest), round), desk.arena.now()
-    state, since = desk.board_state(who, contest, round)
-    kind: BoardKind = "final" if found.has_results(now) else "live" if since is None else "frozen"
-    everything = desk.role(who, found) == Role.ORGANISER
-    made = board(state, round, since or now, kind=kind, everything=everything)
+    _with_round(desk.contest(who, contest), round)
+    made, _since = desk.board(who, contest, round)
     return BoardOut(**made.as_dict(), note=made.note)
 
 

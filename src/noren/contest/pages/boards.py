@@ -8,11 +8,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from noren.contest.desk import Desk, Who
 from noren.contest.pages.frame import Asker, TheDesk, page
 from noren.contest.pages.playing import values_of
 from noren.contest.pages.words import log_words, played_rounds, round_words, shown_time
-from noren.contest.standings import Board, Cell, Matrix, Standing, below_chance, board
+from noren.contest.standings import Board, Cell, Matrix, Standing, below_chance
 from noren.contest.state import Contest, Role
 from noren.i18n import _, ngettext
 from noren.judgement.numbers import count, decimal, percent
@@ -33,7 +32,7 @@ def show_board(request: Request, contest: str, who: Asker, desk: TheDesk, round_
     """Show the board of a round: live, frozen or final."""
     found = desk.contest(who, contest)
     name = _round(found, round_, desk.arena.now())
-    shown, since = _board(desk, who, found, name)
+    shown, since = desk.board(who, contest, name)
     return page(
         request,
         "board.html.jinja",
@@ -48,17 +47,6 @@ def show_board(request: Request, contest: str, who: Asker, desk: TheDesk, round_
         terms=[one.key for one in found.rulebook.terms],
         conditions=[one.key for one in found.rulebook.conditions],
     )
-
-
-def _board(desk: Desk, who: Who, contest: Contest, round_: str) -> tuple[Board, str | None]:
-    """Return a board as somebody may see it, and since when it is frozen."""
-    state, since = desk.board_state(who, contest.id, round_)
-    now = desk.arena.now()
-    if contest.has_results(now):
-        return board(state, round_, now, kind="final"), None
-    if since is not None:
-        return board(state, round_, since, kind="frozen"), since
-    return board(state, round_, now, everything=desk.role(who, contest) == Role.ORGANISER), None
 
 
 def _round(contest: Contest, asked: str, now: str) -> str:
@@ -115,10 +103,16 @@ def show_results(request: Request, contest: str, who: Asker, desk: TheDesk, roun
         )
     name = _round(found, round_, now)
     results = next(one for one in desk.results(who, contest).rounds if one.round == name)
+    title, cells = _board_title(found, results.board), results.matrix.cells
+    if cells:
+        broken = sum(cell.breaks for cell in cells)
+        title += "; " + ngettext(
+            "{count} attack in {all} broke a release", "{count} attacks in {all} broke a release", broken
+        ).format(count=count(broken), all=count(len(cells)))
     return page(
         request,
         "results.html.jinja",
-        title=_results_title(found, results.board, results.matrix),
+        title=title,
         place="results",
         contest=found,
         board=results.board,
@@ -128,18 +122,10 @@ def show_results(request: Request, contest: str, who: Asker, desk: TheDesk, roun
         terms=[one.key for one in found.rulebook.terms],
         conditions=[one.key for one in found.rulebook.conditions],
         matrix=_matrix(found, results.matrix),
-        below=below_chance() if any(cell.side == "below" for cell in results.matrix.cells) else "",
+        below=below_chance() if any(cell.side == "below" for cell in cells) else "",
         found=results,
         names={team.id: team.name for team in found.teams.values()},
     )
-
-
-def _results_title(contest: Contest, final: Board, matrix: Matrix) -> str:
-    broken = sum(cell.breaks for cell in matrix.cells)
-    said = ngettext(
-        "{count} attack in {all} broke a release", "{count} attacks in {all} broke a release", broken
-    ).format(count=count(broken), all=count(len(matrix.cells)))
-    return f"{_board_title(contest, final)}; {said}" if matrix.cells else _board_title(contest, final)
 
 
 def _matrix(contest: Contest, matrix: Matrix) -> list[dict[str, Any]]:

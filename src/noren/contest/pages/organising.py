@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
@@ -37,7 +37,6 @@ from noren.work.queue import State
 
 router = APIRouter()
 
-Text = Annotated[str, Form(max_length=1000)]
 _MOST_JOBS = 50
 _LONGEST_URL = 500
 _PLAIN: dict[str, Action[..., list[Said]]] = {
@@ -53,14 +52,16 @@ def show_organise(request: Request, contest: str, who: Asker, desk: TheDesk) -> 
     return to_login() if who.account is None else _organise_page(request, contest, who, desk)
 
 
+async def _typed(request: Request) -> dict[str, str]:
+    return {name: str(value) for name, value in (await request.form()).items()}
+
+
+Fields = Annotated[dict[str, str], Depends(_typed)]
+
+
 @router.post("/contests/{contest}/organise/{act}")
-async def organise(request: Request, contest: str, act: str, who: Asker, desk: TheDesk) -> Response:
+def organise(request: Request, contest: str, act: str, who: Asker, desk: TheDesk, form: Fields) -> Response:
     """Do one of the organiser's acts; what cannot be is said on the page, which keeps what was typed."""
-    form = {name: str(value) for name, value in (await request.form()).items()}
-    return await run_in_threadpool(_organised, request, contest, act, who, desk, form)
-
-
-def _organised(request: Request, contest: str, act: str, who: Who, desk: Desk, form: Mapping[str, str]) -> Response:
     if who.account is None:
         return to_login()
     found = desk.organised(who, contest)
@@ -123,14 +124,13 @@ def _phases(contest: Contest, form: Mapping[str, str]) -> list[Phase]:
         given = {name: form.get(f"{name}-{phase.id}", "").strip() for name in ("opens", "closes", "frozen_from")}
         if not given["opens"]:
             raise ParameterError(_("the phase {phase} has no beginning").format(phase=phase.id), _("write one"))
-        times = {name: _kept(getattr(phase, name), text, zone) if text else None for name, text in given.items()}
+        before = _local_times(phase, zone)
+        times = {  # a moment that nobody changed keeps its seconds
+            name: None if not text else getattr(phase, name) if before[name] == text else moment(text, zone)
+            for name, text in given.items()
+        }
         made.append(phase.model_copy(update=times))
     return made
-
-
-def _kept(old: str | None, text: str, zone: str) -> str:
-    """Return a moment of a form; one that nobody changed keeps its seconds."""
-    return old if old is not None and local_time(old, zone) == text else moment(text, zone)
 
 
 def local_time(moment_: str | None, zone: str) -> str:
@@ -151,8 +151,19 @@ def _organise_page(request: Request, contest: str, who: Who, desk: Desk, status:
     stuck = [one for one in jobs if one.state in (State.FAILED, State.INTERRUPTED) or (one.error and one in active)]
     noticed = [one for one in jobs if one.notice and one not in stuck and one not in active]
     told = {"invitation": "", "hook_secret": "", "typed": {}} | told
-    now = desk.arena.now()
+    now, zone = desk.arena.now(), found.settings.zone
     told["wrong"] = dict.fromkeys(_ACTS, "") | told.get("wrong", {})
+    flags = []
+    for flag in found.flags:
+        both = [found.submissions[one] for one in flag["submissions"]]
+        flags.append({"share": flag["share"], "files": both, "teams": [found.teams[one.team] for one in both]})
+    fields = [
+        (
+            phase,
+            {name: told["typed"].get(f"{name}-{phase.id}", text) for name, text in _local_times(phase, zone).items()},
+        )
+        for phase in found.phases
+    ]
     return page(
         request,
         "organise.html.jinja",
@@ -162,13 +173,13 @@ def _organise_page(request: Request, contest: str, who: Who, desk: Desk, status:
         status=status,
         jobs=[*stuck, *[one for one in active if one not in stuck], *noticed[::-1]][:_MOST_JOBS],
         stuck={one.id for one in stuck},
-        flags=_flags(found),
-        fields=[(phase, _times(found, phase, told["typed"])) for phase in found.phases],
+        flags=flags,
+        fields=fields,
         installed=SCORER,
         teams=_teams(found),
         hooks=[one for one in desk.arena.store.hooks.of(found.id) if one.disabled is None],
         coming=next((one for one in found.phases if one.opens > now), None),
-        clock=local_time(now, found.settings.zone),
+        clock=local_time(now, zone),
         **told,
     )
 
@@ -187,20 +198,8 @@ def _title(contest: Contest, active: int, stuck: int) -> str:
     return said
 
 
-def _times(contest: Contest, phase: Phase, typed: Mapping[str, str]) -> dict[str, str]:
-    zone = contest.settings.zone
-    return {
-        name: typed.get(f"{name}-{phase.id}", local_time(getattr(phase, name), zone))
-        for name in ("opens", "closes", "frozen_from")
-    }
-
-
-def _flags(contest: Contest) -> list[dict[str, Any]]:
-    made = []
-    for flag in contest.flags:
-        both = [contest.submissions[one] for one in flag["submissions"]]
-        made.append({"share": flag["share"], "files": both, "teams": [contest.teams[one.team] for one in both]})
-    return made
+def _local_times(phase: Phase, zone: str) -> dict[str, str]:
+    return {name: local_time(getattr(phase, name), zone) for name in ("opens", "closes", "frozen_from")}
 
 
 def _teams(contest: Contest) -> Sequence[dict[str, Any]]:
@@ -263,13 +262,10 @@ class Typed:
             return self["toml"] + "\n", {}
         name = self["book"] if self["book"] in PRESETS else "pwscup2018"
         changes = {"pwscup2018": {"bound": self["bound"]}, "pwscup2017": {"risk": self["risk"]}}
-        return name, {key: value for key, value in changes.get(name, {}).items() if value} | self._quota(name)
-
-    def _quota(self, name: str) -> dict[str, Any]:
-        """Return the quotas that were typed, the others as the rulebook has them."""
+        made: dict[str, Any] = {key: value for key, value in changes.get(name, {}).items() if value}
         usual = read_rulebook(name).quota.model_dump()
-        said = {key: int(self.number(key, key)) for key in usual if self[key]}
-        return {"quota": usual | said} if said else {}
+        quota = {key: int(self.number(key, key)) for key in usual if self[key]}
+        return name, made | ({"quota": usual | quota} if quota else {})
 
 
 @router.get("/new")
@@ -279,11 +275,10 @@ def show_new(request: Request, who: Asker, desk: TheDesk) -> Response:
 
 
 @router.post("/new")
-async def plan(request: Request, who: Asker, desk: TheDesk) -> Response:
+def plan(request: Request, who: Asker, desk: TheDesk, form: Fields) -> Response:
     """Plan the phases anew from a beginning and lengths; what else was typed is kept."""
-    said = {name: str(value) for name, value in (await request.form()).items()}
-    kept = {name: text for name, text in said.items() if not name.startswith(("opens-", "closes-", "frozen_from-"))}
-    return await run_in_threadpool(_new_page, request, who, desk, Typed(kept))
+    kept = {name: text for name, text in form.items() if not name.startswith(("opens-", "closes-", "frozen_from-"))}
+    return _new_page(request, who, desk, Typed(kept))
 
 
 @router.post("/contests")
@@ -419,11 +414,19 @@ def _made_up(typed: Typed, book: Rulebook, folder: Path, name: str, place: int) 
 def _new_page(request: Request, who: Who, desk: Desk, typed: Typed, wrong: str = "", status: int = 200) -> Response:
     if who.account is None or not who.account.is_organiser:
         raise RefusedError(_("only organisers create contests"), _("ask who runs this server"), status=403)
+    is_typed = any(name.startswith("opens-") for name in typed.said)
     try:
-        phases = _planned(typed)
-        times = [(phase, _typed_times(typed, phase)) for phase in phases]
+        planned = [(phase, _local_times(phase, typed["zone"])) for phase in _planned(typed)]
+        times = [
+            (phase, {name: typed[f"{name}-{phase.id}"] if is_typed else text for name, text in of.items()})
+            for phase, of in planned
+        ]
     except NorenError as error:
         wrong, status, times = wrong or str(error), 422, []
+    example = ""  # the rulebook that is chosen, to begin one's own with
+    with contextlib.suppress(NorenError):
+        name, changes = typed.book()
+        example = read_rulebook(name, **changes).to_toml()
     return page(
         request,
         "new.html.jinja",
@@ -433,28 +436,8 @@ def _new_page(request: Request, who: Who, desk: Desk, typed: Typed, wrong: str =
         typed={name: typed[name] for name in _USUAL},
         wrong=wrong,
         books=[(name, _(_BOOKS[name])) for name in PRESETS],
-        zones=_zones(typed["zone"]),
+        zones=[(zone, zone) for zone in dict.fromkeys((typed["zone"], *_ZONES)) if zone],
         times=times,
         played=typed.rounds,
-        example=_example(typed),
+        example=example,
     )
-
-
-def _zones(chosen: str) -> Sequence[tuple[str, str]]:
-    return [(name, name) for name in dict.fromkeys((chosen, *_ZONES)) if name]
-
-
-def _typed_times(typed: Typed, phase: Phase) -> dict[str, str]:
-    """Return the times of a phase: as they were typed, else as they are planned."""
-    zone = typed["zone"]
-    is_typed = any(name.startswith("opens-") for name in typed.said)
-    planned = {name: local_time(getattr(phase, name), zone) for name in ("opens", "closes", "frozen_from")}
-    return {name: typed[f"{name}-{phase.id}"] for name in planned} if is_typed else planned
-
-
-def _example(typed: Typed) -> str:
-    """Return the text of the rulebook that is chosen, to begin one's own with."""
-    with contextlib.suppress(NorenError):
-        name, changes = typed.book()
-        return read_rulebook(name, **changes).to_toml()
-    return ""

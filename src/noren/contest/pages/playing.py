@@ -75,7 +75,7 @@ def choose(request: Request, contest: str, who: Asker, desk: TheDesk, submission
 
 def _protect_page(request: Request, contest: str, who: Who, desk: Desk, wrong: str = "", status: int = 200) -> Response:
     found, now = desk.contest(who, contest), desk.arena.now()
-    team = _team(desk, who, found)
+    team = found.teams.get(found.team_of.get(who.id, ""))
     if team is None:
         return RedirectResponse(address(found, "team"), 303)
     rounds = [_round_of(desk, who, found, team, one, now) for one in _rounds(found, PhaseKind.PROTECT)]
@@ -93,10 +93,6 @@ def _protect_page(request: Request, contest: str, who: Who, desk: Desk, wrong: s
         may_choose=found.settings.counting == "chosen",
         send_words=_send_words(),
     )
-
-
-def _team(desk: Desk, who: Who, contest: Contest) -> Team | None:
-    return contest.teams.get(contest.team_of.get(who.id, ""))
 
 
 def _rounds(contest: Contest, kind: PhaseKind) -> list[Round]:
@@ -147,7 +143,7 @@ def show_attack(request: Request, contest: str, who: Asker, desk: TheDesk) -> Re
     if who.account is None:
         return to_login()
     found, now = desk.contest(who, contest), desk.arena.now()
-    team = _team(desk, who, found)
+    team = found.teams.get(found.team_of.get(who.id, ""))
     if team is None:
         return RedirectResponse(address(found, "team"), 303)
     rounds = [_attacked(desk, who, found, team, one, now) for one in _rounds(found, PhaseKind.ATTACK)]
@@ -207,6 +203,7 @@ def show_file(request: Request, contest: str, submission: str, who: Asker, desk:
     known = desk.submission(who, contest, submission)
     entry = handed_in(desk, who, found, known)
     organises, jobs = desk.role(who, found) == Role.ORGANISER, desk.arena.store.jobs
+    house: Mapping[str, Mapping[str, Any]] = entry.shown.get("house") or {}
     return page(
         request,
         "file.html.jinja",
@@ -220,7 +217,7 @@ def show_file(request: Request, contest: str, submission: str, who: Asker, desk:
         report=entry.report,
         receipt=desk.receipt(who, contest, submission).to_text(),
         judged=entry.verdict,
-        failed=_failed(entry),
+        failed={key: one["failed"][active_language()] for key, one in house.items() if one.get("failed")},
         organises=organises,
         cluster=stage_rows(jobs.stages(contest, submission)) if organises else [],
         notice=next((one.notice for one in jobs.of(contest, submission)[::-1] if one.notice), "") if organises else "",
@@ -240,12 +237,6 @@ def _file_title(entry: HandedIn) -> str:
     if entry.state == "refunded":
         return _("{what} could not be judged by a fault of ours; it cost no try").format(what=what)
     return _("{what} is being judged").format(what=what)
-
-
-def _failed(entry: HandedIn) -> dict[str, str]:
-    """Return why attacks of the house did not come to their end."""
-    house: Mapping[str, Mapping[str, Any]] = entry.shown.get("house") or {}
-    return {key: found["failed"][active_language()] for key, found in house.items() if found.get("failed")}
 
 
 @dataclass(frozen=True)
@@ -306,7 +297,14 @@ def handed_in(desk: Desk, who: Who, contest: Contest, submission: Submission) ->
     """Return what somebody may see of a file."""
     place = desk.place(who, contest.id, submission.id)
     shown = desk.shown(who, contest.id, submission.id)
-    state = _state_of(submission, place)
+    if submission.refunded is not None:
+        state = "refunded"
+    elif submission.valid is not None:
+        state = "valid" if submission.valid else "invalid"
+    else:
+        state = "running" if place.state == "running" else "waiting"
+    # what the judgement says given what the house found; nothing where the rules keep it back
+    is_judged = submission.kind == "release" and shown.get("house") and (submission.judged or {}).get("facts")
     report = (shown.get("report") or {}).get(active_language()) or {}
     counting = contest.counting_release(submission.team, submission.round)
     measured: Mapping[str, float] = shown.get("values") or {}
@@ -321,23 +319,8 @@ def handed_in(desk: Desk, who: Who, contest: Contest, submission: Submission) ->
         shown,
         report,
         place,
-        _verdict(contest, submission, shown),
+        verdict_on(contest, submission, (), called=(), house=True) if is_judged else None,
     )
-
-
-def _verdict(contest: Contest, submission: Submission, shown: Mapping[str, Any]) -> Verdict | None:
-    """Return what the judgement says of a release, given what the house found; nothing where the rules keep it back."""
-    if submission.kind != "release" or not shown.get("house") or not (submission.judged or {}).get("facts"):
-        return None
-    return verdict_on(contest, submission, (), called=(), house=True)
-
-
-def _state_of(submission: Submission, place: Place) -> str:
-    if submission.refunded is not None:
-        return "refunded"
-    if submission.valid is not None:
-        return "valid" if submission.valid else "invalid"
-    return "running" if place.state == "running" else "waiting"
 
 
 def _words(submission: Submission, state: str, place: Place, report: Mapping[str, Any]) -> str:
