@@ -33,7 +33,7 @@ BY_ROW = ("s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8")
 
 def make(folder: str, people: int, items: int) -> dict[str, Any]:
     """Write an original."""
-    from noren.data.samples.by_schema import sample_history
+    from noren.data.samples.generator import sample_history
 
     original = sample_history("pwscup2018", customers=people, rows=ROWS_EACH * people, items=items, seed=1)
     original.frame.write_parquet(Path(folder) / "T.parquet")
@@ -78,8 +78,8 @@ def attack(folder: str, shown: str, name: str, candidates: int) -> dict[str, Any
     import polars as pl
 
     from noren.attacks import attacks
+    from noren.data.arrays import set_sides
     from noren.data.frames import History
-    from noren.data.item_sets import set_sides
     from noren.data.schema import Schema
 
     where, schema = Path(folder), Schema.preset("pwscup2018")

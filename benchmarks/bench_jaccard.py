@@ -36,7 +36,7 @@ def make(folder: str, people: int, noise: float) -> dict[str, Any]:
     import numpy as np
     import polars as pl
 
-    from noren.data.samples.by_schema import sample_history
+    from noren.data.samples.generator import sample_history
 
     where = Path(folder)
     original = sample_history("pwscup2018", customers=people, rows=ROWS_EACH * people, items=ITEMS, seed=1)
@@ -74,7 +74,7 @@ def attack(folder: str, candidates: int) -> dict[str, Any]:
     import polars as pl
 
     from noren.attacks.jaccard import Jaccard
-    from noren.data.item_sets import set_sides
+    from noren.data.arrays import set_sides
 
     original, public = histories(folder)
     few = original.take(pl.Series(range(100)))
@@ -112,7 +112,7 @@ def way(folder: str, name: str) -> dict[str, Any]:
     import scipy.sparse  # noqa: F401 (before the clock starts)
     import sklearn.metrics  # noqa: F401
 
-    from noren.data.item_sets import set_sides
+    from noren.data.arrays import set_sides
 
     sides = set_sides(*histories(folder))
     answer = {"noren": _noren, "sparse": _sparse, "sklearn": _sklearn, "sets": _sets}[name]

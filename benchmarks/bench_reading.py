@@ -19,7 +19,7 @@ from machine import REPEATS, facts, in_turns, report, table
 
 from noren.data.frames import History
 from noren.data.reading import read, write
-from noren.data.samples.by_schema import sample_history
+from noren.data.samples.generator import sample_history
 from noren.data.schema import Schema
 
 EXCEL_ROWS = 20_000

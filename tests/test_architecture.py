@@ -45,19 +45,19 @@ ORDER = (
 # The same inside large packages: their modules and folders.
 INSIDE = {
     "data": (
-        ("value_formats", "distinct", "periods", "display"),
+        ("value_formats", "periods"),
         ("schema",),
-        ("cells", "roles"),
+        ("cells",),
         ("formats",),
         ("interchange",),
         ("frames",),
-        ("arrays", "contest_files", "guessing", "statement", "stand_ins"),
-        ("public_schema", "public_scan", "knowledge", "item_sets"),
+        ("arrays", "contest_files", "guessing", "statement"),
+        ("public_part", "knowledge", "fits"),
         ("release",),
         ("reading", "row_digest"),
-        ("given", "categories", "fits", "hierarchies"),
-        ("category_names", "draws", "rungs", "label_meanings", "known_data", "download"),
-        ("catalog", "checks", "samples"),
+        ("categories", "checks", "hierarchies", "samples"),
+        ("inputs", "draws", "rungs", "download", "label_meanings"),
+        ("catalog",),
         ("__init__",),
     ),
 }

@@ -12,8 +12,7 @@ import pytest
 from rich.pretty import pretty_repr
 
 import noren
-from noren.data.display import LONGEST, MOST_COLUMNS, MOST_ROWS
-from noren.data.frames import History, Records, Table
+from noren.data.frames import LONGEST, MOST_COLUMNS, MOST_ROWS, History, Records, Table
 from noren.data.release import Release, Statement
 from noren.data.schema import Schema
 from noren.i18n import speaking

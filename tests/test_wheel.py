@@ -138,7 +138,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     assert own == {name for name in there if "__pycache__" not in name}
     endings = {Path(name).suffix for name in own} - {""}
     assert {".py", ".typed", ".toml", ".mo", ".css", ".js", ".svg", ".jinja"} <= endings
-    needed = {"py.typed", "data/known_data.toml", "locale/ja/LC_MESSAGES/noren.mo", "data/presets/adult.toml"}
+    needed = {"py.typed", "data/catalog.toml", "locale/ja/LC_MESSAGES/noren.mo", "data/presets/adult.toml"}
     assert needed <= own
     assert [name for name in own if re.search(r"(?<!con)test|secret|\.env|\.key\b|\.pem", Path(name).name)] == []
 

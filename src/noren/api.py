@@ -3,7 +3,7 @@
 Data may be a :class:`~noren.data.frames.History` or :class:`~noren.data.frames.Table`, a Polars frame (eager or lazy),
 a pandas data frame (its index is not read), an Arrow table, columns by name, or the path of a file; with the schema
 that explains it. Without one it is guessed as ``noren schema guess`` does, and what could go either way stops with a
-question (:func:`~noren.data.given.as_records`).
+question (:func:`~noren.data.inputs.as_records`).
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from noren.attacks import attacks
 from noren.attacks.by_period import told_periods
 from noren.data.categories import as_released
 from noren.data.frames import History, Records, Table
-from noren.data.given import as_public, as_records, as_release, checked_seed, opened
 from noren.data.guessing.people import stop_at_repeated_people
+from noren.data.inputs import as_public, as_records, as_release, checked_seed, opened
 from noren.data.interchange import frame_of, index_names, missing_column
 from noren.data.knowledge import partial, partial_table
-from noren.data.public_scan import with_kept, without_columns
+from noren.data.public_part import with_kept, without_columns
 from noren.data.release import Release
 from noren.data.schema import Column, Role, Schema
 from noren.data.statement import Statement
@@ -377,7 +377,7 @@ def check(
     The checkers read files. Data, releases and guesses of other makes are checked as the files that they would be
     written to.
     """
-    from noren.data.checks.given import contest_files
+    from noren.data.inputs import contest_files
 
     if release is None and guess is None:
         raise ParameterError(_("there is nothing to check"), _("name a release, or a guess with --guess"))
@@ -390,6 +390,6 @@ def sample(
     customers: int = 400, rows: int = 38_000, items: int = 2_800, seed: int = 0, schema: Schema | str = "sample"
 ) -> History:
     """Return a generated purchase history, calibrated to a real wholesaler's."""
-    from noren.data.samples.by_schema import sample_history
+    from noren.data.samples.generator import sample_history
 
     return sample_history(schema, customers=customers, rows=rows, items=items, seed=checked_seed(seed))

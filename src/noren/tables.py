@@ -15,9 +15,9 @@ __all__ = ["Texts", "table_of"]
 
 @cache
 def table_of(module: str) -> Mapping[str, Any]:
-    """Return the content of the TOML file beside a module: ``known_data.toml`` of ``noren.data.known_data``.
+    """Return the content of the TOML file beside a module: ``catalog.toml`` of ``noren.data.catalog``.
 
-    >>> sorted(table_of("noren.data.known_data"))
+    >>> sorted(table_of("noren.data.catalog"))
     ['dataset']
     """
     package, _dot, name = module.rpartition(".")

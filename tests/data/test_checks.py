@@ -11,8 +11,7 @@ import pytest
 
 from noren.data import checks
 from noren.data.checks import lines as lines_module
-from noren.data.checks.lines import read_lines
-from noren.data.checks.original import calendar_day
+from noren.data.checks.lines import calendar_day, read_lines
 from noren.data.checks.report import LONGEST_KEPT, WHOLE_FILE, Finding, Report, gather, inline
 from noren.errors import FileError, FormatError, ParameterError, Problem, ValueInCellError
 

@@ -7,8 +7,8 @@ import datetime as dt
 import polars as pl
 import pytest
 
-from noren.data import distinct
-from noren.data.distinct import different
+from noren.data import cells as cell_module
+from noren.data.cells import different
 
 COLUMNS = [
     pl.Series(["b", None, "a", "b", ""]),
@@ -25,7 +25,7 @@ COLUMNS = [
 @pytest.mark.parametrize("block", [2, 1 << 20])
 @pytest.mark.parametrize("cells", COLUMNS, ids=lambda cells: str(cells.dtype))
 def test_different_cells(cells: pl.Series, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(distinct, "_BLOCK_ROWS", block)
+    monkeypatch.setattr(cell_module, "_BLOCK_ROWS", block)
     rows, number = different(cells)
     texts = [repr(value) for value in cells.to_list()]
     once = list(dict.fromkeys(texts))

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from tests.conftest import examples
 
 from noren.data.frames import Table
+from noren.data.hierarchies.builder import ColumnValues, values_of
 from noren.data.hierarchies.builders import BUILDERS, build, builder_of, builders_for, class_sizes
-from noren.data.hierarchies.column_values import ColumnValues, values_of
-from noren.data.hierarchies.days import UNITS
-from noren.data.hierarchies.likeness import alike
-from noren.data.hierarchies.places import PREFECTURES, REGIONS
+from noren.data.hierarchies.codes import PREFECTURES, REGIONS
+from noren.data.hierarchies.names import alike
+from noren.data.hierarchies.numbers import UNITS
 from noren.data.schema import Column, Schema
 from noren.errors import NorenError, ParameterError, ValueInCellError
 

@@ -6,7 +6,7 @@ import pytest
 
 from noren.data.frames import Table
 from noren.data.hierarchies.checking import CheckedFile, check_files, files_in
-from noren.data.hierarchies.files import check_hierarchy
+from noren.data.hierarchies.levels import check_hierarchy
 from noren.data.reading import read
 from noren.data.schema import Schema
 from noren.errors import FileError

@@ -3,7 +3,7 @@
 import pytest
 from tests.data.bought_examples import bought, shown
 
-from noren.data.item_sets import set_sides
+from noren.data.arrays import set_sides
 from noren.errors import SchemaError
 from noren.kernels.items.packed_sets import CERTAIN
 

@@ -13,7 +13,7 @@ import pytest
 
 import noren
 from noren.data.frames import History, Table
-from noren.data.public_schema import published_schema, published_statement
+from noren.data.public_part import published_schema, published_statement
 from noren.data.release import Release
 from noren.data.schema import PRESETS, Schema
 from noren.data.statement import Statement

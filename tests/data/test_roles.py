@@ -2,8 +2,7 @@
 
 import pytest
 
-from noren.data.roles import stop_at_unclassified
-from noren.data.schema import Schema
+from noren.data.schema import Schema, stop_at_unclassified
 from noren.errors import SchemaError
 
 TOML = 'kind = "table"\n[columns]\nage = { role = "quasi" }\nnote = { type = "text" }\n'

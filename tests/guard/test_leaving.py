@@ -14,7 +14,7 @@ from tests.guard.fragments import FRAGMENTS
 from noren import api
 from noren.data.frames import History, Records, Table
 from noren.data.guessing.schema_guess import guess_columns
-from noren.data.public_scan import identifying_in, kept_columns
+from noren.data.public_part import identifying_in, kept_columns
 from noren.data.reading import read
 from noren.data.release import Release, Statement
 from noren.data.schema import Kind, Role, Schema

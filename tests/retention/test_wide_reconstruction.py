@@ -13,7 +13,7 @@ from noren.data.reading import read
 from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.errors import ParameterError
-from noren.retention.reconstruction import WideReconstruction
+from noren.retention.reconstructed import WideReconstruction
 
 SCHEMA = Schema.of(
     {

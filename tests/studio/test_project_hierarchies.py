@@ -11,7 +11,7 @@ import pytest
 
 from noren.data.frames import Table
 from noren.data.hierarchies import Hierarchy, read_hierarchies
-from noren.data.hierarchies.column_values import ColumnValues
+from noren.data.hierarchies.builder import ColumnValues
 from noren.data.hierarchies.numbers import number_hierarchy
 from noren.data.samples.people import sample_people
 from noren.data.schema import Column, Schema

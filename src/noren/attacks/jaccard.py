@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from noren.attacks.assignment import pairs_of
+from noren.data.arrays import SetSides, set_sides
 from noren.data.frames import History
-from noren.data.item_sets import SetSides, set_sides
 from noren.data.schema import Role
 from noren.descriptions import Recoding
 from noren.engines.accelerated.device import accelerator_for

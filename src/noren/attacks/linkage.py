@@ -13,9 +13,9 @@ from noren.attacks.by_period import AttackByPeriod, PeriodSides, period_sides
 from noren.attacks.copy_model import Scores, Solution, learnt_copies, periods_in, row_evidence, solve
 from noren.attacks.habits import habit_rows, habits
 from noren.attacks.profile import answer, priors
+from noren.data.fits import columns_not_there, of_one_item
 from noren.data.frames import History
 from noren.data.schema import Role
-from noren.data.stand_ins import columns_not_there, of_one_item
 from noren.descriptions import Recoding
 from noren.i18n import N_, _
 from noren.kernels.linkage.copied_rows import Copies

@@ -13,9 +13,9 @@ from pydantic import Field
 from noren.attacks.assignment import pairs_of
 from noren.attacks.by_period import AttackByPeriod, PeriodSides, period_sides
 from noren.attacks.copy_model import Solution, learnt_copies, periods_in, row_evidence
+from noren.data.fits import columns_not_there, of_one_item
 from noren.data.frames import History
 from noren.data.schema import Role
-from noren.data.stand_ins import columns_not_there, of_one_item
 from noren.descriptions import Recoding
 from noren.i18n import N_, _
 from noren.kernels.linkage.copied_rows import CopyEvidence

@@ -42,12 +42,12 @@ def sample(
     ] = "history",
 ) -> Output:
     """Generate a history and print its shape, or a table of people."""
-    from noren.data.given import checked_seed
+    from noren.data.inputs import checked_seed
 
     seed = checked_seed(seed)
     if kind == "people":
         return _people(out, _PEOPLE if rows is None else rows, seed, schema, master)
-    from noren.data.samples.by_schema import write_sample
+    from noren.data.samples.generator import write_sample
     from noren.data.schema import Schema
 
     with progress_bar(_("Generating")) as progress:
@@ -142,8 +142,14 @@ def categorize(
     reading: Reading,
 ) -> Output:
     """Categorize items."""
-    from noren.data.categories import complete, read_categories, write_categories
-    from noren.data.category_names import derive_categories, item_names, read_item_names
+    from noren.data.categories import (
+        complete,
+        derive_categories,
+        item_names,
+        read_categories,
+        read_item_names,
+        write_categories,
+    )
     from noren.data.frames import History
     from noren.data.schema import Role
     from noren.errors import SchemaError

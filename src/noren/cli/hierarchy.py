@@ -86,7 +86,7 @@ def _words(by: str, given: str) -> str:
 
 def _stop_if_there(out: Path | None, force: bool) -> None:
     """Stop where a file would be lost: with ``--force`` only a hierarchy is replaced."""
-    from noren.data.hierarchies.files import check_hierarchy
+    from noren.data.hierarchies.levels import check_hierarchy
 
     if out is None or not out.is_file():
         return
@@ -104,10 +104,10 @@ def _stop_if_there(out: Path | None, force: bool) -> None:
 
 def _built(data: Records, column: str, by: str, words: str, other: str, out: Path | None) -> dict[str, Any]:
     """Build one hierarchy, write it where that is asked for, and return what there is to say of it."""
+    from noren.data.hierarchies.builder import ColumnValues
     from noren.data.hierarchies.builders import build as make
     from noren.data.hierarchies.builders import builder_of, class_sizes
-    from noren.data.hierarchies.column_values import ColumnValues
-    from noren.data.hierarchies.files import write_hierarchy
+    from noren.data.hierarchies.levels import write_hierarchy
 
     builder = builder_of(by, words, other)
     with progress_bar(_("Building {column}").format(column=column)) as progress:
@@ -130,7 +130,7 @@ def _built(data: Records, column: str, by: str, words: str, other: str, out: Pat
 def _all_built(data: Records, out: Path, *, force: bool) -> list[dict[str, Any]]:
     """Write the usual hierarchy of every column that could link a person into a folder."""
     from noren.data.formats.files import making_folder
-    from noren.data.hierarchies.files import hierarchy_file_name
+    from noren.data.hierarchies.levels import hierarchy_file_name
     from noren.data.schema import Role
 
     linking = [one.name for one in data.schema.with_role(Role.QUASI)]

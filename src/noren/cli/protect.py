@@ -229,7 +229,7 @@ def _streamed(
 ) -> None:
     """Protect a file block by block and say what was done."""
     from noren.api import draw_seed
-    from noren.data.given import checked_seed
+    from noren.data.inputs import checked_seed
     from noren.methods.retention import Retention
     from noren.methods.retention_stream import protect_file
 

@@ -65,7 +65,7 @@ def reconstruct(
     from noren.data.release import Release
     from noren.engines.accelerated.device import must_be_there
     from noren.engines.choice import parse_engine, using
-    from noren.retention.reconstruction import WideReconstruction
+    from noren.retention.reconstructed import WideReconstruction
 
     where = parse_engine(engine)
     must_be_there(where)
@@ -130,7 +130,7 @@ def _write_cells(found: Reconstruction, path: Path) -> None:
     from noren.data.frames import Table
     from noren.data.reading import write
     from noren.data.schema import Column, Kind, Schema, ValueType
-    from noren.retention.reconstruction import WideReconstruction
+    from noren.retention.reconstructed import WideReconstruction
 
     frame = found.cells()
     counted = [

@@ -1,8 +1,9 @@
 """Public data sets, by name: where they are on this machine, how to get them, how to read them.
 
-A data set is looked for in ``$NOREN_DATA``, in ``shared/data`` beside a checkout, and in the user's cache; nothing
-is looked for on the network. The two UCI sets can be had with :func:`fetch`, which downloads their official archive
-and keeps it only if it holds exactly the rows we know. No file of theirs is part of Noren.
+A data set is looked for in ``$NOREN_DATA``, in ``shared/data`` beside a checkout, and in the user's cache; nothing is
+looked for on the network. The two UCI sets can be had with :func:`fetch`, which downloads their official archive and
+keeps it only if it holds exactly the rows we know. No file of theirs is part of Noren. What is known of each (files,
+size, licence, digests) lies in ``catalog.toml``: a new data set is one more entry there.
 
 >>> [dataset.name for dataset in known()][:2]
 ['online-retail', 'adult']
@@ -17,22 +18,24 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from noren.data.download import TIMEOUT, download, unpack
 from noren.data.formats.source import read_all_bytes
 from noren.data.frames import Records
-from noren.data.known_data import KNOWN, DataPart, Dataset
 from noren.data.reading import Read, read, write
-from noren.data.schema import ValueType
+from noren.data.schema import Kind, ValueType
 from noren.errors import FileError, InputError, OutputError, UnknownNameError
 from noren.i18n import _
 from noren.naming import suggestion
 from noren.progress import Progress, part_of, silent
+from noren.tables import table_of
 
 __all__ = [
     "ARCHIVE",
+    "KNOWN",
     "DataPart",
     "Dataset",
     "Located",
@@ -46,6 +49,75 @@ __all__ = [
     "rows_digest",
     "verify",
 ]
+
+
+@dataclass(frozen=True)
+class DataPart:
+    """One file of a data set.
+
+    ``names`` are the names it may have, the usual one first. ``digest`` is the SHA-256 of its bytes or, ``by_rows``,
+    of its rows, for a part that comes in several formats. ``follows_schema`` says whether its columns are those of
+    the data set's schema.
+    """
+
+    role: str
+    names: tuple[str, ...]
+    rows: int | None
+    what: str
+    digest: str | None = None
+    by_rows: bool = False
+    follows_schema: bool = True
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """What is known of a data set before it is found. The first part is the one that stands for the whole.
+
+    ``archive`` is its place under the official archive's address and ``members`` the files in it, for a data set that
+    can be fetched.
+    """
+
+    name: str
+    title: str
+    schema: str
+    kind: Kind
+    parts: tuple[DataPart, ...]
+    licence: str
+    citation: str
+    homepage: str
+    archive: str | None = None
+    members: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """Rows of the first part."""
+        return self.parts[0].rows or 0
+
+    def part(self, role: str) -> DataPart:
+        """Return the part with ``role``.
+
+        >>> KNOWN[1].part("test").names
+        ('adult.test',)
+        """
+        for part in self.parts:
+            if part.role == role:
+                return part
+        roles = [part.role for part in self.parts]
+        raise UnknownNameError(
+            _("{dataset} has no part {role!r}{hint}; its parts are {roles}").format(
+                dataset=self.name, role=role, hint=suggestion(role, roles), roles=", ".join(roles)
+            )
+        )
+
+
+def _dataset(said: Mapping[str, Any]) -> Dataset:
+    parts = tuple(DataPart(**{"rows": None} | part | {"names": tuple(part["names"])}) for part in said["parts"])
+    members = tuple(said.get("members", ()))
+    return Dataset(**{**said, "kind": Kind(said["kind"]), "parts": parts, "members": members})
+
+
+KNOWN = tuple(map(_dataset, table_of(__name__)["dataset"]))
+
 
 ARCHIVE = "https://archive.ics.uci.edu/static/public"
 """Where the UCI Machine Learning Repository keeps its archives."""

@@ -4,16 +4,19 @@ Every column becomes numbers: dates and amounts their value, texts a code. A pub
 and, where it is a set, the codes in it; a suppressed cell allows everything. Nothing but the original and the public
 part is read, so what is found with it owes nothing to what a method says of itself.
 
+Columns that a history may lack are stood in for, so that all rows can be worked with alike.
+
 A blank cell of the original fits a suppressed cell and no other: whoever knows that nothing stands there knows that no
 value does. A suppressed public cell fits blanks and values alike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -24,7 +27,6 @@ from noren.data.cells import is_interval, is_set
 from noren.data.formats.render import Spelling, same_rows, text_numbers
 from noren.data.frames import History
 from noren.data.schema import Column, Role, Scale
-from noren.data.stand_ins import of_one_item
 from noren.errors import SchemaError
 from noren.i18n import _
 from noren.kernels.linkage.feasibility import Candidates, KnownRows, PublicRows, candidate_blocks, joined
@@ -34,12 +36,62 @@ __all__ = [
     "Consistent",
     "Sides",
     "class_sizes",
+    "columns_not_there",
     "compared_columns",
     "consistent_customers",
     "history_classes",
+    "of_one_item",
     "row_texts",
+    "rows_without_customer",
     "sides_of",
 ]
+
+_THE_ITEM = "one"
+
+
+def of_one_item(*histories: History) -> tuple[History, ...]:
+    """Return histories with a column of items where the first has none: every row is of one item.
+
+    What looks rows up by item then looks at all of them, and what weighs items finds that they tell nothing.
+
+    >>> from noren.data.schema import Schema
+    >>> paid = Schema.of({"columns": {"customer": {"role": "customer"}, "price": {"role": "price"}}})
+    >>> (history,) = of_one_item(History.of({"customer": ["ann", "bob"], "price": [1.0, 2.0]}, paid))
+    >>> history["item"].to_list()
+    ['one', 'one']
+    """
+    if histories[0].schema.with_role(Role.ITEM):
+        return histories
+    name = "item"
+    while any(name in history.frame.columns for history in histories):
+        name += "_"
+    column = Column(name=name, role=Role.ITEM)
+    return tuple(
+        replace(
+            history,
+            frame=history.frame.with_columns(pl.lit(_THE_ITEM).alias(name)),
+            schema=history.schema.model_copy(update={"columns": (*history.schema.columns, column)}),
+        )
+        for history in histories
+    )
+
+
+def columns_not_there(history: History, roles: Iterable[Role]) -> dict[str, Any]:
+    """Return what a statement or a score notes of the columns it would use and the history does not have.
+
+    >>> from noren.data.schema import Schema
+    >>> paid = Schema.of({"columns": {"customer": {"role": "customer"}, "price": {"role": "price"}}})
+    >>> columns_not_there(History.of({"customer": ["ann"], "price": [1.0]}, paid), [Role.PRICE, Role.ITEM])
+    {'columns_not_there': ['item']}
+    """
+    absent = [str(role) for role in roles if not history.schema.with_role(role)]
+    return {"columns_not_there": absent} if absent else {}
+
+
+def rows_without_customer(history: History) -> dict[str, Any]:
+    """Return what a statement notes of rows that nobody owns: a release leaves them out, and says how many."""
+    count = history[Role.CUSTOMER].null_count()
+    return {"rows_without_customer": count} if count else {}
 
 
 _PUBLIC_ROWS = 1 << 19

@@ -28,15 +28,13 @@ import pyarrow.parquet as pq
 
 from noren.data.cells import in_texts, is_interval, shown_only
 from noren.data.contest_files import published, write_rows, write_truth
-from noren.data.display import Card, brief
 from noren.data.formats.files import FolderKind, writing_folder
 from noren.data.formats.parquet import checked_frame, parquet_blocks, parquet_parts
 from noren.data.formats.parse import in_calendar
 from noren.data.formats.render import order_by_text
-from noren.data.frames import History, Records, Table
+from noren.data.frames import Card, History, Records, Table, brief
 from noren.data.interchange import Cells
-from noren.data.public_scan import scanned, without_identifiers
-from noren.data.public_schema import published_schema, published_statement
+from noren.data.public_part import published_schema, published_statement, scanned, without_identifiers
 from noren.data.schema import Column, Kind, Role, Scale, Schema
 from noren.data.statement import Statement
 from noren.errors import FileError, ParameterError
@@ -212,7 +210,7 @@ class Release:
         deleted
             Rows of a table that are not released although their cells still stand in ``aligned``.
         scan
-            Whether to refuse a public part that identifies people (:mod:`noren.data.public_scan`); False for rows that
+            Whether to refuse a public part that identifies people (:mod:`noren.data.public_part`); False for rows that
             somebody else released, on which a verdict is asked.
         """
         if len(original) != len(aligned):

@@ -11,10 +11,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from noren.data.arrays import exact_values
-from noren.data.distinct import different
+from noren.data.cells import different
 from noren.data.formats.render import has_negative_zero, value_text
 from noren.data.frames import Table
-from noren.data.hierarchies.column_values import canonical, texts_of
+from noren.data.hierarchies.builder import canonical, texts_of
 from noren.data.hierarchies.levels import MISSING_MARK, SAYS_NOTHING, Hierarchy
 from noren.data.schema import Column
 from noren.errors import ParameterError

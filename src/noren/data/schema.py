@@ -4,7 +4,8 @@ A schema is a TOML file. Scales say which arithmetic is allowed (S0 §2): *nomin
 values (dates, times) have differences, *ratio* values (prices, quantities) have a zero as well. The grid ``width`` is
 the smallest step (1 day, 0.01, 1 piece); it decides what a generalised interval costs. Roles say what the column is
 for: who bought (``customer``), what (``item``), when, at what price, how many; or, in a personal table, what
-identifies, what links (``quasi``) and what is ``sensitive``.
+identifies, what links (``quasi``) and what is ``sensitive``. What each column of a table is for must be said by
+somebody: nothing is "other" by default.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ __all__ = [
     "TextLayout",
     "ValueType",
     "name_problem",
+    "stop_at_unclassified",
 ]
 
 LONGEST_NAME = 200
@@ -495,3 +497,23 @@ class Schema(BaseModel):
     def without(self, names: Sequence[str]) -> Schema:
         """Return the schema less some columns."""
         return self.model_copy(update={"columns": tuple(c for c in self.columns if c.name not in names)})
+
+
+def stop_at_unclassified(schema: Schema) -> None:
+    """Stop with a question where a column of a table has no role.
+
+    A column that nobody thought about may be the one that gives people away, so it does not pass as ``other``.
+
+    >>> stop_at_unclassified(Schema.preset("adult"))
+    """
+    if schema.kind != Kind.TABLE:
+        return
+    open_ = [column.name for column in schema.columns if "role" not in column.model_fields_set]
+    if open_:
+        raise SchemaError(
+            _("nobody said what {columns} is for: identifier, quasi, sensitive or other?").format(
+                columns=listing(open_)
+            ),
+            _('answer in the schema, such as {example} = {{ role = "quasi" }}').format(example=open_[0]),
+            column=open_[0],
+        )

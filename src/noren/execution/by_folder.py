@@ -13,7 +13,7 @@ from typing import Any
 from noren import api
 from noren.attacks import attacks
 from noren.data.formats.files import making_folder, must_be_free
-from noren.data.given import checked_seed
+from noren.data.inputs import checked_seed
 from noren.data.reading import read
 from noren.data.release import RELEASE, Release
 from noren.data.schema import Schema

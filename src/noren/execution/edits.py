@@ -17,7 +17,7 @@ __all__ = ["behind", "nobodys_rows", "renamed", "under_names", "under_pseudonyms
 
 
 def nobodys_rows(records: ClusterRecords) -> dict[str, Any]:
-    """Return what a statement notes of rows that nobody owns, as ``noren.data.stand_ins`` does on one machine."""
+    """Return what a statement notes of rows that nobody owns, as ``noren.data.fits`` does on one machine."""
     count = records.frame.filter(records.column(Role.CUSTOMER).isNull()).count()
     return {"rows_without_customer": count} if count else {}
 

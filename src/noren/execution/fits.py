@@ -22,10 +22,9 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 from noren.data.arrays import exact_values, numbers
 from noren.data.categories import as_released
 from noren.data.cells import is_interval, is_set
-from noren.data.fits import compared_columns
+from noren.data.fits import compared_columns, of_one_item
 from noren.data.frames import History, Records
 from noren.data.schema import Column, Role, Scale
-from noren.data.stand_ins import of_one_item
 from noren.data.statement import Statement
 from noren.execution.frames import ROW, ClusterRecords, Types, history_of, map_blocks
 from noren.execution.histories import classes_of

@@ -1,6 +1,6 @@
 """Sets of items on a cluster: what each customer bought and what each pseudonym shows.
 
-As :mod:`noren.data.item_sets` has them. Items are numbers, the rarest first, so that two sets that have much in common
+As :mod:`noren.data.arrays` has them. Items are numbers, the rarest first, so that two sets that have much in common
 share one of their first.
 """
 

@@ -11,8 +11,7 @@ import numpy as np
 import polars as pl
 
 from noren.data.cells import generalised_dtype, is_generalised
-from noren.data.public_scan import scanned
-from noren.data.public_schema import published_schema, published_statement
+from noren.data.public_part import published_schema, published_statement, scanned
 from noren.data.release import RELEASE, SCHEMA_FILE, schema_in
 from noren.data.row_digest import LANES, RowDigest
 from noren.data.schema import Column, Kind, Role, Schema

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from noren.attacks.by_period import told_periods
 from noren.data.formats.parquet import parquet_rows
 from noren.data.formats.source import Source
-from noren.data.given import checked_seed
 from noren.data.guessing.questions import Question
 from noren.data.guessing.schema_guess import guess_schema
+from noren.data.inputs import checked_seed
 from noren.data.reading import settled
 from noren.data.schema import Schema
 from noren.errors import SchemaError

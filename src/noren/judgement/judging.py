@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from noren.data.frames import Records
-from noren.data.given import as_records
+from noren.data.inputs import as_records
 from noren.data.release import Release
 from noren.data.schema import Kind, Role, Schema
 from noren.inference.findings import THREATS

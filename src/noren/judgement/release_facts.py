@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict
 
 from noren.data.fits import history_classes
 from noren.data.frames import History, Records, Table
-from noren.data.public_scan import identifying_in, kept_columns
+from noren.data.public_part import identifying_in, kept_columns
 from noren.data.release import Release
 from noren.data.schema import Role
 from noren.data.statement import Statement

@@ -12,9 +12,9 @@ from pydantic import AfterValidator, Field
 
 from noren.data.arrays import exact_values, numbers
 from noren.data.categories import in_categories, read_categories
+from noren.data.fits import rows_without_customer
 from noren.data.frames import History
 from noren.data.schema import Column, Role, Scale
-from noren.data.stand_ins import rows_without_customer
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.kernels.judging.cell_error import interval_error, population_sd

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from noren.data.arrays import exact_values, numbers
+from noren.data.fits import columns_not_there, of_one_item, rows_without_customer
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Column, Role, Schema
-from noren.data.stand_ins import columns_not_there, of_one_item, rows_without_customer
 from noren.descriptions import HARDER, in_form
 from noren.errors import ParameterError
 from noren.i18n import N_, _

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator, model_validator
 
 from noren.data.arrays import NOBODY, exact_values, people
+from noren.data.fits import rows_without_customer
 from noren.data.formats.render import Spelling
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Role
-from noren.data.stand_ins import rows_without_customer
 from noren.descriptions import HARDER, Strength, in_form
 from noren.errors import ParameterError
 from noren.i18n import N_, _

@@ -9,10 +9,10 @@ from typing import Any
 import polars as pl
 
 from noren.data.arrays import people
+from noren.data.fits import rows_without_customer
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Role
-from noren.data.stand_ins import rows_without_customer
 from noren.descriptions import NAMES
 from noren.i18n import N_, _
 from noren.kernels.draws import pseudonyms

@@ -9,8 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from noren.data.frames import Table
 from noren.data.release import Release, Statement
-from noren.data.roles import stop_at_unclassified
-from noren.data.schema import Kind, Role, Schema
+from noren.data.schema import Kind, Role, Schema, stop_at_unclassified
 from noren.descriptions import CHANCE, Strength, in_form
 from noren.errors import ParameterError
 from noren.i18n import N_, _

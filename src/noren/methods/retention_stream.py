@@ -23,8 +23,7 @@ from noren.data.formats.parquet import parquet_blocks
 from noren.data.formats.source import Source, readable
 from noren.data.frames import Table
 from noren.data.guessing.people import PeopleSeen
-from noren.data.public_scan import scanned
-from noren.data.public_schema import published_schema, published_statement
+from noren.data.public_part import published_schema, published_statement, scanned
 from noren.data.reading import read_blocks, settled
 from noren.data.release import RELEASE
 from noren.data.schema import Kind, Schema

@@ -9,10 +9,10 @@ import polars as pl
 from pydantic import Field
 
 from noren.data.arrays import exact_values, numbers, people
+from noren.data.fits import columns_not_there, of_one_item, rows_without_customer
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Column, Role, Scale, Schema
-from noren.data.stand_ins import columns_not_there, of_one_item, rows_without_customer
 from noren.descriptions import HARDER, Strength, in_form
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole

@@ -16,8 +16,7 @@ from noren.data.arrays import exact_values
 from noren.data.formats.render import Spelling
 from noren.data.frames import Table
 from noren.data.release import Release, Statement
-from noren.data.roles import stop_at_unclassified
-from noren.data.schema import Column, Role, Scale, Schema, ValueType
+from noren.data.schema import Column, Role, Scale, Schema, ValueType, stop_at_unclassified
 from noren.descriptions import ALIKE, Strength, in_form
 from noren.errors import ParameterError
 from noren.i18n import N_, _

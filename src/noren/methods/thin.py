@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from noren.data.arrays import NOBODY, people
+from noren.data.fits import rows_without_customer
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Role
-from noren.data.stand_ins import rows_without_customer
 from noren.descriptions import HARDER, Strength, in_form
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole

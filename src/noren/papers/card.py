@@ -16,8 +16,7 @@ from typing import Final
 
 from noren.data.formats.source import readable
 from noren.data.frames import Records, Table
-from noren.data.public_scan import kept_columns
-from noren.data.public_schema import published_statement
+from noren.data.public_part import kept_columns, published_statement
 from noren.data.release import Release
 from noren.data.schema import Role
 from noren.data.statement import Statement

@@ -16,8 +16,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 
-from noren.data.cells import is_generalised
-from noren.data.distinct import different
+from noren.data.cells import different, is_generalised
 from noren.data.schema import Column, Role, Scale, ValueType
 from noren.errors import ParameterError, SchemaError, ValueInCellError
 from noren.i18n import _

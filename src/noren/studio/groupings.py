@@ -19,10 +19,10 @@ import polars as pl
 
 from noren.data.categories import Categories, complete, in_categories, read_categories, write_categories
 from noren.data.frames import History, Table
+from noren.data.hierarchies.builder import ColumnValues
 from noren.data.hierarchies.builders import builder_of
 from noren.data.hierarchies.checking import CheckedFile, check_files
-from noren.data.hierarchies.column_values import ColumnValues
-from noren.data.hierarchies.files import hierarchy_file_name, read_hierarchy
+from noren.data.hierarchies.levels import hierarchy_file_name, read_hierarchy
 from noren.data.hierarchies.names import FromColumn, Similar
 from noren.data.schema import Column, Kind, Role, Schema
 from noren.errors import FormatError, InputError, NorenError, ParameterError

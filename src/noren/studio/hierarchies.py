@@ -15,11 +15,9 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from noren.data.frames import Table
-from noren.data.hierarchies.builder import Builder
+from noren.data.hierarchies.builder import Builder, ColumnValues
 from noren.data.hierarchies.builders import build, builder_of, class_sizes, usual_builder
-from noren.data.hierarchies.column_values import ColumnValues
-from noren.data.hierarchies.files import hierarchy_file_name, read_hierarchy, write_hierarchy
-from noren.data.hierarchies.levels import Hierarchy
+from noren.data.hierarchies.levels import Hierarchy, hierarchy_file_name, read_hierarchy, write_hierarchy
 from noren.data.hierarchies.numbers import Widths
 from noren.data.schema import Role, Schema
 from noren.errors import NorenError

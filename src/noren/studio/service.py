@@ -15,8 +15,7 @@ from noren.attacks import attacks as every_attack
 from noren.data import catalog
 from noren.data.formats.render import value_text
 from noren.data.release import Statement
-from noren.data.roles import stop_at_unclassified
-from noren.data.schema import Kind, Role, Schema
+from noren.data.schema import Kind, Role, Schema, stop_at_unclassified
 from noren.errors import NorenError, ParameterError
 from noren.i18n import N_, _, active_language
 from noren.judgement.outcome import label_of

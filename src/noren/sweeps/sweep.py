@@ -16,7 +16,7 @@ from noren.api import as_records, draw_seed
 from noren.attacks import attacks as every_attack
 from noren.data.formats.files import writing_file
 from noren.data.frames import Records
-from noren.data.given import checked_seed
+from noren.data.inputs import checked_seed
 from noren.data.schema import Schema
 from noren.judgement.rule import Rule, rule_named
 from noren.measures import measures as every_measure

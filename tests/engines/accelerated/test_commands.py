@@ -9,7 +9,8 @@ from noren.api import attack, protect, reconstruct, sample
 from noren.engines.accelerated.device import Accelerator
 from noren.engines.choice import Engine, using
 from noren.errors import ParameterError
-from noren.retention.reconstruction import WideReconstruction, estimated
+from noren.retention.reconstructed import WideReconstruction
+from noren.retention.reconstruction import estimated
 
 GPU = Engine("gpu")
 

@@ -21,8 +21,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from noren.data.cells import is_interval, is_set
-from noren.data.distinct import different
+from noren.data.cells import different, is_interval, is_set
 from noren.data.schema import Column, ValueType
 from noren.data.value_formats import decimal_text, moment_text, number_text
 

@@ -11,10 +11,15 @@ the next. A value of the data that the file does not list is an error, never a g
 """
 
 from noren.data.hierarchies.codes import mask_hierarchy
-from noren.data.hierarchies.days import date_hierarchy
-from noren.data.hierarchies.files import hierarchy_file_name, read_hierarchies, read_hierarchy, write_hierarchy
-from noren.data.hierarchies.levels import SAYS_NOTHING, Hierarchy
-from noren.data.hierarchies.numbers import interval_hierarchy
+from noren.data.hierarchies.levels import (
+    SAYS_NOTHING,
+    Hierarchy,
+    hierarchy_file_name,
+    read_hierarchies,
+    read_hierarchy,
+    write_hierarchy,
+)
+from noren.data.hierarchies.numbers import date_hierarchy, interval_hierarchy
 
 __all__ = [
     "SAYS_NOTHING",

@@ -1,22 +1,129 @@
-"""What every builder of hierarchies is: a small value with its parameters, read from one line of text.
+"""The values of one column as a hierarchy lists them, and what every builder of hierarchies is.
 
-The command line, the page and the REST interface ask in the same words: ``by`` names the builder, ``with`` holds what
-it needs (``5, 10, 20``), ``other`` is the label of values that it has no place for.
+A builder is a small value with its parameters, read from one line of text. The command line, the page and the REST
+interface ask in the same words: ``by`` names the builder, ``with`` holds what it needs (``5, 10, 20``), ``other`` is
+the label of values that it has no place for.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from functools import cached_property
+from typing import Any, ClassVar, Final
 
-from noren.data.hierarchies.column_values import ColumnValues
-from noren.data.hierarchies.levels import Hierarchy
-from noren.data.schema import ValueType
-from noren.errors import ParameterError
+import polars as pl
+
+from noren.data.arrays import exact_values
+from noren.data.formats.render import value_text
+from noren.data.frames import Records, Table
+from noren.data.hierarchies.levels import MISSING_MARK, Hierarchy
+from noren.data.schema import Column, Scale, Schema, ValueType
+from noren.errors import ParameterError, shown
 from noren.i18n import _
+from noren.naming import listing
+from noren.progress import Progress, silent
 
-__all__ = ["ANY", "Builder", "numbers_in", "parts_of"]
+__all__ = [
+    "ANY",
+    "Builder",
+    "ColumnValues",
+    "canonical",
+    "numbers_in",
+    "parts_of",
+    "stop_at_misfits",
+    "texts_of",
+    "values_of",
+]
+
+_SHOWN: Final = 10
+
+
+def texts_of(records: Records, column: Column) -> pl.Series:
+    """Return a column's exact values as text, as a hierarchy lists them."""
+    values = exact_values(records, column)
+    return values.to_frame().select(value_text(pl.col(values.name), column).alias(values.name))[values.name]
+
+
+@dataclass(frozen=True)
+class ColumnValues:
+    """A column of data for which a hierarchy is to be made; ``progress`` is told of long work."""
+
+    records: Records
+    column: Column
+    progress: Progress = silent
+
+    @property
+    def name(self) -> str:
+        """The column's name."""
+        return self.column.name
+
+    @cached_property
+    def typed(self) -> pl.Series:
+        """The different values, in order."""
+        return self.records.frame[self.name].drop_nulls().unique().sort()
+
+    @cached_property
+    def counts(self) -> pl.DataFrame:
+        """How many rows (``rows``) have each text (``0``); missing cells are none of them."""
+        return texts_of(self.records, self.column).drop_nulls().alias("0").value_counts(name="rows", sort=True)
+
+    @cached_property
+    def texts(self) -> pl.Series:
+        """The texts a hierarchy lists, in order: those of the data and of the schema's domain.
+
+        Methods take :data:`.MISSING_MARK` for a missing value unless a hierarchy lists it.
+        """
+        if self.column.scale == Scale.NOMINAL:
+            own = pl.concat([self.counts["0"], pl.Series("0", self.column.domain or (), dtype=pl.String)])
+            return own.filter(own != MISSING_MARK).unique().sort()
+        return self.typed.to_frame("0").select(value_text(pl.col("0"), self.column))["0"]
+
+    @cached_property
+    def rows(self) -> pl.Series:
+        """How many rows each of :attr:`texts` has."""
+        found = self.texts.to_frame("0").join(self.counts, on="0", how="left", maintain_order="left")
+        return found["rows"].fill_null(0)
+
+    def other_texts(self, column: str) -> pl.Series:
+        """Return the texts of another column of the same data, row by row."""
+        return texts_of(self.records, self.records.schema[column])
+
+
+def canonical(hierarchy: Hierarchy, column: Column) -> Hierarchy:
+    """Return the hierarchy with its values written as ours are: 07 and 7.0 are the number 7.
+
+    >>> canonical(Hierarchy.of("n", [("07", "*")]), Column(name="n", role="quasi", type="integer")).values.to_list()
+    ['7']
+    """
+    if column.scale != Scale.RATIO:
+        return hierarchy
+    own = hierarchy.values.cast(column.dtype, strict=False).to_frame("0")
+    text = own.select(value_text(pl.col("0"), column).alias("0"))["0"]
+    labels = hierarchy.labels.with_columns(text.fill_null(hierarchy.values))
+    return (
+        Hierarchy.of(hierarchy.name, labels.iter_rows())
+        if labels["0"].is_duplicated().any()
+        else Hierarchy(hierarchy.name, labels)
+    )
+
+
+def values_of(name: str, values: Any, **about: Any) -> ColumnValues:
+    """Return the values of a column that stands alone, as a table of people has it; ``about`` is what its schema says.
+
+    >>> values_of("age", [20, 20, 31], type="integer").counts.rows()
+    [('20', 2), ('31', 1)]
+    """
+    schema = Schema.of({"kind": "table", "columns": {name: {"role": "quasi", "optional": True} | about}})
+    return ColumnValues(Table.of({name: values}, schema), schema[name])
+
+
+def stop_at_misfits(column: str, texts: pl.Series, rule: str, cure: str) -> None:
+    """Stop where there are values that a builder can do nothing with; ``rule`` tells the first ``values``."""
+    if len(texts):
+        named = listing([shown(text) for text in texts], _SHOWN)
+        raise ParameterError(rule.format(values=named), cure, column=column)
+
 
 ANY: Final = frozenset(ValueType)
 

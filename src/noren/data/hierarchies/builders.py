@@ -9,14 +9,21 @@ from typing import Any, ClassVar, Final
 
 import polars as pl
 
-from noren.data.hierarchies.builder import Builder
-from noren.data.hierarchies.codes import POSTCODE, Icd, Postcode, Prefix, folded, stop_at_text
-from noren.data.hierarchies.column_values import ColumnValues, canonical
-from noren.data.hierarchies.days import Dates
+from noren.data.hierarchies.builder import Builder, ColumnValues, canonical
+from noren.data.hierarchies.codes import (
+    POSTCODE,
+    PREFECTURES,
+    Icd,
+    Municipality,
+    Place,
+    Postcode,
+    Prefix,
+    folded,
+    stop_at_text,
+)
 from noren.data.hierarchies.levels import Hierarchy
 from noren.data.hierarchies.names import FromColumn, Groups, Rare, Shown, Similar
-from noren.data.hierarchies.numbers import Cuts, Quantiles, Widths, default_widths
-from noren.data.hierarchies.places import PREFECTURES, Municipality, Place
+from noren.data.hierarchies.numbers import Cuts, Dates, Quantiles, Widths, default_widths
 from noren.data.schema import Column, Scale, ValueType
 from noren.errors import ParameterError
 from noren.i18n import N_, _
@@ -35,7 +42,7 @@ class Usual(Builder):
 
     Texts that are all post codes with a dash, or all begin with a prefecture, are taken for places of Japan.
 
-    >>> from noren.data.hierarchies.column_values import values_of
+    >>> from noren.data.hierarchies.builder import values_of
     >>> Usual().build(values_of("zip", ["8053", "8037"])).labels.row(1)
     ('8053', '805*', '80**', '8***', '*')
     >>> Usual().build(values_of("city", ["Bern", "Genf"])).labels.row(1)

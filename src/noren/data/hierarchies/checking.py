@@ -10,9 +10,8 @@ from typing import Any
 import polars as pl
 
 from noren.data.frames import Records
-from noren.data.hierarchies.column_values import ColumnValues, canonical, texts_of
-from noren.data.hierarchies.files import check_hierarchy, column_of_file
-from noren.data.hierarchies.levels import MISSING_MARK, MOST_PROBLEMS, Hierarchy
+from noren.data.hierarchies.builder import ColumnValues, canonical, texts_of
+from noren.data.hierarchies.levels import MISSING_MARK, MOST_PROBLEMS, Hierarchy, check_hierarchy, column_of_file
 from noren.errors import FileError, InputError, Problem
 from noren.i18n import _
 

@@ -1,21 +1,41 @@
-"""Hierarchies of codes by what they begin with: item codes, post codes, the codes of diseases (ICD)."""
+"""Hierarchies of codes by what they begin with (item codes, post codes, ICD), and of places in Japan.
+
+Places are told by what their codes and names look like: no list of municipalities is needed. Codes of municipalities
+(JIS X 0402: five digits, six with the check digit) begin with the code of their prefecture (JIS X 0401). Addresses
+begin with one of 47 names; what follows is a municipality by its shape: it ends in 市, 区, 町 or 村. Names in which
+these characters stand elsewhere (四日市市, 町田市, 玉村町) are known one by one.
+"""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import polars as pl
 
-from noren.data.hierarchies.builder import Builder, parts_of
-from noren.data.hierarchies.column_values import ColumnValues, stop_at_misfits
+from noren.data.hierarchies.builder import Builder, ColumnValues, parts_of, stop_at_misfits
 from noren.data.hierarchies.levels import SAYS_NOTHING, Hierarchy
 from noren.errors import ParameterError
 from noren.i18n import N_, _
+from noren.naming import suggestion
+from noren.tables import table_of
 
-__all__ = ["POSTCODE", "Icd", "Postcode", "Prefix", "fitted", "folded", "mask_hierarchy", "stop_at_text"]
+__all__ = [
+    "POSTCODE",
+    "PREFECTURES",
+    "REGIONS",
+    "Icd",
+    "Municipality",
+    "Place",
+    "Postcode",
+    "Prefix",
+    "fitted",
+    "folded",
+    "mask_hierarchy",
+    "stop_at_text",
+]
 
 _ICD = r"^([A-Z])([0-9][0-9A-Z])\.?[0-9A-Z]{0,4}$"
 POSTCODE = r"^[0-9]{3}-?[0-9]{4}$"
@@ -170,3 +190,131 @@ def mask_hierarchy(name: str, values: Iterable[str], *, mask: str = SAYS_NOTHING
     longest = max(map(len, known), default=0)
     rows = [(v, *(v[:shown].ljust(longest, mask) for shown in range(longest - 1, 0, -1)), SAYS_NOTHING) for v in known]
     return Hierarchy.of(name, rows)
+
+
+REGIONS: Final = {region: tuple(own.split()) for region, own in table_of(__name__)["regions"].items()}
+"""The eight regions, with Mie in Kinki; prefectures in the order of their codes (JIS X 0401)."""
+PREFECTURES: Final = tuple(prefecture for own in REGIONS.values() for prefecture in own)
+"""The 47 prefectures; the first has the code 01."""
+_REGION_OF: Final = {prefecture: region for region, own in REGIONS.items() for prefecture in own}
+_BY_CODE: Final = {f"{code:02d}": name for code, name in enumerate(PREFECTURES, start=1)}
+_BY_STEM: Final = {name.removesuffix(name[-1]): name for name in PREFECTURES if name != "北海道"}
+
+_ODD_CITIES: Final = (
+    "四日市|廿日市|野々市|八日市場|八日市|今市|市川|市原|町田|十日町|大町|"
+    "東村山|武蔵村山|村山|村上|羽村|田村|大村|郡山|大和郡山|蒲郡|小郡|郡上"
+)
+_WITH_WARDS: Final = (
+    "札幌|仙台|さいたま|千葉|横浜|川崎|相模原|新潟|静岡|浜松|名古屋|京都|大阪|堺|神戸|岡山|広島|北九州|福岡|熊本"
+)
+_MUNICIPALITY: Final = (
+    f"^((?:{_ODD_CITIES})市|(?:{_WITH_WARDS})市(?:中村|[^市町村]{{1,4}})区"
+    "|(?:余市|高市|[^市]+?)郡(?:玉村|大町|村田|.+?)[町村]|.+?[市区町村])"
+)
+_CHECK_WEIGHTS: Final = (6, 5, 4, 3, 2)
+
+
+def _units(text: str, known: tuple[str, ...]) -> tuple[str, ...]:
+    units = tuple(parts_of(text)) or known
+    for unit in units:
+        if unit not in known:
+            raise ParameterError(
+                _("there is no level {unit!r} of places{near}").format(unit=unit, near=suggestion(unit, known)),
+                _("use some of {names}").format(names=", ".join(known)),
+            )
+    if [known.index(unit) for unit in units] != sorted({known.index(unit) for unit in units}):
+        raise ParameterError(
+            _("levels of places grow wider"), _("write them like {example}").format(example=", ".join(known))
+        )
+    return units
+
+
+def _regions(prefectures: pl.Series) -> pl.Series:
+    return prefectures.replace_strict(_REGION_OF, default=None, return_dtype=pl.String)
+
+
+@dataclass(frozen=True)
+class Municipality(Builder):
+    """Codes of municipalities: ``13103`` or ``131032`` → ``13 東京都`` → ``関東``. A wrong check digit is told.
+
+    Numbers that lost their leading zero are understood: five digits where none has six, else six. Codes of prefectures
+    alone (``13``) are, too.
+    """
+
+    units: tuple[str, ...] = ("prefecture", "region")
+    other: str = ""
+
+    by: ClassVar[str] = "municipality"
+    summary: ClassVar[str] = N_("prefecture and region of a Japanese municipality code")
+    asks: ClassVar[str] = N_("prefecture, region; both if left out")
+    example: ClassVar[str] = "prefecture, region"
+
+    @classmethod
+    def of_text(cls, text: str, other: str) -> Municipality:
+        """Return the builder of the levels that somebody typed."""
+        return cls(_units(text, ("prefecture", "region")), other)
+
+    def build(self, values: ColumnValues) -> Hierarchy:
+        """Return the hierarchy of a column's values."""
+        codes = folded(values.texts)
+        longest = int(codes.str.len_chars().max() or 0)  # type: ignore[arg-type]
+        if values.column.dtype.is_numeric() or longest <= 2:
+            codes = codes.str.zfill(2 if longest <= 2 else max(longest, 5))
+        names = codes.str.slice(0, 2).replace_strict(_BY_CODE, default=None, return_dtype=pl.String)
+        fits = names.is_not_null() & codes.str.contains(r"^\d{2}$|^\d{5}$|^\d{6}$") & _checked(codes)
+        levels = {"prefecture": codes.str.slice(0, 2) + " " + names, "region": _regions(names)}
+        rule = _("not municipality codes, or their check digit is wrong: {values}")
+        return fitted(values, fits, [levels[unit] for unit in self.units], self.other, rule)
+
+
+def _checked(codes: pl.Series) -> pl.Series:
+    """Tell whether the check digit of codes with six digits is right: 11 less the weighted sum modulo 11.
+
+    >>> _checked(pl.Series(["131016", "011002", "131015", "13101"])).to_list()
+    [True, True, False, True]
+    """
+    code = pl.col("code")
+    digits = [code.str.slice(place, 1).cast(pl.Int64, strict=False) * w for place, w in enumerate(_CHECK_WEIGHTS)]
+    right = (11 - pl.sum_horizontal(digits) % 11) % 10 == code.str.slice(5, 1).cast(pl.Int64, strict=False)
+    fine = pl.when(code.str.len_chars() == 6).then(right).otherwise(pl.lit(True))
+    return codes.to_frame("code").select(fine.alias("fine"))["fine"]
+
+
+@dataclass(frozen=True)
+class Place(Builder):
+    """Addresses and names of places: ``東京都港区芝公園4-2-8`` → ``東京都港区`` → ``東京都`` → ``関東``.
+
+    Wards of the twenty cities that have them are a level of their own below the city. A place that does not begin with
+    its prefecture has none: take the prefecture from another column then (``column``).
+    """
+
+    units: tuple[str, ...] = ("municipality", "prefecture", "region")
+    other: str = ""
+
+    by: ClassVar[str] = "place"
+    summary: ClassVar[str] = N_("municipality, prefecture and region of a Japanese address")
+    asks: ClassVar[str] = N_("municipality, prefecture, region; all if left out")
+    example: ClassVar[str] = "municipality, prefecture, region"
+
+    @classmethod
+    def of_text(cls, text: str, other: str) -> Place:
+        """Return the builder of the levels that somebody typed."""
+        return cls(_units(text, ("municipality", "prefecture", "region")), other)
+
+    def build(self, values: ColumnValues) -> Hierarchy:
+        """Return the hierarchy of a column's values."""
+        plain = folded(values.texts).str.replace_all(r"\s", "")
+        plain = plain.replace(_BY_STEM)
+        prefectures = plain.str.extract(f"^({'|'.join(PREFECTURES)})")
+        frame = pl.DataFrame({"plain": plain, "prefecture": prefectures}).with_columns(
+            rest=pl.col("plain").str.strip_prefix(pl.col("prefecture")).str.extract(_MUNICIPALITY).fill_null("")
+        )
+        wards = frame["prefecture"] + frame["rest"]
+        cities = wards.str.replace(rf"^(.+?(?:{_WITH_WARDS})市).*区$", "$1")
+        levels = {"prefecture": [prefectures], "region": [_regions(prefectures)]}
+        levels["municipality"] = ([wards] if (wards != cities).any() else []) + [cities]
+        if not (cities != prefectures).any():
+            levels["municipality"] = []  # prefectures alone
+        chosen = [labels for unit in self.units for labels in levels[unit]]
+        rule = _("values that do not begin with the name of a prefecture: {values}")
+        return fitted(values, prefectures.is_not_null(), chosen, self.other, rule)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from noren.data.stand_ins import columns_not_there
+from noren.data.fits import columns_not_there
 from noren.execution.draws import ORIGINAL, purchases_and_draws
 from noren.execution.guess import ClusterEvidence
 from noren.execution.plans import plan

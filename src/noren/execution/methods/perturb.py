@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, cast
 import polars as pl
 
 from noren.data.arrays import must_be_exact
+from noren.data.fits import columns_not_there
 from noren.data.frames import History, Records
 from noren.data.schema import Role
-from noren.data.stand_ins import columns_not_there
 from noren.execution.edits import nobodys_rows, under_pseudonyms
 from noren.execution.frames import ROW, ClusterRecords, cell_types, of_records
 from noren.execution.periods import stop_at_empty_periods

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from noren.data.arrays import must_be_exact
+from noren.data.fits import columns_not_there
 from noren.data.schema import Role
-from noren.data.stand_ins import columns_not_there
 from noren.execution.edits import nobodys_rows, under_names
 from noren.execution.frames import ROW, ClusterRecords, map_blocks
 from noren.execution.names import CODE, CUSTOMER, customers_of, named

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
+from noren.data.arrays import set_sides
 from noren.data.categories import as_released
 from noren.data.frames import History
-from noren.data.item_sets import set_sides
 from noren.data.schema import Role
 from noren.errors import SchemaError
 from noren.i18n import N_, _

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from noren.data.cells import is_interval, is_set
-from noren.data.distinct import different
+from noren.data.cells import different, is_interval, is_set
 from noren.data.formats.render import has_negative_zero, packed
 from noren.data.frames import Records, Table
 from noren.data.release import Release

@@ -12,9 +12,9 @@ from pydantic import Field
 
 from noren.data.categories import release_categories
 from noren.data.draws import Draws
+from noren.data.fits import columns_not_there
 from noren.data.frames import History
 from noren.data.schema import Role, Schema
-from noren.data.stand_ins import columns_not_there
 from noren.errors import ParameterError, SchemaError
 from noren.i18n import N_, _
 from noren.measures.evidence import original_history

@@ -10,9 +10,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from noren.data.arrays import exact_values, numbered, numbers
+from noren.data.fits import of_one_item
 from noren.data.frames import History
 from noren.data.schema import Role, Schema
-from noren.data.stand_ins import of_one_item
 
 __all__ = ["MEASURED", "Purchases", "columns_there", "purchase_rows", "purchases", "purchases_alike"]
 

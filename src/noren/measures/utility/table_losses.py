@@ -11,8 +11,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from noren.data.cells import is_generalised, is_interval, is_set
-from noren.data.distinct import different
+from noren.data.cells import different, is_generalised, is_interval, is_set
 from noren.data.formats.render import value_text
 from noren.data.frames import Table
 from noren.data.hierarchies import Hierarchy, read_hierarchies

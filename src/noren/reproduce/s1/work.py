@@ -11,8 +11,7 @@ import polars as pl
 
 from noren.data.arrays import exact_values, numbers, people
 from noren.data.catalog import find
-from noren.data.categories import Categories, write_categories
-from noren.data.category_names import derive_categories, read_item_names
+from noren.data.categories import Categories, derive_categories, read_item_names, write_categories
 from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Role, Schema

@@ -12,8 +12,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from noren.data.roles import stop_at_unclassified
-from noren.data.schema import Column, Kind, Role, Schema, ValueType
+from noren.data.schema import Column, Kind, Role, Schema, ValueType, stop_at_unclassified
 from noren.errors import InputError, SchemaError
 from noren.foreign_words import translated
 from noren.i18n import N_, _
