@@ -19,9 +19,9 @@ from polars.testing import assert_frame_equal
 from tests.data.strategies import excel_tables, tables
 
 from noren.data.formats import parquet, workbooks
-from noren.data.formats.parquet import parquet_blocks, parquet_head, read_parquet
+from noren.data.formats.parquet import parquet_blocks
 from noren.data.formats.source import Source, saying_damage
-from noren.data.formats.workbooks import excel_sheet, read_excel
+from noren.data.formats.workbooks import excel_sheet
 from noren.data.frames import Table
 from noren.data.guessing.schema_guess import guess_schema
 from noren.data.reading import read, write
@@ -77,13 +77,11 @@ def test_parquet_in_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     heights = [len(block) for block in parquet_blocks(path)]
     assert max(heights) <= 7
     assert sum(heights) == 100
-    assert_frame_equal(read_parquet(path, PAIR), frame)
-    head, total = parquet_head(path, 10)
-    assert (len(head), total) == (10, 100)
-    assert_frame_equal(head, frame[:10])
+    assert_frame_equal(read(path, PAIR).data.frame, frame)
+    assert guess_schema(path).said[0] == "read as Parquet, 2 columns, 100 rows"
     needed = PAIR.model_copy(update={"columns": tuple(c.model_copy(update={"optional": False}) for c in PAIR.columns)})
     with pytest.raises(ValueInCellError, match="row 100, column b, '': the value is missing"):
-        read_parquet(path, needed)
+        read(path, needed)
 
 
 def test_texts_that_are_not_utf_8_are_refused(tmp_path: Path) -> None:
@@ -92,18 +90,18 @@ def test_texts_that_are_not_utf_8_are_refused(tmp_path: Path) -> None:
     text = table.set_column(0, "a", table["a"].chunk(0).view(pa.string()))
     pq.write_table(text, path)
     with pytest.raises(FileError, match="this is not a readable Parquet file"):
-        read_parquet(path, PAIR)
+        read(path, PAIR)
     noted = pa.schema(
         [pa.field("a", pa.list_(pa.field("x", pa.string(), metadata={"k": b"\xff"}))), pa.field("b", pa.string())]
     )
     pq.write_table(pa.table({"a": [["x"]], "b": ["y"]}, schema=noted), path)
     with pytest.raises(FileError, match="this is not a readable Parquet file"):
-        read_parquet(path, PAIR)
+        read(path, PAIR)
 
 
 def test_a_file_without_rows(tmp_path: Path) -> None:
     pl.DataFrame({"a": [], "b": []}).write_parquet(tmp_path / "t.parquet")
-    for look in (lambda path: parquet_head(path, 5), lambda path: read_parquet(path, PAIR)):
+    for look in (guess_schema, lambda path: read(path, PAIR)):
         with pytest.raises(FileError, match=r"t\.parquet: the file holds no rows"):
             look(tmp_path / "t.parquet")
 
@@ -141,7 +139,7 @@ def sheet(path: Path, *rows: tuple[object, ...]) -> Path:
 
 def test_a_column_of_numbers_and_names_keeps_both(tmp_path: Path) -> None:
     rows = [(i, i / 2) for i in range(1500)] + [("x7", "007"), ("85123A", "n/a")]
-    frame = read_excel(sheet(tmp_path / "t.xlsx", ("a", "b"), *rows), PAIR)
+    frame = read(sheet(tmp_path / "t.xlsx", ("a", "b"), *rows), PAIR).data.frame
     assert len(frame) == 1502
     assert frame["a"].null_count() == frame["b"].null_count() == 0
     assert frame.row(7) == ("7", "3.5")
@@ -152,7 +150,7 @@ def test_a_column_of_numbers_and_names_keeps_both(tmp_path: Path) -> None:
 def test_the_row_of_a_complaint_is_that_of_the_sheet(tmp_path: Path) -> None:
     schema = Schema.of({"kind": "table", "columns": {"a": {"type": "integer"}}})
     with pytest.raises(ValueInCellError, match=r"t\.xlsx, row 3, column a, 'x': this is not a whole number"):
-        read_excel(sheet(tmp_path / "t.xlsx", ("a",), (1,), ("x",)), schema)
+        read(sheet(tmp_path / "t.xlsx", ("a",), (1,), ("x",)), schema)
 
 
 def test_names_that_end_in_a_number(tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ from tests.data.strategies import text_tables
 
 from noren.data.formats import text_files
 from noren.data.formats.source import Source
-from noren.data.formats.text_files import column_names, read_csv, text_blocks, typed_blocks
+from noren.data.formats.text_files import column_names, text_blocks
 from noren.data.frames import Table
-from noren.data.reading import read, write
+from noren.data.reading import read, read_blocks, write
 from noren.data.schema import Schema
 from noren.errors import FileError, FormatError, OutputError, ValueInCellError
 
@@ -157,7 +157,7 @@ def shop(rows: int) -> bytes:
 def test_the_same_rows_for_any_block_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     path = tmp_path / "shop.csv"
     path.write_bytes(shop(200))
-    whole = read_csv(path, SHOP)
+    whole = read(path, SHOP).data.frame
     monkeypatch.setattr(text_files, "BLOCK_BYTES", size)
     form = Source.open(path).text_form(SHOP.text, SHOP.names)
     numbered = list(text_blocks(path, form))
@@ -166,7 +166,7 @@ def test_the_same_rows_for_any_block_size(tmp_path: Path, monkeypatch: pytest.Mo
     assert max(heights) * len(b"c0,2010/12/1,i0,0.25,1\n") <= size + 64  # no block holds much more than its bytes
     assert len(numbered) >= min(200, len(shop(200)) // size)
     assert starts == [2 + sum(heights[:i]) for i in range(len(heights))]
-    assert_frame_equal(pl.concat(typed_blocks(path, SHOP)), whole)
+    assert_frame_equal(pl.concat(read_blocks(path, SHOP)), whole)
 
 
 @pytest.mark.parametrize("size", [64, 8 << 20])

@@ -10,13 +10,15 @@ import codecs
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import polars as pl
 import pyarrow.parquet as pq
 
 from noren.data.contest_files import published, read_master, read_rows, write_rows
 from noren.data.formats.files import writing_file
-from noren.data.formats.parquet import named_parquet_blocks, parquet_names, read_parquet, typed_parquet_blocks
+from noren.data.formats.parquet import parquet_blocks, parquet_names
+from noren.data.formats.parse import CellPlace, Problems, parse_text, parse_values
 from noren.data.formats.render import file_text
 from noren.data.formats.sizes import stop_at_large
 from noren.data.formats.source import Source, SourceLike
@@ -24,18 +26,16 @@ from noren.data.formats.text_files import (
     BLOCK_BYTES,
     column_names,
     mapped_blocks,
-    read_csv,
     stop_at_other_columns,
-    typed_blocks,
 )
-from noren.data.formats.workbooks import excel_sheet, read_excel, write_excel
+from noren.data.formats.workbooks import excel_sheet, write_excel
 from noren.data.frames import History, Records, Table
 from noren.data.guessing.questions import Question
 from noren.data.guessing.schema_guess import Reading, Widening, guess_schema, read_block
 from noren.data.periods import periods_of
 from noren.data.release import Release, Secret, Statement
 from noren.data.schema import Column, Kind, Role, Schema
-from noren.errors import FileError, OutputError, ParameterError, shown
+from noren.errors import FileError, InputError, OutputError, ParameterError, shown
 from noren.i18n import _
 from noren.naming import listing
 
@@ -51,6 +51,9 @@ __all__ = [
     "write",
     "write_blocks",
 ]
+
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -108,8 +111,11 @@ def read(
     elif form is not None and schema.official and not form.header:
         data = read_rows(source, schema)
     else:
-        readers = {"parquet": read_parquet, "excel": read_excel, "text": read_csv}
-        data = _records(readers[source.kind](source, schema), schema)
+        blocks = list(_typed_blocks(source, schema))
+        if not blocks:
+            rule = _("the file holds a header and no rows") if form and form.header else _("the file holds no rows")
+            raise FileError(rule, _("give a file with at least one row"), file=source.path)
+        data = _records(pl.concat(blocks), schema)
     names = parquet_names(source) if source.kind == "parquet" else column_names(form) if form and form.header else ()
     extra = [name.strip() for name in names if name.strip() not in set(schema.names)]
     if extra:
@@ -135,21 +141,44 @@ def _read_guessed(source: Source, schema: Schema) -> tuple[Records, tuple[str, .
     return _records(pl.concat(blocks), whole), widening.said()
 
 
+def _mapped(source: Source, schema: Schema, kernel: Callable[[int, pl.DataFrame], Made]) -> Iterator[Made]:
+    """Yield ``kernel(number of its first row, block of the schema's columns as they stand)``, in order."""
+    if source.kind == "text":
+        yield from mapped_blocks(source, schema, kernel)
+        return
+    row, blocks = 1, parquet_blocks(source) if source.kind == "parquet" else iter(())
+    if source.kind == "excel":
+        sheet = excel_sheet(source, schema.text.sheet, schema.names)
+        row, blocks = sheet.first_row, iter([sheet.frame])
+    for block in blocks:
+        stop_at_other_columns(source.path, block.columns, schema)
+        yield kernel(row, block.select(schema.names))
+        row += len(block)
+
+
 def _looked_at(source: Source, schema: Schema) -> Iterator[tuple[int, pl.DataFrame, Reading]]:
     """Yield ``(number of its first row, block as it stands, block as the schema's types read it)``."""
+    yield from _mapped(source, schema, lambda row, block: (row, block, read_block(block, schema.columns)))
 
-    def kernel(row: int, block: pl.DataFrame) -> tuple[int, pl.DataFrame, Reading]:
-        return row, block, read_block(block, schema.columns)
 
-    if source.kind == "parquet":
-        for row, block in named_parquet_blocks(source, schema):
-            yield kernel(row, block)
-    elif source.kind == "excel":
-        sheet = excel_sheet(source, schema.text.sheet, schema.names)
-        stop_at_other_columns(source.path, sheet.frame.columns, schema)
-        yield kernel(sheet.first_row, sheet.frame.select(schema.names))
-    else:
-        yield from mapped_blocks(source, schema, kernel)
+def _typed_blocks(source: Source, schema: Schema) -> Iterator[pl.DataFrame]:
+    """Yield typed blocks, in order; where a cell breaks a rule, count all that do and say them."""
+    parse = parse_text if source.kind == "text" else parse_values
+
+    def kernel(row: int, block: pl.DataFrame) -> tuple[pl.DataFrame, Problems]:
+        found = Problems()
+        return parse(block, schema, CellPlace(source.path, row), found), found
+
+    problems = Problems()
+    try:
+        for typed, found in _mapped(source, schema, kernel):
+            problems.merge(found)
+            if not problems:
+                yield typed
+    except InputError:
+        problems.stop(source.path)  # they came first
+        raise
+    problems.stop(source.path)
 
 
 def settled(source: SourceLike, schema: Schema) -> Schema:
@@ -287,15 +316,6 @@ def read_blocks(source: SourceLike, schema: Schema) -> Iterator[pl.DataFrame]:
     """Yield the rows of a file of any size, block by block, typed by ``schema``; a guessed one as :func:`settled`."""
     source = Source.open(source)
     yield from _typed_blocks(source, settled(source, schema))
-
-
-def _typed_blocks(source: Source, schema: Schema) -> Iterator[pl.DataFrame]:
-    if source.kind == "parquet":
-        yield from typed_parquet_blocks(source, schema)
-    elif source.kind == "excel":
-        yield read_excel(source, schema)
-    else:
-        yield from typed_blocks(source, schema)
 
 
 def _format_of(path: Path) -> str:

@@ -31,9 +31,10 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from noren.data.formats.files import writing_file, writing_folder
-from noren.data.formats.parquet import parquet_blocks, read_parquet
+from noren.data.formats.parquet import parquet_blocks
 from noren.data.frames import History
 from noren.data.periods import period_key
+from noren.data.reading import read_blocks
 from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.errors import FileError
@@ -190,7 +191,7 @@ def load_release(written: Written) -> Release:
 def load_rows(written: Written, schema: Schema) -> History:
     """Return the rows that were protected then."""
     hidden = written.folder / "secret"
-    frame = read_parquet(hidden / "original.parquet", schema)
+    frame = pl.concat(read_blocks(hidden / "original.parquet", schema))
     listed = hidden / "master.parquet"
     master = pl.concat(parquet_blocks(listed)) if listed.exists() else None
     return History(frame, schema, master=master)

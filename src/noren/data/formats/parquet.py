@@ -17,10 +17,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from noren.data.formats.parse import CellPlace, Problems, parse_values
 from noren.data.formats.source import Source, SourceLike, saying_damage
-from noren.data.formats.text_files import stop_at_other_columns
-from noren.data.schema import Schema
 from noren.errors import FileError
 from noren.i18n import _
 
@@ -29,15 +26,11 @@ __all__ = [
     "SUCCESS",
     "Part",
     "checked_frame",
-    "named_parquet_blocks",
     "parquet_blocks",
-    "parquet_head",
     "parquet_names",
     "parquet_parts",
     "parquet_rows",
     "partition_values",
-    "read_parquet",
-    "typed_parquet_blocks",
 ]
 
 _BLOCK_ROWS = 1 << 18
@@ -127,48 +120,6 @@ def _stop_at_undecodable(field: pa.Field) -> None:
         b" ".join(note).decode()
     for i in range(field.type.num_fields):
         _stop_at_undecodable(field.type.field(i))
-
-
-def parquet_head(source: SourceLike, rows: int) -> tuple[pl.DataFrame, int]:
-    """Return the first rows of a Parquet file and how many it has."""
-    source = Source.open(source)
-    head: list[pl.DataFrame] = []
-    for block in parquet_blocks(source):
-        head.append(block)
-        if sum(map(len, head)) >= rows:
-            break
-    total = parquet_rows(source)
-    if not head:
-        raise FileError(_("the file holds no rows"), _("give a file with at least one row"), file=source.path)
-    return pl.concat(head)[:rows], total
-
-
-def read_parquet(source: SourceLike, schema: Schema) -> pl.DataFrame:
-    """Read a Parquet file into columns typed by ``schema``."""
-    source = Source.open(source)
-    blocks = list(typed_parquet_blocks(source, schema))
-    if not blocks:
-        raise FileError(_("the file holds no rows"), _("give a file with at least one row"), file=source.path)
-    return pl.concat(blocks)
-
-
-def named_parquet_blocks(source: SourceLike, schema: Schema) -> Iterator[tuple[int, pl.DataFrame]]:
-    """Yield ``(number of its first row, block of the schema's columns as they stand)``."""
-    source, row = Source.open(source), 1
-    for block in parquet_blocks(source):
-        stop_at_other_columns(source.path, block.columns, schema)
-        yield row, block.select(schema.names)
-        row += len(block)
-
-
-def typed_parquet_blocks(source: SourceLike, schema: Schema) -> Iterator[pl.DataFrame]:
-    """Yield blocks typed by ``schema``; where a cell breaks a rule, count all that do and say them."""
-    source, problems = Source.open(source), Problems()
-    for row, block in named_parquet_blocks(source, schema):
-        typed = parse_values(block, schema, CellPlace(source.path, row), problems)
-        if not problems:
-            yield typed
-    problems.stop(source.path)
 
 
 # --- folders -------------------------------------------------------------------------------------------------------

@@ -17,12 +17,11 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from noren.data.formats.parse import CellPlace, Problems, parse_text
 from noren.data.formats.source import Source, SourceLike
 from noren.data.formats.text_layout import TextForm
 from noren.data.schema import Kind, Schema
 from noren.engines.blocks import cores, map_blocks
-from noren.errors import FileError, FormatError, InputError, SchemaError
+from noren.errors import FileError, FormatError, SchemaError
 from noren.i18n import _
 from noren.naming import listing
 
@@ -32,10 +31,8 @@ __all__ = [
     "column_names",
     "mapped_blocks",
     "own_names",
-    "read_csv",
     "stop_at_other_columns",
     "text_blocks",
-    "typed_blocks",
 ]
 
 LONGEST_FIELD = 100_000
@@ -366,39 +363,3 @@ def mapped_blocks(source: SourceLike, schema: Schema, kernel: Callable[[int, pl.
     # Typing outruns the one reader from two threads on; more threads would only hold more blocks in memory.
     workers = min(cores(), TYPING_THREADS)
     yield from map_blocks(named, text_blocks(source, form, strip=schema.text.strip), workers=workers)
-
-
-def typed_blocks(source: SourceLike, schema: Schema) -> Iterator[pl.DataFrame]:
-    """Yield typed blocks of a text file, in order; where a cell breaks a rule, count all that do and say them."""
-
-    source = Source.open(source)
-    path = source.path
-
-    def kernel(row: int, block: pl.DataFrame) -> tuple[pl.DataFrame, Problems]:
-        found = Problems()
-        return parse_text(block, schema, CellPlace(path, row), found), found
-
-    problems = Problems()
-    try:
-        for typed, found in mapped_blocks(source, schema, kernel):
-            problems.merge(found)
-            if not problems:
-                yield typed
-    except InputError:
-        problems.stop(path)  # they came first
-        raise
-    problems.stop(path)
-
-
-def read_csv(source: SourceLike, schema: Schema) -> pl.DataFrame:
-    """Read a whole text file into typed columns."""
-    source = Source.open(source)
-    blocks = list(typed_blocks(source, schema))
-    if not blocks:
-        form = source.text_form(schema.text, schema.names)
-        raise FileError(
-            _("the file holds a header and no rows") if form.header else _("the file holds no rows"),
-            _("give a file with at least one row"),
-            file=source.path,
-        )
-    return pl.concat(blocks)

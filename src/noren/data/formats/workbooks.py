@@ -20,16 +20,15 @@ from typing import Any
 
 import polars as pl
 
-from noren.data.formats.parse import CellPlace, parse_values
 from noren.data.formats.source import OLE, ZIP, Source, SourceLike, saying_damage
-from noren.data.formats.text_files import own_names, stop_at_other_columns
+from noren.data.formats.text_files import own_names
 from noren.data.formats.text_layout import title_rows
 from noren.data.schema import Schema, ValueType
 from noren.errors import FileError, ParameterError
 from noren.i18n import _
 from noren.naming import listing
 
-__all__ = ["LARGEST_SHEET", "LARGEST_WORKBOOK", "WorkbookSheet", "excel_sheet", "read_excel", "write_excel"]
+__all__ = ["LARGEST_SHEET", "LARGEST_WORKBOOK", "WorkbookSheet", "excel_sheet", "write_excel"]
 
 LARGEST_WORKBOOK = 2 << 30
 """Bytes a workbook may unpack to; more is a bomb, or belongs in Parquet."""
@@ -215,14 +214,6 @@ def _stop_at_other_archives(source: Source) -> str:
     if "xl/workbook.xml" not in members and path.suffix.lower() not in _WORKBOOKS:
         raise FileError(_("this is a zip archive"), _("unpack it; a workbook is named .xlsx"), file=path)
     return "xlsx"
-
-
-def read_excel(source: SourceLike, schema: Schema) -> pl.DataFrame:
-    """Read a sheet of a workbook into columns typed by ``schema``, which may name it."""
-    source = Source.open(source)
-    sheet = excel_sheet(source, schema.text.sheet, schema.names)
-    stop_at_other_columns(source.path, sheet.frame.columns, schema)
-    return parse_values(sheet.frame, schema, CellPlace(source.path, sheet.first_row))
 
 
 def write_excel(blocks: Iterator[pl.DataFrame], schema: Schema, path: Path, aside: Path) -> None:

@@ -17,13 +17,13 @@ look at a file, block by block, settles what holds for all of it; every type tha
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
 
-from noren.data.formats.parquet import parquet_head
+from noren.data.formats.parquet import parquet_blocks, parquet_rows
 from noren.data.formats.parse import Lost, in_calendar, read_text, read_values, shown_cell
 from noren.data.formats.source import Source, SourceLike
 from noren.data.formats.text_files import column_names, own_names, text_blocks
@@ -42,7 +42,7 @@ from noren.data.guessing.questions import Question
 from noren.data.guessing.roles import as_attributes, as_purchases
 from noren.data.schema import Column, Kind, Role, Scale, Schema, ValueType, name_problem
 from noren.data.value_formats import NUMBER_FORMATS, number_format
-from noren.errors import SchemaError, shown
+from noren.errors import FileError, SchemaError, shown
 from noren.i18n import _
 from noren.naming import listing
 
@@ -67,7 +67,10 @@ def guess_schema(source: SourceLike, *, kind: Kind | None = None, customer: str 
     path = source.path
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.name.split(".")[0]).strip("-._") or "custom"
     if source.kind == "parquet":
-        head, total = parquet_head(source, SAMPLE_ROWS)
+        head = _first_rows(parquet_blocks(source))
+        total = parquet_rows(source)
+        if head is None:
+            raise FileError(_("the file holds no rows"), _("give a file with at least one row"), file=path)
         said = _("read as Parquet, {columns} columns, {rows:,} rows").format(columns=head.width, rows=total)
         return guess_columns(head, name, said=said, file=path, kind=kind, customer=customer)
     if source.kind == "excel":
@@ -83,17 +86,12 @@ def guess_schema(source: SourceLike, *, kind: Kind | None = None, customer: str 
         )
     form = source.text_form()
     names = column_names(form)
-    head_blocks: list[pl.DataFrame] = []
-    strip = _spaced(form.first_line)
-    for _row, block in text_blocks(source, form, strip=strip):
-        head_blocks.append(block)
-        if sum(map(len, head_blocks)) >= SAMPLE_ROWS:
-            break
-    if head_blocks:
-        head = pl.concat(head_blocks)[:SAMPLE_ROWS]
-        head = head.rename(dict(zip(head.columns, names, strict=True)))
-    else:
+    # UCI's files have a space after each delimiter
+    strip = form.columns > 1 and all(cell.startswith(" ") for cell in form.first_line[1:])
+    head = _first_rows(block for _row, block in text_blocks(source, form, strip=strip))
+    if head is None:
         head = pl.DataFrame(schema=dict.fromkeys(names, pl.String))
+    head = head.rename(dict(zip(head.columns, names, strict=True)))
     guess = guess_columns(head, name, said=form.sentence(), file=path, kind=kind, customer=customer)
     layout = guess.schema.text.model_copy(
         update={"delimiter": form.delimiter, "header": form.header, "encoding": form.encoding, "strip": strip}
@@ -106,9 +104,13 @@ def guess_schema(source: SourceLike, *, kind: Kind | None = None, customer: str 
     )
 
 
-def _spaced(cells: tuple[str, ...]) -> bool:
-    """Tell whether the file writes a space after each delimiter, as UCI's files do."""
-    return len(cells) > 1 and all(cell.startswith(" ") for cell in cells[1:])
+def _first_rows(blocks: Iterable[pl.DataFrame]) -> pl.DataFrame | None:
+    head: list[pl.DataFrame] = []
+    for block in blocks:
+        head.append(block)
+        if sum(map(len, head)) >= SAMPLE_ROWS:
+            break
+    return pl.concat(head)[:SAMPLE_ROWS] if head else None
 
 
 def guess_columns(
