@@ -149,9 +149,13 @@ class Builder(ABC):
     types: ClassVar[frozenset[ValueType]] = ANY
 
     @classmethod
-    @abstractmethod
     def of_text(cls, text: str, other: str) -> Builder:
-        """Return the builder that ``with`` and ``other`` ask for."""
+        """Return the builder that ``with`` and ``other`` ask for; by default there is nothing to choose."""
+        if text.strip():
+            raise ParameterError(
+                _("{by} takes no parameters").format(by=cls.by), _("leave the parameters out"), value=text
+            )
+        return cls()
 
     @abstractmethod
     def build(self, values: ColumnValues) -> Hierarchy:

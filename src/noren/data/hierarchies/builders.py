@@ -19,7 +19,6 @@ from noren.data.hierarchies.codes import (
     Postcode,
     Prefix,
     folded,
-    stop_at_text,
 )
 from noren.data.hierarchies.levels import Hierarchy
 from noren.data.hierarchies.names import FromColumn, Groups, Rare, Shown, Similar
@@ -52,12 +51,6 @@ class Usual(Builder):
     by: ClassVar[str] = "usual"
     summary: ClassVar[str] = N_("the usual choice for the type of the values")
 
-    @classmethod
-    def of_text(cls, text: str, other: str) -> Usual:
-        """Return the builder; it has nothing to choose."""
-        stop_at_text(cls.by, text)
-        return cls()
-
     def build(self, values: ColumnValues) -> Hierarchy:
         """Return the hierarchy of a column's values."""
         return usual_builder(values).build(values)
@@ -89,12 +82,6 @@ class Hours(Builder):
     by: ClassVar[str] = "hours"
     summary: ClassVar[str] = N_("the hour of the day")
     types: ClassVar[frozenset[ValueType]] = frozenset({ValueType.TIME})
-
-    @classmethod
-    def of_text(cls, text: str, other: str) -> Hours:
-        """Return the builder; it has nothing to choose."""
-        stop_at_text(cls.by, text)
-        return cls()
 
     def build(self, values: ColumnValues) -> Hierarchy:
         """Return the hierarchy of a column's values."""

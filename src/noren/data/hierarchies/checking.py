@@ -72,7 +72,7 @@ def check_files(
     most_levels
         How many levels a file may have.
     """
-    named = [column or _column(file, records) for file in files]
+    named = [column or (file.stem if records is None else column_of_file(file, records.schema.names)) for file in files]
     found = []
     for file, own in zip(files, named, strict=True):
         problems: list[Problem] = []
@@ -85,22 +85,14 @@ def check_files(
         except InputError as error:
             problems += error.problems
         if hierarchy is not None and most_levels is not None and hierarchy.depth > most_levels:
-            problems.append(_too_deep(hierarchy.depth, most_levels))
+            rule = _("this row has {count} levels, more than {most}").format(count=hierarchy.depth, most=most_levels)
+            problems.append(Problem(1, None, None, rule, _("leave some out: each multiplies what a method searches")))
         if records is not None:
             problems += _about_column(own, [name for name in named if name is not None], records)
             if own in records.schema.names and hierarchy is not None:
                 problems += _unlisted(hierarchy, ColumnValues(records, records.schema[own]))
         found.append(CheckedFile(file, own, hierarchy, tuple(problems), _notes(hierarchy)))
     return found
-
-
-def _column(file: Path, records: Records | None) -> str | None:
-    return file.stem if records is None else column_of_file(file, records.schema.names)
-
-
-def _too_deep(levels: int, most: int) -> Problem:
-    rule = _("this row has {count} levels, more than {most}").format(count=levels, most=most)
-    return Problem(1, None, None, rule, _("leave some out: each multiplies what a method searches"))
 
 
 def _about_column(own: str | None, named: Sequence[str], records: Records) -> Iterator[Problem]:

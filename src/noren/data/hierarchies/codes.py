@@ -34,7 +34,6 @@ __all__ = [
     "fitted",
     "folded",
     "mask_hierarchy",
-    "stop_at_text",
 ]
 
 _ICD = r"^([A-Z])([0-9][0-9A-Z])\.?[0-9A-Z]{0,4}$"
@@ -155,12 +154,11 @@ class Icd(Builder):
 
     by: ClassVar[str] = "icd"
     summary: ClassVar[str] = N_("category and letter of an ICD-10 code")
-    example: ClassVar[str] = ""
 
     @classmethod
     def of_text(cls, text: str, other: str) -> Icd:
         """Return the builder; it has nothing to choose."""
-        stop_at_text(cls.by, text)
+        super().of_text(text, other)
         return cls(other)
 
     def build(self, values: ColumnValues) -> Hierarchy:
@@ -168,12 +166,6 @@ class Icd(Builder):
         plain = folded(values.texts).str.to_uppercase()
         levels = [plain.str.slice(0, length) + SAYS_NOTHING for length in (3, 1)]
         return fitted(values, plain.str.contains(_ICD), levels, self.other, _("not ICD-10 codes: {values}"))
-
-
-def stop_at_text(by: str, text: str) -> None:
-    """Stop where somebody gives words to a builder that takes none."""
-    if text.strip():
-        raise ParameterError(_("{by} takes no parameters").format(by=by), _("leave the parameters out"), value=text)
 
 
 def mask_hierarchy(name: str, values: Iterable[str], *, mask: str = SAYS_NOTHING) -> Hierarchy:

@@ -16,7 +16,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from noren.data.hierarchies.builder import Builder, ColumnValues, numbers_in, parts_of, stop_at_misfits
-from noren.data.hierarchies.codes import stop_at_text
 from noren.data.hierarchies.levels import SAYS_NOTHING, Hierarchy, checked_rows, rows_of_text
 from noren.errors import ParameterError, ValueInCellError, shown
 from noren.i18n import N_, _
@@ -130,12 +129,6 @@ class Shown(Builder):
 
     by: ClassVar[str] = "values"
     summary: ClassVar[str] = N_("the value itself, or nothing")
-
-    @classmethod
-    def of_text(cls, text: str, other: str) -> Shown:
-        """Return the builder; it has nothing to choose."""
-        stop_at_text(cls.by, text)
-        return cls()
 
     def build(self, values: ColumnValues) -> Hierarchy:
         """Return the hierarchy of a column's values."""

@@ -158,7 +158,8 @@ class Quantiles(Builder):
 
     def build(self, values: ColumnValues) -> Hierarchy:
         """Return the hierarchy of a column's values."""
-        rows = values.typed.to_frame("0").join(_counted(values), on="0", how="left", maintain_order="left")["rows"]
+        counted = values.records.frame[values.name].drop_nulls().alias("0").value_counts(name="rows")
+        rows = values.typed.to_frame("0").join(counted, on="0", how="left", maintain_order="left")["rows"]
         before = rows.cum_sum() - rows
         # the middle row of each number decides, so that many equal rows fall where most of them lie
         middle = ((before + rows / 2) / max(int(rows.sum()), 1)).to_numpy()
@@ -169,10 +170,6 @@ class Quantiles(Builder):
             group = finest // (self.ranges[0] // count)
             levels.append(tuple(numbers[1:][group[1:] != group[:-1]].tolist()))
         return _between_cuts(values, levels)
-
-
-def _counted(values: ColumnValues) -> pl.DataFrame:
-    return values.records.frame[values.name].drop_nulls().alias("0").value_counts(name="rows")
 
 
 def _levels(numbers: list[float]) -> list[float]:
