@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from machine import facts, report, run, table
 
@@ -95,24 +96,19 @@ def written(folder: Path, rows: int) -> Path:
 
 def do(work: str, rows: int, folder: Path) -> None:
     """Do one piece of work and print what it took."""
-    from noren.attacks.jaccard import Jaccard
-    from noren.data.schema import Schema
-    from noren.execution import working
+    from noren.execution.folders import attack_folder, measure_folder, protect_folder
     from noren.execution.session import session
-    from noren.measures.utility.cell_error import CellError
-    from noren.methods.generalize_by_count import GeneralizeByCount
 
     history, release = folder / f"history-{rows}", folder / f"release-{rows}"
-    schema = Schema.preset("pwscup2018")
+    how: dict[str, Any] = {"engine": ENGINE, "schema": "pwscup2018"}
     session(ENGINE)
     start, before = time.perf_counter(), _processor_seconds()
     if work == "protect":
-        method = GeneralizeByCount(k=3)
-        working.protect(history, method, engine=ENGINE, out=release, schema=schema, seed=1, audit=False)
+        protect_folder(history, "generalize-by-count", release, k=3, seed=1, audit=False, **how)
     elif work == "measure":
-        working.measure(history, release, [CellError()], engine=ENGINE, schema=schema)
+        measure_folder(history, release, "cell-error", **how)
     else:
-        working.attack(history, release, [Jaccard()], engine=ENGINE, schema=schema)
+        attack_folder(history, release, "jaccard", folder / "guesses", **how)
     spent = {"clock": time.perf_counter() - start, "processor": _processor_seconds() - before}
     print("spent", json.dumps(spent))
 

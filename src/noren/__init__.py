@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from noren.data.release import Release
     from noren.data.schema import Schema
     from noren.errors import NorenError
-    from noren.execution.by_folder import attack_folder, measure_folder, protect_folder
+    from noren.execution.folders import attack_folder, measure_folder, protect_folder
     from noren.inference.identifiers import identifiers
     from noren.inference.population import population
     from noren.inference.study import infer
@@ -73,16 +73,16 @@ _PLACES = {
     "Table": "noren.data.frames",
     "__version__": "noren.version",
     "attack": "noren.api",
-    "attack_folder": "noren.execution.by_folder",
+    "attack_folder": "noren.execution.folders",
     "check": "noren.api",
     "explore": "noren.sweeps.sweep",
     "identifiers": "noren.inference.identifiers",
     "infer": "noren.inference.study",
     "measure": "noren.api",
-    "measure_folder": "noren.execution.by_folder",
+    "measure_folder": "noren.execution.folders",
     "population": "noren.inference.population",
     "protect": "noren.api",
-    "protect_folder": "noren.execution.by_folder",
+    "protect_folder": "noren.execution.folders",
     "read": "noren.data.reading",
     "reconstruct": "noren.api",
     "sample": "noren.api",

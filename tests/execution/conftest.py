@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from noren.errors import ParameterError
-from noren.execution.java import java_home
+from noren.execution.session import java_home
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -5,10 +5,9 @@ Arguments: address, folder of the original, folder of the release, seconds witho
 
 import sys
 
-import noren.execution.faults as faults
-from noren.data.schema import Schema
+import noren.execution.session as faults
 from noren.errors import NorenError
-from noren.execution.working import protect
+from noren.execution.folders import protect_folder
 from noren.methods import methods
 
 address, original, release, patience = sys.argv[1:]
@@ -25,7 +24,7 @@ def progress(done: float, words: str = "", best: float | None = None) -> None:
 
 try:
     method = methods.create("generalize-by-count", k=3)
-    protect(original, method, engine=address, out=release, schema=Schema.preset("sample"), seed=1, progress=progress)
+    protect_folder(original, method, release, engine=address, schema="sample", seed=1, progress=progress)
 except NorenError as error:
     print(f"error: {error}", flush=True)
 else:

@@ -9,9 +9,9 @@ import polars as pl
 
 from noren.data.frames import History, Records
 from noren.data.release import Release
+from noren.execution.files import read
 from noren.execution.frames import ClusterRecords
 from noren.execution.plans import plan_of
-from noren.execution.reading import read
 from noren.protocols import Method
 
 if TYPE_CHECKING:

@@ -12,9 +12,8 @@ from tests.execution.sameness import on_cluster
 
 from noren.data.frames import Records
 from noren.data.release import Release
-from noren.execution.guess import ClusterEvidence, ClusterGuess
 from noren.execution.plans import plan_of
-from noren.execution.release import load_release
+from noren.execution.release import ClusterEvidence, ClusterGuess, load_release
 from noren.protocols import Attack, Evidence, Guess, Measure, Score
 
 if TYPE_CHECKING:

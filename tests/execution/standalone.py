@@ -14,7 +14,7 @@ from typing import IO
 
 import pyspark
 
-from noren.execution.java import java_home
+from noren.execution.session import java_home
 
 _PATIENCE = 90.0
 

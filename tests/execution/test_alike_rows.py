@@ -13,9 +13,9 @@ from noren.data.frames import Table
 from noren.data.hierarchies import interval_hierarchy, write_hierarchy
 from noren.data.schema import Schema
 from noren.errors import ParameterError
-from noren.execution import counts
-from noren.execution.methods.hierarchy import protect as hierarchy_on_cluster
-from noren.execution.methods.mondrian import protect as mondrian_on_cluster
+from noren.execution import frames
+from noren.execution.plans.tables import protect_hierarchy as hierarchy_on_cluster
+from noren.execution.plans.tables import protect_mondrian as mondrian_on_cluster
 from noren.methods.hierarchy import HierarchyMethod
 from noren.methods.mondrian import Mondrian
 
@@ -122,6 +122,6 @@ def test_what_stops_them(spark, tmp_path: Path, ladders: Path, monkeypatch: pyte
         hierarchy_on_cluster(HierarchyMethod(k=31, hierarchies=ladders), lying, seed=1)
     with pytest.raises(ParameterError, match="leave out --relaxed, or use --engine local"):
         mondrian_on_cluster(Mondrian(k=2, relaxed=True), lying, seed=1)
-    monkeypatch.setattr(counts, "MOST_COMBINATIONS", 5)
+    monkeypatch.setattr(frames, "MOST_COMBINATIONS", 5)
     with pytest.raises(ParameterError, match=r"the driver would hold \d\d combinations of values, more than 5"):
         mondrian_on_cluster(Mondrian(k=2), lying, seed=1)

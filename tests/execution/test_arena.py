@@ -13,12 +13,13 @@ from tests.contest.judging_cases import made
 from noren import api
 from noren.contest.judging import scorer
 from noren.contest.judging.faults import CLUSTER_LOST
-from noren.contest.judging.hands import ClusterLostError, on_cluster
 from noren.contest.judging.scoring import score_release
+from noren.contest.judging.scoring_engine import ClusterLostError, on_cluster
 from noren.contest.rulebook import Rulebook, read_rulebook
 from noren.data.release import Release
 from noren.errors import ClusterError
-from noren.execution.handing import Handed
+from noren.execution.engine import Dataset, Released
+from noren.execution.spark import SparkEngine
 from noren.execution.stages import Step, hearing_stages
 from noren.work.canonical import canonical
 
@@ -45,8 +46,8 @@ def test_a_cluster_writes_the_same_entry_of_the_log(master: str, spark: SparkSes
     book = files(tmp_path / "case")
     alone = score_release(*book)
     heard: list[list[Step]] = []
-    with on_cluster(master, tmp_path / "handed") as hands, hearing_stages(heard.append):
-        together = score_release(*book, hands=hands)
+    with on_cluster(master, tmp_path / "handed") as engine, hearing_stages(heard.append):
+        together = score_release(*book, engine=engine)
     assert canonical(together) == canonical(alone)
     right = alone["house"]["jaccard"]["tried"]["right_at"]
     assert 0 < len(right) < alone["house"]["jaccard"]["tried"]["named"], "who is right depends on the order of ties"
@@ -71,19 +72,21 @@ def test_a_cluster_lost_in_the_middle_leaves_nothing(tmp_path: Path, monkeypatch
     """The second piece fails: what the first found is not told, and no attack is said to have failed."""
     asked: list[str] = []
 
-    def measure(handed: Handed, one: Any, **_how: Any) -> Any:
+    def measure(_engine: SparkEngine, original: Dataset, release: Released, one: Any, **_how: Any) -> Any:
         asked.append(one.name)
-        return api.measure(pl.read_parquet(handed.original), Release.load(handed.release), one, schema=handed.schema)
+        assert original.path is not None
+        assert release.path is not None
+        return api.measure(pl.read_parquet(original.path), Release.load(release.path), one, schema=original.schema)
 
-    def attack(_handed: Handed, one: Any, **_how: Any) -> Any:
+    def attack(_engine: SparkEngine, _original: Dataset, _release: Released, one: Any, **_how: Any) -> Any:
         asked.append(one.name)
         raise ClusterError("all workers of the cluster are gone")
 
     book, original, submitted = files(tmp_path)
 
     monkeypatch.setattr("noren.execution.session.session", lambda engine: None)
-    monkeypatch.setattr(Handed, "measure", measure)
-    monkeypatch.setattr(Handed, "attack", attack)
+    monkeypatch.setattr(SparkEngine, "measure", measure)
+    monkeypatch.setattr(SparkEngine, "attack", attack)
     order = {
         "kind": "release", "rulebook": book.to_toml(), "original": str(original), "submitted": str(submitted),
         "engine": "spark://gone:7077", "folder": str(tmp_path / "handed"),

@@ -11,9 +11,9 @@ from noren.data.frames import Table
 from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.errors import ParameterError
-from noren.execution.order_of_text import BEFORE, in_order_of_text
+from noren.execution.folders import protect_folder
 from noren.execution.plans import plan_of
-from noren.execution.working import protect
+from noren.execution.plans.chain import BEFORE, in_order_of_text
 from noren.methods.chain import Chain
 
 
@@ -44,8 +44,8 @@ def test_what_a_chain_claims_is_audited(master, spark, tmp_path: Path) -> None:
     history = uneven()
     on_cluster(history, spark, tmp_path / "original")
     steps = ["pseudonymize", {"method": "thin", "share": 0.2}, {"method": "generalize-by-count", "k": 3}]
-    done = protect(
-        *(tmp_path / "original", Chain(steps=steps)), engine=master, out=tmp_path / "out", schema=history.schema, seed=1
+    done = protect_folder(
+        *(tmp_path / "original", Chain(steps=steps), tmp_path / "out"), engine=master, schema=history.schema, seed=1
     )
     assert done.audited is True
     assert "audit" not in Release.load(tmp_path / "out").statement.notes
@@ -56,8 +56,8 @@ def test_a_chain_of_a_table_says_that_it_was_not_audited(master, spark, tmp_path
     table = Table(pl.DataFrame({"a": list("abcd") * 10, "b": list("vwxyz") * 8}), schema)
     on_cluster(table, spark, tmp_path / "original")
     steps = [{"method": "retention", "k": 2, "domains": "data"}, {"method": "mondrian", "k": 3}]
-    done = protect(
-        *(tmp_path / "original", Chain(steps=steps)), engine=master, out=tmp_path / "out", schema=schema, seed=1
+    done = protect_folder(
+        *(tmp_path / "original", Chain(steps=steps), tmp_path / "out"), engine=master, schema=schema, seed=1
     )
     assert done.audited is False
     assert Release.load(tmp_path / "out").statement.notes["audit"] == "not run"

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import socket
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 from tests.execution.sameness import on_cluster
 
 import noren
-from noren.data.schema import Schema
-from noren.errors import ClusterError, FileError, NorenError, OutputError, ParameterError, SchemaError
-from noren.execution.faults import saying_faults, told
-from noren.execution.session import session
-from noren.execution.working import protect, schema_for
+from noren.data.guessing import schema_guess
+from noren.data.reading import read
+from noren.data.schema import Kind, Schema
+from noren.errors import ClusterError, FileError, NorenError, OutputError, ParameterError
+from noren.execution.engine import engine_named
+from noren.execution.folders import protect_folder
+from noren.execution.session import saying_faults, session, told
 from noren.methods import methods
 
 if TYPE_CHECKING:
@@ -68,13 +71,28 @@ def test_no_plan_and_no_parquet(master: str, tmp_path: Path) -> None:
     (tmp_path / "T.csv").write_text(history.frame.write_csv())
     sample = Schema.preset("sample")
     with pytest.raises(ParameterError, match="microaggregate does not run on a cluster; use --engine local, or one of"):
-        protect("T.csv", methods.create("microaggregate", k=3), engine=master, out="x", schema=sample, seed=1)
+        protect_folder("T.csv", "microaggregate", "x", k=3, engine=master, schema=sample, seed=1)
     made = methods.create("pseudonymize")
     with pytest.raises(FileError, match=r"a cluster reads Parquet; convert it first: noren convert T.csv T.parquet"):
-        protect(tmp_path / "T.csv", made, engine=master, out=tmp_path / "x", schema=sample, seed=1)
+        protect_folder(tmp_path / "T.csv", made, tmp_path / "x", engine=master, schema=sample, seed=1)
     assert [path.name for path in tmp_path.iterdir()] == ["T.csv"]
 
 
-def test_a_schema_of_far_away_is_not_guessed() -> None:
-    with pytest.raises(SchemaError, match="what is not on this machine is not guessed; name a schema"):
-        schema_for("s3a://bucket/data", None)
+def test_a_guessed_schema_is_settled_by_workers(
+    master: str, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first rows are guessed from; what later ones hold widens the guess, and what it cannot read is refused."""
+    monkeypatch.setattr(schema_guess, "SAMPLE_ROWS", 20)
+    history = noren.sample(customers=9, rows=60, items=12, seed=1)
+    late = pl.int_range(pl.len()) > 40
+    texts = history.frame.with_columns(pl.col("date").cast(pl.String))
+    blank = texts.with_columns(quantity=pl.when(late).then(None).otherwise("quantity"))
+    blank.write_parquet(tmp_path / "blank.parquet")
+    said: dict[str, Any] = {"kind": Kind.HISTORY, "customer": "customer"}
+    data = engine_named(master).read(tmp_path / "blank.parquet", **said)
+    assert data.schema == read(tmp_path / "blank.parquet", **said).data.schema
+    assert data.schema["quantity"].optional
+    odd = texts.with_columns(date=pl.when(late).then(pl.lit("soon")).otherwise("date"))
+    odd.write_parquet(tmp_path / "odd.parquet")
+    with pytest.raises(NorenError, match=r"date.*soon"):
+        engine_named(master).read(tmp_path / "odd.parquet", **said)

@@ -8,10 +8,9 @@ from tests.execution.histories import bare, uneven, wide
 from tests.execution.sameness import on_cluster, same_release
 
 import noren
-from noren.attacks.jaccard import Jaccard
 from noren.errors import ParameterError
+from noren.execution.folders import attack_folder
 from noren.execution.plans import plan_of
-from noren.execution.working import attack
 from noren.methods.generalize_by_count import GeneralizeByCount
 
 
@@ -40,7 +39,7 @@ def test_categories(master, spark, tmp_path: Path) -> None:
     assert set(release.statement.notes["categories"]) == {f"shelf{at}" for at in range(4)}
     # who attacks it compares categories with categories
     places = tmp_path / "original", tmp_path / "release"
-    attack(*places, [Jaccard()], engine=master, schema=history.schema, out=tmp_path / "guesses")
+    attack_folder(*places, "jaccard", tmp_path / "guesses", engine=master, schema=history.schema)
     found = pl.read_parquet(tmp_path / "guesses" / "jaccard.parquet")
     alone = noren.attack(history, release, "jaccard").pairs
     assert found.equals(alone.select(found.columns))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from noren.errors import ParameterError
-from noren.execution.java import java_home
+from noren.execution.session import java_home
 
 
 def _java(folder: Path, version: str) -> Path:

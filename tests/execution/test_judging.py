@@ -16,8 +16,8 @@ from noren.data.frames import History
 from noren.data.release import Release, Statement
 from noren.data.schema import Schema
 from noren.errors import CheckFailedError
-from noren.execution.guess import ClusterEvidence
-from noren.execution.measures import classes as cluster_classes
+from noren.execution.plans import safety as cluster_classes
+from noren.execution.release import ClusterEvidence
 from noren.measures import measures
 from noren.measures.utility.cell_error import CellError
 from noren.methods import methods
@@ -156,7 +156,7 @@ def test_who_fits_rows_that_are_suppressed_in_part(spark: SparkSession, tmp_path
 
 def test_an_audit_asks_those_behind_first(by_count: Judged, monkeypatch: pytest.MonkeyPatch) -> None:
     evidence = ClusterEvidence(by_count.lying, by_count.released)
-    monkeypatch.setattr(cluster_classes, "measure", lambda *_, **__: pytest.fail("everybody was asked"))
+    monkeypatch.setattr(cluster_classes, "measure_classes", lambda *_, **__: pytest.fail("everybody was asked"))
     cluster_classes.audit(evidence, None)
 
 

@@ -11,7 +11,7 @@ from tests.execution.sameness import on_cluster, same_release
 from noren.data.frames import History
 from noren.data.periods import periods_of
 from noren.errors import ParameterError
-from noren.execution.periods import period_of
+from noren.execution.edits import period_of
 from noren.execution.plans import plan_of
 from noren.methods.monthly_pseudonyms import MonthlyPseudonyms
 

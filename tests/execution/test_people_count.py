@@ -12,7 +12,7 @@ from noren.data.frames import Table
 from noren.data.guessing import people
 from noren.data.schema import Schema
 from noren.errors import SchemaError
-from noren.execution.people_count import stop_at_repeated_people
+from noren.execution.files import stop_at_repeated_people
 
 SCHEMA = Schema.of(
     {

@@ -10,7 +10,7 @@ from tests.execution.sameness import on_cluster
 
 import noren
 from noren.data.row_digest import public_digest
-from noren.execution.places import Place, address_of, is_local, local_path
+from noren.execution.files import Place, address_of, is_local, local_path
 from noren.execution.plans import plan_of
 from noren.execution.release import digest_of, load_release
 from noren.methods.pseudonymize import Pseudonymize

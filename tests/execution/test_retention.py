@@ -9,8 +9,8 @@ from tests.methods.test_retention import SCHEMA, people
 
 from noren.data.frames import Table
 from noren.errors import NorenError, ParameterError, ValueInCellError
-from noren.execution.faults import saying_faults
-from noren.execution.methods.retention import protect
+from noren.execution.plans.tables import protect_retention as protect
+from noren.execution.session import saying_faults
 from noren.methods.retention import Retention
 
 

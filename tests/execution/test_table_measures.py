@@ -14,9 +14,8 @@ from noren.api import protect
 from noren.data.frames import Table
 from noren.data.release import Release, Statement
 from noren.data.schema import Column
-from noren.execution.guess import ClusterEvidence
 from noren.execution.plans import plan_of
-from noren.execution.release import load_release
+from noren.execution.release import ClusterEvidence, load_release
 from noren.measures.safety.classes import Classes
 from noren.measures.utility.l1_precision import L1Precision
 from noren.measures.utility.table_losses import ClassSize, Discernibility, EntropyLoss, TableLoss

@@ -7,8 +7,8 @@ import polars as pl
 from tests.execution.histories import uneven
 from tests.execution.sameness import same_release
 
-from noren.execution.thresholds import key_of_row
-from noren.execution.values import small_frame
+from noren.execution.edits import key_of_row
+from noren.execution.frames import small_frame
 from noren.methods.thin import Thin
 
 

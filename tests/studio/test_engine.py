@@ -13,8 +13,9 @@ from noren import api
 from noren.attacks.jaccard import Jaccard
 from noren.data.release import Release
 from noren.errors import ParameterError
-from noren.execution import handing
-from noren.execution.handing import Handed, has_plan
+from noren.execution import spark
+from noren.execution.engine import Dataset, Released
+from noren.execution.spark import SparkEngine
 from noren.execution.stages import Stages
 from noren.methods.chain import Chain
 from noren.methods.pseudonymize import Pseudonymize
@@ -51,15 +52,12 @@ def test_an_engine_that_is_none_is_refused_when_the_studio_is_set_up(tmp_path: P
 
 
 def test_a_chain_has_a_plan_where_each_step_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    def plan_of(component: Any) -> None:
-        if component.name not in ("chain", "pseudonymize"):
-            raise ParameterError("no plan")
-
-    monkeypatch.setattr(handing, "plan_of", plan_of)
-    assert has_plan(Pseudonymize())
-    assert has_plan(Chain(steps=["pseudonymize"]))
-    assert not has_plan(Chain(steps=["pseudonymize", {"method": "thin", "share": 0.5}]))
-    assert not has_plan(Jaccard())
+    monkeypatch.setattr(spark, "has_plan", lambda component: component.name in ("chain", "pseudonymize"))
+    engine = SparkEngine(ENGINE)
+    assert engine.runs(Pseudonymize())
+    assert engine.runs(Chain(steps=["pseudonymize"]))
+    assert not engine.runs(Chain(steps=["pseudonymize", {"method": "thin", "share": 0.5}]))
+    assert not engine.runs(Jaccard())
 
 
 def test_what_ran_where_is_told() -> None:
@@ -76,14 +74,15 @@ def test_what_has_a_plan_is_handed_over_and_the_rest_is_done_here(
     order, folder = place
     asked: list[str] = []
 
-    def attack(handed: Handed, one: Any, **how: Any) -> Any:
-        asked.append(f"{one.name} on {handed.engine}")
-        original = pl.read_parquet(handed.original)
-        assert len(original) == 150
-        return api.attack(running.original_of(order), Release.load(handed.release), one)
+    def attack(engine: SparkEngine, original: Dataset, release: Released, one: Any, **how: Any) -> Any:
+        asked.append(f"{one.name} on {engine.address}")
+        assert original.path is not None
+        assert release.path is not None
+        assert len(pl.read_parquet(original.path)) == 150
+        return api.attack(running.original_of(order), Release.load(release.path), one)
 
-    monkeypatch.setattr(handing, "has_plan", lambda component: component.name == "jaccard")
-    monkeypatch.setattr(Handed, "attack", attack)
+    monkeypatch.setattr(spark, "has_plan", lambda component: component.name == "jaccard")
+    monkeypatch.setattr(SparkEngine, "attack", attack)
     words: list[str] = []
     running.do(order, folder, lambda done, said="", best=None: words.append(said))
     assert asked == ["jaccard on local[2]"]
@@ -118,8 +117,7 @@ def test_stages_are_told_behind_the_step() -> None:
 @pytest.mark.spark
 def test_a_run_on_spark_makes_the_release_of_one_machine(place: tuple[dict[str, Any], Path]) -> None:
     pytest.importorskip("pyspark")
-    from noren.execution.java import java_home
-    from noren.execution.session import close
+    from noren.execution.session import close, java_home
 
     try:
         java_home()

@@ -66,13 +66,13 @@ def failing(monkeypatch: pytest.MonkeyPatch, what: str, name: str, error: BaseEx
     """Let one attack or measure fail; return the list of all that are tried."""
     real, tried = getattr(api, what), []
 
-    def may_fail(original: Any, release: Any, component: str, **how: Any) -> Any:
-        tried.append(component)
-        if component == name:
+    def may_fail(original: Any, release: Any, component: Any, **how: Any) -> Any:
+        tried.append(component.name)
+        if component.name == name:
             raise error
         return real(original, release, component, **how)
 
-    monkeypatch.setattr(running.api, what, may_fail)  # type: ignore[attr-defined]
+    monkeypatch.setattr(api, what, may_fail)
     return tried
 
 

@@ -119,7 +119,7 @@ def test_what_failed_is_shared_by_nobody(project: Path, monkeypatch: pytest.Monk
     real = api.attack
 
     def failing(original: Any, release: Any, attack: Any, **how: Any) -> Any:
-        if attack == "jaccard":
+        if attack.name == "jaccard":
             raise KeyError("a bug")
         return real(original, release, attack, **how)
 

@@ -24,7 +24,7 @@ from noren.cli import (  # noqa: F401 - each adds its commands
     retention,
     studio,
 )
-from noren.cli.parts.commands import COMPONENT_FLAGS, app
+from noren.cli.parts.commands import app
 from noren.cli.parts.help_pages import speak
 from noren.i18n import _
 
@@ -60,10 +60,6 @@ def root(
     """Hold the flags that stand before a command; --lang and --debug are read earlier, wherever they stand."""
 
 
-for _module in (protect, attack, measure, judge, reconstruct):
-    _name = _module.__name__.rpartition(".")[2]
-    _settings = {} if _module is reconstruct else COMPONENT_FLAGS
-    app.command(_name, help=_module.HELP, epilog=_module.EXAMPLE, context_settings=_settings)(getattr(_module, _name))
 app.add_typer(contest.app, name="contest", help=contest.HELP)
 app.add_typer(studio.app, name="studio", help=studio.HELP)
 app.registered_commands.sort(key=lambda command: _ORDER.index(command.name or ""))

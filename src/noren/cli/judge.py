@@ -2,63 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Option
 
+from noren.cli.parts.commands import COMPONENT_FLAGS, Note, Output, Part, Table, app
 from noren.cli.parts.inputs import (
     Control,
-    CustomerColumn,
     ItemPrefix,
-    Json,
     KnowledgeShare,
     Known,
-    Master,
     Original,
+    Reading,
     ReleasePath,
-    Rows,
     RuleName,
-    SchemaName,
-    attackers_limits,
     chosen,
-    load_original,
 )
-from noren.cli.parts.screen import progress_bar, say, show_json, show_table
+from noren.cli.parts.screen import progress_bar, say
 from noren.i18n import _
 
 if TYPE_CHECKING:
     from noren.judgement.verdict import Exhibit, Verdict, Word
 
-HELP = _(
-    "Say how safe a release is: proved, withstands (both exit code 0), broken (1) or untried (3). Attacks it, unless "
-    "--with none, and judges by one rule."
+
+@app.command(
+    "judge",
+    help=_(
+        "Say how safe a release is: proved, withstands (both exit code 0), broken (1) or untried (3). Attacks it, "
+        "unless --with none, and judges by one rule."
+    ),
+    epilog=_("Example: noren judge T.csv release/ --schema pwscup2018 --rule partner --json"),
+    context_settings=COMPONENT_FLAGS,
 )
-EXAMPLE = _("Example: noren judge T.csv release/ --schema pwscup2018 --rule partner --json")
-
-
 def judge(
     context: typer.Context,
     original: Original,
     release: ReleasePath,
     rule: RuleName = None,
     names: Annotated[
-        str, typer.Option("--with", help=_("Attacks, separated by commas, all, or none for the guarantee alone."))
+        str, Option("--with", help=_("Attacks, separated by commas, all, or none for the guarantee alone."))
     ] = "all",
     known: Known = None,
     knowledge: KnowledgeShare = 1.0,
     item_prefix: ItemPrefix = None,
     control: Control = None,
-    schema: SchemaName = None,
-    rows_are: Rows = None,
-    customer: CustomerColumn = None,
-    master: Master = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help=_("Same seed, same guesses."))] = 0,
-    as_json: Json = False,
-) -> None:
+    *,
+    reading: Reading,
+    seed: Annotated[int, Option(min=0, help=_("Same seed, same guesses."))] = 0,
+) -> Output:
     """Judge a release."""
     from noren.attacks import attacks
     from noren.data.reading import read, read_any_release
+    from noren.execution.engine import LocalEngine
     from noren.inference.study import inferred_from
     from noren.judgement.judging import deciding_measures
     from noren.judgement.judging import judge as judged
@@ -66,22 +64,18 @@ def judge(
     from noren.judgement.rule import rule_named
     from noren.parameters import share_flags
 
-    by = rule_named(rule)
-    data = load_original(original, schema, master, rows=rows_are, customer=customer, quiet=as_json)
+    by, here = rule_named(rule), LocalEngine()
+    opened = reading.open(here, original)
+    data = opened.rows
     there = read_any_release(release, data)
     everyone = names == "all" and not context.args
-    some = [] if names == "none" else chosen(attacks, names, data)
+    some = [] if names == "none" else chosen(attacks, names, data.schema)
     ready = None if everyone else share_flags(some, context.args)
-    limits = attackers_limits(data, known, knowledge, item_prefix, seed)
-    with progress_bar(release.name, quiet=as_json) as progress:
+    limits = here.limits(opened, known=known, knowledge=knowledge, item_prefix=item_prefix, seed=seed)
+    deciding = deciding_measures(data.schema)
+    with progress_bar(release.name) as progress:
         outcome = examine(
-            data,
-            there,
-            attacks=ready,
-            measures=deciding_measures(data),
-            label=release.name,
-            progress=progress,
-            **limits,
+            data, there, attacks=ready, measures=deciding, label=release.name, progress=progress, **limits
         )
         if control is not None:
             others = read(control, data.schema).data
@@ -92,13 +86,8 @@ def judge(
     for name, reason in outcome.failed.items():
         say(_("{name} failed: {reason}").format(name=name, reason=reason))
     verdict = judged(outcome, by)
-    if as_json:
-        show_json(verdict.as_dict() | {"release": str(release), "failed": dict(outcome.failed)})
-    else:
-        show_verdict(verdict)
-    code = exit_code(verdict.word)
-    if code:
-        raise typer.Exit(code)
+    answer = verdict.as_dict() | {"release": str(release), "failed": dict(outcome.failed)}
+    return Output(answer, verdict_parts(verdict), exit_code(verdict.word))
 
 
 def exit_code(word: Word) -> int:
@@ -106,24 +95,22 @@ def exit_code(word: Word) -> int:
     return {"broken": 1, "untried": 3}.get(str(word), 0)
 
 
-def show_verdict(verdict: Verdict) -> None:
-    """Print a verdict: the word, the sentence, what each attack got, the rule."""
+def verdict_parts(verdict: Verdict) -> Iterator[Part]:
+    """Yield a verdict for people: the word, the sentence, what each attack got, the rule."""
     from noren.judgement.sentences import cautions, rule_sentence, word_text
 
-    print(word_text(verdict.word))
-    print(verdict.sentence)
-    for line in cautions(verdict):
-        if line not in verdict.sentence:
-            print(line)
+    yield word_text(verdict.word)
+    yield verdict.sentence
+    yield from (line for line in cautions(verdict) if line not in verdict.sentence)
     named = [one for one in verdict.evidence if one.named]
     if named:
         whose = _("people") if verdict.facts.kind == "table" else _("customers")
         headings = (_("attack"), _("named"), _("right"), _("rate"), "95 %", whose, _("best try"), "")
-        show_table("", headings, [evidence_row(one) for one in named])
+        yield Table(headings, [evidence_row(one) for one in named])
     silent = [one.attack for one in verdict.evidence if not one.named]
     if silent:
-        print(_("Name nobody: {attacks}.").format(attacks=", ".join(silent)))
-    say(rule_sentence(verdict.rule))
+        yield _("Name nobody: {attacks}.").format(attacks=", ".join(silent))
+    yield Note(rule_sentence(verdict.rule))
 
 
 def evidence_row(one: Exhibit) -> tuple[str, ...]:

@@ -2,80 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Option
 
-from noren.cli.parts.commands import Failures
-from noren.cli.parts.inputs import (
-    CustomerColumn,
-    EngineName,
-    Json,
-    Master,
-    Original,
-    ReleasePath,
-    Rows,
-    SchemaName,
-    chosen,
-    cluster_schema,
-    load_original,
-    schema_of_release,
-)
-from noren.cli.parts.screen import number, progress_bar, say, show_json, show_table
+from noren.cli.parts.commands import COMPONENT_FLAGS, Failures, Note, Output, Part, Table, app
+from noren.cli.parts.inputs import EngineName, Original, Reading, ReleasePath, chosen
+from noren.cli.parts.screen import number, progress_bar, say
 from noren.errors import InputError
 from noren.i18n import _
 
 if TYPE_CHECKING:
-    from noren.data.schema import Schema
     from noren.protocols import Score
 
-HELP = _("Measure the risk and the utility of a release.")
-EXAMPLE = _("Example: noren measure T.csv release/ --schema pwscup2018 --with cell-error --json")
 
-
+@app.command(
+    "measure",
+    help=_("Measure the risk and the utility of a release."),
+    epilog=_("Example: noren measure T.csv release/ --schema pwscup2018 --with cell-error --json"),
+    context_settings=COMPONENT_FLAGS,
+)
 def measure(
     context: typer.Context,
     original: Original,
     release: ReleasePath,
-    names: Annotated[str, typer.Option("--with", help=_("Measures, separated by commas, or all."))] = "all",
-    guess: Annotated[
-        Path | None, typer.Option("--guess", help=_("A guess, or a folder of guesses, that noren attack wrote."))
-    ] = None,
-    schema: SchemaName = None,
-    rows_are: Rows = None,
-    customer: CustomerColumn = None,
-    master: Master = None,
+    names: Annotated[str, Option("--with", help=_("Measures, separated by commas, or all."))] = "all",
+    guess: Annotated[Path | None, Option(help=_("A guess, or a folder of guesses, that noren attack wrote."))] = None,
+    *,
+    reading: Reading,
     engine: EngineName = "local",
-    as_json: Json = False,
-) -> None:
+) -> Output:
     """Measure a release."""
-    from noren.api import measure as run
-    from noren.data.contest_files import read_guesses
-    from noren.data.reading import read_release
-    from noren.engines.accelerated.device import must_be_there
-    from noren.engines.choice import parse_engine, using
+    from noren.execution.engine import engine_named
     from noren.measures import measures
-    from noren.measures.evidence import at_hand
-    from noren.measures.safety.matching import UNLISTED
     from noren.parameters import share_flags
-    from noren.protocols import Guess
 
-    where = parse_engine(engine)
-    must_be_there(where)
-    if where.address is not None:
-        known_schema = cluster_schema(original, schema, rows_are, customer)
-        _on_cluster(original, release, names, guess, known_schema, where.address, context.args, as_json=as_json)
-        return
-    known = schema or schema_of_release(release, rows_are, customer)
-    data = load_original(original, known, master, rows=rows_are, customer=customer, quiet=as_json)
-    picked = chosen(measures, names, data)
-    released = read_release(release, data)
-    read = {} if guess is None else read_guesses(guess, data)
-    guesses = {name: Guess(name, file.pairs, {UNLISTED: file.unlisted}) for name, file in read.items()}
+    where = engine_named(engine)
+    data = reading.open(where, original, release=release)
+    picked = chosen(measures, names, data.schema, where.runs)
+    released = where.load(release, data, in_order=True)
+    guesses = {} if guess is None else where.guesses(guess, data)
     if names == "all":
-        there = at_hand(released, guesses)
+        there = released.at_hand(guesses)
         inexact = [m.name for m in picked if not m.needs <= there and m.needs <= there | {"exact"}]
         left = [m.name for m in picked if not m.needs <= there | {"exact"}]
         picked = [m for m in picked if m.needs <= there]
@@ -90,10 +61,9 @@ def measure(
         try:
             with (
                 failures.noting(one.name, refused=lambda error: names == "all" and isinstance(error, InputError)),
-                progress_bar(one.name, quiet=as_json) as progress,
-                using(where),
+                progress_bar(one.name) as progress,
             ):
-                results[one.name] = run(data, released, one, guesses=guesses, progress=progress)
+                results[one.name] = where.measure(data, released, one, guesses=guesses, progress=progress)
         except InputError as error:
             if names != "all":
                 raise
@@ -101,24 +71,18 @@ def measure(
             say(_("left out: {name}, as {reason}").format(name=one.name, reason=error))
     if refusals and not results and not failures.reasons:
         raise refusals[0]  # nothing can be measured: the release and the original do not go together
-    if as_json:
-        show_json(
-            {"results": {name: score.as_dict() for name, score in results.items()}, "failed": failures.reasons},
-        )
-        failures.leave()
-        return
-    _show(results, failures.reasons)
-    failures.leave()
+    answer = {"results": {name: score.as_dict() for name, score in results.items()}, "failed": failures.reasons}
+    return Output(answer, _parts(results, failures.reasons), failures.exit_code)
 
 
-def _show(results: Mapping[str, Score], failed: Iterable[str] = ()) -> None:
-    """Print scores as a table, with what they were measured without."""
+def _parts(results: Mapping[str, Score], failed: Iterable[str]) -> Iterator[Part]:
+    """Yield scores as a table, with what they were measured without."""
     from noren.measures import measures
 
     for name, score in results.items():
         if absent := ", ".join(score.notes.get("columns_not_there", ())):
             words = _("{name}: measured without {columns}, which these purchases do not have")
-            say(words.format(name=name, columns=absent))
+            yield Note(words.format(name=name, columns=absent))
     rows = []
     for name, score in results.items():
         kind = measures[name]
@@ -126,36 +90,4 @@ def _show(results: Mapping[str, Score], failed: Iterable[str] = ()) -> None:
         rows.append((name, number(score.value), _(kind.unit), better))
         rows += [(f"  {part}", number(value), "", "") for part, value in score.parts.items()]
     rows += [(name, _("failed"), "", "") for name in failed]
-    show_table("", (_("measure"), _("value"), _("unit"), ""), rows)
-
-
-def _on_cluster(
-    original: Path,
-    release: Path,
-    names: str,
-    guess: Path | None,
-    schema: Schema,
-    address: str,
-    flags: list[str],
-    *,
-    as_json: bool,
-) -> None:
-    """Measure on a Spark cluster; of ``all`` measures those that run there and have what they need."""
-    from noren.execution.plans import plans
-    from noren.execution.working import measure as run
-    from noren.measures import measures
-    from noren.parameters import share_flags
-
-    picked = [measures[name.strip()] for name in names.split(",") if name.strip() and names != "all"]
-    if names == "all":
-        secret = (release / "secret").is_dir()
-        there = {"original", "public"} | ({"secret"} if secret else set()) | ({"guess"} if guess else set())
-        picked = [measures[name] for name in plans("measure") if measures[name].fits(schema)]
-        picked = [one for one in picked if one.needs <= there]
-    with progress_bar(_("Measuring"), quiet=as_json) as progress:
-        ready = share_flags(picked, flags)
-        scores = run(original, release, ready, engine=address, schema=schema, guesses=guess, progress=progress)
-    if as_json:
-        show_json({"results": {name: score.as_dict() for name, score in scores.items()}, "failed": {}})
-        return
-    _show(scores)
+    yield Table((_("measure"), _("value"), _("unit"), ""), rows)

@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
-from noren.cli.parts.inputs import (
-    CustomerColumn,
-    EngineName,
-    Force,
-    Json,
-    Keep,
-    Master,
-    Original,
-    Rows,
-    SchemaName,
-    Seed,
-    cluster_schema,
-    guessed,
-    load_original,
-    schema_flag,
-    stop_at_both,
-)
-from noren.cli.parts.screen import number, progress_bar, say, show_json, show_table, stoppable_bar
-from noren.errors import AuditUnfinishedError, CheckFailedError, OutputError, ParameterError
+from noren.cli.parts.commands import COMPONENT_FLAGS, Note, Output, Part, Table, app
+from noren.cli.parts.inputs import EngineName, Force, Keep, Original, Reading, Seed, guessed, stop_at_both
+from noren.cli.parts.screen import number, progress_bar, say, situation, stoppable_bar
+from noren.errors import CheckFailedError, OutputError, ParameterError
 from noren.i18n import _
 
 if TYPE_CHECKING:
@@ -35,168 +21,87 @@ if TYPE_CHECKING:
     from noren.data.schema import Schema
     from noren.protocols import Method
 
-HELP = _("Protect a history or a table and write the release: public part, secret part, statement.")
-EXAMPLE = _("Example: noren protect T.csv --schema pwscup2018 --method generalize-by-count --k 3 --out release/")
 
-
+@app.command(
+    "protect",
+    help=_("Protect a history or a table and write the release: public part, secret part, statement."),
+    epilog=_("Example: noren protect T.csv --schema pwscup2018 --method generalize-by-count --k 3 --out release/"),
+    context_settings=COMPONENT_FLAGS,
+)
 def protect(
     context: typer.Context,
     original: Original,
-    out: Annotated[Path, typer.Option("--out", help=_("The folder to write the release to."))],
+    out: Annotated[Path, Option(help=_("The folder to write the release to."))],
     method: Annotated[
-        str | None,
-        typer.Option("--method", help=_("Which method; noren methods lists them and their parameters (--k 3 …).")),
+        str | None, Option(help=_("Which method; noren methods lists them and their parameters (--k 3 …)."))
     ] = None,
     chain: Annotated[
-        Path | None,
-        typer.Option("--chain", help=_("A TOML file of [[step]] tables: several methods in turn, in place of one.")),
+        Path | None, Option(help=_("A TOML file of [[step]] tables: several methods in turn, in place of one."))
     ] = None,
-    schema: SchemaName = None,
-    rows_are: Rows = None,
-    customer: CustomerColumn = None,
-    master: Master = None,
+    *,
+    reading: Reading,
     keep: Keep = None,
     seed: Seed = None,
     official: Annotated[
-        bool,
-        typer.Option("--official", help=_("Also write the contest's text files (public.csv, secret/A.csv, F.csv).")),
+        bool, Option("--official", help=_("Also write the contest's text files (public.csv, secret/A.csv, F.csv)."))
     ] = False,
     no_audit: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--no-audit", help=_("Skip the audit before writing, which counts the customers that fit each pseudonym.")
         ),
     ] = False,
     stream: Annotated[
         bool,
-        typer.Option("--stream", help=_("Retention alone: block by block, for files of any size; no secret part.")),
+        Option("--stream", help=_("Retention alone: block by block, for files of any size; no secret part.")),
     ] = False,
     engine: EngineName = "local",
     force: Force = False,
-    as_json: Json = False,
-) -> None:
+) -> Output:
     """Protect and write a release."""
     from noren.api import draw_seed
-    from noren.api import protect as run
     from noren.data.formats.files import must_be_free
-    from noren.data.release import RELEASE, must_have_official_form
-    from noren.engines.accelerated.device import must_be_there
-    from noren.engines.choice import parse_engine, using
-    from noren.engines.waiting import heard
+    from noren.data.release import RELEASE
+    from noren.execution.engine import engine_named
+    from noren.execution.files import is_local, local_path
 
-    ready = _chosen(method, chain, context.args)
-    where = parse_engine(engine)
-    must_be_there(where)
-    if where.address is not None:
-        for given, flag in ((official, "--official"), (stream, "--stream"), (master, "--master"), (keep, "--keep")):
-            if given:
-                raise ParameterError(
-                    _("{flag} does not work on a cluster").format(flag=flag), _("leave it out, or use --engine local")
-                )
-        known = cluster_schema(original, schema, rows_are, customer)
-        _on_cluster(ready, original, out, known, where.address, seed, audit=not no_audit, force=force, as_json=as_json)
-        return
-    must_be_free(out, replace=force and RELEASE)
+    ready, where = _chosen(method, chain, context.args), engine_named(engine)
+    if is_local(out):
+        must_be_free(local_path(out), replace=force and RELEASE)
+    used = draw_seed() if seed is None else seed
     if stream:
-        known = _schema_of_stream(original, schema, rows_are, customer)
-        _streamed(ready, original, out, known, seed, force=force, as_json=as_json)
-        return
-    held = [load_original(original, schema, master, rows=rows_are, customer=customer, quiet=as_json)]
-    if official:
-        must_have_official_form(held[0])
-    naming = [column.name for column in held[0].schema.with_role("identifier")]
-    unaudited = ""
-    used = draw_seed() if seed is None else seed
-    with _telling_the_seed(used, drawn=seed is None):
-        try:
-            with stoppable_bar(_("Protecting"), quiet=as_json) as progress, using(where):
-                release = heard(run, held.pop, ready, seed=used, audit=not no_audit, keep=keep or (), progress=progress)
-        except AuditUnfinishedError as error:
-            release, unaudited = error.release, str(error)
-        release.save(out, official=official, replace_existing=force)
-    rows = (release.secret.original_rows, len(release.public), release.deleted_rows, release.inserted_rows)
-    left_out = [name for name in naming if name not in release.public.schema.names]
-    _show(ready, out, release.statement, rows, left_out, as_json=as_json, failed=unaudited)
-    again = f"noren measure {original} {out}{schema_flag(schema, rows_are, customer)}"
-    _leave_unaudited(unaudited, "" if as_json else f"{again} --with classes")
-    if not as_json:
-        say(_("next: {command}").format(command=f"{again} --with all"))
+        known = _schema_of_stream(original, reading)
+        with progress_bar(_("Protecting")) as progress:
+            said = where.stream(original, ready, out, known, seed=used, replace=force, progress=progress)
+        rows = [*_told(said), (_("original rows"), number(said.notes["rows"]))]
+        return Output({"release": str(out)} | said.as_dict(), [Table((_("what"), ""), rows)])
+    options = {name: value for name, value in (("official", official), ("keep", tuple(keep or ()))) if value}
+    data = reading.open(where, original)
+    with _telling_the_seed(used, drawn=seed is None), stoppable_bar(_("Protecting")) as progress:
+        done = where.protect(data, ready, out, seed=used, audit=not no_audit, force=force, progress=progress, **options)
+    counts = (done.original_rows, done.public_rows, done.deleted_rows, done.inserted_rows)
+    keys = ("original_rows", "public_rows", "deleted_rows", "added_rows")
+    answer: dict[str, Any] = {"release": str(out), "method": ready.name, "parameters": ready.parameters()}
+    answer |= {**dict(zip(keys, counts, strict=True)), **done.more, "promise": done.statement.promise}
+    answer |= {"left_out": list(done.left_out), "notes": done.statement.notes}
+    answer |= {"failed": {"audit": str(done.failure)}} if done.failure else {}
 
+    def parts() -> Iterator[Part]:
+        labels = (_("original rows"), _("released rows"), _("deleted rows"), _("added rows"))
+        facts = _told(done.statement)
+        facts += [(_("left out, as they identify people"), ", ".join(done.left_out))] if done.left_out else []
+        facts += [(label, number(count)) for label, count in zip(labels, counts, strict=True)]
+        yield Table((_("what"), ""), [*facts, (_("release"), str(out))])
+        again = f"noren measure {original} {out}{reading.flags}{where.flag}"
+        if done.failure:
+            yield Note(str(done.failure))
+        command = f"{again} --with {'classes' if done.failure else 'all'}"
+        yield Note(_("next: {command}").format(command=command))
 
-def _show(
-    ready: Method,
-    out: Path,
-    statement: Statement,
-    rows: tuple[int, int, int, int],
-    left_out: Sequence[str] = (),
-    *,
-    as_json: bool,
-    failed: str = "",
-    **more: Any,
-) -> None:
-    """Say what was done; ``rows`` counts those of the original, public, deleted and added ones."""
-    if as_json:
-        counts = dict(zip(("original_rows", "public_rows", "deleted_rows", "added_rows"), rows, strict=True))
-        answer = {"release": str(out), "method": ready.name, "parameters": ready.parameters()} | counts | more
-        answer |= {"promise": statement.promise, "left_out": list(left_out), "notes": statement.notes}
-        show_json(answer | ({"failed": {"audit": failed}} if failed else {}))
-        return
-    labels = (_("original rows"), _("released rows"), _("deleted rows"), _("added rows"))
-    facts = _told(statement)
-    facts += [(_("left out, as they identify people"), ", ".join(left_out))] if left_out else []
-    facts += [(label, number(count)) for label, count in zip(labels, rows, strict=True)]
-    show_table("", (_("what"), ""), [*facts, (_("release"), str(out))])
-
-
-def _on_cluster(
-    ready: Method,
-    original: Path,
-    out: Path,
-    schema: Schema,
-    address: str,
-    seed: int | None,
-    *,
-    audit: bool,
-    force: bool,
-    as_json: bool,
-) -> None:
-    """Protect on a Spark cluster and say what was done."""
-    from noren.api import draw_seed
-    from noren.execution.working import protect as run
-
-    used = draw_seed() if seed is None else seed
-    with _telling_the_seed(used, drawn=seed is None), progress_bar(_("Protecting"), quiet=as_json) as progress:
-        done = run(
-            original,
-            ready,
-            engine=address,
-            out=out,
-            schema=schema,
-            seed=used,
-            audit=audit,
-            force=force,
-            progress=progress,
-        )
-    unaudited = ""
-    if done.audited is False:
-        unaudited = _(
-            "what the chain's last step claims was not audited: on a cluster no chain of a table is;"
-            " do not publish it yet"
-        )
-    rows = (done.original_rows, done.public_rows, done.deleted_rows, done.inserted_rows)
-    more: dict[str, Any] = {"engine": address, "audited": bool(done.audited)}
-    left_out = [column.name for column in schema.with_role("identifier")]
-    _show(ready, out, done.statement, rows, left_out, as_json=as_json, **more)
-    _leave_unaudited(unaudited)
-    if not as_json:
-        say(_("next: {command}").format(command=f"noren digest {out}"))
-
-
-def _leave_unaudited(reason: str, command: str = "") -> None:
-    """End with exit code 1 where the audit broke down: the release is written, and must not be published yet."""
-    if reason:
-        say(reason, *([_("next: {command}").format(command=command)] if command else []))
-        raise typer.Exit(1)
+    if done.failure and situation.json:
+        say(str(done.failure))
+    # the release is written, and must not be published yet
+    return Output(answer, parts(), 1 if done.failure else 0)
 
 
 @contextlib.contextmanager
@@ -214,34 +119,14 @@ def _telling_the_seed(seed: int, *, drawn: bool) -> Iterator[None]:
         raise
 
 
-def _schema_of_stream(original: Path, schema: str | None, rows_are: str | None, customer: str | None) -> Schema:
+def _schema_of_stream(original: Path, reading: Reading) -> Schema:
     """Return the schema that a stream is read by: as named, else guessed."""
     from noren.data.schema import Schema
 
-    if schema is None:
-        return guessed(original, rows=rows_are, customer=customer).schema
-    stop_at_both(schema, rows_are, customer)
-    return Schema.load(schema)
-
-
-def _streamed(
-    ready: Method, original: Path, out: Path, schema: Schema, seed: int | None, *, force: bool, as_json: bool
-) -> None:
-    """Protect a file block by block and say what was done."""
-    from noren.api import draw_seed
-    from noren.data.inputs import checked_seed
-    from noren.methods.retention import Retention
-    from noren.methods.retention_stream import protect_file
-
-    if not isinstance(ready, Retention):
-        raise ParameterError(_("only retention works on a stream"), _("leave --stream out"))
-    used = draw_seed() if seed is None else checked_seed(seed)
-    with progress_bar(_("Protecting"), quiet=as_json) as progress:
-        said = protect_file(original, out, ready, schema, seed=used, replace=force, progress=progress)
-    if as_json:
-        show_json({"release": str(out)} | said.as_dict())
-        return
-    show_table("", (_("what"), ""), [*_told(said), (_("original rows"), number(said.notes["rows"]))])
+    if reading.schema is None:
+        return guessed(original, rows=reading.rows_are, customer=reading.customer).schema
+    stop_at_both(reading.schema, reading.rows_are, reading.customer)
+    return Schema.load(reading.schema)
 
 
 def _chosen(method: str | None, chain: Path | None, flags: list[str]) -> Method:

@@ -83,7 +83,9 @@ def correlate(
     wanted = ",".join(usefulness_measures()) if names == "all" else names
     data = reading.load(original)
     given = {"draws": draws, "seed": seed}
-    picked = [build(m, {k: v for k, v in given.items() if k in m.model_fields}) for m in chosen(measures, wanted, data)]
+    picked = [
+        build(m, {k: v for k, v in given.items() if k in m.model_fields}) for m in chosen(measures, wanted, data.schema)
+    ]
     loaded = [(str(path), read_release(path, data)) for path in releases]
     with progress_bar(_("Correlating")) as progress:
         found = run(data, loaded, picked, alpha=alpha, progress=progress)
@@ -189,17 +191,10 @@ def digest(
     engine: EngineName = "local",
 ) -> Output:
     """Print the digest."""
-    from noren.data.row_digest import public_digest
-    from noren.engines.choice import parse_engine
+    from noren.execution.engine import engine_named
 
-    where = parse_engine(engine)
     with progress_bar(_("Reading")) as progress:
-        if where.address is None:
-            told, rows = public_digest(release, progress=progress)
-        else:
-            from noren.execution.working import digest as run
-
-            told, rows = run(release, engine=where.address, progress=progress)
+        told, rows = engine_named(engine).digest(release, progress=progress)
     return Output({"digest": told, "rows": rows}, [told])
 
 

@@ -1,19 +1,99 @@
-"""Histories whose rows stay rows: cells are edited, rows deleted, names replaced."""
+"""What plans of methods share: pseudonyms, edited rows, periods and thresholds of draws."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import date
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
 
 from noren.data.schema import Role
 from noren.data.statement import Statement
-from noren.execution.frames import ClusterRecords
-from noren.execution.names import CUSTOMER, NAME, customers_of, named
-from noren.execution.release import ClusterRelease
+from noren.execution.frames import ROW, ClusterRecords, cell_types, map_blocks, ranked
+from noren.execution.release import ClusterRelease, rowless
+from noren.kernels.draws import first_pseudonym, raw_at
+from noren.methods.by_period import MethodByPeriod
 
 if TYPE_CHECKING:
+    from pyspark.sql import Column as Expression
     from pyspark.sql import DataFrame
 
-__all__ = ["behind", "nobodys_rows", "renamed", "under_names", "under_pseudonyms"]
+__all__ = [
+    "CODE",
+    "CUSTOMER",
+    "FEW_KEYS",
+    "NAME",
+    "behind",
+    "customers_of",
+    "days_there_are",
+    "in_order_of_appearance",
+    "key_of_row",
+    "named",
+    "nobodys_rows",
+    "period_of",
+    "renamed",
+    "stop_at_empty_periods",
+    "under_names",
+    "under_pseudonyms",
+    "up_to",
+]
+
+
+CUSTOMER, CODE, NAME = "customer", "code", "name"
+
+
+def in_order_of_appearance(units: DataFrame, first: str = "first") -> tuple[DataFrame, int]:
+    """Return units (one row each, ``first`` their first row in the original) with their number :data:`CODE`, and how
+    many they are.
+    """
+    from pyspark import StorageLevel
+    from pyspark.sql import functions as f
+
+    # looked at several times, and far fewer than rows
+    units = units.persist(StorageLevel.DISK_ONLY)
+    count = units.count()
+    at = f.col(first)
+    return ranked(units, [at], at, CODE, rows=count), count
+
+
+def customers_of(records: ClusterRecords) -> tuple[DataFrame, int]:
+    """Return the customers: :data:`CUSTOMER`, ``first`` row, ``count`` of rows, :data:`CODE` in order of appearance."""
+    from pyspark.sql import functions as f
+
+    who = records.column(Role.CUSTOMER)
+    units = (
+        records.frame.filter(who.isNotNull())
+        .groupBy(who.alias(CUSTOMER))
+        .agg(f.min(ROW).alias("first"), f.count(f.lit(1)).alias("count"))
+    )
+    return in_order_of_appearance(units)
+
+
+def named(units: DataFrame, count: int, seed: int) -> DataFrame:
+    """Return units numbered by :data:`CODE` from 0 with the pseudonyms that one machine gives them, as :data:`NAME`.
+
+    One machine sorts ``count`` draws; unit j is called after the place of the j-th smallest. Here the draws are made
+    and ordered on the cluster.
+    """
+    from pyspark.sql import functions as f
+
+    first = first_pseudonym(count, seed)
+    session = units.sparkSession
+    sign = np.uint64(1 << 63)
+
+    def draws(block: pl.DataFrame) -> pl.DataFrame:
+        raw = raw_at(block["id"].to_numpy(), seed=seed) ^ sign  # unsigned order as the order of signed numbers
+        return block.select(pl.col("id"), pl.Series("raw", raw.view(np.int64)))
+
+    drawn = map_blocks(session.range(count), draws, {"id": pl.Int64(), "raw": pl.Int64()})
+    order = ranked(drawn, [f.col("raw"), f.col("id")], f.col("raw"), CODE, rows=count)
+    names = order.select(CODE, (f.col("id") + first).cast("string").alias(NAME))
+    return units.join(names, CODE)
+
+
+# --- histories whose rows stay rows: cells are edited, rows deleted, names replaced ----------------------------------
 
 
 def nobodys_rows(records: ClusterRecords) -> dict[str, Any]:
@@ -55,3 +135,97 @@ def renamed(rows: ClusterRecords, names: DataFrame) -> ClusterRecords:
     # a customer with a tenth of all rows: Spark cuts such a part into several while it joins
     joined = rows.frame.join(known, f.col(at) == f.col("noren_customer"))
     return rows.with_frame(joined.withColumn(at, f.col("noren_name")).select(*rows.frame.columns))
+
+
+# --- periods: the names that :mod:`noren.data.periods` gives, as expressions -----------------------------------------
+
+
+def period_of(method: MethodByPeriod, records: ClusterRecords) -> Expression:
+    """Return the name of each row's period; null where the row has no date."""
+    from pyspark.sql import functions as f
+
+    day = records.column(Role.DATE).cast("date")
+    if method.period == "month":
+        return f.concat(f.year(day), f.lit("/"), f.month(day))
+    if method.period == "week":
+        return f.concat(f.extract(f.lit("YEAROFWEEK"), day), f.lit("/W"), f.weekofyear(day))
+    if method.period == "quarter":
+        return f.concat(f.year(day), f.lit("/Q"), f.quarter(day))
+    name = f.lit(None).cast("string")
+    for first in method.first_days:
+        name = f.when(day >= f.lit(first), f.lit(f"{first.year}/{first.month}/{first.day}")).otherwise(name)
+    return name
+
+
+def days_there_are(records: ClusterRecords) -> list[date]:
+    """Return the days on which something happens, in order; as many as a calendar has."""
+    days = records.frame.select(records.column(Role.DATE).cast("date").alias("day")).distinct().dropna()
+    return sorted(row["day"] for row in days.collect())
+
+
+def stop_at_empty_periods(method: MethodByPeriod, records: ClusterRecords) -> date | None:
+    """Stop where custom periods and data do not fit, as one machine does; return the last day of the data."""
+    method.days_of(rowless(records))
+    if method.period != "custom":
+        return None
+    days = days_there_are(records)
+    at, column = records.at(Role.DATE), records.schema.role(Role.DATE)
+    types = cell_types(records.schema, records.types)
+    blanks = {name: pl.Series(name, [None] * len(days), dtype=dtype) for name, dtype in types.items()}
+    calendar = pl.DataFrame(blanks | {at: pl.Series(at, days, dtype=pl.Date).cast(records.types[column.name])})
+    method.periods(records.block(calendar))  # type: ignore[arg-type]
+    return days[-1] if days else None
+
+
+# --- where to cut an order after so many rows, without putting the rows in that order --------------------------------
+
+
+FEW_KEYS = 20_000
+"""So many keys at most come to the driver."""
+_CUTS = 1_000
+
+
+def key_of_row(frame: DataFrame, keys: Sequence[str], number: int, *, few: int = FEW_KEYS) -> tuple[Any, ...]:
+    """Return the keys of the row that is ``number``-th, from 1, in the order of ``keys``.
+
+    All rows are counted between a thousand cuts, then those between the two cuts where the row must be, and so on until
+    they are few. Where all of them are equal in one key the next one goes on; no two rows may be equal in all.
+    """
+    from pyspark.sql import functions as f
+
+    shares = [i / _CUTS for i in range(1, _CUTS)]
+    left = list(keys)
+    while True:
+        at = f.col(left[0])
+        count, low, high, cuts = frame.agg(
+            f.count(at), f.min(at), f.max(at), f.percentile_approx(at, shares, 10 * _CUTS)
+        ).first() or (0, None, None, ())
+        if count <= few:
+            found = sorted(tuple(row) for row in frame.select(*keys).collect())
+            return found[number - 1]
+        if low == high:
+            left.pop(0)
+            continue
+        between = _cuts_below(at, sorted({low, *cuts}))
+        sizes = {row[0]: row[1] for row in frame.groupBy(between.alias("part")).count().collect()}
+        for part in sorted(sizes):
+            if number <= sizes[part]:
+                frame = frame.filter(between == part)
+                break
+            number -= sizes[part]
+
+
+def _cuts_below(value: Expression, cuts: Sequence[Any]) -> Expression:
+    from pyspark.sql import functions as f
+
+    return f.size(f.filter(f.array(*map(f.lit, cuts)), lambda cut: cut < value))
+
+
+def up_to(keys: Sequence[str], last: tuple[Any, ...]) -> Expression:
+    """Tell whether a row stands at or before the one with the keys ``last``."""
+    from pyspark.sql import functions as f
+
+    here = f.lit(True)
+    for name, bound in reversed(list(zip(keys, last, strict=True))):
+        here = (f.col(name) < f.lit(bound)) | ((f.col(name) == f.lit(bound)) & here)
+    return here

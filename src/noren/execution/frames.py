@@ -17,12 +17,39 @@ import pyarrow as pa
 from noren.data.cells import is_generalised
 from noren.data.frames import History, Records, Table
 from noren.data.schema import Column, Kind, Role, Schema
+from noren.errors import ParameterError
+from noren.i18n import _
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as Expression
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["PLACE", "ROW", "ClusterRecords", "arrow_of", "kept", "map_blocks", "map_groups", "polars_of", "spark_type"]
+__all__ = [
+    "MOST_COMBINATIONS",
+    "MOST_PARTS",
+    "MOST_VALUES",
+    "PLACE",
+    "ROW",
+    "ROWS",
+    "ROWS_OF_A_PART",
+    "ClusterRecords",
+    "arrow_of",
+    "as_number",
+    "brought",
+    "combinations",
+    "counted",
+    "distinct_values",
+    "given",
+    "kept",
+    "map_blocks",
+    "map_groups",
+    "polars_of",
+    "population_sds",
+    "ranked",
+    "small_frame",
+    "spark_type",
+]
+
 
 ROW = "noren_row"
 """The column that says where a row stands in the original; null for a row that was inserted."""
@@ -185,6 +212,27 @@ def arrow_of(frame: pl.DataFrame, into: Types) -> pa.Table:
     return plain.to_arrow().cast(arrow_schema(into))
 
 
+def brought(frame: DataFrame) -> pl.DataFrame:
+    """Return a frame that the driver can hold, in its order; Spark's own driver holds one part of it at a time."""
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            stream = pa.BufferOutputStream()
+            with pa.ipc.new_stream(stream, batch.schema) as writer:
+                writer.write_batch(batch)
+            yield pa.RecordBatch.from_pydict({"part": [stream.getvalue().to_pybytes()]})
+
+    parts: Any = frame.mapInArrow(run, "part binary").toLocalIterator()
+    tables = [polars_of(pa.ipc.open_stream(row["part"]).read_all()) for row in parts]
+    return pl.concat(tables) if tables else polars_of(frame.limit(0).toArrow())
+
+
+def given(session: SparkSession, frame: pl.DataFrame) -> DataFrame:
+    """Return a frame of the driver as one of the cluster."""
+    into = dict(frame.schema)
+    return session.createDataFrame(arrow_of(frame, into), spark_type(into))
+
+
 def carried(dtype: pl.DataType) -> pl.DataType:
     """Return the type that Spark carries values of ``dtype`` in: clock times as whole numbers, domains as texts."""
     if isinstance(dtype, pl.Struct):
@@ -227,3 +275,152 @@ def spark_type(types: Types) -> Any:
     from pyspark.sql.pandas.types import from_arrow_schema
 
     return from_arrow_schema(arrow_schema(types), prefer_timestamp_ntz=True)
+
+
+# --- rows in a global order, numbered from 0, without bringing them to one place -------------------------------------
+
+# The order is cut at quantiles of a number that grows with it. Which part a row is in is then a function of the row
+# alone, so that a part that is lost with its worker is made again just as it was.
+
+
+ROWS_OF_A_PART = 500_000
+MOST_PARTS = 2_000
+
+
+def ranked(frame: DataFrame, order: Sequence[Expression], along: Expression, name: str, *, rows: int) -> DataFrame:
+    """Return the frame with its rows' places in ``order``, from 0, as the column ``name``.
+
+    Parameters
+    ----------
+    order
+        What rows are ordered by; no two rows may be alike in it.
+    along
+        A number that never falls along the order: it is what the order is cut by.
+    rows
+        How many rows there are, about; it decides into how many parts they are cut. At most 2,000 numbers of the cuts
+        and the sizes of the parts are held by the driver.
+    """
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    part = f"{name}_part"
+    count = min(max(rows // ROWS_OF_A_PART, 1), MOST_PARTS)
+    cut = frame.withColumn(part, f.lit(0))
+    if count > 1:
+        shares = [i / count for i in range(1, count)]
+        (cuts,) = frame.select(f.percentile_approx(along, shares, 10 * count)).first() or ((),)
+        bounds = f.array(*(f.lit(float(bound)) for bound in sorted(set(cuts or ()))))
+        # how many cuts lie below: an array of numbers that rises
+        cut = frame.withColumn(part, f.size(f.filter(bounds, lambda bound: bound < along.cast("double"))))
+    sizes = {row[part]: row["count"] for row in cut.groupBy(part).count().collect()}
+    before, starts = 0, {}
+    for at in sorted(sizes):
+        starts[at] = before
+        before += sizes[at]
+    start = f.lit(0).cast("long")
+    if len(starts) > 1:
+        known = f.create_map(*(f.lit(item) for pair in starts.items() for item in pair))
+        start = known[f.col(part)].cast("long")
+    place = f.row_number().over(Window.partitionBy(part).orderBy(*order)).cast("long")
+    return cut.withColumn(name, place - 1 + start).drop(part)
+
+
+# --- cells of a cluster's frame as numbers, their spread, and small frames that go to the cluster --------------------
+
+
+_MICROSECONDS_PER_DAY = 86_400_000_000
+_NANOSECONDS_PER_MINUTE = 60_000_000_000
+
+
+def as_number(records: ClusterRecords, column: Column | Role) -> Expression:
+    """Return ordered values as numbers, null where missing: what :func:`noren.data.arrays.numbers` says of a row."""
+    from pyspark.sql import functions as f
+
+    if isinstance(column, Role):
+        column = records.schema.role(column)
+    value, dtype = records.column(column), records.types[column.name]
+    if dtype == pl.Date:
+        return f.unix_date(value).cast("double")
+    if isinstance(dtype, pl.Datetime):
+        return f.unix_micros(value.cast("timestamp")).cast("double") / _MICROSECONDS_PER_DAY
+    if dtype == pl.Time:  # carried as nanoseconds
+        return value.cast("double") / _NANOSECONDS_PER_MINUTE
+    number = value.cast("double")
+    return f.when(~f.isnan(number), number + f.lit(0.0))  # -0.0 is 0.0
+
+
+def population_sds(records: ClusterRecords, columns: list[Column]) -> dict[str, float]:
+    """Return the population standard deviation of each ordered column; exactly 0 where all values are equal."""
+    from pyspark.sql import functions as f
+
+    if not columns:
+        return {}
+    numbers = records.frame.select(*(as_number(records, c).alias(f"n{at}") for at, c in enumerate(columns)))
+    asked = [told(f"n{at}") for at in range(len(columns)) for told in (f.min, f.max, f.stddev_pop)]
+    row = numbers.agg(*asked).first() or ()
+    return {
+        column.name: 0.0 if row[3 * at] == row[3 * at + 1] else float(row[3 * at + 2])
+        for at, column in enumerate(columns)
+    }
+
+
+def small_frame(session: SparkSession, frame: pl.DataFrame) -> DataFrame:
+    """Return a small frame of one machine's on the cluster."""
+    return session.createDataFrame(arrow_of(frame, dict(frame.schema)))
+
+
+# --- what is counted on a cluster and then held by the driver, each with its bound -----------------------------------
+
+
+MOST_COMBINATIONS = 10_000_000
+"""Combinations of values that the driver holds with their counts: a search over them needs about 2 GB for each core."""
+MOST_VALUES = 1_000_000
+"""Values of one column that the driver holds."""
+ROWS = "noren_rows"
+"""How many rows a combination has."""
+
+
+def counted(
+    frame: DataFrame, by: Mapping[str, Expression], *, rows: int, most: int, cure: str, **also: Expression
+) -> pl.DataFrame:
+    """Count rows by key and bring the counts to the driver, sorted by key; stop where there are more than ``most``.
+
+    ``rows`` says how many rows the frame has; where they are few, nobody needs to count keys first. ``also`` are
+    further aggregates of each key.
+    """
+    from pyspark import StorageLevel
+    from pyspark.sql import functions as f
+
+    further = (expression.alias(name) for name, expression in also.items())
+    keys = frame.groupBy(*(key.alias(name) for name, key in by.items()))
+    groups = keys.agg(f.count(f.lit(1)).alias(ROWS), *further)
+    if rows <= most:
+        return polars_of(groups.toArrow()).sort(list(by), nulls_last=False)
+    groups = groups.persist(StorageLevel.DISK_ONLY)
+    try:
+        count = groups.count()
+        if count > most:
+            raise ParameterError(
+                _("the driver would hold {count:,} combinations of values, more than {most:,}").format(
+                    count=count, most=most
+                ),
+                cure,
+            )
+        return polars_of(groups.toArrow()).sort(list(by), nulls_last=False)
+    finally:
+        groups.unpersist()
+
+
+def combinations(records: ClusterRecords, columns: Sequence[Column]) -> pl.DataFrame:
+    """Return the combinations of values of some columns, under their names in the frame, with :data:`ROWS`."""
+    by = {records.at(column): records.column(column) for column in columns}
+    cure = _("name fewer columns with --quasi, or round their values first; --engine local has no such bound")
+    return counted(records.frame, by, rows=records.rows, most=MOST_COMBINATIONS, cure=cure)
+
+
+def distinct_values(records: ClusterRecords, name: str) -> pl.Series:
+    """Return the values of a column that occur, sorted."""
+    cure = _("declare the column's values in the schema, or leave it out")
+    by = {records.at(name): records.column(name)}
+    found = counted(records.frame, by, rows=records.rows, most=MOST_VALUES, cure=cure)
+    return found[records.at(name)].cast(records.types[name]).drop_nulls().alias(name)

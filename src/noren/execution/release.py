@@ -1,36 +1,69 @@
-"""A release on a cluster: written as the folder that one machine writes, its files being folders of parts."""
+"""Releases, guesses and both sides of a comparison, where they lie on a cluster."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from noren.data.categories import as_released, release_categories
 from noren.data.cells import generalised_dtype, is_generalised
+from noren.data.frames import History, Records
 from noren.data.public_part import published_schema, published_statement, scanned
 from noren.data.release import RELEASE, SCHEMA_FILE, schema_in
 from noren.data.row_digest import LANES, RowDigest
 from noren.data.schema import Column, Kind, Role, Schema
 from noren.data.statement import Statement
-from noren.errors import FileError
-from noren.execution.frames import PLACE, ROW, ClusterRecords, as_records, cell_types, map_blocks, polars_of
-from noren.execution.places import Place, is_local, local_path, written_whole
-from noren.execution.reading import numbered
+from noren.errors import FileError, SchemaError
+from noren.execution.files import Place, is_local, local_path, numbered, written_whole
+from noren.execution.frames import (
+    PLACE,
+    ROW,
+    ClusterRecords,
+    Types,
+    as_records,
+    cell_types,
+    history_of,
+    kept,
+    map_blocks,
+    of_records,
+    polars_of,
+)
 from noren.i18n import _
 from noren.progress import Progress, silent
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["ClusterRelease", "digest_of", "load_public", "load_release"]
+__all__ = [
+    "SHOWN",
+    "ClusterEvidence",
+    "ClusterGuess",
+    "ClusterRelease",
+    "Keep",
+    "both_sides",
+    "digest_of",
+    "history_in",
+    "in_release_order",
+    "in_released_words",
+    "keeping",
+    "load_public",
+    "load_release",
+    "original_of",
+    "place_type",
+    "public_of",
+    "rowless",
+]
+
 
 _LINE = "line"
 _ROWS_OF_A_FILE = 2_000_000
-_ROWS_LOOKED_AT = 50_000
+ROWS_LOOKED_AT = 50_000
 
 
 @dataclass(frozen=True)
@@ -80,7 +113,7 @@ class ClusterRelease:
         session, released = self.public.session, self.public
         if released.schema.kind == Kind.HISTORY:
             released = released.without([column.name for column in released.schema.with_role(Role.IDENTIFIER)])
-        some = released.block(polars_of(released.frame.limit(_ROWS_LOOKED_AT).toArrow()))
+        some = released.block(polars_of(released.frame.limit(ROWS_LOOKED_AT).toArrow()))
         statement = scanned(some, self.statement)
         with written_whole(session, folder, replace=replace_existing and RELEASE) as aside:
             progress(0.5, _("putting the rows in an order that tells nothing"))
@@ -215,3 +248,151 @@ def _as_written(raw: DataFrame, column: Column) -> pl.DataType:
     if kind == "array":
         return pl.List(pl.String)
     return generalised_dtype(column) if kind == "struct" else column.dtype
+
+
+# --- what an attack found, and what a measure looks at there ---------------------------------------------------------
+
+
+_COLUMNS = ("pseudonym", "customer", "score", "rank", "period")
+
+
+@dataclass(frozen=True)
+class ClusterGuess:
+    """Who an attacker thinks is behind each pseudonym: ``pseudonym``, ``customer``, ``score``, perhaps ``rank``,
+    ``period``; see :class:`noren.protocols.Guess`.
+
+    ``ties`` names the columns that order pairs of one rank and score as one machine orders them; those that are no part
+    of a guess are left out where it is written.
+    """
+
+    attack: str
+    pairs: DataFrame
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    ties: tuple[str, ...] = ()
+
+    def answers(self) -> DataFrame:
+        """Return the pairs without further candidates."""
+        return self.pairs.filter("rank = 1") if "rank" in self.pairs.columns else self.pairs
+
+    def in_order(self) -> DataFrame:
+        """Return the pairs in the order of one machine, the surest first."""
+        from pyspark.sql import functions as f
+
+        there = self.pairs.columns
+        order = [f.col("rank")] if "rank" in there else []
+        order += [f.desc("score")] if "score" in there else []
+        kept = [name for name in _COLUMNS if name in there]
+        return self.pairs.orderBy(*order, *self.ties).select(*kept)
+
+    def save(self, folder: str | Path) -> None:
+        """Write the pairs as a folder of Parquet files, surest first, whole or not at all."""
+        with written_whole(self.pairs.sparkSession, folder) as aside:
+            self.in_order().write.parquet(aside.address)
+
+
+@dataclass(frozen=True)
+class ClusterEvidence:
+    """What a measure may look at on a cluster."""
+
+    original: ClusterRecords
+    release: ClusterRelease
+    guesses: Mapping[str, ClusterGuess] = field(default_factory=dict)
+
+
+# --- the original and a release side by side: what attacks and measures look at --------------------------------------
+
+
+Keep = Callable[["DataFrame"], "DataFrame"]
+SHOWN = "noren_shown"
+"""Whether a row of :func:`both_sides` has a public one."""
+
+
+def rowless(records: ClusterRecords) -> History:
+    """Return a history of the same columns and types without any row: what is asked of types is asked of it."""
+    return history_in(pl.DataFrame(schema=cell_types(records.schema, records.types)), records.schema, records.types)
+
+
+def history_in(block: pl.DataFrame, schema: Schema, types: Types, letter: str = "c") -> History:
+    """Return a block of rows as the history it is a part of."""
+    records = as_records(block, schema, types, letter)
+    if not isinstance(records, History):
+        raise SchemaError(_("the original is a table"), _("this measure judges purchase histories"))
+    return records
+
+
+def original_of(evidence: ClusterEvidence) -> ClusterRecords:
+    """Return the original, which must be a history."""
+    if evidence.original.schema.kind != Kind.HISTORY:
+        raise SchemaError(_("the original is a table"), _("this measure judges purchase histories"))
+    return evidence.original
+
+
+def in_released_words(original: ClusterRecords, statement: Statement) -> ClusterRecords:
+    """Return the original in the words of a release: see :func:`noren.data.categories.as_released`."""
+    if release_categories(statement) is None:
+        return original
+    types = {**original.types, original.schema.role(Role.ITEM).name: pl.String()}
+
+    def kernel(block: Records, rows: pl.Series) -> pl.DataFrame:
+        return of_records(as_released(history_of(block), statement)).with_columns(rows)
+
+    return original.with_frame(
+        original.map(kernel, {**cell_types(original.schema, types), ROW: pl.Int64()}), types=types
+    )
+
+
+def public_of(evidence: ClusterEvidence) -> ClusterRecords:
+    """Return the public rows, which must be a history."""
+    if evidence.release.public.schema.kind != Kind.HISTORY:
+        raise SchemaError(_("the release is a table"), _("this measure judges purchase histories"))
+    return evidence.release.public
+
+
+def both_sides(evidence: ClusterEvidence) -> DataFrame:
+    """Return every original row beside the public row that stands for it.
+
+    Columns are those of the original (``c0``, …), those of the release (``p0``, …), null where the row was deleted, and
+    :data:`SHOWN`. Inserted rows are left out.
+    """
+    from pyspark.sql import functions as f
+
+    original, public = original_of(evidence), public_of(evidence)
+    known = [f"c{at}" for at in range(len(original.schema.names))]
+    said = [f.col(f"c{at}").alias(f"p{at}") for at in range(len(public.schema.names))]
+    released = public.frame.filter(f.col(ROW).isNotNull()).select(
+        *said, f.col(ROW).alias("noren_origin"), f.lit(True).alias(SHOWN)
+    )
+    joined = original.frame.select(*known, ROW).join(released, f.col(ROW) == f.col("noren_origin"), "left")
+    return joined.drop("noren_origin")
+
+
+def in_release_order(public: ClusterRecords) -> ClusterRecords:
+    """Return public rows with :data:`~noren.execution.frames.PLACE` beside them, what they are ordered by.
+
+    That is where they stand in the files, or, of a release that is not written yet, their text: it is written in that
+    order.
+    """
+    if PLACE in public.frame.columns:
+        return public
+    return public.with_frame(lined(public).withColumnRenamed("line", PLACE))
+
+
+def place_type(public: ClusterRecords) -> pl.DataType:
+    """Return the type of :data:`~noren.execution.frames.PLACE`: a number, or a text."""
+    return pl.String() if dict(public.frame.dtypes)[PLACE] == "string" else pl.Int64()
+
+
+@contextmanager
+def keeping() -> Iterator[Keep]:
+    """Give what keeps a frame that is used more than once on the workers' disks, until all is done."""
+    held: list[DataFrame] = []
+
+    def keep(frame: DataFrame) -> DataFrame:
+        held.append(frame)
+        return kept(frame)
+
+    try:
+        yield keep
+    finally:
+        for frame in held:
+            frame.unpersist()

@@ -1,27 +1,75 @@
-"""The connection to a cluster: one at a time for each address, made when it is needed and kept until the end."""
+"""The connection to a cluster, and one piece of work on it: faults in one line, nothing left on workers' disks."""
 
 from __future__ import annotations
 
 import atexit
 import os
+import re
+import shutil
 import socket
+import subprocess
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from noren.errors import ClusterError
-from noren.execution.java import java_home
+from noren.errors import ClusterError, FileError, NorenError, OutputError, ParameterError
+from noren.execution.stages import told_by_stages
 from noren.i18n import _
+from noren.progress import Progress
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["BATCH_ROWS", "close", "session"]
+__all__ = ["BATCH_ROWS", "LEAST_JAVA", "LOST_AFTER", "at_work", "close", "java_home", "saying_faults", "session"]
+
+
+LEAST_JAVA = 17
+"""The oldest Java that Spark 4 runs on."""
+
+
+def java_home() -> Path:
+    """Return the folder of a Java that Spark can run on: ``JAVA_HOME``, else the one on the path."""
+    named = os.environ.get("JAVA_HOME")
+    program = str(Path(named) / "bin" / "java") if named else shutil.which("java")
+    cure = _("install Java {version} (Debian: openjdk-17-jre-headless), or name its folder in JAVA_HOME").format(
+        version=LEAST_JAVA
+    )
+    if program is None:
+        raise ClusterError(_("Spark needs Java, and there is none"), cure)
+    try:
+        said = subprocess.run([program, "-version"], capture_output=True, text=True, timeout=60, check=True).stderr
+    except (OSError, subprocess.SubprocessError):
+        raise ClusterError(_("the Java that JAVA_HOME names does not run"), cure, value=program) from None
+    version = java_version(said)
+    if version < LEAST_JAVA:
+        raise ClusterError(
+            _("Spark needs Java {least} or newer, and this is Java {version}").format(
+                least=LEAST_JAVA, version=version
+            ),
+            cure,
+            value=program,
+        )
+    return Path(program).resolve().parents[1]
+
+
+def java_version(said: str) -> int:
+    """Return the major version that ``java -version`` tells; 0 where it tells none.
+
+    >>> java_version('openjdk version "17.0.15" 2025-04-15'), java_version('java version "1.8.0_402"')
+    (17, 8)
+    """
+    found = re.search(r'version "(?:1\.)?(\d+)', said)
+    return int(found[1]) if found else 0
+
+
+# --- the connection to a cluster: one at a time for each address, made when it is needed and kept until the end ------
+
 
 BATCH_ROWS = 1 << 16
 """Rows of one Arrow batch that a kernel is handed."""
@@ -126,3 +174,122 @@ def _must_answer(address: str) -> None:
         _("check host and port; the master's page says its address"),
         value=address,
     )
+
+
+# --- what went wrong, in one line ------------------------------------------------------------------------------------
+
+
+LOST_AFTER = 60.0
+"""Seconds without any worker after which work is given up."""
+_LOOK = 1.0
+
+
+@contextmanager
+def saying_faults(session: SparkSession) -> Iterator[None]:
+    """Say what a cluster's errors mean; give up where all workers are gone for good."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    watch = _Watch(session)
+    try:
+        yield
+    except NorenError:
+        raise
+    except (PySparkException, Py4JError, ConnectionError) as error:
+        if watch.lost:
+            raise ClusterError(
+                _("all workers of the cluster are gone, and none came back for {seconds:.0f} seconds").format(
+                    seconds=LOST_AFTER
+                ),
+                _("start workers and run the command again; nothing was written"),
+            ) from None
+        raise told(str(error)) from error
+    finally:
+        watch.stop()
+
+
+def told(words: str) -> NorenError:
+    """Return what long words of Spark mean.
+
+    >>> print(told("… java.io.IOException: No space left on device …"))
+    a worker's disk is full; make room, or name another disk in spark.local.dir; nothing was written
+    """
+    ours = re.search(r"noren\.errors\.(\w+): (.*)", words)
+    if ours:  # an error of ours that was raised on a worker keeps its words
+        kind: type[NorenError] | None = {"OutputError": OutputError, "FileError": FileError}.get(ours[1])
+        return ParameterError(ours[2].strip()) if kind is None else kind(ours[2].strip())
+    if "No space left on device" in words:
+        return OutputError(
+            _("a worker's disk is full; make room, or name another disk in spark.local.dir; nothing was written")
+        )
+    if "No module named 'noren'" in words:
+        return ClusterError(
+            _("a worker does not find Noren"), _("pip install 'noren[spark]' on every worker, in the Python they use")
+        )
+    if "PYTHON_VERSION_MISMATCH" in words:
+        return ClusterError(
+            _("workers run another Python than this one"), _("name one of the same version in PYSPARK_PYTHON")
+        )
+    if "OutOfMemoryError" in words and "Job aborted" not in words:
+        return ClusterError(
+            _("Spark's driver has too little memory for this"),
+            _("give it more (spark.driver.memory); nothing was written"),
+        )
+    if "OutOfMemoryError" in words or "ExecutorLostFailure" in words:
+        return ClusterError(
+            _("workers ended in the middle of the work, four times in a row"),
+            _("give them more memory (spark.executor.memory), or start more of them; nothing was written"),
+        )
+    if "CANNOT_MERGE_SCHEMAS" in words or "FAILED_READ_FILE" in words or "CANNOT_READ" in words:
+        return FileError(
+            _("the files of the folder do not have the same columns"), _("write them anew with one schema")
+        )
+    line = next((line for line in words.splitlines() if line.strip()), words)
+    return ClusterError(_("Spark stopped: {reason}").format(reason=line.strip()[:200]))
+
+
+class _Watch:
+    """Looks whether any worker is left while work goes on, and ends the work where there is none."""
+
+    def __init__(self, session: SparkSession) -> None:
+        self._context = session.sparkContext
+        self.lost = False
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._look, name="noren-cluster-watch", daemon=True)
+        if str(self._context.master).startswith("spark://"):
+            self._thread.start()
+
+    def _look(self) -> None:
+        alone = 0.0
+        while not self._ended.wait(_LOOK):
+            try:
+                workers = self._context._jsc.sc().getExecutorMemoryStatus().size() - 1  # the driver counts, too
+                busy = len(self._context.statusTracker().getActiveJobsIds()) > 0
+            except Exception:  # the context is ending
+                return
+            alone = alone + _LOOK if busy and workers < 1 else 0.0
+            if alone >= LOST_AFTER:
+                self.lost = True
+                self._context.cancelAllJobs()
+                return
+
+    def stop(self) -> None:
+        self._ended.set()
+
+
+# --- one piece of work: faults in one line, stages told, and nothing left behind on the workers' disks ---------------
+
+
+@contextmanager
+def at_work(engine: str, progress: Progress) -> Iterator[tuple[SparkSession, Progress]]:
+    """Give the session on a cluster and a progress that hears of its stages, for one piece of work.
+
+    A session is kept for the next piece, so what plans kept on the workers' disks is let go here.
+    """
+    spark = session(engine)
+    with saying_faults(spark), told_by_stages(spark, progress) as told:
+        try:
+            yield spark, told
+        finally:
+            with suppress(Exception):  # whoever lost the cluster hears of that
+                spark.catalog.clearCache()

@@ -7,17 +7,17 @@ that a verdict can be given again, by another rule, without a second attack.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from noren.attacks import attacks
-from noren.data.frames import Table
 from noren.data.release import Secret
 from noren.data.schema import Kind
 from noren.data.statement import Statement
+from noren.execution.release_counts import LocalCounts, ReleaseCounts
 from noren.inference.findings import THREATS, Inferred, Threat
 from noren.judgement.outcome import Outcome
 from noren.judgement.page_text import printable
@@ -37,9 +37,9 @@ __all__ = [
     "Tried",
     "Word",
     "claimed_by",
+    "facts_counted",
     "facts_from",
     "facts_of",
-    "people_of",
     "table_facts",
     "tried_by",
 ]
@@ -180,17 +180,33 @@ class Facts(ReleaseFacts):
 
 def facts_of(outcome: Outcome) -> Facts:
     """Return what was found of a release; what attacks got is known where its secret part is at hand."""
-    release = outcome.release
-    tried = (tried_by(name, guess, release.secret) for name, guess in sorted(outcome.guesses.items()))
+    counts = LocalCounts(outcome.release, outcome.original)
+    people = counts.people() if outcome.people is None else outcome.people
+    return facts_counted(
+        counts, outcome.guesses, outcome.scores, outcome.failed, people=people, inferred=outcome.inferred
+    )
+
+
+def facts_counted(
+    counts: ReleaseCounts,
+    guesses: Mapping[str, Guess],
+    scores: Mapping[str, Score],
+    failed: Iterable[str] = (),
+    *,
+    people: int | None = None,
+    inferred: tuple[Inferred, ...] = (),
+) -> Facts:
+    """Return what was found of a release that lies wherever an engine counts."""
+    tried = (tried_by(name, guess, counts.secret) for name, guess in sorted(guesses.items()))
     return facts_from(
-        release.public.schema.kind,
-        people_of(outcome),
-        release.statement,
-        outcome.scores,
-        tuple(tried) if release.has_secret else (),
-        release_facts(release, outcome.original),
-        failed=tuple(sorted(name for name in outcome.failed if name in attacks or name == "classes")),
-        inferred=outcome.inferred,
+        counts.schema.kind,
+        counts.people() if people is None else people,
+        counts.statement,
+        scores,
+        tuple(tried) if counts.has_secret else (),
+        release_facts(counts),
+        failed=tuple(sorted(name for name in failed if name in attacks or name == "classes")),
+        inferred=inferred,
     )
 
 
@@ -219,17 +235,6 @@ def facts_from(
         failed=failed,
         inferred=inferred,
     )
-
-
-def people_of(outcome: Outcome) -> int:
-    """Return how many people the original of an outcome is about."""
-    if outcome.people is not None:
-        return outcome.people
-    release = outcome.release
-    if isinstance(release.public, Table):
-        return release.secret.original_rows if release.has_secret else len(release.public)
-    who = release.secret.pseudonyms if release.has_secret else None
-    return 0 if who is None else int(who["customer"].n_unique())
 
 
 def tried_by(name: str, guess: Guess, secret: Secret) -> Tried:

@@ -28,7 +28,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from noren.data.frames import Records
 from noren.data.inputs import as_records
 from noren.data.release import Release
 from noren.data.schema import Kind, Role, Schema
@@ -111,14 +110,13 @@ def verdict(
     by = rule_named(rule)
     data = as_records(original, schema)
     there = release if isinstance(release, Release) else Release.load(release)
-    measures = deciding_measures(data)
+    measures = deciding_measures(data.schema)
     return judge(examine(data, there, attacks=attacks, measures=measures, progress=progress, **knowledge), by)
 
 
-def deciding_measures(original: Records) -> list[str]:
-    """Return the measures that a verdict on these data needs: of a table its classes, where it can have any."""
-    is_table = original.schema.kind == Kind.TABLE
-    return ["classes"] if is_table and original.schema.with_role(Role.QUASI) else []
+def deciding_measures(schema: Schema) -> list[str]:
+    """Return the measures that a verdict on such data needs: of a table its classes, where it can have any."""
+    return ["classes"] if schema.kind == Kind.TABLE and schema.with_role(Role.QUASI) else []
 
 
 def _damage(one: Exhibit) -> tuple[bool, float, Fraction, int]:

@@ -10,17 +10,20 @@ from pydantic.fields import FieldInfo
 
 from noren import api
 from noren.attacks import attacks as every_attack
-from noren.data.frames import History, Records
+from noren.data.frames import Records
 from noren.data.release import Release, Statement
 from noren.data.schema import Schema
-from noren.errors import InputError, reason_of
+from noren.engines.choice import chosen_engine
+from noren.execution.engine import Dataset, LocalEngine, Released
+from noren.execution.release_counts import people_in
 from noren.inference.findings import Inferred
 from noren.measures import measures as every_measure
 from noren.measures.evidence import at_hand
 from noren.methods import methods as every_method
-from noren.progress import Enough, Progress, part_of, silent
+from noren.progress import Progress, part_of, silent
 from noren.protocols import Attack, Component, Guess, Measure, Method, Score
 from noren.registry import Kind, Registry
+from noren.work.run import Run, RunStore, Stage
 
 __all__ = ["Outcome", "examine", "fitting", "label_of", "people_in", "run_outcome", "telling"]
 
@@ -43,11 +46,6 @@ class Outcome:
     people: int | None = None
     inferred: tuple[Inferred, ...] = ()
     original: Records | None = None
-
-
-def people_in(original: Records) -> int:
-    """Return how many people the original is about."""
-    return len(original.customers) if isinstance(original, History) else len(original)
 
 
 def run_outcome(
@@ -105,46 +103,19 @@ def examine(
     or cannot judge this release are left out where none is asked for by name. An attack or a measure that breaks down
     is noted as failed, and the others go on.
     """
-    failed: dict[str, str] = {}
-    attackers: Sequence[Attack | str] = fitting(every_attack, original.schema) if attacks is None else attacks
-    guesses: dict[str, Guess] = {}
-    for i, attack in enumerate(sorted(attackers, key=_listens)):
-        name = attack if isinstance(attack, str) else attack.name
-        part = part_of(progress, 0.6 * i / len(attackers), 0.6 * (i + 1) / len(attackers), name)
-        part(0.0)
-        try:
-            guess = api.attack(original, release, attack, heard=guesses, progress=part, **knowledge)
-        except Enough:
-            raise
-        except Exception as error:
-            if attacks is not None and isinstance(error, InputError):  # asked for by name, and refused
-                raise
-            failed[name] = reason_of(error)
-        else:
-            guesses[guess.attack] = guess
-    judges: Sequence[Measure | str]
+    names = fitting(every_attack, original.schema) if attacks is None else attacks
+    stages: tuple[tuple[Stage, Any], ...] = (("attack", attacks), ("measure", measures))
+    found = RunStore(named=frozenset(stage for stage, asked in stages if asked is not None))
+    run = Run(LocalEngine(chosen_engine()), Dataset(original.schema, None, original), Released.of(release), found)
+    run.attack(_ready(every_attack, names), progress=part_of(progress, 0.0, 0.6), **knowledge)
     if measures is None:
-        there = at_hand(release, guesses)
-        judges = [name for name in fitting(every_measure, original.schema) if every_measure[name].needs <= there]
-    else:
-        judges = measures
-    scores: dict[str, Score] = {}
-    for i, measure in enumerate(judges):
-        name = measure if isinstance(measure, str) else measure.name
-        part = part_of(progress, 0.6 + 0.4 * i / len(judges), 0.6 + 0.4 * (i + 1) / len(judges), name)
-        part(0.0)
-        try:
-            scores[name] = api.measure(original, release, measure, guesses=guesses, progress=part)
-        except InputError:  # nobody asked for this one by name, and it cannot judge this release
-            if measures is not None:
-                raise
-        except Enough:
-            raise
-        except Exception as error:
-            failed[name] = reason_of(error)
+        there = at_hand(release, found.guesses)
+        measures = [name for name in fitting(every_measure, original.schema) if every_measure[name].needs <= there]
+    run.measure(_ready(every_measure, measures), progress=part_of(progress, 0.6, 1.0))
     progress(1.0)
     name = label_of(release.statement) if label is None else label
-    return Outcome(name, release, guesses, scores, failed, people_in(original), original=original)
+    people = people_in(original)
+    return Outcome(name, release, found.guesses, found.scores, found.failures, people, original=original)
 
 
 def label_of(statement: Statement) -> str:
@@ -190,8 +161,8 @@ def _said(name: str, value: Any) -> str:
     return f"{name} = {' + '.join(f'{v:g}' if isinstance(v, float) else str(v) for v in values)}"
 
 
-def _listens(attack: Attack | str) -> bool:
-    return every_attack[attack].listens if isinstance(attack, str) else attack.listens
+def _ready(registry: Registry[Kind], components: Sequence[Kind | str]) -> list[Kind]:
+    return [registry.create(one) if isinstance(one, str) else one for one in components]
 
 
 def fitting(registry: Registry[Kind], schema: Schema) -> list[str]:

@@ -13,15 +13,14 @@ import numpy as np
 import polars as pl
 from pydantic import BaseModel, ConfigDict
 
-from noren.data.fits import history_classes
-from noren.data.frames import History, Records, Table
-from noren.data.public_part import identifying_in, kept_columns
+from noren.data.frames import Records
+from noren.data.public_part import kept_columns
 from noren.data.release import Release
-from noren.data.schema import Role
+from noren.data.schema import Kind, Role
 from noren.data.statement import Statement
 from noren.errors import InputError
+from noren.execution.release_counts import LocalCounts, ReleaseCounts
 from noren.judgement.page_text import printable
-from noren.measures.safety.table_classes import table_classes
 from noren.methods import methods
 from noren.retention.perturbation import stated_perturbation
 
@@ -85,7 +84,7 @@ class ReleaseFacts(BaseModel):
     exposed: float | None = None
 
 
-def release_facts(release: Release, original: Records | None = None) -> ReleaseFacts:
+def release_facts(release: Release | ReleaseCounts, original: Records | None = None) -> ReleaseFacts:
     """Return what a release tells by itself; with the original, names are also held against what people spent.
 
     >>> from noren import api
@@ -94,25 +93,25 @@ def release_facts(release: Release, original: Records | None = None) -> ReleaseF
     >>> facts.smallest_class, facts.registered, facts.names_random, facts.chosen_seed
     (5, True, True, True)
     """
-    public, statement = release.public, release.statement
-    found, keep = identifying_in(public), kept_columns(statement)
-    shown = [c for c in public.schema.columns if public.frame[c.name].null_count() < len(public)]
+    counts: ReleaseCounts = LocalCounts(release, original) if isinstance(release, Release) else release
+    statement, shown = counts.statement, counts.shown()
+    found, keep = counts.identifying(), kept_columns(statement)
     sensitive = [c.name for c in shown if c.role == Role.SENSITIVE]
     unknown = [c.name for c in shown if c.role == Role.SENSITIVE or not c.known]
     facts: dict[str, Any] = {
         "registered": all(step.method in methods for step in statement.steps),
-        "chosen_seed": release.secret.seed is not None and release.secret.seed < _EASY_SEED,
+        "chosen_seed": counts.secret.seed is not None and counts.secret.seed < _EASY_SEED,
         "chosen_by_sensitive": any(step.notes.get("chosen_by_sensitive_values") is True for step in statement.steps),
         "sensitive": _printable(sensitive),
         "unknown": _printable(unknown),
         "identifying": _printable(name for name in found if name not in keep and found[name].sure),
-        "kept": _printable(name for name in public.schema.names if name in keep),
-        "proven_k": _proven_k(release),
+        "kept": _printable(name for name in counts.schema.names if name in keep),
+        "proven_k": _proven_k(counts),
     }
-    if isinstance(public, History):
-        facts |= _history_facts(release, public, original)
-    elif isinstance(public, Table) and facts["proven_k"] is None:
-        facts |= _table_facts(public, sensitive, unknown)
+    if counts.schema.kind == Kind.HISTORY:
+        facts |= _history_facts(counts)
+    elif facts["proven_k"] is None:
+        facts |= _table_facts(counts, sensitive, unknown)
     return ReleaseFacts(**facts)
 
 
@@ -136,12 +135,12 @@ def _printable(names: Any) -> tuple[str, ...]:
     return tuple(printable(name) for name in names)
 
 
-def _proven_k(release: Release) -> float | None:
+def _proven_k(counts: ReleaseCounts) -> float | None:
     """Return the k that follows from the noise of a retention; 1 where its statement contradicts the public part."""
-    if release.statement.method != "retention":
+    if counts.statement.method != "retention":
         return None
     try:
-        return stated_perturbation(release.public.schema, release.statement).k(len(release.public))
+        return stated_perturbation(counts.schema, counts.statement).k(counts.rows)
     except InputError:
         return 1.0
 
@@ -149,38 +148,26 @@ def _proven_k(release: Release) -> float | None:
 # --- histories -------------------------------------------------------------------------------------------------------
 
 
-def _history_facts(release: Release, public: History, original: Records | None) -> dict[str, Any]:
-    facts: dict[str, Any] = {"alone": _alone(public)}
-    if "k" not in claimed_by(release.statement) or _has_several_pseudonyms(release):
+def _history_facts(counts: ReleaseCounts) -> dict[str, Any]:
+    shares = {c.name: counts.alone(c) for c in counts.schema.with_role(Role.OTHER) if c.known}
+    facts: dict[str, Any] = {"alone": {printable(name): share for name, share in shares.items() if share}}
+    if "k" not in claimed_by(counts.statement) or _has_several_pseudonyms(counts):
         return facts  # where a customer has several, five that are alike may all be one person's
-    classes = history_classes(public).with_columns(pl.col("pseudonym").cast(pl.String))
+    classes = counts.history_classes()
     facts["smallest_class"] = int(np.bincount(classes["class"].to_numpy()).min()) if len(classes) else None
-    facts["names_random"] = _names_look_random(release, classes, original)
+    facts["names_random"] = _names_look_random(counts, classes)
     return facts
 
 
-def _has_several_pseudonyms(release: Release) -> bool:
+def _has_several_pseudonyms(counts: ReleaseCounts) -> bool:
     """Tell whether a customer may have several pseudonyms: by the secret part, or without it by what was done."""
-    if release.has_secret:
-        pairs = release.secret.pseudonyms.select("pseudonym", "customer").unique()
+    if counts.has_secret:
+        pairs = counts.secret.pseudonyms.select("pseudonym", "customer").unique()
         return bool(pairs["customer"].is_duplicated().any())
-    return any(step.method == "monthly-pseudonyms" for step in release.statement.steps)
+    return any(step.method == "monthly-pseudonyms" for step in counts.statement.steps)
 
 
-def _alone(public: History) -> dict[str, float]:
-    """Return by each known column of role other the share of pseudonyms that have a value nobody else has."""
-    customer, alone = public.schema.role(Role.CUSTOMER).name, {}
-    people = public.frame[customer].n_unique()
-    for column in public.schema.with_role(Role.OTHER):
-        if column.known and not public.frame[column.name].dtype.is_nested():
-            pairs = public.frame.select(customer, value=pl.col(column.name)).drop_nulls().unique()
-            own = pairs.filter(pl.len().over("value") == 1)
-            if len(own) and people > 1:
-                alone[printable(column.name)] = own[customer].n_unique() / people
-    return alone
-
-
-def _names_look_random(release: Release, classes: pl.DataFrame, original: Records | None = None) -> bool | None:
+def _names_look_random(counts: ReleaseCounts, classes: pl.DataFrame) -> bool | None:
     """Tell whether pseudonyms were given out inside classes without regard to names, rows or amounts.
 
     Inside a class of equal histories nothing but the pseudonym is left, so the proof of 1/k needs it to be drawn at
@@ -189,15 +176,15 @@ def _names_look_random(release: Release, classes: pl.DataFrame, original: Record
     random names each sum over classes of Σ(a-ā)(b-b̄) has mean 0 and the variance Σ SSa·SSb/(n-1) of permutations. An
     order of which none of this tells passes the test: it refutes names and proves none.
     """
-    if not release.has_secret:
+    if not counts.has_secret:
         return None
-    pairs = release.secret.pseudonyms.select(pl.col("pseudonym", "customer").cast(pl.String)).unique(
-        maintain_order=True
-    )
+    pairs = counts.secret.pseudonyms.select(pl.col("pseudonym", "customer").cast(pl.String)).unique(maintain_order=True)
     pairs = pairs.with_row_index("first").join(classes, on="pseudonym", how="inner")
     keys = {"customer": _in_order(pairs["customer"]), "first": pairs["first"]}
-    if isinstance(original, History):
-        keys |= _amounts(pairs["customer"], original)
+    spent = counts.spent()
+    if spent is not None:
+        beside = pairs.select("customer").join(spent, on="customer", how="left", maintain_order="left")
+        keys |= {key: beside[key].fill_null(0) for key in beside.columns if key != "customer"}
     ours = _in_order(pairs["pseudonym"])
     table = pl.DataFrame({"class": pairs["class"], "name": ours} | keys)
     ranks = table.select("class", *(pl.col(key).rank().over("class").alias(key) for key in ("name", *keys)))
@@ -208,16 +195,6 @@ def _in_order(texts: pl.Series) -> pl.Series:
     """Return the places of texts in their order: that of numbers where all are."""
     numbers = texts.cast(pl.Float64, strict=False)
     return numbers if not numbers.null_count() else texts.rank("dense")
-
-
-def _amounts(customers: pl.Series, original: History) -> dict[str, pl.Series]:
-    name = original.schema.role(Role.CUSTOMER).name
-    numbers = [c.name for c in original.schema.with_role(Role.PRICE, Role.QUANTITY)]
-    sums = original.frame.group_by(pl.col(name).cast(pl.String).alias("customer")).agg(
-        pl.len().alias("rows"), *(pl.col(n).cast(pl.Float64, strict=False).sum().alias(f"sum of {n}") for n in numbers)
-    )
-    found = customers.to_frame("customer").join(sums, on="customer", how="left", maintain_order="left")
-    return {key: found[key].fill_null(0) for key in found.columns if key != "customer"}
 
 
 def _standard_errors(ranks: pl.DataFrame, key: str) -> float:
@@ -238,18 +215,14 @@ def _standard_errors(ranks: pl.DataFrame, key: str) -> float:
 # --- tables ----------------------------------------------------------------------------------------------------------
 
 
-def _table_facts(public: Table, sensitive: list[str], unknown: list[str]) -> dict[str, Any]:
+def _table_facts(counts: ReleaseCounts, sensitive: list[str], unknown: list[str]) -> dict[str, Any]:
     """Return what follows where columns of role other are known, and where everything published is."""
-    known = [c.name for c in public.schema.columns if c.role == Role.QUASI or (c.role == Role.OTHER and c.known)]
-    others = [name for name in known if public.schema[name].role == Role.OTHER]
+    known = [c.name for c in counts.schema.columns if c.role == Role.QUASI or (c.role == Role.OTHER and c.known)]
+    others = [name for name in known if counts.schema[name].role == Role.OTHER]
     facts: dict[str, Any] = {"known_others": _printable(others)}
     if others:
-        found = table_classes(public, known)
-        facts["known_least"] = None if found.sizes.is_empty() else int(found.sizes.min())  # type: ignore[arg-type]
-        rows = public.frame.select(sensitive).with_columns(found.class_of.alias("\0class")).drop_nulls("\0class")
-        told = rows.group_by("\0class").agg((pl.all().n_unique() == 1) & (pl.all().null_count() == 0))
-        facts["known_told"] = _printable(name for name in sensitive if told[name].any())
+        facts["known_least"], told = counts.smallest_class(known, sensitive)
+        facts["known_told"] = _printable(told)
     if unknown:
-        found = table_classes(public, [*known, *unknown])
-        facts["exposed"] = len(found.sizes) / len(public) if len(public) else None
+        facts["exposed"] = counts.different([*known, *unknown]) / counts.rows if counts.rows else None
     return facts

@@ -257,7 +257,7 @@ def _own_verdict(release: Release, original: Records | None, rule: Rule, progres
         known = release.public if original is None else original
     if known is not None and isinstance(known, Table):
         evidence = Evidence(known, release)
-        classes = {name: measures.create(name).measure(evidence) for name in deciding_measures(release.public)}
+        classes = {name: measures.create(name).measure(evidence) for name in deciding_measures(release.public.schema)}
     alone = judge(Outcome("", release, scores=classes, original=original), rule)
     if alone.word in (Word.PROVED, Word.BROKEN) or original is None:
         return alone

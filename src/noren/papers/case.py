@@ -105,7 +105,7 @@ def case_of(
             _("the release was not made from this original"), _("give the file and the schema that it was made from")
         )
     half = part_of(progress, 0.0, 0.8)
-    outcome = examine(original, release, measures=deciding_measures(original), progress=half)
+    outcome = examine(original, release, measures=deciding_measures(original.schema), progress=half)
     if control is not None:
         study = inferred_from(original, control, release.public, release.statement, seed=0, progress=progress)
         outcome = replace(outcome, inferred=study.inferred)

@@ -15,12 +15,13 @@ from noren.i18n import _
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from noren.data.frames import Records
     from noren.data.guessing.questions import Question
     from noren.data.guessing.schema_guess import SchemaGuess
     from noren.data.schema import Schema
+    from noren.execution.engine import Dataset, Engine
     from noren.registry import Kind, Registry
 
 __all__ = [
@@ -41,13 +42,12 @@ __all__ = [
     "SchemaName",
     "Seed",
     "answers",
-    "attackers_limits",
     "chosen",
-    "cluster_schema",
     "comma_separated",
     "guessed",
     "listening",
     "load_original",
+    "open_original",
     "schema_flag",
     "schema_of_release",
     "stop_at_both",
@@ -136,12 +136,47 @@ class Reading:
     customer: CustomerColumn = None
     master: Master = None
 
-    def load(self, path: Path, *, release: Path | None = None) -> Records:
-        """Read the original as :func:`load_original` does; by the schema of its ``release`` where none is named."""
+    def open(self, engine: Engine, path: Path, *, release: Path | None = None) -> Dataset:
+        """Open the original on an engine; by the schema of its ``release`` where none is named."""
         schema = self.schema
         if not schema and release is not None:
             schema = schema_of_release(release, self.rows_are, self.customer)
-        return load_original(path, schema, self.master, rows=self.rows_are, customer=self.customer)
+        return open_original(engine, path, schema, self.master, rows=self.rows_are, customer=self.customer)
+
+    def load(self, path: Path, *, release: Path | None = None) -> Records:
+        """Read the original into memory."""
+        from noren.execution.engine import LocalEngine
+
+        return self.open(LocalEngine(), path, release=release).rows
+
+    @property
+    def flags(self) -> str:
+        """The flags that say again what rows and columns are, for a command that comes next."""
+        return schema_flag(self.schema, self.rows_are, self.customer)
+
+
+def open_original(
+    engine: Engine,
+    path: Path,
+    schema: str | Schema | None,
+    master: Path | None = None,
+    *,
+    rows: str | None = None,
+    customer: str | None = None,
+    quiet: bool = False,
+) -> Dataset:
+    """Open the original and say what was chosen on the way; stop where a wrong choice would count the wrong people."""
+    data = engine.read(
+        path,
+        schema,
+        master=master,
+        **_said_of_rows(schema, rows, customer),
+        stop_at=lambda questions: _stop_at(questions, path),
+    )
+    if not (quiet or situation.json):
+        say(*(f"{path.name}: {line}" for line in data.said))
+    say(*(f"{path.name}: {line}" for line in data.questions))
+    return data
 
 
 def load_original(
@@ -153,29 +188,10 @@ def load_original(
     customer: str | None = None,
     quiet: bool = False,
 ) -> Records:
-    """Read the original and say what was chosen on the way; stop where a wrong choice would count the wrong people."""
-    from noren.data.reading import read
+    """Read the original into memory; see :func:`open_original`."""
+    from noren.execution.engine import LocalEngine
 
-    answer = read(
-        path,
-        schema,
-        master=master,
-        **_said_of_rows(schema, rows, customer),
-        stop_at=lambda questions: _stop_at(questions, path),
-    )
-    if not (quiet or situation.json):
-        say(*(f"{path.name}: {line}" for line in answer.said))
-    say(*(f"{path.name}: {line}" for line in answer.questions))
-    return answer.data
-
-
-def cluster_schema(path: Path, schema: str | None, rows: str | None, customer: str | None) -> Schema:
-    """Return the schema that a cluster reads by: as named, else guessed, and what was asked on the way is said."""
-    from noren.execution.working import schema_for
-
-    known, questions = schema_for(path, schema, **_said_of_rows(schema, rows, customer))
-    say(*(f"{path.name}: {line}" for line in questions))
-    return known
+    return open_original(LocalEngine(), path, schema, master, rows=rows, customer=customer, quiet=quiet).rows
 
 
 def guessed(path: Path, *, rows: str | None = None, customer: str | None = None, stop: bool = True) -> SchemaGuess:
@@ -233,23 +249,6 @@ def schema_flag(schema: str | None, rows: str | None = None, customer: str | Non
     return "".join(f" {flag} {shlex.quote(value)}" for flag, value in flags.items() if value)
 
 
-def attackers_limits(
-    data: Records, known: Path | None, knowledge: float, item_prefix: int | None, seed: int
-) -> dict[str, Any]:
-    """Return what limits an attacker's knowledge, for :func:`noren.api.attack`; say at once what cannot be known."""
-    from noren.api import attackers_knowledge
-    from noren.data.reading import read
-
-    limits: dict[str, Any] = {
-        "known": None if known is None else read(known, data.schema).data,
-        "knowledge": knowledge,
-        "item_prefix": item_prefix,
-        "seed": seed,
-    }
-    attackers_knowledge(data, **limits)
-    return limits
-
-
 def schema_of_release(path: Path, rows: str | None = None, customer: str | None = None) -> str | None:
     """Return the preset that a release's table was read by, where its original needs no other schema.
 
@@ -276,10 +275,13 @@ def comma_separated(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
-def chosen(registry: Registry[Kind], names: str, data: Records) -> list[type[Kind]]:
-    """Return the components that ``names`` (separated by commas, or ``all``) means for these data."""
+def chosen(
+    registry: Registry[Kind], names: str, schema: Schema, runs: Callable[[type[Kind]], bool] = lambda kind: True
+) -> list[type[Kind]]:
+    """Return the components that ``names`` (separated by commas, or ``all``) means; of all, those that run there."""
     if names == "all":
-        return [registry[name] for name in registry if registry[name].fits(data.schema)]
+        every = [registry[name] for name in registry]
+        return [kind for kind in every if kind.fits(schema) and runs(kind)]
     picked = [registry[name] for name in comma_separated(names)]
     if not picked:
         raise ParameterError(

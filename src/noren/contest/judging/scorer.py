@@ -58,7 +58,7 @@ def _listen(orders: TextIO, waiting: queue.SimpleQueue[str]) -> None:
 
 
 def _answer(order: Mapping[str, Any], say: Say) -> dict[str, Any]:
-    from noren.contest.judging.hands import ClusterLostError
+    from noren.contest.judging.scoring_engine import ClusterLostError
     from noren.errors import InputError
     from noren.web.disk import is_disk_full
 
@@ -106,11 +106,11 @@ def do(order: Mapping[str, Any], say: Say = lambda line: None) -> dict[str, Any]
 
 
 def _by_cluster(order: Mapping[str, Any], teller: _Teller, score: Callable[..., dict[str, Any]]) -> dict[str, Any]:
-    from noren.contest.judging.hands import on_cluster
+    from noren.contest.judging.scoring_engine import on_cluster
     from noren.execution.stages import hearing_stages
 
-    with on_cluster(order["engine"], Path(order["folder"])) as hands, hearing_stages(teller.hear):
-        return score(progress=teller, hands=hands)
+    with on_cluster(order["engine"], Path(order["folder"])) as engine, hearing_stages(teller.hear):
+        return score(progress=teller, engine=engine)
 
 
 @lru_cache(maxsize=32)

@@ -16,9 +16,9 @@ import polars as pl
 
 from noren import api
 from noren.contest.judging.checking import checked_guess, checked_release, in_every_language, refused
-from noren.contest.judging.hands import ClusterLostError, Hands
 from noren.contest.judging.near_duplicates import sketch_of_guess, sketch_of_release
 from noren.contest.judging.prepared import Prepared, as_released, named_in_target, original_of, prepare
+from noren.contest.judging.scoring_engine import ClusterLostError, ScoringEngine
 from noren.contest.judging.submissions import read_guess_file
 from noren.contest.rulebook import Rulebook
 from noren.contest.stability import by_customer
@@ -39,7 +39,7 @@ __all__ = ["score_guess", "score_release"]
 
 _BY_PERIOD = ("um", "mm", "emm")
 """Measures that look at each customer and period."""
-_HERE = Hands()
+_HERE = ScoringEngine()
 _OWN_FAULT = N_("{component} failed by a fault of its own")
 
 
@@ -50,7 +50,7 @@ def score_release(
     *,
     master: Path | None = None,
     progress: Progress = silent,
-    hands: Hands = _HERE,
+    engine: ScoringEngine = _HERE,
 ) -> dict[str, Any]:
     """Check and judge a release.
 
@@ -64,10 +64,10 @@ def score_release(
             return _invalid(report, facts=None, house={}, classes=None, sketch=None)
         progress(0.1)
         try:
-            values = _values(release, rulebook.of_release(), {}, hands)
+            values = _values(release, rulebook.of_release(), {}, engine)
         except InputError as error:  # a measure that cannot judge such a release says why
             return _invalid(refused(error), facts=None, house={}, classes=None, sketch=None)
-        house = _house(rulebook, release, progress, hands)
+        house = _house(rulebook, release, progress, engine)
         return {
             "valid": True,
             "report": in_every_language(report),
@@ -130,16 +130,16 @@ def _values(
     release: Prepared,
     chosen: Mapping[str, tuple[Measure, str | None]],
     guesses: Mapping[str, Guess],
-    hands: Hands = _HERE,
+    engine: ScoringEngine = _HERE,
 ) -> dict[str, float]:
     """Return the value of each measure, or of the part that counts; measures of several parts run once."""
     scores: dict[Measure, Score] = {}
     values = {}
     for key, (one, part) in chosen.items():
         if one not in scores:
-            scores[one] = hands.measure(release, one, guesses)
+            scores[one] = engine.measure(release, one, guesses)
         value = _part(scores[one], part)
-        if math.isfinite(value) and not hands.is_sure(value):
+        if math.isfinite(value) and not engine.is_sure(value):
             scores[one] = _HERE.measure(release, one, guesses)
             value = _part(scores[one], part)
         if math.isfinite(value):
@@ -151,7 +151,9 @@ def _part(score: Score, part: str | None) -> float:
     return score.value if part is None else score.parts.get(part, math.nan)
 
 
-def _house(rulebook: Rulebook, release: Prepared, progress: Progress, hands: Hands) -> dict[str, dict[str, Any]]:
+def _house(
+    rulebook: Rulebook, release: Prepared, progress: Progress, engine: ScoringEngine
+) -> dict[str, dict[str, Any]]:
     """Run the house's attacks; one that fails is named with its reason."""
     found: dict[str, dict[str, Any]] = {}
     guesses: dict[str, Guess] = {}
@@ -160,7 +162,7 @@ def _house(rulebook: Rulebook, release: Prepared, progress: Progress, hands: Han
         part = part_of(progress, 0.2 + 0.8 * done / len(chosen), 0.2 + 0.8 * (done + 1) / len(chosen), key)
         part(0.0)
         try:
-            guess = hands.attack(release, ready, how, heard=guesses, progress=part)
+            guess = engine.attack(release, ready, how, heard=guesses, progress=part)
             values = _values(release, rulebook.of_guess(), {key: guess})
             named = _by_customer(rulebook, release, guess)
             found[key] = {"tried": _tried(key, guess, release), "values": values, "by_customer": named}
@@ -210,7 +212,7 @@ def _tried(name: str, guess: Guess, release: Prepared) -> dict[str, Any]:
 
 def _facts(release: Prepared, house: Mapping[str, Mapping[str, Any]]) -> Facts:
     data, whole = release.original, release.release
-    scores = {name: api.measure(data, whole, name) for name in deciding_measures(data)}
+    scores = {name: api.measure(data, whole, name) for name in deciding_measures(data.schema)}
     tried = tuple(Tried.model_validate(one["tried"]) for one in house.values() if "tried" in one)
     failed = tuple(key for key, one in house.items() if "failed" in one)
     people = len(data.customers) if isinstance(data, History) else len(data)

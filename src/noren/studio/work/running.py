@@ -15,41 +15,40 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import asdict
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow.parquet as pq
 
-from noren import api
 from noren.attacks import attacks as every_attack
 from noren.data.frames import Records
 from noren.data.reading import read
 from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.drawing.crosstabs import crosstabs
-from noren.engines.choice import Engine, parse_engine, using
-from noren.errors import AuditUnfinishedError, CheckFailedError, InputError, NorenError
+from noren.errors import AuditUnfinishedError, InputError, NorenError
+from noren.execution.engine import Dataset, Released, ServerEngine
+from noren.execution.stages import hearing_stages
 from noren.i18n import _
 from noren.judgement.outcome import fitting, label_of
 from noren.measures import measures as every_measure
 from noren.measures.evidence import at_hand
-from noren.progress import Enough, Progress, part_of
-from noren.protocols import Component, Method
+from noren.progress import Progress, part_of
+from noren.protocols import Attack, Guess, Measure, Method, Score
 from noren.reports.row_pairs import row_pairs
 from noren.reports.run_view import run_view
 from noren.studio.folders import STAGES_FILE, Folders, read_json, write_json
 from noren.studio.judged import summary_of
 from noren.studio.reasons import reason_of
-from noren.studio.work.outcome_files import Kept, Part
+from noren.studio.work.outcome_files import Kept
 from noren.studio.work.project_files import method_of
 from noren.studio.work.stages import end_of
 from noren.sweeps.kept import KeptPoint
 from noren.web.disk import is_disk_full
-
-if TYPE_CHECKING:
-    from noren.execution.handing import Handed
+from noren.work.run import Run, RunStore, Stage
 
 __all__ = ["do", "forget_shared", "original_of"]
 
@@ -61,19 +60,20 @@ _VIEWED = 0.92
 def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any]:
     """Make the release and judge it; what of it is there already stays."""
     original, kept, project = original_of(order), Kept(folder), Folders(Path(order["root"])).project(order["project"])
+    data = Dataset(original.schema, Folders(Path(order["root"])).data(order["project"]), original)
     method = method_of(order["steps"], project)
     shared = KeptPoint(project, original, method, order["seed"], order.get("attacks"), order.get("measures"))
     write_json(folder / _SHARED, [str(path.relative_to(project)) for path in shared.folders])
-    engine = parse_engine(order.get("engine", "local"))
-    with using(engine), _telling_stages(engine, folder):
-        cluster = None if engine.address is None else _handed(order, original, folder, engine.address)
+    engine = ServerEngine(order.get("engine", "local"), ran=kept.add_engine)
+    with _telling_stages(folder):
         if not kept.has_release:
             part = part_of(progress, 0.0, end_of("run", "protect"))
-            _release(original, method, order["seed"], folder, kept, shared, cluster, part)
+            _release(data, method, order["seed"], folder, kept, shared, engine, part)
         release = Release.load(folder / "release")  # judged is what was written
         known = shared if shared.is_of(folder / "release") else None
-        _attack(original, release, order.get("attacks"), kept, known, cluster, progress)
-        _measure(original, release, order.get("measures"), kept, known, cluster, progress)
+        made = Released.of(release, folder / "release")
+        run = Run(engine, data, made, _SharedStore(kept, known, engine, release))
+        _judge(run, order.get("attacks"), order.get("measures"), progress)
     return summary_of(_show(original, release, kept, folder, progress), order.get("rule"))
 
 
@@ -92,179 +92,93 @@ def _show(original: Records, release: Release, kept: Kept, folder: Path, progres
 
 
 @contextmanager
-def _telling_stages(engine: Engine, folder: Path) -> Iterator[None]:
-    """Keep the stages of a cluster beside the run while they pass; they stay with it."""
-    if engine.address is None:
-        yield
-        return
-    from noren.execution.stages import hearing_stages
-
+def _telling_stages(folder: Path) -> Iterator[None]:
+    """Keep the stages of a cluster, where one works, beside the run while they pass; they stay with it."""
     path = folder / STAGES_FILE
     before = read_json(path) or []  # of a run that is taken up again
     with hearing_stages(lambda steps: write_json(path, [*before, *map(asdict, steps)])):
         yield
 
 
-def _handed(order: Mapping[str, Any], original: Records, folder: Path, address: str) -> Handed:
-    """Return the way to a cluster; it reads the project's own file."""
-    from noren.execution.handing import Handed
-
-    data = Folders(Path(order["root"])).data(order["project"])
-    return Handed(address, data, original.schema, folder / "release")
-
-
-def _on_cluster(component: Component, cluster: Handed | None, kept: Kept, progress: Progress) -> bool:
-    """Tell whether a component runs on the cluster, and say where it does; nothing where none was asked for."""
-    if cluster is None:
-        return False
-    from noren.execution.handing import has_plan
-
-    fits = has_plan(component)
-    kept.add_engine(component.name, cluster.engine if fits else "local")
-    if not fits:
-        progress(0.0, _("{component}: on this machine, it has no plan for a cluster").format(component=component.name))
-    return fits
-
-
 def _release(
-    original: Records,
+    data: Dataset,
     method: Method,
     seed: int,
     folder: Path,
     kept: Kept,
     shared: KeptPoint,
-    cluster: Handed | None,
+    engine: ServerEngine,
     progress: Progress,
 ) -> None:
     """Make the release, keep it, and audit what it claims; one whose claim is false is thrown away."""
-    if shared.take_release(folder / "release"):
-        statement = Release.load(folder / "release").statement
+    made = folder / "release"
+    if shared.take_release(made):
+        statement = Release.load(made).statement
         kept.add_release(label_of(statement), audited=True if statement.claims_k else None)
         return
-    if cluster is not None and _on_cluster(method, cluster, kept, progress):
-        release, audited = cluster.protect(method, seed=seed, progress=progress)
-        release.save(folder / "release", replace_existing=True)
-        kept.add_release(label_of(release.statement), audited=audited)
-        return
     begin = time.perf_counter()
-    release, audit = api.protect_unaudited(original, method, seed=seed, progress=progress)
-    release.save(folder / "release", replace_existing=True)
-    audited = None
-    if audit is not None:
-        with kept.doing("audit", release.statement.method):
-            audited = _audited(release, audit, folder, kept)
-    kept.add_release(label_of(release.statement), audited=audited)
-    if audited is not False:
-        _share(lambda: shared.add_release(folder / "release", time.perf_counter() - begin))
+    auditing = partial(kept.doing, "audit", method.name)
+    done = engine.protect(replace(data), method, made, seed=seed, force=True, progress=progress, auditing=auditing)
+    if isinstance(done.failure, AuditUnfinishedError):
+        if is_disk_full(done.failure):
+            raise done.failure
+        _log(done.failure)
+        name = done.statement.method
+        kept.add_failure("audit", name, reason_of(done.failure.__cause__ or done.failure, name))
+    kept.add_release(label_of(done.statement), audited=done.audited)
+    if done.audited is not False and not done.more:
+        _share(lambda: shared.add_release(made, time.perf_counter() - begin))
 
 
-def _audited(release: Release, audit: Callable[[], None], folder: Path, kept: Kept) -> bool:
-    """Audit a release that is kept; tell whether the audit came to its end. Its statement says so where it did not."""
-    try:
-        audit()
-    except AuditUnfinishedError as error:
+def _judge(run: Run, attacks: list[str] | None, measures: list[str] | None, progress: Progress) -> None:
+    """Attack and measure; a measure that cannot judge this release is left out, whether or not it was asked for."""
+    schema = run.original.schema
+    released, attacked, measured = (end_of("run", stage) for stage in ("protect", "attack", "measure"))
+    names = fitting(every_attack, schema) if attacks is None else attacks
+    run.attack([every_attack.create(name) for name in names], progress=part_of(progress, released, attacked))
+    there = at_hand(run.release.whole, run.store.guesses)
+    fit = [name for name in fitting(every_measure, schema) if every_measure[name].needs <= there]
+    names = fit if measures is None else measures
+    run.measure([every_measure.create(name) for name in names], progress=part_of(progress, attacked, measured))
+
+
+class _SharedStore(RunStore):
+    """Keeps a run's answers in its folder; takes what sweeps have, and shares with them what this machine found."""
+
+    def __init__(self, kept: Kept, shared: KeptPoint | None, engine: ServerEngine, release: Release) -> None:
+        super().__init__(kept.guesses, kept.scores)
+        self._kept, self._shared, self._engine, self._release = kept, shared, engine, release
+
+    def was_tried(self, stage: Stage, name: str) -> bool:
+        return self._kept.was_tried(stage, name)
+
+    def doing(self, stage: Stage, name: str) -> AbstractContextManager[None]:
+        return self._kept.doing(stage, name)
+
+    def find_guess(self, name: str) -> Guess | None:
+        return None if self._shared is None else self._shared.guess(name)
+
+    def find_score(self, name: str) -> Score | None:
+        return None if self._shared is None else self._shared.score(name)
+
+    def add_guess(self, guess: Guess, attack: Attack, seconds: float | None) -> None:
+        self._kept.add_guess(guess)
+        if self._shared is not None and seconds is not None and not self._engine.hands_over(attack):
+            _share(partial(self._shared.add_guess, guess, self._release, seconds))
+
+    def add_score(self, score: Score, measure: Measure, seconds: float | None) -> None:
+        self._kept.add_score(measure.name, score)
+        if self._shared is not None and seconds is not None and not self._engine.hands_over(measure):
+            _share(partial(self._shared.add_score, measure.name, score, seconds))
+
+    def fail(self, stage: Stage, name: str, error: Exception) -> None:
+        """Keep why a component failed. A full disk ends the run: nothing after it could be kept either."""
         if is_disk_full(error):
-            raise
-        traceback.print_exc(file=sys.stderr)  # the job's error log
-        error.release.save(folder / "release", replace_existing=True)
-        method = release.statement.method
-        kept.add_failure("audit", method, reason_of(error.__cause__ or error, method))
-        return False
-    except CheckFailedError:
-        shutil.rmtree(folder / "release")
-        raise
-    return True
-
-
-def _attack(
-    original: Records,
-    release: Release,
-    wanted: list[str] | None,
-    kept: Kept,
-    shared: KeptPoint | None,
-    cluster: Handed | None,
-    progress: Progress,
-) -> None:
-    names = fitting(every_attack, original.schema) if wanted is None else wanted
-    start, stop = end_of("run", "protect"), end_of("run", "attack")
-    for at, name in enumerate(sorted(names, key=lambda name: every_attack[name].listens)):
-        share = (stop - start) / len(names)
-        part = part_of(progress, start + share * at, start + share * (at + 1), name)
-        part(0.0)
-
-        def attack(name: str = name, part: Progress = part) -> None:
-            begin, guess = time.perf_counter(), None if shared is None else shared.guess(name)
-            if guess is not None:
-                kept.add_guess(guess)
-                return
-            ready = every_attack.create(name)
-            if cluster is not None and _on_cluster(ready, cluster, kept, part):
-                kept.add_guess(cluster.attack(ready, progress=part))
-                return
-            guess = api.attack(original, release, name, heard=kept.guesses, progress=part)
-            kept.add_guess(guess)
-            if shared is not None:
-                _share(lambda: shared.add_guess(guess, release, time.perf_counter() - begin))
-
-        if not kept.was_tried("attack", name):
-            _tried("attack", name, attack, kept)
-
-
-def _measure(
-    original: Records,
-    release: Release,
-    wanted: list[str] | None,
-    kept: Kept,
-    shared: KeptPoint | None,
-    cluster: Handed | None,
-    progress: Progress,
-) -> None:
-    """Measure; what cannot judge this release is left out, whether or not it was asked for."""
-    there = at_hand(release, kept.guesses)
-    names = [n for n in fitting(every_measure, original.schema) if every_measure[n].needs <= there]
-    names = names if wanted is None else wanted
-    start, stop = end_of("run", "attack"), end_of("run", "measure")
-    for at, name in enumerate(names):
-        share = (stop - start) / len(names)
-        part = part_of(progress, start + share * at, start + share * (at + 1), name)
-        part(0.0)
-
-        def measure(name: str = name, part: Progress = part) -> None:
-            begin, score = time.perf_counter(), None if shared is None else shared.score(name)
-            if score is not None:
-                kept.add_score(name, score)
-                return
-            ready = every_measure.create(name)
-            on_cluster = _on_cluster(ready, cluster, kept, part)
-            try:
-                if cluster is not None and on_cluster:
-                    guesses = kept.guesses_folder if kept.guesses else None
-                    kept.add_score(name, cluster.measure(ready, guesses=guesses, progress=part))
-                    return
-                score = api.measure(original, release, name, guesses=kept.guesses, progress=part)
-            except InputError:
-                return
-            kept.add_score(name, score)
-            if shared is not None:
-                _share(lambda: shared.add_score(name, score, time.perf_counter() - begin))
-
-        if not kept.was_tried("measure", name):
-            _tried("measure", name, measure, kept)
-
-
-def _tried(kind: Part, name: str, work: Callable[[], None], kept: Kept) -> None:
-    """Do a piece of the work, and keep why where it fails.
-
-    A full disk ends the run: nothing after it could be kept either.
-    """
-    with kept.doing(kind, name):
-        try:
-            work()
-        except Exception as error:
-            if is_disk_full(error) or isinstance(error, Enough):
-                raise
-            traceback.print_exc(file=sys.stderr)  # the job's error log
-            kept.add_failure(kind, name, reason_of(error, name))
+            raise error
+        if isinstance(error, InputError) and stage == "measure":
+            return
+        _log(error)
+        self._kept.add_failure(stage, name, reason_of(error, name))
 
 
 def _share(work: Callable[[], None]) -> None:
@@ -274,7 +188,12 @@ def _share(work: Callable[[], None]) -> None:
     except (OSError, NorenError) as error:
         if is_disk_full(error):
             raise
-        traceback.print_exc(file=sys.stderr)  # the job's error log
+        _log(error)
+
+
+def _log(error: BaseException) -> None:
+    """Write an error in full to the job's error log."""
+    traceback.print_exception(error, file=sys.stderr)
 
 
 def original_of(order: Mapping[str, Any]) -> Records:

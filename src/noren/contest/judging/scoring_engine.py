@@ -1,0 +1,122 @@
+"""Where a judge's work is done: on this machine, or on a Spark cluster for what has a plan there. The log is the same.
+
+A cluster does what looks at every row: the house's attacks and the measures of a release. A guess has one line for each
+pseudonym and lies in memory already, so its measures are done here. Numbers of a cluster are sums in another order;
+where that could move a digit of the log, the number is computed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
+
+from noren.attacks.signatures import Signature
+from noren.attacks.unique_rows import UniqueRows
+from noren.contest.judging.prepared import Prepared
+from noren.contest.rulebook import HouseAttack
+from noren.errors import ClusterError, NorenError, OutputError
+from noren.execution.engine import Dataset, Engine, LocalEngine, Released, engine_named
+from noren.progress import Progress, silent
+from noren.protocols import Attack, Guess, Measure, Score
+from noren.work.canonical import rounded
+
+__all__ = ["ClusterLostError", "ScoringEngine", "on_cluster"]
+
+_UNSURE = 1e-11
+"""By what share sums of the same numbers in another order may differ."""
+Answer = TypeVar("Answer", Guess, Score)
+
+
+class ClusterLostError(Exception):
+    """A cluster was lost in the middle: nothing of the judgement counts, and it is done again elsewhere."""
+
+
+class ScoringEngine:
+    """This machine, and perhaps a cluster; the files of one release then lie in ``folder``, which its workers see."""
+
+    def __init__(self, cluster: Engine | None = None, folder: Path | None = None) -> None:
+        self._here, self._cluster, self._folder = LocalEngine(), cluster, folder
+
+    def attack(
+        self,
+        release: Prepared,
+        attack: Attack,
+        how: HouseAttack,
+        *,
+        heard: Mapping[str, Guess],
+        progress: Progress = silent,
+    ) -> Guess:
+        """Attack a release with what the house is said to know: on the cluster where that is all."""
+        limits: dict[str, Any] = {"knowledge": how.knowledge, "item_prefix": how.item_prefix, "seed": how.seed}
+        whole = how.knowledge == 1 and how.item_prefix is None
+        suits = whole and not attack.listens and not _reads_spellings(attack, release)
+
+        def there(cluster: Engine, original: Dataset, made: Released) -> Guess:
+            # a team reads the name of the attack alone
+            report: Progress = lambda done, words="", best=None: progress(done)  # noqa: E731
+            return cluster.attack(original, made, attack, seed=how.seed, progress=report)
+
+        found = self._on_cluster(release, there) if suits and self._runs(attack) else None
+        return self._here.attack(*_in_memory(release), attack, heard=heard, **limits) if found is None else found
+
+    def measure(self, release: Prepared, measure: Measure, guesses: Mapping[str, Guess]) -> Score:
+        """Measure a release, or a guess about it: on the cluster where no guess is needed."""
+        found = None
+        if "guess" not in measure.needs and self._runs(measure):
+            found = self._on_cluster(release, lambda cluster, *given: cluster.measure(*given, measure))
+        return self._here.measure(*_in_memory(release), measure, guesses=guesses) if found is None else found
+
+    def is_sure(self, value: float) -> bool:
+        """Tell whether another machine finds the same digits as the log keeps: no sum in another order has others."""
+        if self._cluster is None:
+            return True
+        return value == int(value) or rounded(value * (1 - _UNSURE)) == rounded(value * (1 + _UNSURE))
+
+    def _runs(self, component: Attack | Measure) -> bool:
+        return self._cluster is not None and self._cluster.runs(component)
+
+    def _on_cluster(self, release: Prepared, work: Callable[[Engine, Dataset, Released], Answer]) -> Answer | None:
+        """Do work on the cluster; None where it is refused: a fault of the release is told in one machine's words."""
+        if self._cluster is None or self._folder is None:
+            return None
+        data, made = self._folder / "original.parquet", self._folder / "release"
+        if not made.exists():  # the first who asks writes the files
+            release.original.frame.select(release.original.schema.names).write_parquet(data)
+            release.release.save(made)
+        try:
+            return work(self._cluster, Dataset(release.original.schema, data), Released.of(release.release, made))
+        except (ClusterError, OutputError) as error:
+            raise ClusterLostError(str(error)) from error
+        except NorenError:
+            return None
+
+
+@contextmanager
+def on_cluster(engine: str, folder: Path) -> Iterator[ScoringEngine]:
+    """Give what judges one release on a cluster; its files lie in a folder of their own until all is done.
+
+    Whatever keeps the session from being made is a cluster that is lost.
+    """
+    from noren.execution.session import session
+
+    try:
+        session(engine)
+    except ClusterError as error:
+        raise ClusterLostError(str(error)) from error
+    folder.mkdir(mode=0o700, exist_ok=True)
+    with TemporaryDirectory(dir=folder, prefix="judged-") as place:
+        yield ScoringEngine(engine_named(engine), Path(place))
+
+
+def _in_memory(release: Prepared) -> tuple[Dataset, Released]:
+    return Dataset(release.original.schema, None, release.original), Released.of(release.release)
+
+
+def _reads_spellings(attack: Attack, release: Prepared) -> bool:
+    """Tell whether an attack compares texts of which some are spelled in a way that Parquet does not keep (2.10)."""
+    compares = isinstance(attack, Signature) or (isinstance(attack, UniqueRows) and attack.spelling)
+    both = (release.original, release.release.public)
+    return compares and any(one.spelling.exceptions for one in both)

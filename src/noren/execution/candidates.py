@@ -1,0 +1,379 @@
+"""Who may be behind a public history, on a cluster: known rows joined with the public rows they fit.
+
+One row of each history says who is asked for at all: the row, and of it the column, that the fewest known rows can fit.
+Items are looked up by their names, numbers and dates by the stretch between two of a thousand cuts. For those whom this
+leaves the other rows are joined with theirs, and what fits is matched, many pairs at a time. What one pair of a history
+and a customer is matched by is held in a worker: the rows that fit, for each public row at most as many as the history
+has rows, for with so many a row cannot be left without one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import and_
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_bipartite_matching
+
+from noren.data.arrays import exact_values, numbers
+from noren.data.categories import as_released
+from noren.data.cells import is_interval, is_set
+from noren.data.fits import compared_columns, of_one_item, row_texts
+from noren.data.frames import History, Records
+from noren.data.schema import Column, Role, Scale
+from noren.data.statement import Statement
+from noren.execution.frames import ROW, ClusterRecords, Types, history_of, map_blocks
+from noren.execution.release import Keep, rowless
+from noren.kernels.arrays import Real, Whole
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column as Expression
+    from pyspark.sql import DataFrame
+
+__all__ = ["class_sizes", "classes_of", "consistent_pairs", "histories_of"]
+
+
+_CUTS = 1_000
+_ALL = 2**62
+_TYPES: dict[str, pl.DataType] = {"string": pl.String(), "double": pl.Float64(), "bigint": pl.Int64()}
+
+
+@dataclass(frozen=True)
+class _Stretches:
+    """Numbers in stretches: where they are cut, and how many known rows lie before each stretch."""
+
+    cuts: Real
+    before: Whole
+
+    def of(self, values: pl.Series) -> pl.Series:
+        """Return the stretches of values, null for none; a greater value is never in an earlier stretch."""
+        places = np.searchsorted(self.cuts, values.fill_null(0.0).to_numpy())
+        return pl.select(pl.when(values.is_not_null()).then(pl.Series(places, dtype=pl.Int32))).to_series()
+
+
+def consistent_pairs(
+    original: ClusterRecords,
+    public: ClusterRecords,
+    statement: Statement,
+    keep: Keep,
+    witnesses: DataFrame | None = None,
+) -> tuple[DataFrame, DataFrame]:
+    """Return the public histories, and for each the customers who may be behind it.
+
+    The first has ``history``, ``pseudonym``, ``rows``, ``sharing``, the second ``history`` and ``customer``. See
+    :func:`noren.data.fits.consistent_customers`, which finds the same on one machine. Where ``witnesses`` are given
+    (``history``, ``customer``), only they are asked for: each must fit like anybody else.
+    """
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    columns = compared_columns(*of_one_item(rowless(original), rowless(public)))
+    known = keep(_known_rows(original, columns, statement))
+    classes = keep(classes_of(public))
+    shown = _public_rows(public, columns).join(
+        classes.select("history", "rows", f.col("pseudonym").alias("whose")), f.col("pseudonym") == f.col("whose")
+    )
+    number = f.row_number().over(Window.partitionBy("history").orderBy(*(_told(at, c) for at, c in enumerate(columns))))
+    shown = keep(shown.withColumn("said", number).drop("pseudonym", "whose"))
+    many = known.groupBy("customer").agg(f.count(f.lit(1)).alias("many"))
+    if witnesses is None:
+        asked = _asked(shown, known, many, columns, keep)
+    else:
+        asked = witnesses.join(classes.select("history", "rows"), "history")
+    might = asked.distinct().join(many, "customer").filter("many >= rows").select("history", "customer", "rows")
+    might = keep(might)
+    settled = f.lit(witnesses is None) & (f.col("rows") == 1)  # what was asked for was all that the history says
+    alone, others = (might.filter(which).select("history", "customer") for which in (settled, ~settled))
+    speaking = shown.filter(_says_something(columns))
+    need = speaking.groupBy("history").agg(f.count(f.lit(1)).alias("need"))
+    edges = _joined(speaking.join(others, "history"), known, _fits(columns))
+    return classes, alone.unionByName(_matched(others.join(need, "history", "left"), edges))
+
+
+def _known_rows(original: ClusterRecords, columns: list[Column], statement: Statement) -> DataFrame:
+    """Return the values of known rows as ``v0``, ``v1``, …, ``item`` among them, and the customer."""
+    given = set(original.schema.names)
+    into = {f"v{at}": _value_type(column) for at, column in enumerate(columns)}
+
+    def kernel(block: Records, rows: pl.Series) -> pl.DataFrame:
+        history = _with_item(as_released(history_of(block), statement), columns, given)
+        values = [_value(exact_values(history, column), column).alias(f"v{at}") for at, column in enumerate(columns)]
+        return pl.DataFrame([*values, history[Role.CUSTOMER].alias("customer"), rows]).drop_nulls("customer")
+
+    types = into | {"customer": pl.String(), ROW: pl.Int64()}
+    return original.map(kernel, types).withColumnRenamed("v0", "item")
+
+
+def _public_rows(public: ClusterRecords, columns: list[Column]) -> DataFrame:
+    """Return what public rows allow: ends ``l1``, ``h1``, … or sets ``s0``, …; null where a cell is suppressed."""
+    given = set(public.schema.names)
+    into: dict[str, pl.DataType] = {}
+    for at, column in enumerate(columns):
+        nominal = column.scale == Scale.NOMINAL
+        into |= {f"s{at}": pl.List(pl.String())} if nominal else {f"{end}{at}": pl.Float64() for end in "lh"}
+
+    def kernel(block: Records, _rows: pl.Series) -> pl.DataFrame:
+        history = _with_item(history_of(block), columns, given)
+        parts = []
+        for at, column in enumerate(columns):
+            cells = history.frame[column.name]
+            if column.scale == Scale.NOMINAL:
+                parts.append(_texts(cells).alias(f"s{at}"))
+                continue
+            ends = [cells.struct.field(end) for end in ("lo", "hi")] if is_interval(cells.dtype) else [cells, cells]
+            parts += [_value(value, column).alias(f"{end}{at}") for end, value in zip("lh", ends, strict=True)]
+        return pl.DataFrame([*parts, history[Role.CUSTOMER].alias("pseudonym")]).drop_nulls("pseudonym")
+
+    return public.map(kernel, into | {"pseudonym": pl.String()})
+
+
+def _with_item(history: History, columns: list[Column], given: set[str]) -> History:
+    """Return a history that has items; where the original has none, every row is of one."""
+    return history if columns[0].name in given else of_one_item(history)[0]
+
+
+def _value_type(column: Column) -> pl.DataType:
+    return pl.String() if column.scale == Scale.NOMINAL else pl.Float64()
+
+
+def _value(values: pl.Series, column: Column) -> pl.Series:
+    """Return values as texts, or as numbers, null where there is none."""
+    return values.cast(pl.String) if column.scale == Scale.NOMINAL else pl.Series(numbers(values)).fill_nan(None)
+
+
+def _texts(cells: pl.Series) -> pl.Series:
+    """Return the texts that cells allow; null where they allow every one."""
+    if is_set(cells.dtype):
+        return cells.cast(pl.List(pl.String)).list.drop_nulls().list.unique().list.sort()
+    text = cells.cast(pl.String).to_frame("text")
+    return text.select(pl.when(pl.col("text").is_not_null()).then(pl.concat_list("text")).alias("text"))["text"]
+
+
+def _told(at: int, column: Column) -> Expression:
+    """Return what a public cell says, as something that rows can be put in order by."""
+    from pyspark.sql import functions as f
+
+    return f.col(f"s{at}") if column.scale == Scale.NOMINAL else f.struct(f"l{at}", f"h{at}")
+
+
+def _says_something(columns: list[Column]) -> Expression:
+    from pyspark.sql import functions as f
+
+    silent = [f.col(f"s{at}" if c.scale == Scale.NOMINAL else f"l{at}").isNull() for at, c in enumerate(columns)]
+    silent_row: Expression = reduce(and_, silent)
+    return ~silent_row
+
+
+def _fits(columns: list[Column]) -> Expression:
+    """Return whether a known row fits a public one in all columns but the item; a blank fits what is suppressed."""
+    from pyspark.sql import functions as f
+
+    asked: list[Expression] = [f.lit(True)]
+    for at, column in list(enumerate(columns))[1:]:
+        value = f.col(f"v{at}")
+        if column.scale == Scale.NOMINAL:
+            asked.append(f.col(f"s{at}").isNull() | f.coalesce(f.array_contains(f"s{at}", value), f.lit(False)))
+        else:
+            inside = (value >= f.col(f"l{at}")) & (value <= f.col(f"h{at}"))
+            asked.append(f.col(f"l{at}").isNull() | f.coalesce(inside, f.lit(False)))
+    whole: Expression = reduce(and_, asked)
+    return whole
+
+
+def _asked(shown: DataFrame, known: DataFrame, customers: DataFrame, columns: list[Column], keep: Keep) -> DataFrame:
+    """Return who is asked for at all: customers with a row that fits the most telling row of a history."""
+    from pyspark.sql import functions as f
+
+    stretches = _stretches(known, columns)
+    placed = keep(_placed(known, stretches))
+    often = known.filter("item IS NOT NULL").groupBy("item").agg(f.count(f.lit(1)).alias("often"))
+    listed = shown.select("history", "said", f.explode("s0").alias("item")).join(f.broadcast(often), "item")
+    by_item = listed.groupBy("history", "said").agg(f.sum("often").alias("often"))
+    ways = _ways(shown.join(by_item, ["history", "said"], "left").fillna(0, ["often"]), stretches)
+    best = ways.groupBy("history").agg(f.min(f.struct("allowed", "said", "way", "first", "last")).alias("best"))
+    asked = keep(shown.join(best.select("history", "best.*"), ["history", "said"]))
+    fits = _fits(columns) & (f.col("s0").isNull() | f.coalesce(f.array_contains("s0", f.col("item")), f.lit(False)))
+    kept = ["history", "customer", "rows"]
+    named = asked.filter("way = 0").withColumn("looked", f.explode("s0"))
+    found = named.join(placed, f.col("looked") == f.col("item")).filter(fits).select(kept)
+    for at in stretches:
+        covered = asked.filter(f.col("way") == at).withColumn("looked", f.explode(f.sequence("first", "last")))
+        beside = covered.join(placed, f.col("looked") == f.col(f"b{at}")).filter(fits)
+        found = found.unionByName(beside.select(kept))
+    others, spoken = asked.filter("way < 0"), _says_something(columns)
+    beside = others.filter(spoken).crossJoin(placed).filter(fits).select(kept)
+    return found.unionByName(beside).unionByName(others.filter(~spoken).crossJoin(customers).select(kept))
+
+
+def _stretches(known: DataFrame, columns: list[Column]) -> dict[int, _Stretches]:
+    """Return the cuts of the columns of numbers, and how many known rows have a value before each stretch."""
+    from pyspark.sql import functions as f
+
+    at = [place for place, column in enumerate(columns) if column.scale != Scale.NOMINAL]
+    if not at:
+        return {}
+    shares = [i / _CUTS for i in range(1, _CUTS)]
+    found = known.agg(*(f.percentile_approx(f"v{place}", shares, 10 * _CUTS) for place in at)).first() or [()] * len(at)
+    cuts = {place: np.unique(np.array(some or (), dtype=np.float64)) for place, some in zip(at, found, strict=True)}
+    placed = _placed(known, {place: _Stretches(some, np.zeros(0, dtype=np.int64)) for place, some in cuts.items()})
+    stretches = {}
+    for place, some in cuts.items():
+        sizes = np.zeros(len(some) + 2, dtype=np.int64)
+        for row in placed.dropna(subset=[f"b{place}"]).groupBy(f"b{place}").count().collect():
+            sizes[row[0] + 1] = row[1]
+        stretches[place] = _Stretches(some, np.cumsum(sizes))
+    return stretches
+
+
+def _placed(known: DataFrame, stretches: dict[int, _Stretches]) -> DataFrame:
+    """Return known rows with the stretches of their numbers as ``b1``, …."""
+    into = {name: _TYPES[kind] for name, kind in known.dtypes} | {f"b{at}": pl.Int32() for at in stretches}
+
+    def kernel(block: pl.DataFrame) -> pl.DataFrame:
+        return block.with_columns(stretch.of(block[f"v{at}"]).alias(f"b{at}") for at, stretch in stretches.items())
+
+    return map_blocks(known, kernel, into)
+
+
+def _ways(shown: DataFrame, stretches: dict[int, _Stretches]) -> DataFrame:
+    """Return for each public row how to look up who fits it: the column that allows the fewest known rows.
+
+    ``way`` is 0 for the item, the place of another column, or -1 where the row says nothing.
+    """
+    names = [f"{end}{at}" for at in stretches for end in "lh"]
+    into: Types = {
+        "history": pl.String(),
+        "said": pl.Int32(),
+        "allowed": pl.Int64(),
+        **dict.fromkeys(("way", "first", "last"), pl.Int32()),
+    }
+
+    def kernel(block: pl.DataFrame) -> pl.DataFrame:
+        zero = np.zeros(len(block), dtype=np.int64)
+        allowed, ways, ends = (
+            [np.where(block["silent"].to_numpy(), _ALL, block["often"].to_numpy())],
+            [0],
+            [(zero, zero)],
+        )
+        for at, stretch in stretches.items():
+            first, last = (stretch.of(block[f"{end}{at}"]).fill_null(0).to_numpy().astype(np.int64) for end in "lh")
+            count = stretch.before[last + 1] - stretch.before[first]
+            allowed.append(np.where(block[f"l{at}"].is_null().to_numpy(), _ALL, count))
+            ways.append(at)
+            ends.append((first, last))
+        best = np.argmin(allowed, axis=0)
+        least = np.take_along_axis(np.array(allowed), best[None], axis=0)[0]
+        first, last = (np.choose(best, [pair[side] for pair in ends]) for side in range(2))
+        way = np.where(least == _ALL, -1, np.array(ways)[best])
+        return block.select("history", "said").with_columns(
+            allowed=pl.Series(least), way=pl.Series(way), first=pl.Series(first), last=pl.Series(last)
+        )
+
+    from pyspark.sql import functions as f
+
+    told = shown.select("history", "said", "often", f.col("s0").isNull().alias("silent"), *names)
+    return map_blocks(told, kernel, into)
+
+
+def _joined(shown: DataFrame, known: DataFrame, fits: Expression) -> DataFrame:
+    """Return public rows beside the rows of their customers that fit them; looked up by item, where they say any."""
+    from pyspark.sql import functions as f
+
+    listed = shown.filter("s0 IS NOT NULL").withColumn("item", f.explode("s0")).drop("s0")
+    kept = ["history", "customer", "rows", "said", ROW]
+    by_item = listed.join(known, ["customer", "item"]).filter(fits).select(kept)
+    silent = shown.filter("s0 IS NULL").drop("s0")
+    return by_item.unionByName(silent.join(known, "customer").filter(fits).select(kept))
+
+
+def _matched(pairs: DataFrame, edges: DataFrame) -> DataFrame:
+    """Return the pairs each of whose public rows can have a known row of its own."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    pair = ["history", "customer"]
+    place = f.row_number().over(Window.partitionBy(*pair, "said").orderBy(ROW))
+    some = edges.repartition(*pair).withColumn("place", place).filter("place <= rows")
+    listed = f.collect_list(f.struct("said", f.col(ROW).alias("row"))).alias("edges")
+    fitting = some.groupBy(*pair).agg(f.count_distinct("said").alias("fitted"), listed)
+    every = pairs.filter("need IS NULL").select(*pair)  # a history that says nothing
+    rows = pairs.filter("need IS NOT NULL").join(fitting, pair).filter("fitted = need").select(*pair, "edges")
+    into: Types = dict.fromkeys(pair, pl.String())
+    return every.unionByName(map_blocks(rows, _matchable, into))
+
+
+def _matchable(block: pl.DataFrame) -> pl.DataFrame:
+    """Keep the pairs that can be matched; the pairs of a block are one graph of as many parts."""
+    edges = block.select("edges").with_row_index("pair").explode("edges").unnest("edges")
+    coded = edges.select(
+        "pair",
+        left=pl.struct("pair", "said").rank("dense") - 1,
+        right=pl.struct("pair", "row").rank("dense") - 1,
+    )
+    left, right = (coded[side].cast(pl.Int64).to_numpy() for side in ("left", "right"))
+    shape = (int(left.max(initial=-1)) + 1, int(right.max(initial=-1)) + 1)
+    graph = csr_array((np.ones(len(left), dtype=np.int8), (left, right)), shape=shape)
+    mate = np.asarray(maximum_bipartite_matching(graph, perm_type="column"))
+    owner = np.zeros(shape[0], dtype=np.int64)
+    owner[left] = coded["pair"].to_numpy()
+    stuck = np.zeros(len(block), dtype=np.bool_)
+    stuck[owner[mate < 0]] = True
+    return block.filter(~pl.Series(stuck)).select("history", "customer")
+
+
+# --- public histories: who shows which, and how many show the same ---------------------------------------------------
+
+
+_LANES = 8
+
+
+def histories_of(public: ClusterRecords) -> DataFrame:
+    """Return the pseudonyms with a digest of each one's history and its number of rows.
+
+    A row's text is hashed to 256 bits (SHA-256), and these are added up as eight numbers, so the order of rows says
+    nothing and no history need be in one place. Equal histories have equal digests; that different ones have, nobody
+    will see.
+    """
+    from pyspark.sql import functions as f
+
+    names = [f"r{at}" for at in range(len(public.schema.names) - 1)]
+
+    def kernel(block: Records, _rows: pl.Series) -> pl.DataFrame:
+        texts = row_texts(history_of(block))
+        return texts.rename(dict(zip(texts.columns, names, strict=True))).with_columns(
+            history_of(block)[Role.CUSTOMER].alias("pseudonym")
+        )
+
+    rows = public.map(kernel, dict.fromkeys([*names, "pseudonym"], pl.String()))
+    digest = f.sha2(f.to_json(f.struct(*names)) if names else f.lit(""), 256)
+    lanes = [f.conv(f.substring("digest", 1 + 8 * at, 8), 16, 10).cast("long") for at in range(_LANES)]
+    sums = (
+        rows.filter("pseudonym IS NOT NULL")
+        .select("pseudonym", digest.alias("digest"))
+        .groupBy("pseudonym")
+        .agg(f.count(f.lit(1)).alias("rows"), *(f.sum(lane).alias(f"l{at}") for at, lane in enumerate(lanes)))
+    )
+    whole = f.sha2(f.concat_ws(" ", "rows", *(f"l{at}" for at in range(_LANES))), 256)
+    return sums.select("pseudonym", whole.alias("history"), "rows")
+
+
+def classes_of(public: ClusterRecords) -> DataFrame:
+    """Return each public ``history`` once: one ``pseudonym`` that has it, its ``rows``, how many are ``sharing`` it."""
+    from pyspark.sql import functions as f
+
+    each = histories_of(public).groupBy("history")
+    return each.agg(f.min("pseudonym").alias("pseudonym"), f.max("rows").alias("rows"), f.count("*").alias("sharing"))
+
+
+def class_sizes(public: ClusterRecords) -> tuple[Whole, Whole]:
+    """Return the different sizes of classes of equal histories, and how many classes have each.
+
+    The sizes add up to the pseudonyms, so of n pseudonyms there are at most √(2n) different ones.
+    """
+    found = classes_of(public).groupBy("sharing").count().orderBy("sharing").collect()
+    sizes, times = ([int(row[at]) for row in found] for at in range(2))
+    return np.array(sizes, dtype=np.int64), np.array(times, dtype=np.int64)

@@ -1,0 +1,420 @@
+"""Where work runs: on this machine's processors, on its graphics processor, or on a Spark cluster.
+
+Whoever runs something holds an :class:`Engine` and does not ask which one. The same seed gives the same public rows on
+each of them. What an engine cannot do, it refuses itself.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Protocol
+
+import polars as pl
+
+from noren import api
+from noren.data.contest_files import read_guesses, write_candidates, write_guess
+from noren.data.formats.files import must_be_free
+from noren.data.frames import Records
+from noren.data.guessing.questions import Question
+from noren.data.reading import read, read_any_release, read_public, read_release
+from noren.data.release import RELEASE, Release, must_have_official_form
+from noren.data.row_digest import public_digest
+from noren.data.schema import Schema
+from noren.data.statement import Statement
+from noren.engines import choice
+from noren.engines.accelerated.device import must_be_there
+from noren.engines.waiting import heard as interruptible
+from noren.errors import AuditUnfinishedError, CheckFailedError, ParameterError
+from noren.execution.release_counts import LocalCounts, ReleaseCounts
+from noren.i18n import _
+from noren.measures.evidence import at_hand
+from noren.measures.safety.matching import UNLISTED
+from noren.methods.retention import Retention
+from noren.methods.retention_stream import protect_file
+from noren.progress import Progress, silent
+from noren.protocols import Attack, Component, Guess, Measure, Method, Need, Score
+
+if TYPE_CHECKING:
+    from noren.retention.reconstruction import Reconstruction
+
+__all__ = ["Dataset", "Engine", "LocalEngine", "Protected", "Released", "ServerEngine", "engine_named"]
+
+
+@dataclass
+class Dataset:
+    """An original as engines take it: this machine needs its rows, a cluster the address of its files.
+
+    ``said`` and ``questions`` are what was chosen and what was left open when it was read.
+    """
+
+    schema: Schema
+    path: str | Path | None = None
+    records: Records | None = None
+    said: Sequence[str] = ()
+    questions: Sequence[Question] = ()
+    opened: Any = field(default=None, repr=False)
+
+    @property
+    def rows(self) -> Records:
+        """The rows in memory."""
+        if self.records is None:
+            raise TypeError("these rows are not in memory")
+        return self.records
+
+    def take(self) -> Records:
+        """Return the rows and let go of them: who protects them last frees their memory."""
+        rows, self.records = self.rows, None
+        return rows
+
+
+@dataclass
+class Released:
+    """A release as engines take it: in memory, in a folder, or both.
+
+    ``public`` is what an attacker sees of a file that is not a release folder.
+    """
+
+    statement: Statement
+    has_secret: bool
+    path: str | Path | None = None
+    release: Release | None = None
+    public: Records | None = None
+    opened: Any = field(default=None, repr=False)
+
+    @property
+    def whole(self) -> Release:
+        """The release in memory."""
+        if self.release is None:
+            raise TypeError("this release is not in memory")
+        return self.release
+
+    def at_hand(self, guesses: Mapping[str, Any]) -> set[Need]:
+        """Return what measures can look at beside the guesses."""
+        return at_hand(self.release if self.release is not None else self.opened, guesses)
+
+    @classmethod
+    def of(cls, release: Release, path: str | Path | None = None, public: Records | None = None) -> Released:
+        """Return a release in memory."""
+        return cls(release.statement, release.has_secret, path, release, public)
+
+
+@dataclass(frozen=True)
+class Protected:
+    """What was written: the statement, and how many rows there were, are, are gone and are new.
+
+    ``audited`` tells whether the claim was checked, None where there is none; ``failure`` why it was not;
+    ``left_out`` names the columns that were left out because they identify people, ``more`` what an engine adds.
+    """
+
+    statement: Statement
+    original_rows: int
+    public_rows: int
+    deleted_rows: int
+    inserted_rows: int
+    audited: bool | None
+    failure: AuditUnfinishedError | str | None = None
+    left_out: Sequence[str] = ()
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Engine(Protocol):
+    """Where work runs. Beside the three great methods it opens what they work on, and does what only it knows how."""
+
+    flag: str
+    """What a command line adds to run there again."""
+
+    def runs(self, component: Component | type[Component]) -> bool:
+        """Tell whether a component runs there."""
+
+    def read(self, path: str | Path, schema: Schema | str | Path | None = None, **how: Any) -> Dataset:
+        """Open an original; ``how`` is as in :func:`noren.data.reading.read`."""
+
+    def load(self, path: str | Path, original: Dataset, *, in_order: bool = False) -> Released:
+        """Open a release; a file may be asked to stand ``in_order``, row for row beside the original."""
+
+    def limits(self, original: Dataset, **limits: Any) -> dict[str, Any]:
+        """Return what limits an attacker (known, knowledge, item_prefix, seed), checked, for :meth:`attack`."""
+
+    def protect(
+        self,
+        original: Dataset,
+        method: Method,
+        out: str | Path,
+        *,
+        seed: int,
+        audit: bool = True,
+        force: bool = False,
+        progress: Progress = silent,
+        **options: Any,
+    ) -> Protected:
+        """Protect an original and write the release folder ``out``, audited where it claims k, whole or not at all.
+
+        A release whose audit broke down is written, and says so. ``options`` are ``keep`` (columns), ``official``.
+        """
+
+    def attack(
+        self, original: Dataset, release: Released, attack: Attack, *, progress: Progress = silent, **how: Any
+    ) -> Guess:
+        """Attack the public part of a release; ``how`` is as in :func:`noren.api.attack`."""
+
+    def measure(
+        self,
+        original: Dataset,
+        release: Released,
+        measure: Measure,
+        *,
+        guesses: Mapping[str, Any] | None = None,
+        progress: Progress = silent,
+    ) -> Score:
+        """Measure a release; measures of attacks look at ``guesses``."""
+
+    def guesses(self, path: str | Path, original: Dataset, *, parquet: bool = False) -> Mapping[str, Any]:
+        """Return the guesses in a file or a folder, for :meth:`measure`."""
+
+    def write_guess(
+        self, guess: Guess, out: str | Path, original: Dataset, release: Released, *, parquet: bool = False
+    ) -> dict[str, str]:
+        """Write a guess into the folder ``out``, in the engine's own form or as Parquet; return which files it is."""
+
+    def counts(self, original: Dataset, release: Released) -> ReleaseCounts:
+        """Return what a verdict needs to know of a release."""
+
+    def stream(self, path: Path, method: Method, out: Path, schema: Schema, **how: Any) -> Statement:
+        """Protect a file of any size block by block; ``how`` is as in ``protect_file``."""
+
+    def reconstruct(
+        self, release: str | Path, *, progress: Progress = silent, **asked: Any
+    ) -> tuple[Reconstruction, Schema]:
+        """Estimate the table before perturbation; return it with the schema of the public part."""
+
+    def digest(self, folder: str | Path, *, progress: Progress = silent) -> tuple[str, int]:
+        """Return the digest of a release's public rows, and how many they are."""
+
+
+def engine_named(text: str) -> Engine:
+    """Return the engine that ``--engine`` names: ``local``, ``gpu``, ``auto``, ``local[n]`` or ``spark://host:port``.
+
+    >>> engine_named("local").flag, engine_named("local[2]").flag
+    ('', ' --engine local[2]')
+    """
+    chosen = choice.parse_engine(text)
+    must_be_there(chosen)
+    if chosen.address is None:
+        return LocalEngine(chosen)
+    from noren.execution.spark import SparkEngine
+
+    return SparkEngine(chosen.address)
+
+
+class LocalEngine:
+    """This machine: its processors, or its graphics processor."""
+
+    flag = ""
+
+    def __init__(self, chosen: choice.Engine = choice.LOCAL) -> None:
+        self._chosen = chosen
+
+    def runs(self, component: Component | type[Component]) -> bool:
+        """Tell whether a component runs here: every one does."""
+        return True
+
+    def read(self, path: str | Path, schema: Schema | str | Path | None = None, **how: Any) -> Dataset:
+        """Read an original into memory."""
+        answer = read(path, schema, **how)
+        return Dataset(answer.data.schema, path, answer.data, answer.said, answer.questions)
+
+    def load(self, path: str | Path, original: Dataset, *, in_order: bool = False) -> Released:
+        """Read a release into memory: a folder, a published file, or one in the original's row order."""
+        if in_order or Path(path).is_dir():
+            return Released.of(read_release(path, original.rows), path)
+        public = read_public(path, original.rows)
+        return Released.of(read_any_release(path, original.rows), path, public)
+
+    def limits(self, original: Dataset, **limits: Any) -> dict[str, Any]:
+        """Return the limits; what is known is read by the original's schema."""
+        known = limits.get("known")
+        found = limits | {"known": None if known is None else read(known, original.schema).data}
+        api.attackers_knowledge(original.rows, **found)
+        return found
+
+    def protect(
+        self,
+        original: Dataset,
+        method: Method,
+        out: str | Path,
+        *,
+        seed: int,
+        audit: bool = True,
+        force: bool = False,
+        progress: Progress = silent,
+        **options: Any,
+    ) -> Protected:
+        """Protect, audit and write.
+
+        With ``auditing`` among the options the release is written before its audit, which is done within that context:
+        whoever is stopped in between keeps the release, and must remember that nobody checked it.
+        """
+        official, auditing = options.pop("official", False), options.pop("auditing", None)
+        must_be_free(out, replace=force and RELEASE)
+        if official:
+            must_have_official_form(original.rows)
+        naming = [column.name for column in original.schema.with_role("identifier")]
+        with choice.using(self._chosen):
+            release, check = interruptible(
+                api.protect_unaudited, original.take, method, seed=seed, progress=progress, **options
+            )
+            if auditing is not None:
+                release.save(out, replace_existing=force)
+            failure: AuditUnfinishedError | None = None
+            if audit and check is not None:
+                try:
+                    with nullcontext() if auditing is None else auditing():
+                        check()
+                except AuditUnfinishedError as error:
+                    release, failure = error.release, error
+                except CheckFailedError:
+                    if auditing is not None:
+                        shutil.rmtree(out)
+                    raise
+        if auditing is None or failure is not None:
+            release.save(out, official=official, replace_existing=force or auditing is not None)
+        rows = (release.secret.original_rows, len(release.public), release.deleted_rows, release.inserted_rows)
+        left_out = [name for name in naming if name not in release.public.schema.names]
+        audited = None if check is None or not audit else failure is None
+        return Protected(release.statement, *rows, audited, failure, left_out)
+
+    def attack(
+        self, original: Dataset, release: Released, attack: Attack, *, progress: Progress = silent, **how: Any
+    ) -> Guess:
+        """Attack the public part of a release in memory."""
+        target = release.release if release.public is None else release.public
+        with choice.using(self._chosen):
+            return api.attack(original.rows, target, attack, progress=progress, **how)
+
+    def measure(
+        self,
+        original: Dataset,
+        release: Released,
+        measure: Measure,
+        *,
+        guesses: Mapping[str, Any] | None = None,
+        progress: Progress = silent,
+    ) -> Score:
+        """Measure a release in memory."""
+        with choice.using(self._chosen):
+            return api.measure(original.rows, release.release, measure, guesses=guesses or {}, progress=progress)
+
+    def guesses(self, path: str | Path, original: Dataset, *, parquet: bool = False) -> Mapping[str, Any]:
+        """Read guesses in the contest's format."""
+        if parquet:
+            files = sorted(Path(path).glob("*.parquet"))
+            return {file.stem: Guess(file.stem, pl.read_parquet(file)) for file in files}
+        found = read_guesses(path, original.rows)
+        return {name: Guess(name, file.pairs, {UNLISTED: file.unlisted}) for name, file in found.items()}
+
+    def write_guess(
+        self, guess: Guess, out: str | Path, original: Dataset, release: Released, *, parquet: bool = False
+    ) -> dict[str, str]:
+        """Write a guess in the contest's format, and further candidates as Parquet."""
+        files, folder = {}, Path(out)
+        if parquet:
+            guess.pairs.write_parquet(folder / f"{guess.attack}.parquet")
+            return {"file": str(folder / f"{guess.attack}.parquet")}
+        if guess.answers is not guess.pairs:
+            listed = folder / f"{guess.attack}.candidates.parquet"
+            files["candidates_file"] = str(write_candidates(guess.pairs, listed))
+        shown = release.whole.public if release.public is None else release.public
+        files["file"] = str(write_guess(guess.answers, folder / f"{guess.attack}.csv", original.rows, shown))
+        return files
+
+    def counts(self, original: Dataset, release: Released) -> ReleaseCounts:
+        """Count in memory."""
+        return LocalCounts(release.whole, original.records)
+
+    def stream(self, path: Path, method: Method, out: Path, schema: Schema, **how: Any) -> Statement:
+        """Protect by retention, which knows no more than one row at a time."""
+        if not isinstance(method, Retention):
+            raise ParameterError(_("only retention works on a stream"), _("leave --stream out"))
+        return protect_file(path, out, method, schema, **how)
+
+    def reconstruct(
+        self, release: str | Path, *, progress: Progress = silent, **asked: Any
+    ) -> tuple[Reconstruction, Schema]:
+        """Estimate the table before perturbation from a release in memory."""
+        loaded = Release.load(release)
+        with choice.using(self._chosen):
+            return api.reconstruct(loaded, progress=progress, **asked), loaded.public.schema
+
+    def digest(self, folder: str | Path, *, progress: Progress = silent) -> tuple[str, int]:
+        """Return the digest of the public rows, a block being held at a time."""
+        return public_digest(folder, progress=progress)
+
+
+class ServerEngine(LocalEngine):
+    """This machine, with a cluster that does what has a plan there: what a server works with.
+
+    Releases and answers are those of one machine, in its form and order. ``ran`` is told for each component where it
+    ran, where a cluster was asked for.
+    """
+
+    def __init__(self, text: str, ran: Callable[[str, str], None] = lambda component, engine: None) -> None:
+        chosen = choice.parse_engine(text)
+        super().__init__(choice.LOCAL if chosen.address else chosen)
+        self._cluster = None if chosen.address is None else engine_named(text)
+        self._name, self._ran = text, ran
+
+    def hands_over(self, component: Component) -> bool:
+        """Tell whether a component runs on the cluster."""
+        return self._cluster is not None and self._cluster.runs(component)
+
+    def _there(self, component: Component, progress: Progress) -> Engine | None:
+        """Return the cluster where a component runs on it, and tell where it runs."""
+        if self._cluster is None:
+            return None
+        fits = self.hands_over(component)
+        self._ran(component.name, self._name if fits else "local")
+        if fits:
+            return self._cluster
+        words = _("{component}: on this machine, it has no plan for a cluster").format(component=component.name)
+        progress(0.0, words)
+        return None
+
+    def protect(self, original: Dataset, method: Method, out: str | Path, **how: Any) -> Protected:
+        """Protect where the method runs; the folder has the form that one machine writes."""
+        cluster = self._there(method, how.get("progress", silent))
+        if cluster is None:
+            return super().protect(original, method, out, **how)
+        how.pop("auditing", None)
+        with TemporaryDirectory(dir=Path(out).parent, prefix="cluster-") as place:
+            made = Path(place) / "release"
+            done = cluster.protect(original, method, made, **how)
+            Release.load(made).save(out, replace_existing=how.get("force", False))
+        return done
+
+    def attack(
+        self, original: Dataset, release: Released, attack: Attack, *, progress: Progress = silent, **how: Any
+    ) -> Guess:
+        """Attack where the attack runs."""
+        cluster = self._there(attack, progress)
+        if cluster is None:
+            return super().attack(original, release, attack, progress=progress, **how)
+        return cluster.attack(original, release, attack, progress=progress, seed=how.get("seed", 0))
+
+    def measure(
+        self,
+        original: Dataset,
+        release: Released,
+        measure: Measure,
+        *,
+        guesses: Mapping[str, Any] | None = None,
+        progress: Progress = silent,
+    ) -> Score:
+        """Measure where the measure runs."""
+        cluster = self._there(measure, progress)
+        run = super().measure if cluster is None else cluster.measure
+        return run(original, release, measure, guesses=guesses, progress=progress)

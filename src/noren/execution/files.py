@@ -1,0 +1,344 @@
+"""Folders and files that a cluster reads and writes: where they lie, their rows, and what a schema says of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+from uuid import uuid4
+
+import polars as pl
+
+from noren.data.formats.files import FolderKind, must_be_free
+from noren.data.formats.parquet import SUCCESS, parquet_parts
+from noren.data.formats.parse import CellPlace, parse_values
+from noren.data.formats.source import Source
+from noren.data.guessing.people import PeopleColumn, Repeats, may_identify, namings, stop_if_people_repeat
+from noren.data.guessing.schema_guess import (
+    LARGEST_DOMAIN,
+    SAMPLE_ROWS,
+    SchemaGuess,
+    Widening,
+    guess_columns,
+    guess_schema,
+)
+from noren.data.interchange import missing_column
+from noren.data.schema import Column, Kind, Schema
+from noren.errors import FileError, OutputError
+from noren.execution.frames import ROW, ClusterRecords, cell_types, map_blocks, polars_of
+from noren.execution.session import BATCH_ROWS
+from noren.i18n import _
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column as Expression
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = [
+    "Place",
+    "address_of",
+    "guessed_schema",
+    "is_local",
+    "local_path",
+    "numbered",
+    "read",
+    "settled_schema",
+    "stop_at_repeated_people",
+    "written_whole",
+]
+
+
+def address_of(given: str | Path) -> str:
+    """Return an address as it was meant: a path takes one of the slashes of ``s3a://bucket/data``.
+
+    >>> address_of(Path("s3a://bucket/data")), address_of(Path("hdfs://node:8020/data")), address_of(Path("data/"))
+    ('s3a://bucket/data', 'hdfs://node:8020/data', 'data')
+    """
+    text = str(given).rstrip("/")
+    found = re.match(r"([a-z][a-z0-9+.-]+):/+(.*)", text)
+    if not found or found[1] == "file":
+        return text
+    host = found[2].split("/", 1)[0]
+    named = found[1] != "hdfs" or "." in host or ":" in host  # hdfs:/data is a folder of the cluster's own system
+    return f"{found[1]}://{'' if named else '/'}{found[2]}"
+
+
+def is_local(address: str | Path) -> bool:
+    """Tell whether an address is a path of this machine."""
+    text = address_of(address)
+    return "://" not in text or text.startswith("file:")
+
+
+def local_path(address: str | Path) -> Path:
+    """Return the path of a local address."""
+    return Path(str(address).removeprefix("file://"))
+
+
+class Place:
+    """A folder somewhere, reached as Spark reaches it."""
+
+    def __init__(self, session: SparkSession, address: str | Path) -> None:
+        # as it is, not percent-encoded: Hadoop takes signs for what they are
+        self.address = f"file://{local_path(address).absolute()}" if is_local(address) else address_of(address)
+        self._session = session
+        jvm: Any = session._jvm
+        self._jvm = jvm
+        self._path = jvm.org.apache.hadoop.fs.Path(self.address)
+        self._system = self._path.getFileSystem(session._jsparkSession.sessionState().newHadoopConf())
+
+    def __truediv__(self, name: str) -> Place:
+        return Place(self._session, f"{self.address}/{name}")
+
+    def read(self) -> DataFrame:
+        """Return the Parquet files of the folder, or the one file; signs of patterns stand for themselves."""
+        return self._session.read.parquet(re.sub(r"([\\*?\[\]{}])", r"\\\1", self.address))
+
+    def exists(self) -> bool:
+        """Tell whether there is something."""
+        return bool(self._system.exists(self._path))
+
+    def names(self) -> list[str]:
+        """Return what the folder holds, by name."""
+        return sorted(str(entry.getPath().getName()) for entry in self._system.listStatus(self._path))
+
+    def remove(self) -> None:
+        """Remove the folder with all that is in it."""
+        self._system.delete(self._path, True)
+
+    def write_json(self, content: dict[str, Any]) -> None:
+        """Write a small file of plain data."""
+        self.write_text(json.dumps(content, ensure_ascii=False, indent=2, sort_keys=True) + "\n")
+
+    def write_text(self, text: str) -> None:
+        """Write a small file."""
+        stream = self._system.create(self._path, True)
+        try:
+            stream.write(bytearray(text.encode()))
+        finally:
+            stream.close()
+
+    def read_json(self) -> Any:
+        """Read a small file of plain data; None where there is none."""
+        text = self.read_text()
+        return None if text is None else json.loads(text)
+
+    def read_text(self) -> str | None:
+        """Read a small file; None where there is none."""
+        if not self.exists():
+            return None
+        stream = self._system.open(self._path)
+        try:
+            return bytes(stream.readAllBytes()).decode()
+        finally:
+            stream.close()
+
+    def make_private(self) -> None:
+        """Make the folder, readable by its owner alone where the system knows of owners."""
+        permission = self._jvm.org.apache.hadoop.fs.permission.FsPermission("700")
+        self._system.mkdirs(self._path, permission)
+        self._system.setPermission(self._path, permission)
+
+    def move_to(self, other: Place) -> None:
+        """Move the folder to a place where nothing is."""
+        if not self._system.rename(self._path, other._path):
+            raise OutputError(_("{folder} cannot be put in place").format(folder=other.address))
+
+
+@contextmanager
+def written_whole(session: SparkSession, out: str | Path, *, replace: bool | FolderKind = False) -> Iterator[Place]:
+    """Give a hidden folder to write to, which takes its place when all is written, and is gone otherwise."""
+    target = Place(session, out)
+    if is_local(out):
+        must_be_free(local_path(out), replace=replace)
+    elif target.exists() and not replace:
+        raise OutputError(_("{folder} is there already; choose another, or use --force").format(folder=out))
+    parent, _slash, name = target.address.rpartition("/")
+    aside = Place(session, f"{parent}/.{name}.{uuid4().hex[:12]}")
+    try:
+        yield aside
+        if replace and target.exists():
+            target.remove()
+        aside.move_to(target)
+    finally:
+        aside.remove()
+
+
+# --- reading what lies in partitioned Parquet: the same rows, typed and numbered as one machine reads them -----------
+
+
+def read(session: SparkSession, address: str | Path, schema: Schema) -> ClusterRecords:
+    """Read a Parquet file or a folder of them, Hive-style paths included, as one machine reads it.
+
+    The driver holds one number for each file. Rows are numbered by the file's place among all, in the order of paths,
+    and by where they stand in it; no row is moved for that.
+    """
+    _must_be_complete(session, address)
+    raw, rows = numbered(session, address)
+    if not rows:
+        raise FileError(_("the file holds no rows"), _("give a file with at least one row"), file=str(address))
+    for name in schema.names:
+        if name not in raw.columns:
+            raise missing_column(name, [column for column in raw.columns if column != ROW], ())
+    plain = raw.select(*(raw[f"`{name}`"].alias(f"c{at}") for at, name in enumerate(schema.names)), ROW)
+    types = {column.name: column.dtype for column in schema.columns}
+    names, file = schema.names, str(address)
+
+    def typed(block: pl.DataFrame) -> pl.DataFrame:
+        given = block.select(pl.col(f"c{at}").alias(name) for at, name in enumerate(names))
+        place = CellPlace(file, int(block[ROW][0]) + 1)
+        done = parse_values(given, schema, place)
+        return done.select(pl.col(n).alias(f"c{at}") for at, n in enumerate(names)).with_columns(block[ROW])
+
+    into = cell_types(schema, types) | {ROW: pl.Int64()}
+    return ClusterRecords(map_blocks(plain, typed, into), schema, rows, types)
+
+
+def numbered(session: SparkSession, address: str | Path) -> tuple[DataFrame, int]:
+    """Return the columns of Parquet files as they stand with :data:`ROW`, and how many rows there are."""
+    from pyspark.sql import functions as f
+
+    raw = Place(session, address).read()
+    file, at = f.col("_metadata.file_path"), f.col("_metadata.row_index")
+    counts = raw.select(file.alias("file")).groupBy("file").count().collect()
+    in_order = sorted(counts, key=lambda row: unquote(urlsplit(row["file"]).path))
+    starts, before = [], 0
+    for row in in_order:
+        starts.append((row["file"], before))
+        before += int(row["count"])
+    if not starts:
+        return raw.withColumn(ROW, f.lit(0).cast("long")), 0
+    first = f.broadcast(session.createDataFrame(starts, "noren_file string, noren_first long"))
+    placed = raw.withColumn("noren_path", file).withColumn("noren_index", at)
+    whole = placed.join(first, f.col("noren_path") == f.col("noren_file"))
+    place = (f.col("noren_first") + f.col("noren_index")).alias(ROW)
+    return whole.select(*(f.col(f"`{name}`") for name in raw.columns), place), before
+
+
+def _must_be_complete(session: SparkSession, address: str | Path) -> None:
+    """Stop at what is no Parquet, is half written, or has files of several schemas."""
+    if is_local(address):
+        source = Source.open(local_path(address))
+        path = source.path
+        if source.kind != "parquet":
+            raise FileError(
+                _("a cluster reads Parquet"),
+                _("convert it first: noren convert {file} {target}").format(
+                    file=path.name, target=path.with_suffix(".parquet").name
+                ),
+                file=path,
+            )
+        if path.is_dir():
+            parquet_parts(path)
+        return
+    place = Place(session, address)
+    if not place.exists():
+        raise FileError(_("there is no such file"), _("check the address"), file=str(address))
+    if not str(address).endswith(".parquet") and not (place / SUCCESS).exists():
+        raise FileError(
+            _("the folder has no file {marker}: whoever writes it may not be done").format(marker=SUCCESS),
+            _("wait for the job that writes it; if it is complete, make an empty file of that name in it"),
+            file=str(address),
+        )
+
+
+# --- rows of a table that are taken for people,: nobody may stand in several of them ---------------------------------
+
+
+def stop_at_repeated_people(records: ClusterRecords) -> None:
+    """Stop where rows of a table are taken for people, and somebody stands in several of them.
+
+    Which columns tell whom a row is about is judged by the first 65,536 rows, as for a file that is read block by
+    block; their values are counted in all rows, on the cluster.
+    """
+    from pyspark.sql import functions as f
+
+    names = [column.name for column in records.schema.columns if may_identify(column)]
+    if records.schema.kind != Kind.TABLE or not names:
+        return
+    some = records.frame.filter(f.col(ROW) < BATCH_ROWS).select(
+        *(records.column(n).alias(records.at(n)) for n in names)
+    )
+    read = polars_of(some.toArrow())
+    first = read.select(pl.col(records.at(n)).cast(records.types[n]).alias(n) for n in names)
+    found = namings(records.schema, first)
+    if not found:
+        return
+    values = {name: _filled(records, name) for name in found}
+    row = records.frame.agg(
+        *(f.count(its).alias(f"filled_{records.at(n)}") for n, its in values.items()),
+        *(f.count_distinct(its).alias(f"distinct_{records.at(n)}") for n, its in values.items()),
+    ).first()
+    counts = {} if row is None else row.asDict()
+    counted = [
+        PeopleColumn(n, how, Repeats(counts[f"filled_{records.at(n)}"], counts[f"distinct_{records.at(n)}"]))
+        for n, how in found.items()
+    ]
+    stop_if_people_repeat(counted, records.rows)
+
+
+def _filled(records: ClusterRecords, name: str) -> Expression:
+    """Return the values that say something, null where they do not."""
+    from pyspark.sql import functions as f
+
+    value, dtype = records.column(name), records.types[name]
+    if dtype == pl.String:
+        return f.when(value.rlike(r"(?U)\S"), value)
+    return f.when(~f.isnan(value), value) if dtype.is_float() else value
+
+
+# --- schemas that nobody named ---------------------------------------------------------------------------------------
+
+
+def guessed_schema(spark: SparkSession, path: str | Path, **how: Any) -> SchemaGuess:
+    """Guess a schema from the first rows, as one machine does."""
+    if is_local(path):
+        return guess_schema(local_path(path), **how)
+    rows, count = numbered(spark, path)
+    head = polars_of(rows.filter(rows[ROW] < SAMPLE_ROWS).orderBy(ROW).drop(ROW).toArrow())
+    words = _("read as Parquet, {columns} columns, {rows:,} rows").format(columns=head.width, rows=count)
+    return guess_columns(head, Path(path).name.split(".")[0] or "custom", said=words, file=path, **how)
+
+
+def settled_schema(spark: SparkSession, path: str | Path, schema: Schema) -> Schema:
+    """Return what a guessed schema must be to hold every row: workers look at all of them, block by block.
+
+    Empty cells, finer grids and further values of a domain widen it. A value that the guessed type cannot read is
+    refused by its column: one machine would read everything before it again.
+    """
+    raw, _rows = numbered(spark, path)
+    names, file = schema.names, str(path)
+    free = [c.model_copy(update={"optional": True, "domain": None, "width": None}) for c in schema.columns]
+    unbounded = schema.model_copy(update={"columns": tuple(free)})
+
+    def kernel(block: pl.DataFrame) -> pl.DataFrame:
+        given, first = block.select(names), int(block[ROW][0]) + 1
+        widening = Widening(schema)
+        widening.look_at(given, first)
+        if widening.types_changed:
+            parse_values(given, unbounded, CellPlace(file, first))
+        return pl.DataFrame({"schema": [widening.schema().to_toml()]})
+
+    plain = raw.select(*(raw[f"`{name}`"] for name in names), ROW)
+    found = map_blocks(plain, kernel, {"schema": pl.String()}).distinct().collect()
+    seen = [Schema.from_toml(row["schema"]) for row in found] or [schema]
+    return schema.model_copy(update={"columns": tuple(_joined([one[name] for one in seen]) for name in names)})
+
+
+def _joined(columns: Sequence[Column]) -> Column:
+    """Return a column that holds what each of several holds."""
+    first, domain = columns[0], {value for column in columns for value in column.domain or ()}
+    listed = all(column.domain is not None for column in columns) and len(domain) <= max(
+        LARGEST_DOMAIN, len(first.domain or ())
+    )
+    widths = [column.width for column in columns if column.width is not None]
+    update = {
+        "optional": any(column.optional for column in columns),
+        "domain": tuple(sorted(domain)) if listed and domain else None,
+        "width": min(widths) if len(widths) == len(columns) else None,
+    }
+    if set(first.domain or ()) == domain:
+        update["domain"] = first.domain if listed else None
+    return first.model_copy(update=update)

@@ -1,0 +1,81 @@
+"""Which components have a plan for a cluster, and what the driver holds of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Literal
+
+from noren.errors import ParameterError
+from noren.i18n import _
+from noren.naming import listing
+from noren.protocols import Attack, Component, Measure, Method
+
+__all__ = ["PLANS", "Plan", "has_plan", "plan", "plan_of", "plans"]
+
+Side = Literal["method", "attack", "measure"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How one component runs on a cluster.
+
+    ``run`` is called as the component's own function is, with what lies on a cluster in place of what lies in memory:
+
+    - a method's: ``run(method, original: ClusterRecords, *, seed, progress) -> ClusterRelease``
+    - an attack's: ``run(attack, original: ClusterRecords, public: ClusterRecords, *, seed, progress) -> ClusterGuess``
+    - a measure's: ``run(measure, evidence: ClusterEvidence, *, progress) -> Score``
+
+    ``driver`` says what the driver holds, and by what that is bounded.
+    """
+
+    component: type[Component]
+    run: Callable[..., Any]
+    driver: str
+
+
+_known: dict[tuple[Side, str], Plan] = {}
+PLANS = ("attacks", "chain", "generalize", "noise", "pseudonyms", "safety", "tables", "utility")
+"""The modules that make plans known when they are imported."""
+
+
+def plan(component: type[Component], *, driver: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make a function known as the plan of a component."""
+
+    def known(run: Callable[..., Any]) -> Callable[..., Any]:
+        _known[_side(component), component.name] = Plan(component, run, driver)
+        return run
+
+    return known
+
+
+def _side(component: type[Component]) -> Side:
+    return "method" if issubclass(component, Method) else "attack" if issubclass(component, Attack) else "measure"
+
+
+def plans(side: Side) -> dict[str, Plan]:
+    """Return the plans there are for methods, attacks or measures, by name."""
+    for module in PLANS:
+        import_module(f"{__name__}.{module}")
+    return {name: found for (of, name), found in sorted(_known.items()) if of == side}
+
+
+def has_plan(component: Component | type[Component]) -> bool:
+    """Tell whether a component runs on a cluster."""
+    kind = component if isinstance(component, type) else type(component)
+    return kind.name in plans(_side(kind))
+
+
+def plan_of(component: Component | type[Component]) -> Plan:
+    """Return the plan of a component; stop where it has none."""
+    kind = component if isinstance(component, type) else type(component)
+    if not issubclass(kind, Measure | Attack | Method):  # pragma: no cover - there are three kinds
+        raise TypeError(kind)
+    there = plans(_side(kind))
+    if kind.name not in there:
+        raise ParameterError(
+            _("{component} does not run on a cluster").format(component=kind.name),
+            _("use --engine local, or one of {names}").format(names=listing(list(there))),
+        )
+    return there[kind.name]

@@ -1,0 +1,356 @@
+"""Plans of the methods that generalise histories."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from noren.data.arrays import must_be_exact
+from noren.data.categories import read_categories
+from noren.data.cells import generalised_dtype
+from noren.data.schema import Column, Role, Scale
+from noren.errors import ParameterError
+from noren.execution.edits import CODE, CUSTOMER, NAME, behind, customers_of, named, nobodys_rows, renamed
+from noren.execution.frames import (
+    ROW,
+    ClusterRecords,
+    as_number,
+    map_groups,
+    polars_of,
+    population_sds,
+    ranked,
+    small_frame,
+)
+from noren.execution.plans import plan
+from noren.execution.release import ClusterRelease, rowless
+from noren.i18n import N_, _
+from noren.kernels.arrays import Real, Whole
+from noren.kernels.judging.cell_error import counted_median, counted_sd
+from noren.kernels.sharing.alignment import FEATURES, LaidRows, customer_features, laid_rows
+from noren.kernels.sharing.pairing import in_turn
+from noren.kernels.sharing.shared_histories import Found
+from noren.methods.alike import stop_if_too_few, suppressed_columns
+from noren.methods.generalize import NO_ITEM, Generalize
+from noren.methods.generalize_by_count import GeneralizeByCount, sorted_by
+from noren.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column as Expression
+    from pyspark.sql import DataFrame
+
+__all__ = ["alike", "in_words", "protect_generalize", "protect_generalize_by_count"]
+
+
+GROUP, PLACE = "noren_group", "noren_place"
+
+
+@plan(
+    GeneralizeByCount,
+    driver=N_("cuts and sizes of at most 2,000 parts of the order of customers; the items, where there are categories"),
+)
+def protect_generalize_by_count(
+    method: GeneralizeByCount, original: ClusterRecords, *, seed: int, progress: Progress = silent
+) -> ClusterRelease:
+    """Make histories alike, k by k: customers are numbered by length, rows by their place in it."""
+    progress(0.0, _("grouping customers by their number of purchases"))
+    nothing = rowless(original)
+    must_be_exact(nothing, nothing.measured())
+    customers, count = customers_of(original)
+    stop_if_too_few(method.k, count)
+    words, meaning = in_words(original, method.categories)
+    members = named(_grouped(customers, method.k, count), count, seed)
+    progress(0.2, _("generalising rows"))
+    laid = _laid_together(words, members)
+    public = alike(original, words, laid, [GROUP, PLACE], suppress_cells=method.suppress_cells)
+    notes = meaning | suppressed_columns(nothing) | nobodys_rows(original)
+    return ClusterRelease(original, public, behind(members), method.statement(notes), seed, original.rows)
+
+
+def in_words(original: ClusterRecords, categories: Path | None) -> tuple[ClusterRecords, dict[str, Any]]:
+    """Return rows whose items are categories where a file says so, and what a statement notes."""
+    from pyspark.sql import functions as f
+
+    if categories is None:
+        return original, {}
+    at = original.at(Role.ITEM)
+    known = read_categories(categories)
+    items = [row[0] for row in original.frame.select(at).distinct().dropna().collect()]
+    groups = known.groups_of(pl.Series(items, dtype=pl.String))
+    table = pl.DataFrame(
+        {"noren_item": items, "noren_category": [known.of_item[item] for item in items]},
+        schema={"noren_item": pl.String, "noren_category": pl.String},
+    )
+    told = f.broadcast(small_frame(original.session, table))
+    joined = original.frame.join(told, f.col(at) == f.col("noren_item"), "left")
+    frame = joined.withColumn(at, f.col("noren_category")).select(*original.frame.columns)
+    return original.with_frame(frame), {"categories": groups}
+
+
+def _grouped(customers: DataFrame, k: int, count: int) -> DataFrame:
+    """Return the customers with their group and how many rows its shortest member has.
+
+    They stand by number of rows, longest first, then by first appearance, as ``kernels.sharing.count_groups`` says.
+    """
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    longest_first = -f.col("count")
+    along = longest_first + f.col(CODE) / count
+    placed = ranked(customers, [longest_first, f.col(CODE)], along, "rank", rows=count)
+    group = f.least(f.floor(f.col("rank") / k), f.lit(count // k - 1)).cast("long")
+    shortest = f.min("count").over(Window.partitionBy(GROUP))
+    return placed.withColumn(GROUP, group).withColumn("shortest", shortest)
+
+
+def _laid_together(words: ClusterRecords, members: DataFrame) -> DataFrame:
+    """Return the rows that stay, under their pseudonyms, with their group and their place in it."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    at = words.at(Role.CUSTOMER)
+    keys = [as_number(words, column).desc_nulls_last() for column in sorted_by(words.schema)]
+    place = f.row_number().over(Window.partitionBy(CUSTOMER).orderBy(*keys, ROW)).cast("long")
+    known = members.select(CUSTOMER, NAME, GROUP, "shortest")
+    joined = words.frame.join(known, f.col(at) == f.col(CUSTOMER))
+    placed = joined.withColumn(PLACE, place - 1).filter(f.col(PLACE) < f.col("shortest"))
+    return placed.withColumn(at, f.col(NAME)).select(*words.frame.columns, GROUP, PLACE)
+
+
+def alike(
+    original: ClusterRecords, words: ClusterRecords, laid: DataFrame, by: list[str], *, suppress_cells: bool
+) -> ClusterRecords:
+    """Return rows of which all that are alike in ``by`` say the same; see :func:`noren.methods.alike.alike`.
+
+    ``laid`` holds the rows that stay, under their pseudonyms.
+    """
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    measured = rowless(original).measured()
+    window = Window.partitionBy(*by)
+    ordered = [column for column in measured if column.scale != Scale.NOMINAL]
+    sds = population_sds(original, ordered) if suppress_cells else {}
+    cells: dict[str, Expression] = {original.at(Role.CUSTOMER): f.col(original.at(Role.CUSTOMER))}
+    types = dict(original.types)
+    for column in measured:
+        at = original.at(column)
+        whole = f.count(at).over(window) == f.count(f.lit(1)).over(window)
+        if column.scale == Scale.NOMINAL:
+            said = f.sort_array(f.collect_set(at).over(window))
+            types[column.name] = pl.List(pl.String())
+        else:
+            said = f.struct(f.min(at).over(window).alias("lo"), f.max(at).over(window).alias("hi"))
+            types[column.name] = generalised_dtype(column)
+            if column.name in sds:
+                values = f.collect_list(as_number(words, column)).over(window)
+                whole = whole & _worth_saying(values, column, sds[column.name])
+        cells[at] = f.when(whole, said)
+    suppressed = [f.lit(None).cast(field.dataType).alias(field.name) for field in original.frame.schema.fields]
+    kept = [
+        cells[field.name].alias(field.name) if field.name in cells else blank
+        for field, blank in zip(original.frame.schema.fields, suppressed, strict=True)
+        if field.name != ROW
+    ]
+    return original.with_frame(laid.select(*kept, ROW), types=types)
+
+
+def _worth_saying(values: Expression, column: Column, sd: float) -> Expression:
+    """Tell whether an interval around values costs them no more than a suppressed cell, 1 each.
+
+    What it costs is said by :func:`noren.kernels.judging.cell_error.interval_error`; at a tie, which rounding must not
+    decide, a cell says more than nothing. A set never costs more.
+    """
+    from pyspark.sql import functions as f
+
+    if sd == 0:
+        return f.lit(True)  # all values of the column are equal: the cell is exact
+    lo, hi, width = f.array_min(values), f.array_max(values), f.lit(column.grid)
+    inside = f.aggregate(
+        values,
+        f.lit(0.0),
+        lambda total, x: total + ((lo - x) * (lo - x) + (hi - x) * (hi - x) + (hi - lo) * width),
+    )
+    return inside / (2 * (hi - lo + width)) / sd <= f.size(values) * (1 + 1e-12)
+
+
+_ROWS_OF_A_PART = 200_000
+_BLOCK, _SEAT, _NUMBER, _ITEM = "noren_block", "noren_seat", "noren_number", "noren_item"
+_TOLD = {
+    "cost": pl.Float64(),
+    "inside": pl.Int64(),
+    "bound": pl.Float64(),
+    "proved": pl.Boolean(),
+    "anything": pl.Float64(),
+}
+
+
+class _Units(NamedTuple):
+    """What values of the ordered columns are counted in: the middle, the deviation and the grid of whole columns."""
+
+    origins: list[float]
+    sds: list[float]
+    widths: list[float]
+
+    def laid(self, rows: pl.DataFrame, by: str) -> LaidRows:
+        """Return rows, sorted by customer and place, for the search."""
+        counts = rows.group_by(by, maintain_order=True).len()["len"].to_numpy()
+        start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        columns = [_known(rows[f"n{at}"]) for at in range(len(self.sds))]
+        item = np.full(len(rows), NO_ITEM)
+        if _ITEM in rows.columns:
+            item = rows[_ITEM].rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1
+        return laid_rows(start, columns, self.sds, self.widths, item, self.origins)
+
+
+def _known(values: pl.Series) -> Real:
+    return values.fill_null(float("nan")).to_numpy()
+
+
+@plan(
+    Generalize,
+    driver=N_(
+        "five numbers for each customer, to choose who is searched with whom; every different date, price and quantity"
+        " with its count; four numbers for each block. A worker holds the rows of one block at a time"
+    ),
+)
+def protect_generalize(
+    method: Generalize, original: ClusterRecords, *, seed: int, progress: Progress = silent
+) -> ClusterRelease:
+    """Search blocks of customers on the workers, each as one machine searches it."""
+    from pyspark import StorageLevel
+
+    _stop_at_what_one_machine_does(method)
+    progress(0.0, _("laying histories side by side"))
+    nothing = rowless(original)
+    measured = nothing.measured()
+    must_be_exact(nothing, measured)
+    ordered, nominal = method.searched_columns(measured)
+    customers, count = customers_of(original)
+    stop_if_too_few(method.k or 2, count)
+    words, meaning = in_words(original, method.categories)
+    units = _units(original, ordered)
+    rows = _rows(words, customers, ordered, nominal)
+    features = _features(rows, units, original.rows)
+    method.stop_if_too_long(features[:, 0].astype(np.int64))
+    blocks = method.blocks(features)
+    progress(0.1, _("comparing histories"))
+    found = _searched(method, rows, blocks, units, seed).persist(StorageLevel.DISK_ONLY)
+    told = sorted(found.filter(f"{ROW} IS NULL").select(_BLOCK, *_TOLD).collect())
+    groups = [Found([], row["cost"], row["bound"], row["proved"], 0, row["anything"]) for row in told]
+    progress(0.9, _("generalising rows"))
+    names = named(customers, count, seed)
+    kept = found.filter(f"{ROW} IS NOT NULL").select(ROW, _BLOCK, _NUMBER)
+    laid = renamed(words, names).frame.join(kept, ROW)
+    public = alike(original, words, laid, [_BLOCK, _NUMBER], suppress_cells=method.suppress_cells)
+    alone = count - sum(row["inside"] for row in told)
+    notes = meaning | method.notes_of(groups, *_cells(original, list(measured)), alone=alone)
+    notes |= suppressed_columns(nothing) | nobodys_rows(original)
+    return ClusterRelease(original, public, behind(names, public), method.statement(notes), seed, original.rows)
+
+
+def _stop_at_what_one_machine_does(method: Generalize) -> None:
+    """Stop where blocks depend on one another or on the clock, or all are bounded from below."""
+    asked = {
+        "survival": method.survival is not None,
+        "lower_bound": method.lower_bound != "none",
+        "effort": not isinstance(method.effort, str),
+    }
+    names = [name for name, wanted in asked.items() if wanted]
+    if names:
+        raise ParameterError(
+            _("generalize does not run on a cluster with {names}").format(names=", ".join(names)),
+            _("use --engine local, or k and an effort in words alone"),
+        )
+
+
+def _units(original: ClusterRecords, ordered: list[Column]) -> _Units:
+    """Return the units of whole columns, from how often each value is there."""
+    from pyspark.sql import functions as f
+
+    owned = original.column(Role.CUSTOMER).isNotNull()
+    values = [f.struct(f.lit(at).alias("at"), as_number(original, c).alias("value")) for at, c in enumerate(ordered)]
+    if not values:
+        return _Units([], [], [])
+    cells = original.frame.select(owned.cast("long").alias("owned"), f.explode(f.array(*values)).alias("cell"))
+    counts = cells.groupBy("cell.at", "cell.value").agg(f.count(f.lit(1)).alias("all"), f.sum("owned").alias("owned"))
+    table = polars_of(counts.toArrow()).drop_nulls("value").sort("at", "value")
+    of = [table.filter(pl.col("at") == at) for at in range(len(ordered))]
+    value = [one["value"].to_numpy() for one in of]
+    return _Units(
+        [counted_median(v, one["owned"].to_numpy()) for v, one in zip(value, of, strict=True)],
+        [counted_sd(v, one["all"].to_numpy()) for v, one in zip(value, of, strict=True)],
+        [column.grid for column in ordered],
+    )
+
+
+def _rows(words: ClusterRecords, customers: DataFrame, ordered: list[Column], nominal: list[Column]) -> DataFrame:
+    """Return what the search looks at: rows that somebody owns, their customers' numbers, values and items."""
+    from pyspark.sql import functions as f
+
+    known = customers.select(CUSTOMER, CODE)
+    joined = words.frame.join(known, words.column(Role.CUSTOMER) == f.col(CUSTOMER))
+    values = [as_number(words, column).alias(f"n{at}") for at, column in enumerate(ordered)]
+    return joined.select(ROW, CODE, *values, *(words.column(column).alias(_ITEM) for column in nominal))
+
+
+def _features(rows: DataFrame, units: _Units, count: int) -> Real:
+    """Return the features of every customer, in the order of their numbers; customers are laid in parts."""
+    from pyspark.sql import functions as f
+
+    parts = max(count // _ROWS_OF_A_PART, 1)
+    names = [f"f{at}" for at in range(FEATURES)]
+    into = {CODE: pl.Int64()} | dict.fromkeys(names, pl.Float64())
+
+    def kernel(part: pl.DataFrame) -> pl.DataFrame:
+        part = part.sort(CODE, ROW)
+        found = customer_features(units.laid(part, CODE))
+        return pl.DataFrame(found, schema=names).with_columns(part[CODE].unique(maintain_order=True))
+
+    spread = rows.withColumn("part", f.pmod(f.col(CODE), f.lit(parts)))
+    told = polars_of(map_groups(spread, ["part"], kernel, into).toArrow()).sort(CODE)
+    return told.select(names).to_numpy()
+
+
+def _searched(method: Generalize, rows: DataFrame, blocks: list[Whole], units: _Units, seed: int) -> DataFrame:
+    """Return the generalised row of every row that stays, and in a line without a row what each block costs."""
+    sizes = np.array([len(block) for block in blocks])
+    seats = pl.DataFrame(
+        {
+            CODE: np.concatenate(blocks).astype(np.int64),
+            _BLOCK: np.repeat(np.arange(len(blocks)), sizes),
+            _SEAT: np.concatenate([np.arange(size) for size in sizes]),
+        }
+    )
+    into = {ROW: pl.Int64(), _BLOCK: pl.Int64(), _NUMBER: pl.Int64()} | _TOLD
+
+    def kernel(block: pl.DataFrame) -> pl.DataFrame:
+        block, at = block.sort(_SEAT, ROW), int(block[_BLOCK][0])
+        laid = units.laid(block, _SEAT)
+        found = method.search_block(laid, at, seed, spread=in_turn)
+        number = np.full(len(block), -1, dtype=np.int64)
+        first = 0
+        for group in found.groups:
+            table = method.kept(laid, group.table)
+            number[table] = first + np.arange(table.shape[1])
+            first += table.shape[1]
+        kept = block.select(ROW, _BLOCK, pl.Series(_NUMBER, number)).filter(pl.col(_NUMBER) >= 0)
+        inside = sum(len(group.members) for group in found.groups)
+        told = pl.DataFrame(
+            [[at], [found.cost], [inside], [found.bound], [found.proved], [found.anything]],
+            schema={_BLOCK: pl.Int64(), **_TOLD},
+        )
+        return pl.concat([kept, told], how="diagonal")
+
+    return map_groups(rows.join(small_frame(rows.sparkSession, seats), CODE), [_BLOCK], kernel, into)
+
+
+def _cells(original: ClusterRecords, measured: list[Column]) -> tuple[int, float]:
+    """Return how many cells count, and how many known ones are in rows that nobody owns."""
+    from pyspark.sql import functions as f
+
+    nobodys = original.frame.filter(original.column(Role.CUSTOMER).isNull())
+    known = nobodys.agg(*(f.count(original.column(column)) for column in measured)).first() or ()
+    return max(original.rows * len(measured), 1), float(sum(known))

@@ -1,0 +1,357 @@
+"""Plans of the methods that change, exchange and delete rows."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING, cast
+
+import polars as pl
+
+from noren.data.arrays import must_be_exact
+from noren.data.fits import columns_not_there
+from noren.data.frames import History, Records
+from noren.data.schema import Role
+from noren.execution.edits import (
+    CODE,
+    CUSTOMER,
+    behind,
+    customers_of,
+    key_of_row,
+    named,
+    nobodys_rows,
+    period_of,
+    renamed,
+    stop_at_empty_periods,
+    under_names,
+    under_pseudonyms,
+    up_to,
+)
+from noren.execution.frames import (
+    ROW,
+    ClusterRecords,
+    as_number,
+    cell_types,
+    map_blocks,
+    of_records,
+    ranked,
+    small_frame,
+)
+from noren.execution.plans import plan
+from noren.execution.release import ClusterRelease, rowless
+from noren.i18n import N_, _
+from noren.methods.perturb import MOVED, Perturb
+from noren.methods.swap import WITH_OWNER, Swap, ordered_by
+from noren.methods.thin import Thin, pairs_of_facts
+from noren.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column as Expression
+    from pyspark.sql import DataFrame
+
+__all__ = ["protect_perturb", "protect_swap", "protect_thin"]
+
+
+_BASKET = "noren_basket"
+
+
+@plan(
+    Perturb,
+    driver=N_("cuts and sizes of at most 2,000 parts of the order of customers; the days, where periods are your own"),
+)
+def protect_perturb(
+    method: Perturb, original: ClusterRecords, *, seed: int, progress: Progress = silent
+) -> ClusterRelease:
+    """Move each row by the noise that its place in the original draws."""
+
+    nothing, schema = rowless(original), original.schema
+    method.stop_if_nothing_moves(schema)
+    progress(0.1, _("moving dates"))
+    last_day = stop_at_empty_periods(method, original) if method.moves_dates(schema) else None
+    frame = original.frame
+    also = []
+    for at, column in enumerate(method.moved_by_packs(schema)):
+        must_be_exact(nothing, (column, *schema.with_role(Role.ITEM)))
+        frame = _with_packs(original.with_frame(frame), column.name, f"noren_pack{at}")
+        also.append(f"noren_pack{at}")
+    frame = frame.filter(original.column(Role.CUSTOMER).isNotNull())
+    if method.moves_dates(schema) and method.whole_baskets:
+        frame = _with_baskets(original.with_frame(frame))
+        also.append(_BASKET)
+    packs = {column.name: f"noren_pack{at}" for at, column in enumerate(method.moved_by_packs(schema))}
+    rows = original.with_frame(frame)
+
+    def kernel(records: Records, beside: pl.DataFrame | pl.Series) -> pl.DataFrame:
+        more = beside.to_frame() if isinstance(beside, pl.Series) else beside
+        moved = method.moved(
+            cast("History", records),
+            more[ROW].to_numpy(),
+            seed,
+            packs={name: more[at].to_numpy() for name, at in packs.items()},
+            basket=more[_BASKET].to_numpy() if _BASKET in more.columns else None,
+            last_day=last_day,
+        )
+        changed = History(records.frame.with_columns(moved), records.schema)
+        return of_records(changed).with_columns(more[ROW])
+
+    done = rows.map(kernel, cell_types(schema, original.types) | {ROW: pl.Int64()}, also=also)
+    notes = columns_not_there(nothing, MOVED) | nobodys_rows(original)
+    return under_pseudonyms(original, original.with_frame(done), method.statement(notes), seed=seed)
+
+
+def _with_packs(rows: ClusterRecords, quantity: str, name: str) -> DataFrame:
+    """Return rows with the pack of their item: its most common quantity, the smaller of two equally common ones."""
+    from pyspark.sql import functions as f
+
+    there = rows.schema.with_role(Role.ITEM)
+    item = rows.column(there[0]) if there else f.lit("one")
+    sized = rows.frame.withColumn("noren_size", f.abs(rows.column(quantity))).withColumn("noren_item", item)
+    counted = sized.filter(f.col("noren_size") > 0).groupBy("noren_item", "noren_size").count()
+    best = f.min(f.struct((-f.col("count")).alias("often"), "noren_size")).alias("best")
+    usual = counted.groupBy(f.col("noren_item").alias("noren_sold")).agg(best)
+    packs = usual.select("noren_sold", f.col("best.noren_size").cast("double").alias(name))
+    joined = sized.join(packs, f.col("noren_item").eqNullSafe(f.col("noren_sold")), "left")
+    return joined.select(*rows.frame.columns, f.coalesce(f.col(name), f.lit(1.0)).alias(name))
+
+
+def _with_baskets(rows: ClusterRecords) -> DataFrame:
+    """Return rows with the first row of their basket: same customer, same day, same invoice where there is one."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    day = rows.column(Role.DATE).cast("date")
+    invoice = [rows.column(column) for column in rows.schema.with_role(Role.INVOICE)]
+    basket = Window.partitionBy(rows.column(Role.CUSTOMER), day, *invoice)
+    return rows.frame.withColumn(_BASKET, f.min(ROW).over(basket))
+
+
+_WHO, _PERIOD, _ITEM, _UNIT, _PARTNER = "who", "period", "item", "unit", "partner"
+_PAIR, _SIDE, _PLACE = "pair", "side", "place"
+
+
+@plan(
+    Swap,
+    driver=N_(
+        "the items, with eight numbers each; the periods; cuts and sizes of at most 2,000 parts of the order of"
+        " customers and of pairs of rows; 20,000 draws next to the last pair that changes hands"
+    ),
+)
+def protect_swap(method: Swap, original: ClusterRecords, *, seed: int, progress: Progress = silent) -> ClusterRelease:
+    """Exchange the rows that one machine exchanges: partners and pairs of rows are found by windows, round by round."""
+    from pyspark import StorageLevel
+
+    progress(0.0, _("finding similar customers"))
+    nothing = rowless(original)
+    must_be_exact(nothing, (*original.schema.with_role(Role.ITEM), *ordered_by(original.schema)))
+    if original.schema.with_role(Role.DATE):
+        stop_at_empty_periods(method, original)
+    customers, count = customers_of(original)
+    rows, rounds = _rows(method, original, seed)
+    units = _units(rows, customers, count, rounds)
+    pairs = _pairs_of_rows(rows, _partners(units, rounds)).persist(StorageLevel.DISK_ONLY)
+    there = pairs.count()
+    picked = _picked(method, pairs, there, original.rows, seed)
+    progress(0.5, _("exchanging rows"))
+    exchanged = _exchanged(original, picked)
+    notes = columns_not_there(nothing, (Role.ITEM, Role.DATE)) | nobodys_rows(original)
+    moved = min(there, method.pairs_wanted(original.rows))
+    statement = method.statement(notes, pairs=moved, rows=original.rows)
+    return under_names(original, exchanged, named(customers, count, seed), statement, seed=seed)
+
+
+def _rows(method: Swap, original: ClusterRecords, seed: int) -> tuple[DataFrame, int]:
+    """Return the rows that may change hands: who, period, item as a code, its place in each round's order, and what
+    rows are ordered by; and how many rounds there are.
+    """
+    from pyspark.sql import functions as f
+
+    dated = bool(original.schema.with_role(Role.DATE))
+    there = original.schema.with_role(Role.ITEM)
+    item = original.column(there[0]) if there else f.lit("one")
+    plain = original.frame.select(
+        ROW,
+        original.column(Role.CUSTOMER).alias(_WHO),
+        (period_of(method, original) if dated else f.lit("")).alias(_PERIOD),
+        item.alias("word"),
+        *(as_number(original, c).alias(f"by{at}") for at, c in enumerate(ordered_by(original.schema))),
+    )
+    kept = f.col(_WHO).isNotNull() & f.col(_PERIOD).isNotNull()
+    words = plain.groupBy("word").agg(f.max(kept).alias("kept")).collect()
+    # items are coded in the order of their text, from 1; none is 0
+    known = pl.DataFrame([tuple(row) for row in words], schema={"word": pl.String, "kept": pl.Boolean}, orient="row")
+    coded = known.with_columns(pl.col("word").rank("dense").cast(pl.Int64).fill_null(0).alias(_ITEM)).sort(_ITEM)
+    last = coded.filter("kept")[_ITEM].max()
+    items = int(last) + 1 if isinstance(last, int) else 0
+    orders = method.orders_of_items(items, seed)
+    coded = coded.filter("kept").select("word", _ITEM)
+    first = [pl.Series(f"r{at}", order[coded[_ITEM].to_numpy()]) for at, order in enumerate(orders)]
+    table = f.broadcast(small_frame(original.session, coded.with_columns(first)).withColumnRenamed("word", "known"))
+    rows = plain.filter(kept).join(table, f.col("word").eqNullSafe(f.col("known"))).drop("word", "known")
+    return rows, len(orders)
+
+
+def _units(rows: DataFrame, customers: DataFrame, count: int, rounds: int) -> DataFrame:
+    """Return the histories of one customer in one period, numbered by period, then by customer."""
+    from pyspark import StorageLevel
+    from pyspark.sql import functions as f
+
+    first = [f.min(f"r{at}").alias(f"r{at}") for at in range(rounds)]
+    units = rows.groupBy(_WHO, _PERIOD).agg(f.count(f.lit(1)).alias("rows"), *first).persist(StorageLevel.DISK_ONLY)
+    periods = sorted(row[0] for row in units.select(_PERIOD).distinct().collect())
+    place = f.array_position(f.array(*map(f.lit, periods)), f.col(_PERIOD)) if periods else f.lit(0)
+    known = customers.select(f.col(CUSTOMER).alias(_WHO), CODE)
+    return units.join(known, _WHO).withColumn(_UNIT, place.cast("long") * count + f.col(CODE))
+
+
+def _partners(units: DataFrame, rounds: int) -> DataFrame:
+    """Return the histories that have a partner; see :func:`noren.kernels.sharing.exchange.like_partners`.
+
+    In each round those still free that agree on their first item stand by length, and neighbours become partners.
+    """
+    from pyspark import StorageLevel
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    units = units.withColumn(_PARTNER, f.lit(None).cast("long"))
+    for at in [*(f.col(f"r{at}") for at in range(rounds)), f.lit(0.0)]:
+        free = f.col(_PARTNER).isNull()
+        # who has a partner is not looked at: alone, so that nobody waits for them
+        alike = Window.partitionBy(_PERIOD, f.when(free, at), f.when(~free, f.col(_UNIT))).orderBy("rows", _UNIT)
+        even = f.row_number().over(alike) % 2 == 1
+        neighbour = f.when(even, f.lead(_UNIT).over(alike)).otherwise(f.lag(_UNIT).over(alike))
+        units = units.withColumn(_PARTNER, f.when(free, neighbour).otherwise(f.col(_PARTNER)))
+    found = units.filter(f.col(_PARTNER).isNotNull()).persist(StorageLevel.DISK_ONLY)
+    pair = f.least(_UNIT, _PARTNER)
+    return found.select(_WHO, _PERIOD, pair.alias(_PAIR), (f.col(_UNIT) != pair).cast("int").alias(_SIDE))
+
+
+def _pairs_of_rows(rows: DataFrame, partners: DataFrame) -> DataFrame:
+    """Return pairs of rows of partners: of one item first, then of what is left, in the order of what rows are by."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    order = [f.col(name).asc_nulls_last() for name in rows.columns if name.startswith("by")]
+    laid = rows.join(partners, [_WHO, _PERIOD]).select(ROW, _ITEM, _PAIR, _SIDE, *_names(rows, "by"))
+
+    def placed(frame: DataFrame, *group: str) -> DataFrame:
+        side = Window.partitionBy(*group, _SIDE).orderBy(*order, ROW)
+        both = Window.partitionBy(*group, _PLACE)
+        numbered = frame.withColumn(_PLACE, f.row_number().over(side))
+        return numbered.withColumn("met", f.count(f.lit(1)).over(both) == 2)
+
+    def met(frame: DataFrame, phase: int, item: Expression) -> DataFrame:
+        one, other = (f.max(f.when(f.col(_SIDE) == side, f.col(ROW))) for side in (0, 1))
+        pairs = frame.filter("met").groupBy(_PAIR, item.alias(_ITEM), _PLACE)
+        return pairs.agg(one.alias("one"), other.alias("other")).withColumn("phase", f.lit(phase))
+
+    by_item = placed(laid, _PAIR, _ITEM)
+    rest = placed(by_item.filter(~f.col("met")).drop("met", _PLACE), _PAIR)
+    return met(by_item, 0, f.col(_ITEM)).unionByName(met(rest, 1, f.lit(0).cast("long")))
+
+
+def _names(frame: DataFrame, start: str) -> list[str]:
+    return [name for name in frame.columns if name.startswith(start)]
+
+
+def _picked(method: Swap, pairs: DataFrame, there: int, rows: int, seed: int) -> DataFrame:
+    """Return the pairs that change hands: those of the smallest draws, each pair drawing by its place among all."""
+    from pyspark import StorageLevel
+    from pyspark.sql import functions as f
+
+    wanted = method.pairs_wanted(rows)
+    if wanted >= there:
+        return pairs.select("one", "other")
+    if not wanted:
+        return pairs.select("one", "other").filter(f.lit(False))
+    largest = (pairs.agg(f.max(_PAIR)).first() or (0,))[0] + 1
+    along = f.col("phase").cast("double") * largest + f.col(_PAIR)
+    order = [f.col(name) for name in ("phase", _PAIR, _ITEM, _PLACE)]
+    numbered = ranked(pairs, order, along, "at", rows=there).select("at", "one", "other")
+
+    def drawn(block: pl.DataFrame) -> pl.DataFrame:
+        return block.with_columns(pl.Series("uniform", method.draws(block["at"].to_numpy(), seed)))
+
+    into = {"at": pl.Int64(), "one": pl.Int64(), "other": pl.Int64(), "uniform": pl.Float64()}
+    draws, keys = map_blocks(numbered, drawn, into).persist(StorageLevel.DISK_ONLY), ("uniform", "at")
+    return draws.filter(up_to(keys, key_of_row(draws, keys, wanted))).select("one", "other")
+
+
+def _exchanged(original: ClusterRecords, picked: DataFrame) -> ClusterRecords:
+    """Return the rows, those of picked pairs with their partner's customer and what goes with customers."""
+    from pyspark.sql import functions as f
+
+    carried = [original.at(Role.CUSTOMER), *(original.at(c) for c in original.schema.with_role(*WITH_OWNER))]
+    owners = picked.select(
+        f.explode(f.array(f.struct("one", "other"), f.struct(f.col("other").alias("one"), f.col("one").alias("other"))))
+    )
+    owners = owners.select(f.col("col.one").alias("noren_to"), f.col("col.other").alias("noren_from"))
+    given = original.frame.select(f.col(ROW).alias("noren_from"), *(f.col(at).alias(f"new_{at}") for at in carried))
+    joined = original.frame.join(owners.join(given, "noren_from"), f.col(ROW) == f.col("noren_to"), "left")
+    changed = f.col("noren_to").isNotNull()
+    cells = [
+        f.when(changed, f.col(f"new_{at}")).otherwise(f.col(at)).alias(at) if at in carried else f.col(at)
+        for at in original.frame.columns
+    ]
+    return original.with_frame(joined.select(*cells))
+
+
+_ORDER = ("telling", "uniform", ROW)
+
+
+@plan(
+    Thin,
+    driver=N_("cuts and sizes of at most 2,000 parts of the order of customers; 20,000 draws next to the last deleted"),
+)
+def protect_thin(method: Thin, original: ClusterRecords, *, seed: int, progress: Progress = silent) -> ClusterRelease:
+    """Delete rows up to a cut in the order that one machine deletes them in."""
+    from pyspark import StorageLevel
+    from pyspark.sql import functions as f
+
+    progress(0.0, _("choosing rows to delete"))
+    customers, count = customers_of(original)
+    names = named(customers, count, seed)
+    nobodys = nobodys_rows(original)
+    owned = original.rows - sum(nobodys.values())
+    order = _order(method, original, seed).filter(f.col(CUSTOMER).isNotNull()).persist(StorageLevel.DISK_ONLY)
+    wanted, there = method.rows_to_delete(owned), owned
+    if not method.allow_vanish:
+        last = order.groupBy(CUSTOMER).agg(f.max(f.struct(*_ORDER)).alias("last"))
+        last = last.select(CUSTOMER, f.col(f"last.{ROW}").alias("noren_last"))
+        order = order.join(last, CUSTOMER).filter(f.col(ROW) != f.col("noren_last"))
+        there -= count
+    rows = original
+    if wanted:
+        gone = order if wanted >= there else order.filter(up_to(_ORDER, key_of_row(order, _ORDER, wanted)))
+        left = original.frame.join(gone.select(ROW), ROW, "left_anti").select(*original.frame.columns)
+        rows = original.with_frame(left)
+    public = renamed(rows, names)
+    pseudonyms = behind(names, public if method.allow_vanish else None)
+    statement = method.statement(nobodys, kept=max(wanted - there, 0))
+    return ClusterRelease(original, public, pseudonyms, statement, seed, original.rows)
+
+
+def _order(method: Thin, original: ClusterRecords, seed: int) -> DataFrame:
+    """Return every row's customer and what decides when it goes: how telling it is, its draw, its place."""
+    from pyspark.sql import functions as f
+
+    measured = [column.name for column in rowless(original).measured()] if method.rarest else []
+    facts = [f"t{at}" for at in range(len(measured))]
+    who = original.schema.role(Role.CUSTOMER).name
+
+    def kernel(records: Records, rows: pl.Series) -> pl.DataFrame:
+        texts = records.texts()
+        draws = pl.Series("uniform", method.draws(rows.to_numpy(), seed))
+        told = [texts[name].alias(fact) for name, fact in zip(measured, facts, strict=True)]
+        return pl.DataFrame([rows.alias(ROW), records.frame[who].alias(CUSTOMER), draws, *told])
+
+    into = {ROW: pl.Int64(), CUSTOMER: pl.String(), "uniform": pl.Float64()} | {fact: pl.String() for fact in facts}
+    drawn = original.map(kernel, into)
+    if not facts:
+        return drawn.withColumn("telling", f.lit(0.0))
+    pairs = pairs_of_facts(facts)
+    chances = []
+    for at, pair in enumerate(pairs):
+        shared = drawn.select(*pair, CUSTOMER).distinct().groupBy(*pair).agg(f.count(f.lit(1)).alias(f"shared{at}"))
+        drawn = drawn.join(shared, list(pair))
+        chances.append(f.lit(1.0) / f.col(f"shared{at}"))
+    telling = reduce(lambda total, chance: total + chance, chances, f.lit(0.0)) / len(pairs)
+    return drawn.select(ROW, CUSTOMER, "uniform", (-telling).alias("telling"))

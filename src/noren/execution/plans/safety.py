@@ -1,0 +1,485 @@
+"""Plans of the measures of safety, and of those that look at classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from noren.data.cells import is_generalised, is_interval, is_set
+from noren.data.periods import of_one_kind
+from noren.data.schema import Column, Kind, Role
+from noren.errors import ParameterError, SchemaError
+from noren.execution.candidates import class_sizes, consistent_pairs, histories_of
+from noren.execution.frames import (
+    MOST_VALUES,
+    PLACE,
+    ROW,
+    ROWS,
+    ClusterRecords,
+    arrow_of,
+    counted,
+    map_blocks,
+    spark_type,
+)
+from noren.execution.plans import plan
+from noren.execution.release import (
+    ClusterEvidence,
+    ClusterGuess,
+    ClusterRelease,
+    Keep,
+    in_release_order,
+    keeping,
+    original_of,
+    public_of,
+)
+from noren.i18n import N_, _
+from noren.kernels.arrays import Real, Whole
+from noren.kernels.linkage.feasibility import Candidates, one_to_one_counts
+from noren.measures.safety.classes import Classes, claimed_k, refuse_unreal, shared
+from noren.measures.safety.classes import counted as judged_counts
+from noren.measures.safety.effective import Effective
+from noren.measures.safety.hits import Hits
+from noren.measures.safety.reid_rate import ReidRate, best_rate
+from noren.measures.safety.survival import Survival
+from noren.measures.safety.table_classes import (
+    LIKELY,
+    ClassSizes,
+    claimed_values,
+    judged,
+    sensitive_columns,
+    shares_in_order,
+    told_of_worst,
+)
+from noren.measures.utility.table_losses import ClassSize, Discernibility
+from noren.progress import Progress, silent
+from noren.protocols import Score
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column as Expression
+    from pyspark.sql import DataFrame
+
+__all__ = [
+    "audit",
+    "hits_of",
+    "judge_table",
+    "measure_class_size",
+    "measure_classes",
+    "measure_discernibility",
+    "measure_effective",
+    "measure_reid_rate",
+    "measure_survival",
+    "rows_in_classes",
+    "table_class_sizes",
+]
+
+# --- how many people a guess names, and how many of them rightly, where both lie -------------------------------------
+
+
+def hits_of(evidence: ClusterEvidence) -> dict[str, Hits]:
+    """Return what became of each guess, as :func:`noren.measures.safety.hits.hits` tells it.
+
+    A guess on a cluster has no order. The answer that counts of several for a pseudonym is the one of the smallest
+    rank, of the largest score, of the first customer by text: the order in which our attacks give theirs.
+    """
+    return {name: _hits(guess, evidence.release) for name, guess in evidence.guesses.items()}
+
+
+def _hits(guess: ClusterGuess, release: ClusterRelease) -> Hits:
+    from pyspark.sql import functions as f
+
+    pairs, true = _in_words_of_pseudonyms(guess, release)
+    key = [name for name in ("pseudonym", "period") if name in pairs.columns and name in true.columns]
+    if "period" in key and not of_one_kind(_periods(pairs), _periods(true)):
+        key = ["pseudonym"]  # months say nothing of weeks, but who is behind a pseudonym they say
+    surest = [f.col("rank")] if "rank" in pairs.columns else []
+    surest += [-f.col("score")] if "score" in pairs.columns else []
+    texts = pairs.withColumns({name: f.col(name).cast("string") for name in (*key, "customer")})
+    answers = texts.dropna(subset=[*key, "customer"]).groupBy(*key)
+    first = answers.agg(f.min(f.struct(*surest, "customer"))["customer"].alias("customer"))
+    truth = true.select(*(f.col(name).cast("string") for name in (*key, "customer"))).distinct()
+    both = first.join(truth.withColumn("right", f.lit(True)), [*key, "customer"], "left")
+    right = f.when(f.col("right"), f.col("customer"))
+    counts: Any = both.agg(f.count(f.lit(1)), f.count(right), f.count_distinct(right)).first()
+    return Hits(*(int(count) for count in counts))
+
+
+def _in_words_of_pseudonyms(guess: ClusterGuess, release: ClusterRelease) -> tuple[DataFrame, DataFrame]:
+    """Return a guess and the truth; of tables, public rows are the pseudonyms and original rows the people."""
+    from pyspark.sql import functions as f
+
+    if "row" in guess.pairs.columns or release.pseudonyms is None:
+        public = in_release_order(release.public).frame.filter(f.col(ROW).isNotNull())
+        rows = public.select((f.col(PLACE) + 1).alias("pseudonym"), (f.col(ROW) + 1).alias("customer"))
+        return guess.pairs.withColumnsRenamed({"row": "pseudonym", "person": "customer"}), rows
+    return guess.pairs, release.pseudonyms
+
+
+def _periods(pairs: DataFrame) -> list[str]:
+    """Return the names of the periods, as many as there are periods."""
+    return [str(row["period"]) for row in pairs.select("period").distinct().dropna().collect()]
+
+
+_VALUE, _SHARE = "noren_value", "noren_share"
+
+
+def table_class_sizes(public: ClusterRecords) -> ClassSizes:
+    """Return how many classes of each size a released table has; different sizes are at most √(2 · rows)."""
+    from pyspark.sql import functions as f
+
+    if public.schema.kind != Kind.TABLE:
+        raise SchemaError(_("the release is a history"), _("give a release of a table"))
+    rows, quasi = _by_class(public)
+    sizes = rows.groupBy(*quasi).count().groupBy("count").agg(f.count(f.lit(1)).alias("classes"))
+    found = sorted((int(row["count"]), int(row["classes"])) for row in sizes.collect())
+    both = np.array(found, dtype=np.int64).reshape(-1, 2)
+    in_classes = int((both[:, 0] * both[:, 1]).sum())
+    return ClassSizes(both[:, 0], both[:, 1], public.rows - in_classes)
+
+
+def judge_table(measure: Classes, evidence: ClusterEvidence) -> Score:
+    """Return what one machine says of the classes of a table."""
+    public, statement = evidence.release.public, evidence.release.statement
+    sizes = table_class_sizes(public)
+    columns = sensitive_columns(public.schema, measure.sensitive) if sizes.classes else []
+    told = {c.name: _told(public, c, evidence.original, claimed_values(statement)) for c in columns}
+    return judged(sizes, told, statement, public.rows, evidence.original.rows, measure.population_share)
+
+
+def rows_in_classes(
+    public: ClusterRecords, columns: Sequence[Column], *more: Expression
+) -> tuple[DataFrame, list[str]]:
+    """Return the rows that are in some class of ``columns``, with their cells in a form that can be grouped by."""
+    from pyspark.sql import functions as f
+
+    names = [public.at(column) for column in columns]
+    cells = public.frame.select(*(_comparable(public, column).alias(public.at(column)) for column in columns), *more)
+    return cells.filter(reduce(or_, (f.col(name).isNotNull() for name in names))), names
+
+
+def _by_class(public: ClusterRecords, *more: Expression) -> tuple[DataFrame, list[str]]:
+    """Return the rows that are in some class of the quasi columns."""
+    columns = public.schema.with_role(Role.QUASI)
+    if not columns:
+        raise SchemaError(_("no column of the release is quasi"), _("there are no classes to look at"))
+    return rows_in_classes(public, columns, *more)
+
+
+def _comparable(records: ClusterRecords, column: Column) -> Expression:
+    """Return cells that are equal where they say the same, null where suppressed."""
+    from pyspark.sql import functions as f
+
+    cell, dtype = records.column(column), records.types[column.name]
+    if is_set(dtype):
+        return f.array_sort(cell)  # {a;b} is {b;a}
+    if is_interval(dtype):
+        return f.when(cell["lo"].isNotNull() & cell["hi"].isNotNull(), cell)
+    return cell
+
+
+def _told(public: ClusterRecords, column: Column, original: ClusterRecords, ell: int) -> dict[str, float]:
+    """Return what the classes tell of one sensitive column; the worst class decides each number."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    rows, quasi = _by_class(public, _comparable(public, column).alias(_VALUE))
+    known = original.schema[column.name] if column.name in original.schema.names else column
+    dtype = public.types[column.name]
+    everybody = {"": _everybody(rows, _VALUE, public, dtype, known)}
+    if not is_generalised(dtype) and original.types.get(column.name) == dtype:
+        everybody["_to_original"] = _everybody(original.frame, original.at(column.name), original, dtype, known)
+    within = Window.partitionBy(*quasi)
+    size, share = f.sum(ROWS).over(within), f.col(ROWS) / f.col("size")
+    entries = rows.groupBy(*quasi, _VALUE).agg(f.count(f.lit(1)).alias(ROWS)).withColumn("size", size)
+    entries = entries.withColumn("rank", f.row_number().over(within.orderBy(f.desc(ROWS)))).withColumn(_SHARE, share)
+    entries = _with_moves(entries, quasi, list(everybody.values()))
+    distances = [f"{kind}_{at}" for at in range(len(everybody)) for kind in ("equal", "ordered")]
+    by_class = entries.groupBy(*quasi).agg(
+        f.count(f.lit(1)).alias("distinct"),
+        (-f.sum(f.col(_SHARE) * f.log(_SHARE))).alias("entropy"),
+        f.max("size").alias("size"),
+        f.max(ROWS).alias("commonest"),
+        # a value that is not said tells nothing of anybody
+        f.coalesce(f.max(f.when(f.col(_VALUE).isNotNull(), f.col(ROWS))), f.lit(0)).alias("said"),
+        f.coalesce(f.sum(f.when(f.col("rank") >= ell, f.col(ROWS))), f.lit(0)).alias("rarer"),
+        *(f.sum(name).alias(name) for name in distances),
+    )
+    worst = by_class.agg(
+        f.min("distinct").alias("distinct"),
+        f.min("entropy").alias("entropy"),
+        f.coalesce(f.sum(f.expr("if(said = size, size, 0)")), f.lit(0)).alias("told_rows"),
+        f.coalesce(f.sum(f.expr(f"if(said >= cast({LIKELY} AS DOUBLE) * size, size, 0)")), f.lit(0)).alias(
+            "likely_rows"
+        ),
+        f.min("rarer").alias("rarer"),
+        f.max(f.expr("try_divide(commonest, rarer)")).alias("ratio"),
+        *(f.max(name).alias(name) for name in distances),
+    ).first()
+    if worst is None:  # pragma: no cover - an aggregate of all rows has one row
+        raise SchemaError(_("no column of the release is quasi"), _("there are no classes to look at"))
+    found = {
+        suffix: (
+            (worst[f"equal_{at}"] + 1) / 2,
+            worst[f"ordered_{at}"] / (len(shares) - 1) if len(shares) > 1 else 0.0,
+        )
+        for at, (suffix, shares) in enumerate(everybody.items())
+    }
+    return told_of_worst(worst.asDict(), found)
+
+
+def _everybody(rows: DataFrame, name: str, records: ClusterRecords, dtype: pl.DataType, column: Column) -> pl.DataFrame:
+    """Return the values of a sensitive column in order, with everybody's shares; they are held by the driver."""
+    from pyspark.sql import functions as f
+
+    cure = _("round its values first, or give it another role than sensitive")
+    by = {"value": f.col(name)}
+    found = counted(rows, by, rows=records.rows, most=MOST_VALUES, cure=cure).rename({ROWS: "len"})
+    typed = found if is_generalised(dtype) else found.with_columns(pl.col("value").cast(dtype))
+    return shares_in_order(typed, column)
+
+
+def _with_moves(entries: DataFrame, quasi: list[str], everybody: list[pl.DataFrame]) -> DataFrame:
+    """Add what each value of a class adds to its distance from everybody: ``equal_0``, ``ordered_0``, ``equal_1``, …
+
+    Where values are ordered, a class's share up to a place stays the same from one of its values to the next; the sum
+    of its differences from everybody's over such a run is read off everybody's running sums.
+    """
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+    from pyspark.sql.types import DoubleType, StructField, StructType
+
+    kept, placed, sums = list(entries.columns), entries, []
+    for at, shares in enumerate(everybody):
+        lookup = shares.select(known="value", all="all", place="place").with_columns(pl.col("place").cast(pl.Int64))
+        into = dict(lookup.schema)
+        known = f.broadcast(entries.sparkSession.createDataFrame(arrow_of(lookup, into), spark_type(into)))
+        in_order = Window.partitionBy(*quasi).orderBy(f"place_{at}")
+        placed = (
+            placed.join(known, f.col(_VALUE).eqNullSafe(f.col("known")))
+            .withColumnRenamed("place", f"place_{at}")
+            .withColumn(f"equal_{at}", f.abs(f.col(_SHARE) - f.col("all")) - f.col("all"))
+            .withColumn(f"upto_{at}", f.sum(_SHARE).over(in_order))
+            .withColumn(f"next_{at}", f.lead(f"place_{at}", 1, len(shares)).over(in_order))
+            .withColumn(f"first_{at}", f.row_number().over(in_order) == 1)
+            .drop("known", "all")
+        )
+        kept.append(f"equal_{at}")
+        running = np.cumsum(shares["all"].to_numpy())
+        sums.append((running, np.concatenate([[0.0], np.cumsum(running)])))
+
+    def moved(batch: pa.RecordBatch, at: int) -> pa.Array:
+        running, before = sums[at]
+        upto, place, to, first = (
+            batch.column(f"{name}_{at}").to_numpy(zero_copy_only=False) for name in ("upto", "place", "next", "first")
+        )
+        # nothing of a class lies below its first value
+        return pa.array(_run(upto, place, to, running, before) + np.where(first, before[place], 0.0))
+
+    def kernel(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            arrays = [*(batch.column(name) for name in kept), *(moved(batch, at) for at in range(len(sums)))]
+            yield pa.RecordBatch.from_arrays(arrays, names=[field.name for field in into_type])
+
+    ordered = [StructField(f"ordered_{at}", DoubleType()) for at in range(len(sums))]
+    into_type = StructType([*(placed.schema[name] for name in kept), *ordered])
+    return placed.mapInArrow(kernel, into_type)
+
+
+def _run(level: Real, start: Whole, stop: Whole, running: Real, before: Real) -> Real:
+    """Return the sum of ``|level - running[j]|`` over ``start ≤ j < stop``, ``before`` being the sums of ``running``.
+
+    >>> all_ = np.array([0.2, 0.5, 1.0])
+    >>> _run(np.array([0.4]), np.array([0]), np.array([3]), all_, np.array([0.0, 0.2, 0.7, 1.7])).round(9).tolist()
+    [0.9]
+    """
+    cut = np.clip(np.searchsorted(running, level, side="right"), start, stop)
+    below = level * (cut - start) - (before[cut] - before[start])
+    above = (before[stop] - before[cut]) - level * (stop - cut)
+    answer: Real = below + above
+    return answer
+
+
+@plan(ClassSize, driver=N_("how many classes there are of each size"))
+def measure_class_size(measure: ClassSize, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
+    """Return what one machine says of classes of these sizes."""
+    return measure.of_sizes(table_class_sizes(evidence.release.public), evidence.original.rows)
+
+
+@plan(Discernibility, driver=N_("how many classes there are of each size"))
+def measure_discernibility(measure: Discernibility, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
+    """Return what one machine says of classes of these sizes."""
+    return measure.of_sizes(table_class_sizes(evidence.release.public), evidence.original.rows)
+
+
+@plan(Effective, driver=N_("three counts for each attack, and the names of the periods"))
+def measure_effective(measure: Effective, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
+    """Join the guesses with the secret, and count."""
+    if measure.best_prefix:
+        raise ParameterError(
+            _("a guess on a cluster has no order, so it has no most confident part"),
+            _("leave best_prefix out, or use --engine local"),
+        )
+    found = hits_of(evidence)
+    return measure.score_of({name: (hit.named, hit.right, measure.needed(hit.named)) for name, hit in found.items()})
+
+
+@plan(ReidRate, driver=N_("three counts for each attack, and the names of the periods"))
+def measure_reid_rate(_measure: ReidRate, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
+    """Join the guesses with the secret, and count."""
+    found = hits_of(evidence)
+    people = max(_people(evidence.original), 1)
+    return best_rate({attack: hit.customers / people for attack, hit in found.items()}, people)
+
+
+def _people(original: ClusterRecords) -> int:
+    """Return how many people the original is about."""
+    if original.schema.kind == Kind.TABLE:
+        return original.rows
+    return original.frame.select(original.at(Role.CUSTOMER)).dropna().distinct().count()
+
+
+@plan(Survival, driver=N_("one number for each class of pseudonyms with equal histories"))
+def measure_survival(measure: Survival, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
+    """Count the pseudonyms that share a history; what an attacker does best is worked out from these sizes."""
+    progress(0.0, _("comparing public histories"))
+    return measure.score_of(np.repeat(*class_sizes(public_of(evidence))).tolist())
+
+
+MOST_PAIRS = 10_000_000
+"""Pairs of histories and customers, of those whose candidates are not theirs alone, that the driver assigns."""
+_BROUGHT = 500_000
+"""Pairs that come to the driver at a time."""
+
+
+@plan(
+    Classes,
+    driver=N_(
+        "how many histories fit how many customers (each different number once); pairs of public histories that share"
+        " a candidate with another, 10,000,000 at most; tables: how many classes there are of each size, and the values"
+        " of a sensitive column, at most 1,000,000"
+    ),
+)
+def measure_classes(measure: Classes, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
+    """Count who fits each public history, and who is left where different pseudonyms are different people."""
+    if evidence.release.public.schema.kind == Kind.TABLE:
+        return judge_table(measure, evidence)
+    original, public, statement = original_of(evidence), public_of(evidence), evidence.release.statement
+    customers, claimed = _customers(original), claimed_k(statement)
+    if not statement.is_truthful:
+        return shared(*class_sizes(public), customers=customers, claimed=claimed)
+    progress(0.2, _("asking who fits every row"))
+    with keeping() as keep:
+        histories, pairs = consistent_pairs(original, public, statement, keep)
+        counts, strict, sharing = _counts(histories, keep(pairs), keep, progress)
+    return judged_counts(counts, strict, sharing, customers=customers, claimed=claimed)
+
+
+def audit(evidence: ClusterEvidence, sensitive: str | None, *, progress: Progress = silent) -> None:
+    """Stop with :class:`CheckFailedError` if a release claims a k that is not real, as one machine's audit does.
+
+    The customers that the secret part names for the pseudonyms of a history are asked first whether they fit it: it is
+    only told whom to ask. Where k do for every history, and k pseudonyms have it, the claim holds, and nobody else need
+    be asked (:func:`noren.measures.safety.classes.audit` has the reason).
+    """
+    release = evidence.release
+    claimed = claimed_k(release.statement)
+    if release.public.schema.kind == Kind.HISTORY and claimed and release.pseudonyms is not None:
+        with keeping() as keep:
+            if release.statement.is_truthful and _plainly_holds(evidence, release.pseudonyms, claimed, keep):
+                return
+    refuse_unreal(measure_classes(Classes(sensitive=sensitive), evidence, progress=progress))
+
+
+def _plainly_holds(evidence: ClusterEvidence, behind: DataFrame, claimed: int, keep: Keep) -> bool:
+    from pyspark.sql import functions as f
+
+    original, public = original_of(evidence), public_of(evidence)
+    each = histories_of(public).join(behind.select("pseudonym", "customer"), "pseudonym")
+    witnesses = each.select("history", "customer").distinct()
+    histories, pairs = consistent_pairs(original, public, evidence.release.statement, keep, witnesses)
+    fit = pairs.groupBy("history").agg(f.count(f.lit(1)).alias("fit"))
+    least = histories.join(fit, "history", "left").agg(f.min("sharing"), f.min(f.coalesce("fit", f.lit(0)))).first()
+    return least is not None and least[0] is not None and min(least) >= claimed
+
+
+def _counts(histories: DataFrame, pairs: DataFrame, keep: Keep, progress: Progress) -> tuple[Whole, Whole, Whole]:
+    """Return how many fit, how many an assignment of all leaves, and how many pseudonyms these are the numbers of.
+
+    Where nobody else may be a history's candidates, any of its pseudonyms may be any of them, and all are left. The
+    others are assigned together.
+    """
+    from pyspark.sql import functions as f
+
+    wanted = pairs.groupBy("customer").agg((f.count(f.lit(1)) > 1).alias("contested"))
+    each = pairs.join(wanted, "customer").groupBy("history")
+    counts = each.agg(f.count(f.lit(1)).alias("fit"), f.max("contested").alias("contested"))
+    found = histories.join(counts, "history", "left").fillna({"fit": 0, "contested": False})
+    found = keep(found.select("history", "sharing", "fit", "contested"))
+    weigh = f.sum("sharing").alias("weight"), f.max("sharing").alias("most"), f.count(f.lit(1)).alias("times")
+    kinds = found.groupBy("fit", "contested").agg(*weigh).collect()
+    progress(0.8, _("asking who is left"))
+    own = [row for row in kinds if not row["contested"]]
+    fit, weight, most = (np.array([row[name] for row in own], dtype=np.int64) for name in ("fit", "weight", "most"))
+    many = sum(int(row["fit"]) * int(row["times"]) for row in kinds if row["contested"])
+    others, left, others_weight = _contested(found, pairs, many)
+    # a history with fewer candidates than pseudonyms: there is no assignment, and nobody is ruled out by one
+    if left is None or (most > fit).any():
+        left = others
+    return np.concatenate((fit, others)), np.concatenate((fit, left)), np.concatenate((weight, others_weight))
+
+
+def _customers(original: ClusterRecords) -> int:
+    return original.frame.select(original.at(Role.CUSTOMER)).dropna().distinct().count()
+
+
+def _contested(found: DataFrame, pairs: DataFrame, many: int) -> tuple[Whole, Whole | None, Whole]:
+    """Return the candidates, those left by an assignment, and the pseudonyms of histories that share candidates."""
+    from pyspark.sql import functions as f
+
+    if many > MOST_PAIRS:
+        raise ParameterError(
+            _("{count:,} pairs of histories and customers have to be assigned at once, more than {most:,}").format(
+                count=many, most=MOST_PAIRS
+            ),
+            _("use --engine local on a machine with enough memory"),
+        )
+    none = np.zeros(0, dtype=np.int64)
+    if not many:
+        return none, none, none
+    # digests as two numbers each
+    halves = [f.conv(f.substring(f.sha2(name, 256), at, 15), 16, 10).cast("long")
+              for name in ("history", "customer") for at in (1, 16)]  # fmt: skip
+    shared_ones = pairs.join(found.filter("contested"), "history").select(
+        *(half.alias(f"n{at}") for at, half in enumerate(halves)), f.col("sharing").alias("n4")
+    )
+    table = _brought(shared_ones.repartition(-(-many // _BROUGHT)), 5)
+    history, customer = _codes(table[:, :2]), _codes(table[:, 2:4])
+    order = np.lexsort((customer, history))
+    counts = np.bincount(history)
+    first = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    sharing = table[order][first[:-1], 4]
+    candidates = Candidates(first, customer[order], int(customer.max()) + 1)
+    return counts, one_to_one_counts(candidates, sharing), sharing
+
+
+def _codes(keys: Whole) -> Whole:
+    frame = pl.DataFrame(keys, schema=["first", "second"])
+    return frame.select(pl.struct(pl.all()).rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
+
+
+def _brought(numbers: DataFrame, width: int) -> Whole:
+    """Return whole numbers of a bounded frame as one array; they travel as bytes, a block in one row.
+
+    Spark's driver holds one part of them at a time.
+    """
+
+    def kernel(block: pl.DataFrame) -> pl.DataFrame:
+        return pl.DataFrame({"bytes": [block.to_numpy(order="c").astype("<i8").tobytes()]})
+
+    rows: Any = map_blocks(numbers, kernel, {"bytes": pl.Binary()}).toLocalIterator()
+    return np.concatenate([np.frombuffer(row["bytes"], dtype="<i8").reshape(-1, width) for row in rows])

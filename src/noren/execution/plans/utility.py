@@ -1,0 +1,462 @@
+"""Plans of the measures of utility."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from noren.data.arrays import exact_values, numbers
+from noren.data.categories import as_released, release_categories
+from noren.data.draws import Draws
+from noren.data.fits import columns_not_there
+from noren.data.frames import History, Records
+from noren.data.schema import Kind, Role, Scale
+from noren.data.statement import Statement
+from noren.errors import ParameterError, SchemaError
+from noren.execution.frames import (
+    MOST_COMBINATIONS,
+    PLACE,
+    ROW,
+    ROWS,
+    ClusterRecords,
+    Types,
+    counted,
+    history_of,
+    map_blocks,
+    population_sds,
+)
+from noren.execution.plans import plan
+from noren.execution.plans.attacks import set_sides, similarity, with_overlap
+from noren.execution.release import (
+    SHOWN,
+    ClusterEvidence,
+    both_sides,
+    history_in,
+    in_release_order,
+    keeping,
+    original_of,
+    place_type,
+    public_of,
+    rowless,
+)
+from noren.i18n import N_, _
+from noren.kernels.arrays import Whole
+from noren.kernels.judging.cell_error import exact_sum
+from noren.kernels.judging.statistics import STATISTICS, table_error
+from noren.measures.safety.jaccard_mean import JaccardMean, score_of
+from noren.measures.utility.cell_error import CellError, cell_errors, error_of
+from noren.measures.utility.l1_precision import L1Precision, plainly, shared_names
+from noren.measures.utility.on_draws import OnDraws
+from noren.measures.utility.purchases import columns_there, purchase_rows
+from noren.measures.utility.rfm import Rfm
+from noren.measures.utility.row_changes import E4, E5, E6, RowChange
+from noren.measures.utility.statistics import COLUMNS, Figures, Statistics, parts_of
+from noren.measures.utility.table_losses import CellLoss, CellPairs, EntropyLoss, TableLoss, on_hierarchy
+from noren.progress import Progress, silent
+from noren.protocols import Score
+from noren.retention.perturbation import LARGEST_TABLE, Perturbation, stated_perturbation
+from noren.retention.reconstructed import SeenRecords
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = [
+    "ORIGINAL",
+    "deleted",
+    "measure_cell_error",
+    "measure_cell_losses",
+    "measure_jaccard_mean",
+    "measure_l1_precision",
+    "measure_rfm",
+    "measure_statistics",
+    "moved",
+    "purchases_and_draws",
+    "seen_before",
+    "seen_on_cluster",
+]
+
+# --- data sets drawn from a release: the same that one machine draws -------------------------------------------------
+
+
+ORIGINAL = -1
+"""The number of the original among the draws."""
+_AT_ONCE = 10
+_ROWS: Types = {
+    "draw": pl.Int32(),
+    "customer": pl.String(),
+    "item": pl.String(),
+    "day": pl.Float64(),
+    "price": pl.Float64(),
+    "quantity": pl.Float64(),
+}
+
+
+def purchases_and_draws(measure: OnDraws, evidence: ClusterEvidence) -> DataFrame:
+    """Return the purchases of the original, as draw :data:`ORIGINAL`, and those of each draw from the release.
+
+    The driver holds the items of the original, and the least and greatest value of each column: what suppressed cells
+    are drawn from.
+    """
+    original, public = original_of(evidence), in_release_order(public_of(evidence))
+    if place_type(public) != pl.Int64():
+        raise ParameterError(_("the release is not written yet"), _("write it first, and measure its folder"))
+    asked, seed, spans = measure.asked, measure.seed, _spans(original)
+    categories = release_categories(evidence.release.statement)
+
+    def known(block: Records, _rows: pl.Series) -> pl.DataFrame:
+        return purchase_rows(history_of(block), asked).with_columns(draw=pl.lit(ORIGINAL))
+
+    def drawn(first: int, stop: int) -> DataFrame:
+        def kernel(block: Records, beside: Any) -> pl.DataFrame:
+            places = beside[PLACE].to_numpy()
+            draws = Draws(spans, history_of(block), seed=seed, categories=categories, places=places)
+            return pl.concat(purchase_rows(draws[at], asked).with_columns(draw=pl.lit(at)) for at in range(first, stop))
+
+        return public.map(kernel, _ROWS, also=(PLACE,))
+
+    starts = range(0, measure.draws, _AT_ONCE)
+    parts = [drawn(first, min(first + _AT_ONCE, measure.draws)) for first in starts]
+    return reduce(lambda one, other: one.unionByName(other), parts, original.map(known, _ROWS))
+
+
+def _spans(original: ClusterRecords) -> History:
+    """Return a few rows that have the original's items, least and greatest values, and a blank where there is one."""
+    from pyspark.sql import functions as f
+
+    none = rowless(original)
+    measured = none.measured()
+    cells = [original.column(column) for column in measured]
+    texts = [column.scale == "nominal" for column in measured]
+    asked = [
+        f.collect_set(cell) if text else f.array(f.min(cell), f.max(cell))
+        for cell, text in zip(cells, texts, strict=True)
+    ]
+    found: Any = original.frame.agg(*asked, *(f.count(f.when(cell.isNull(), 1)) for cell in cells)).first()
+    values = [[value for value in found[at] or () if value is not None] for at in range(len(measured))]
+    blank = [[None] if found[len(measured) + at] or not values[at] else [] for at in range(len(measured))]
+    length = max((len(v) + len(b) for v, b in zip(values, blank, strict=True)), default=0)
+    columns = {
+        column.name: pl.Series(column.name, [*b, *v, *(v or b)[-1:] * (length - len(v) - len(b))], strict=False).cast(
+            column.dtype
+        )
+        for column, v, b in zip(measured, values, blank, strict=True)
+    }
+    whole = pl.DataFrame(
+        {
+            name: columns.get(name, pl.Series(name, [None] * length, dtype=dtype))
+            for name, dtype in none.frame.schema.items()
+        }
+    )
+    return History(whole, original.schema)
+
+
+# --- what a perturbed table was before, from a release: counted there, estimated on the driver -----------------------
+
+
+def seen_on_cluster(public: ClusterRecords, statement: Statement, made: Perturbation) -> SeenRecords:
+    """Return the different records of a release with their counts.
+
+    Of a table that is too large to be worked out whole, records are dealt into folds as they follow each other. Alike
+    ones do, as releases are sorted; so they are counted with all their attributes and kept in order.
+    """
+    if made.cells <= LARGEST_TABLE:
+        return _counted(public, made, LARGEST_TABLE)
+    every = stated_perturbation(public.schema, statement)
+    return _counted(public, every, MOST_COMBINATIONS).only([every.names.index(name) for name in made.names])
+
+
+def seen_before(original: ClusterRecords, made: Perturbation) -> SeenRecords:
+    """Return the different records of an original, in the values that were perturbed, with their counts."""
+    return _counted(original, made, LARGEST_TABLE if made.cells <= LARGEST_TABLE else MOST_COMBINATIONS, before=True)
+
+
+def _counted(records: ClusterRecords, made: Perturbation, most: int, *, before: bool = False) -> SeenRecords:
+    """Return the different records with their counts, in the order of the first row of each."""
+    from pyspark.sql import functions as f
+
+    names = [f"a{at}" for at in range(len(made.names))]
+    if PLACE in records.frame.columns:
+        records = records.with_frame(records.frame.withColumn(ROW, f.col(PLACE)))
+
+    def kernel(block: Records, rows: pl.Series) -> pl.DataFrame:
+        codes = made.codes(block.frame) if before else made.places(block.frame)
+        return pl.DataFrame(dict(zip(names, codes, strict=True))).with_columns(rows)
+
+    coded = records.map(kernel, dict.fromkeys([*names, ROW], pl.Int64()))
+    cure = _("name some of the attributes (--attributes), or use --engine local")
+    by = {name: f.col(name) for name in names}
+    found = counted(coded, by, rows=records.rows, most=most, cure=cure, first=f.min(ROW)).sort("first")
+    return SeenRecords([found[name].to_numpy() for name in names], made.sizes, found[ROWS].to_numpy())
+
+
+@plan(CellError, driver=N_("one sum and one standard deviation for each column"))
+def measure_cell_error(_measure: CellError, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
+    """Sum up what the cells of each column cost, block by block of rows that stand beside their originals."""
+    from pyspark.sql import functions as f
+
+    original, public = original_of(evidence), public_of(evidence)
+    statement = evidence.release.statement
+    columns = rowless(original).measured()
+    paired = both_sides(evidence)
+    spread = population_sds(original, [column for column in columns if column.scale != Scale.NOMINAL])
+    one, other = (original.schema, original.types), (public.schema, public.types)
+
+    def kernel(block: pl.DataFrame) -> pl.DataFrame:
+        said = as_released(history_in(block, *one), statement)
+        shown = block[SHOWN].fill_null(value=False)
+        released = history_in(block.filter(shown), *other, "p").frame
+        costs = {}
+        for at, column in enumerate(columns):
+            values = exact_values(said, column)
+            errors = cell_errors(values.filter(shown), released[column.name], column, spread.get(column.name, 0.0))
+            lost = (values.is_not_null() & ~shown).sum()
+            costs[f"u{at}"] = exact_sum(np.append(errors, float(lost)))
+        return pl.DataFrame({"deleted": [int((~shown).sum())]} | {name: [cost] for name, cost in costs.items()})
+
+    into = {"deleted": pl.Int64()} | {f"u{at}": pl.Float64() for at in range(len(columns))}
+    sums = map_blocks(paired, kernel, into).agg(*(f.sum(name).alias(name) for name in into)).first()
+    totals = {str(column.role): float(sums[f"u{at}"] or 0.0) for at, column in enumerate(columns)} if sums else {}
+    return error_of(totals, original.rows, int(sums["deleted"] or 0) if sums else 0)
+
+
+_DRIVER = N_("of each quasi column the different pairs of value and released cell, at most 10,000,000")
+
+
+@plan(EntropyLoss, driver=_DRIVER)
+@plan(TableLoss, driver=_DRIVER)
+def measure_cell_losses(measure: CellLoss, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
+    """Return what one machine says of such cells."""
+    from pyspark import StorageLevel
+
+    original, release = evidence.original, evidence.release
+    if original.schema.kind != Kind.TABLE or release.public.schema.kind != Kind.TABLE:
+        raise SchemaError(_("the release is a history"), _("give a release of a table"))
+    if release.original_rows != original.rows:
+        raise ParameterError(
+            _("the release was made of {released:,} rows, the original has {original:,}").format(
+                released=release.original_rows, original=original.rows
+            ),
+            _("give the original that was protected"),
+        )
+    quasi, known = measure.compared(original.schema, release.public.schema)
+    rows = _side_by_side(original, release.public, quasi).persist(StorageLevel.DISK_ONLY)
+    try:
+        pairs = {name: _pairs(rows, at, original, release.public, name) for at, name in enumerate(quasi)}
+    finally:
+        rows.unpersist()
+    climbed = {name: on_hierarchy(original.schema, pairs[name], name, its) for name, its in known.items()}
+    return measure.of_pairs(pairs, release.public.schema, climbed)
+
+
+def _side_by_side(original: ClusterRecords, public: ClusterRecords, names: list[str]) -> DataFrame:
+    """Return the values of every original row, its released cells, and whether it was deleted."""
+    from pyspark.sql import functions as f
+
+    values = original.frame.select(ROW, *(original.column(n).alias(f"v{at}") for at, n in enumerate(names)))
+    cells = public.frame.select(
+        f.col(ROW).alias("noren_of"), *(public.column(n).alias(f"s{at}") for at, n in enumerate(names))
+    )
+    both = values.join(cells, f.col(ROW) == f.col("noren_of"), "left")
+    return both.withColumn("gone", f.col("noren_of").isNull()).drop(ROW, "noren_of")
+
+
+def _pairs(rows: DataFrame, at: int, original: ClusterRecords, public: ClusterRecords, name: str) -> CellPairs:
+    from pyspark.sql import functions as f
+
+    cure = _("round the values first, or use --engine local")
+    keys = {"value": f.col(f"v{at}"), "cell": f.col(f"s{at}"), "gone": f.col("gone")}
+    found = counted(rows, keys, rows=original.rows, most=MOST_COMBINATIONS, cure=cure)
+    values, cells = found["value"].cast(original.types[name]), found["cell"].cast(public.types[name])
+    return CellPairs(values.alias(name), cells.alias(name), found["gone"].to_numpy(), found[ROWS].to_numpy())
+
+
+@plan(E4, driver=N_("a sum and two counts"))
+@plan(E5, driver=N_("a sum and two counts"))
+def moved(measure: RowChange, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
+    """Sum up how far the cells of rows that stand beside their originals moved."""
+    from pyspark.sql import functions as f
+
+    original, public = original_of(evidence), public_of(evidence)
+    one, other = (original.schema, original.types), (public.schema, public.types)
+    column = original.schema.role(measure.role)
+
+    def kernel(block: pl.DataFrame) -> pl.DataFrame:
+        known, released = history_in(block, *one), history_in(block, *other, "p")
+        kept = released[Role.CUSTOMER].is_not_null()
+        values, said = (numbers(exact_values(side, column).filter(kept)) for side in (known, released))
+        errors = measure.row_errors(values, said)
+        counts = {"moved": [np.count_nonzero(errors)], "compared": [np.count_nonzero(~np.isnan(values))]}
+        return pl.DataFrame({"total": [float(errors.sum())]} | counts)
+
+    into = {"total": pl.Float64(), "moved": pl.Int64(), "compared": pl.Int64()}
+    paired = both_sides(evidence).filter(SHOWN)
+    sums: Any = map_blocks(paired, kernel, into).agg(*(f.sum(name) for name in into)).first()
+    return measure.score_of(float(sums[0] or 0.0), int(sums[1] or 0), int(sums[2] or 0), original.rows)
+
+
+@plan(E6, driver=N_("one count"))
+def deleted(measure: E6, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
+    """Count the original rows that public rows stand for."""
+    left = evidence.release.public.frame.select(ROW).dropna().distinct().count()
+    return measure.score_of(evidence.release.original_rows - left, original_of(evidence).rows)
+
+
+_PAIR: Types = {"customer": pl.String(), "total": pl.Int64(), "size": pl.Int32()}
+
+
+@plan(JaccardMean, driver=N_("eight numbers; each worker holds a number for every item"))
+def measure_jaccard_mean(_measure: JaccardMean, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
+    """Join each pseudonym's set with that of its customer, and take mean, spread and median."""
+    from pyspark.sql import functions as f
+
+    original, public = original_of(evidence), public_of(evidence)
+    sides = set_sides(original, public, evidence.release.statement)
+    who = original.frame.select(original.column(Role.CUSTOMER).cast("string").alias("customer")).dropna().distinct()
+    bought = sides.customers.select("customer", f.col("items").alias("bought"), "size")
+    customers = who.join(bought, "customer", "left").fillna({"size": 0})
+    true = evidence.release.pseudonyms
+    if true is None:  # pragma: no cover - the release of a history tells who is behind its pseudonyms
+        raise TypeError(true)
+    pairs = true.select(f.col("pseudonym").cast("string"), f.col("customer").cast("string")).distinct()
+    shown = pairs.join(sides.pseudonyms, "pseudonym")
+    both = with_overlap(shown.join(customers, "customer"), _PAIR)
+    both = both.select("customer", similarity(f.col("shared"), f.col("total"), f.col("size"), sides.unit).alias("like"))
+    median = f.percentile("like", f.lit(0.5))
+    figures = [f.avg("like"), f.min("like"), median, f.max("like"), f.stddev_pop("like")]
+    found: Any = both.agg(f.count("like"), f.count_distinct("customer"), *figures).first()
+    return score_of(int(found[0]), who.count() - int(found[1]), found[2:])
+
+
+@plan(
+    L1Precision,
+    driver=N_("of a release by retention: the different records with their counts, at most 16,777,216"),
+)
+def measure_l1_precision(measure: L1Precision, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
+    """Return the share of records in the right cell."""
+    original, release = evidence.original, evidence.release
+    if original.schema.kind != Kind.TABLE or release.public.schema.kind != Kind.TABLE:
+        raise SchemaError(_("the data are a history"), _("this measure judges tables"))
+    if release.statement.method == "retention":
+        return measure.of_seen(
+            release.public.schema,
+            release.statement,
+            lambda made: seen_before(original, made),
+            lambda made: seen_on_cluster(release.public, release.statement, made),
+            progress,
+        )
+    names = shared_names(original.schema, release.public.schema)
+    return plainly(names, lambda kept: _apart(original, release.public, kept), original.rows, release.public.rows)
+
+
+def _apart(original: ClusterRecords, public: ClusterRecords, names: list[str]) -> float:
+    """Add up, over the combinations of values of some columns, by how many rows both tables differ."""
+    from pyspark.sql import functions as f
+
+    def signed(records: ClusterRecords, sign: int) -> DataFrame:
+        cells = (
+            records.column(n) if original.types[n] == public.types[n] else records.column(n).cast("string")
+            for n in names
+        )
+        keys = (cell.alias(f"k{at}") for at, cell in enumerate(cells))
+        return records.frame.select(*keys, f.lit(sign).alias("sign"))
+
+    keys = [f"k{at}" for at in range(len(names))]
+    by_key = signed(original, 1).union(signed(public, -1)).groupBy(*keys).agg(f.sum("sign").alias("more"))
+    row = by_key.agg(f.sum(f.abs("more"))).first()
+    return float(row[0] or 0) if row is not None else 0.0
+
+
+@plan(Rfm, driver=N_("the items, and for each draw a table of ranks: 1,000 numbers where there are ten"))
+def measure_rfm(measure: Rfm, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
+    """Rank the customers of all draws at once; those of one draw are put in order in one task."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    spent = f.sum(f.col("price") * f.col("quantity"))
+    people = (
+        purchases_and_draws(measure, evidence)
+        .groupBy("draw", "customer")
+        .agg(
+            f.max("day").alias("last"),
+            f.count_distinct(f.floor("day")).cast("double").alias("often"),
+            spent.alias("spent"),
+        )
+    )
+    many = f.count(f.lit(1)).over(Window.partitionBy("draw"))
+    views = ("last", "often", "spent")
+    ranked = people.withColumn("many", many)
+    for view in views:
+        smaller = f.rank().over(Window.partitionBy("draw").orderBy(view)) - 1
+        ranked = ranked.withColumn(f"of_{view}", f.floor(smaller * measure.ranks / f.col("many")).cast("int"))
+    counted = ranked.groupBy("draw", *(f"of_{view}" for view in views)).count().collect()
+    tables: dict[int, Whole] = {}
+    for row in counted:
+        empty: Any = np.zeros((measure.ranks,) * len(views), dtype=np.int64)
+        tables.setdefault(row["draw"], empty)[tuple(row[1:4])] = row["count"]
+    if ORIGINAL not in tables:
+        raise measure.nothing_to_compare(evidence.original.schema)
+    nothing = np.zeros_like(tables[ORIGINAL])
+    errors = [table_error(tables[ORIGINAL], tables.get(draw, nothing)) for draw in range(measure.draws)]
+    score = measure.score_of([{"value": error} for error in errors])
+    return replace(score, notes={**score.notes, **columns_not_there(rowless(evidence.original), measure.asked)})
+
+
+_VALUES = ("day", "price", "quantity")
+
+
+@plan(Statistics, driver=N_("the items, and for each draw 21 statistics and its best-sellers"))
+def measure_statistics(measure: Statistics, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
+    """Work out the statistics of all draws at once; a median is found from the different values, in one worker."""
+    from pyspark.sql import functions as f
+
+    original = rowless(evidence.original)
+    with keeping() as keep:
+        rows = keep(purchases_and_draws(measure, evidence))
+        asked = [
+            figure
+            for name in _VALUES
+            for figure in (f.sum(name), f.avg(name), f.var_pop(name), f.max(name), f.min(name), f.percentile(name, 0.5))
+        ]
+        found: dict[int, Any] = {row["draw"]: row[1:] for row in rows.groupBy("draw").agg(*asked).collect()}
+        best = _best(rows, measure.top)
+    if ORIGINAL not in found:
+        raise measure.nothing_to_compare(evidence.original.schema)
+
+    def figures(draw: int, many: int) -> Figures:
+        return Figures(many, _table(found.get(draw)), frozenset(best.get(draw, ())))
+
+    known, there = figures(ORIGINAL, evidence.original.rows), columns_there(evidence.original.schema, measure.asked)
+    draws = [figures(draw, evidence.release.public.rows) for draw in range(measure.draws)]
+    score = measure.score_of([parts_of(known, drawn, there) for drawn in draws])
+    return replace(score, notes={**score.notes, **columns_not_there(original, measure.asked)})
+
+
+def _table(found: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return the statistics of each column; zeros of no rows."""
+    if found is None:
+        return np.zeros((len(COLUMNS), len(STATISTICS)))
+    total, mean, variance, most, least, median = np.array(found, dtype=np.float64).reshape(len(COLUMNS), -1).T
+    return np.column_stack([total, mean, variance, np.sqrt(variance), most, least, median])
+
+
+def _best(rows: DataFrame, top: int) -> dict[int, list[str]]:
+    """Return the items that most customers bought in each draw, ties as on one machine.
+
+    There the original's items are numbered by their text and others behind them, and the higher number wins.
+    """
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    buyers = rows.select("draw", "item", "customer").distinct().groupBy("draw", "item").count()
+    own = buyers.filter(f.col("draw") == ORIGINAL).select("item", f.lit(0).alias("new"))
+    ranked = buyers.join(f.broadcast(own), "item", "left").fillna({"new": 1})
+    order = Window.partitionBy("draw").orderBy(f.desc("count"), f.desc("new"), f.desc("item"))
+    best = ranked.withColumn("place", f.row_number().over(order)).filter(f.col("place") <= top)
+    found: dict[int, list[str]] = {}
+    for row in best.select("draw", "item").collect():
+        found.setdefault(row["draw"], []).append(row["item"])
+    return found

@@ -1,0 +1,389 @@
+"""Protect, attack, measure and count on a Spark cluster: from folders to folders, by the plans of components."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import polars as pl
+
+from noren.attacks.by_period import told_periods
+from noren.data.cells import is_generalised
+from noren.data.formats.files import must_be_free
+from noren.data.guessing.identifying import Identifying
+from noren.data.inputs import checked_seed
+from noren.data.public_part import identifying_in
+from noren.data.release import RELEASE, Secret
+from noren.data.schema import Column, Kind, Role, Schema
+from noren.errors import ParameterError, SchemaError
+from noren.execution.candidates import histories_of
+from noren.execution.engine import Dataset, Protected, Released
+from noren.execution.files import (
+    Place,
+    guessed_schema,
+    is_local,
+    local_path,
+    read,
+    settled_schema,
+    stop_at_repeated_people,
+)
+from noren.execution.frames import ClusterRecords, brought, given, polars_of
+from noren.execution.plans import has_plan, plan_of
+from noren.execution.plans.safety import audit as audit_classes
+from noren.execution.plans.safety import rows_in_classes
+from noren.execution.plans.utility import seen_on_cluster
+from noren.execution.release import (
+    ROWS_LOOKED_AT,
+    ClusterEvidence,
+    ClusterGuess,
+    ClusterRelease,
+    digest_of,
+    in_released_words,
+    load_public,
+    load_release,
+)
+from noren.execution.session import at_work
+from noren.i18n import _
+from noren.measures.evidence import must_have
+from noren.methods.chain import Chain
+from noren.progress import Progress, silent
+from noren.protocols import Attack, Component, Guess, Measure, Method, Score, must_accept
+from noren.retention.reconstruction import reconstruct_seen
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from noren.retention.reconstruction import Reconstruction
+
+__all__ = ["SparkEngine"]
+
+
+class SparkEngine:
+    """A Spark cluster: ``spark://host:port``, or ``local[n]`` for threads of this machine.
+
+    Data lie where workers see them. The driver holds guesses, and one line for each person where a verdict is asked
+    for; what it holds beside that, each plan says.
+    """
+
+    def __init__(self, address: str) -> None:
+        self.address, self.flag = address, f" --engine {address}"
+
+    def runs(self, component: Component | type[Component]) -> bool:
+        """Tell whether a component has a plan for a cluster; a chain has one where each of its steps has."""
+        steps = component.steps if isinstance(component, Chain) else ()
+        return has_plan(component) and all(self.runs(step) for step in steps)
+
+    def read(self, path: str | Path, schema: Schema | str | Path | None = None, **how: Any) -> Dataset:
+        """Open an original by its schema; a guessed one is settled on the cluster."""
+        self._refuse(master=how.pop("master", None))
+        if schema is not None:
+            return Dataset(schema if isinstance(schema, Schema) else Schema.load(schema), path)
+        stop_at = how.pop("stop_at", None)
+        with at_work(self.address, silent) as (spark, _told):
+            guess = guessed_schema(spark, path, **how)
+            if stop_at is not None:
+                stop_at(guess.questions)
+            for question in guess.questions:
+                if question.stops:
+                    raise SchemaError(str(question), _("name a schema with --schema"), file=path)
+            return Dataset(settled_schema(spark, path, guess.schema), path, None, guess.said, guess.questions)
+
+    def load(self, path: str | Path, original: Dataset, *, in_order: bool = False) -> Released:
+        """Open a release folder."""
+        with at_work(self.address, silent) as (spark, _told):
+            found = load_release(spark, path)
+        return Released(found.statement, found.has_secret, path, opened=found)
+
+    def limits(self, original: Dataset, **limits: Any) -> dict[str, Any]:
+        """Refuse what limits an attacker: on a cluster he knows everything."""
+        self._refuse(
+            known=limits.get("known"), knowledge=limits.get("knowledge", 1) != 1, item_prefix=limits.get("item_prefix")
+        )
+        return {"seed": limits.get("seed", 0)}
+
+    def protect(
+        self,
+        original: Dataset,
+        method: Method,
+        out: str | Path,
+        *,
+        seed: int,
+        audit: bool = True,
+        force: bool = False,
+        progress: Progress = silent,
+        **options: Any,
+    ) -> Protected:
+        """Protect what lies in Parquet and write the release folder, whole or not at all.
+
+        A release that claims k is audited before it takes its place. That of a chain of a table is not: what its last
+        step was given lies nowhere. Its statement then says so, and whoever judges it knows.
+        """
+        self._refuse(**options)
+        plan, seed = plan_of(method), checked_seed(seed)
+        if is_local(out):
+            must_be_free(local_path(out), replace=force and RELEASE)
+        with at_work(self.address, progress) as (spark, told):
+            told(0.0, _("reading"))
+            data = self._records(spark, original)
+            must_accept(method, data.schema)
+            stop_at_repeated_people(data)
+            release: ClusterRelease = plan.run(method, data, seed=seed, progress=told)
+            last = method.steps[-1] if isinstance(method, Chain) else method
+            claims = audit and release.statement.claims_k and not last.perturbs
+            audited = claims and (last is method or release.given is not None)
+            if claims and not audited:
+                notes = {**release.statement.notes, "audit": "not run"}
+                release = replace(release, statement=replace(release.statement, notes=notes))
+
+            def check(place: Place) -> None:
+                if audited:
+                    told(0.9, _("counting who fits"))
+                    claimed = replace(load_release(spark, place.address), statement=release.statement.steps[-1])
+                    known = data if release.given is None else release.given
+                    sensitive = release.statement.parameters.get("sensitive")
+                    audit_classes(ClusterEvidence(known, claimed), sensitive, progress=told)
+
+            counts = release.save(out, replace_existing=force, progress=told, check=check)
+        rows = data.rows, counts["public"], counts["deleted"], counts["inserted"]
+        unaudited = _(
+            "what the chain's last step claims was not audited: on a cluster no chain of a table is;"
+            " do not publish it yet"
+        )
+        return Protected(
+            release.statement,
+            *rows,
+            audited if claims else None,
+            unaudited if claims and not audited else None,
+            [column.name for column in original.schema.with_role("identifier")],
+            {"engine": self.address, "audited": bool(audited)},
+        )
+
+    def attack(
+        self, original: Dataset, release: Released, attack: Attack, *, progress: Progress = silent, **how: Any
+    ) -> Guess:
+        """Attack the public part of a release folder; the guess comes to the driver, the surest answers first."""
+        plan = plan_of(attack)
+        with at_work(self.address, progress) as (spark, told):
+            told(0.0, _("reading"))
+            data, target = self._records(spark, original), self._release(spark, release)
+            told(0.0, attack.name)
+            must_accept(attack, data.schema)
+            informed = told_periods(attack, target.statement).told(target.statement)
+            known = in_released_words(data, target.statement)
+            guess: ClusterGuess = plan.run(informed, known, target.public, seed=how.get("seed", 0), progress=told)
+            return Guess(attack.name, brought(guess.in_order()), guess.notes)
+
+    def measure(
+        self,
+        original: Dataset,
+        release: Released,
+        measure: Measure,
+        *,
+        guesses: Mapping[str, Any] | None = None,
+        progress: Progress = silent,
+    ) -> Score:
+        """Measure a release folder; guesses are what :meth:`attack` or :meth:`guesses` gave."""
+        with at_work(self.address, progress) as (spark, told):
+            told(0.0, _("reading"))
+            data, target = self._records(spark, original), self._release(spark, release)
+            told(0.0, measure.name)
+            lying = {name: _lying(spark, name, guess) for name, guess in (guesses or {}).items()}
+            must_accept(measure, data.schema)
+            must_have(
+                measure,
+                guesses=bool(lying),
+                secret=target.has_secret,
+                generalised=target.public.generalised,
+                made_of=target.original_rows,
+                rows=data.rows,
+            )
+            score: Score = plan_of(measure).run(measure, ClusterEvidence(data, target, lying), progress=told)
+        return replace(score, measure=measure.name, goal=measure.goal)
+
+    def guesses(self, path: str | Path, original: Dataset, *, parquet: bool = True) -> Mapping[str, Any]:
+        """Return where the guesses of a folder lie: Parquet files that :meth:`write_guess` wrote."""
+        with at_work(self.address, silent) as (spark, _told):
+            names = [name for name in Place(spark, path).names() if name.endswith(".parquet")]
+        return {name.removesuffix(".parquet"): f"{path}/{name}" for name in names}
+
+    def write_guess(
+        self, guess: Guess, out: str | Path, original: Dataset, release: Released, *, parquet: bool = True
+    ) -> dict[str, str]:
+        """Write a guess as Parquet."""
+        if is_local(out):
+            file = local_path(out) / f"{guess.attack}.parquet"
+            guess.pairs.write_parquet(file)
+            return {"file": str(file)}
+        with at_work(self.address, silent) as (spark, _told):
+            place = Place(spark, out) / f"{guess.attack}.parquet"
+            _lying(spark, guess.attack, guess).save(place.address)
+        return {"file": place.address}
+
+    def counts(self, original: Dataset, release: Released) -> SparkCounts:
+        """Count on the cluster."""
+        with at_work(self.address, silent) as (spark, _told):
+            return SparkCounts(self.address, self._records(spark, original), self._release(spark, release))
+
+    def stream(self, path: Path, method: Method, out: Path, schema: Schema, **how: Any) -> NoReturn:
+        """Refuse: partitions are blocks already."""
+        self._refuse(stream=True)
+        raise AssertionError
+
+    def reconstruct(
+        self, release: str | Path, *, progress: Progress = silent, **asked: Any
+    ) -> tuple[Reconstruction, Schema]:
+        """Estimate the table before perturbation: counted on the cluster, estimated on the driver.
+
+        The driver holds the different records and how often each occurs: of a table that is worked out whole at most
+        its cells, 16,777,216, of a larger one at most 10,000,000.
+        """
+        with at_work(self.address, progress) as (spark, told):
+            public, statement = load_public(spark, release)
+            seen = partial(seen_on_cluster, public, statement)
+            found = reconstruct_seen(public.schema, statement, seen, asked.pop("model", None), progress=told, **asked)
+        return found, public.schema
+
+    def digest(self, folder: str | Path, *, progress: Progress = silent) -> tuple[str, int]:
+        """Return the digest of a release's public rows, and how many they are."""
+        with at_work(self.address, progress) as (spark, _told):
+            public = load_release(spark, folder).public
+            return digest_of(public), public.rows
+
+    @staticmethod
+    def _refuse(**options: Any) -> None:
+        for name, value in options.items():
+            if value:
+                flag = f"--{name.replace('_', '-')}"
+                raise ParameterError(
+                    _("{flag} does not work on a cluster").format(flag=flag), _("leave it out, or use --engine local")
+                )
+
+    @staticmethod
+    def _records(spark: SparkSession, original: Dataset) -> ClusterRecords:
+        """Return the rows of an original, which is looked at once."""
+        if original.path is None:
+            raise TypeError("these rows lie in no file")
+        if original.opened is None or original.opened.session is not spark:
+            original.opened = read(spark, original.path, original.schema)
+        rows: ClusterRecords = original.opened
+        return rows
+
+    @staticmethod
+    def _release(spark: SparkSession, release: Released) -> ClusterRelease:
+        if release.path is None:
+            raise TypeError("this release lies in no folder")
+        if release.opened is None or release.opened.public.session is not spark:
+            release.opened = load_release(spark, release.path)
+        found: ClusterRelease = release.opened
+        return found
+
+
+def _lying(spark: SparkSession, name: str, guess: Guess | str) -> ClusterGuess:
+    """Return a guess on the cluster: one of the driver, or one that lies in files."""
+    if isinstance(guess, str):
+        return ClusterGuess(name, Place(spark, guess).read())
+    return ClusterGuess(name, given(spark, guess.pairs), guess.notes)
+
+
+# --- what a verdict counts -------------------------------------------------------------------------------------------
+
+
+class SparkCounts:
+    """A release that lies on a cluster beside its original; see :class:`~noren.execution.release_counts.ReleaseCounts`.
+
+    Pseudonyms and their classes come to the driver, one line for each.
+    """
+
+    def __init__(self, address: str, original: ClusterRecords, release: ClusterRelease) -> None:
+        self._address, self._original, self._public = address, original, release.public
+        self.schema, self.statement, self.rows = release.public.schema, release.statement, release.public.rows
+        self.has_secret, self.secret = release.has_secret, Secret.nobodys()
+        if release.has_secret:
+            pseudonyms = self.secret.pseudonyms
+            if release.pseudonyms is not None and self.schema.kind == Kind.HISTORY:
+                pseudonyms = brought(release.pseudonyms).cast(pl.String)
+            origin = self.secret.origin
+            self.secret = Secret(pseudonyms, origin, release.original_rows, release.seed)
+
+    def people(self) -> int:
+        """Return how many people the original is about."""
+        if self._original.schema.kind == Kind.TABLE:
+            return self._original.rows
+        with self._work():
+            return self._original.frame.select(self._original.at(Role.CUSTOMER)).dropna().distinct().count()
+
+    def shown(self) -> list[Column]:
+        """Return the columns of which some row says something."""
+        from pyspark.sql import functions as f
+
+        with self._work():
+            names = [f.count(self._public.column(c)) for c in self.schema.columns]
+            filled = self._public.frame.agg(*names).first() or ()
+        return [column for column, count in zip(self.schema.columns, filled, strict=True) if count]
+
+    def identifying(self) -> Mapping[str, Identifying]:
+        """Return the columns that identify people; of very many rows some are looked at."""
+        with self._work():
+            return identifying_in(self._public.block(polars_of(self._public.frame.limit(ROWS_LOOKED_AT).toArrow())))
+
+    def alone(self, column: Column) -> float:
+        """Return the share of pseudonyms with a value that no other has."""
+        from pyspark.sql import functions as f
+
+        if is_generalised(self._public.types[column.name]):
+            return 0.0
+        who, what = self._public.at(Role.CUSTOMER), self._public.at(column)
+        with self._work():
+            pairs = self._public.frame.select(who, what).dropna().distinct()
+            own = pairs.groupBy(what).agg(f.count(f.lit(1)).alias("many"), f.min(who).alias("who")).filter("many = 1")
+            people = self._public.frame.select(who).dropna().distinct().count()
+            return own.select("who").distinct().count() / people if people > 1 else 0.0
+
+    def history_classes(self) -> pl.DataFrame:
+        """Return the classes of equal histories."""
+        with self._work():
+            found = brought(histories_of(self._public).select("pseudonym", "history"))
+        classes = (pl.col("history").rank("dense") - 1).cast(pl.Int64).alias("class")
+        return found.select(pl.col("pseudonym").cast(pl.String), classes)
+
+    def spent(self) -> pl.DataFrame | None:
+        """Return what customers bought and spent."""
+        from pyspark.sql import functions as f
+
+        rows = self._original
+        if rows.schema.kind != Kind.HISTORY:
+            return None
+        numbers = rows.schema.with_role(Role.PRICE, Role.QUANTITY)
+        sums = [f.sum(rows.column(c).cast("double")).alias(f"sum{at}") for at, c in enumerate(numbers)]
+        with self._work():
+            by = rows.frame.groupBy(rows.column(Role.CUSTOMER).cast("string").alias("customer"))
+            return brought(by.agg(f.count(f.lit(1)).alias("rows"), *sums))
+
+    def smallest_class(self, known: Sequence[str], sensitive: Sequence[str]) -> tuple[int | None, list[str]]:
+        """Return the smallest class, and what classes tell."""
+        from pyspark.sql import functions as f
+
+        with self._work():
+            values = [self._public.column(name).alias(f"s{at}") for at, name in enumerate(sensitive)]
+            rows, keys = rows_in_classes(self._public, [self.schema[name] for name in known], *values)
+            size = f.count(f.lit(1))
+            one = [
+                ((f.count_distinct(f"s{at}") == 1) & (f.count(f"s{at}") == size)).alias(f"s{at}")
+                for at in range(len(sensitive))
+            ]
+            classes = rows.groupBy(*keys).agg(size.alias("size"), *one)
+            found = classes.agg(f.min("size"), *(f.max(f"s{at}") for at in range(len(sensitive)))).first()
+        least, *told = found or (None, *(False for _name in sensitive))
+        return least, [name for name, tells in zip(sensitive, told, strict=True) if tells]
+
+    def different(self, names: Sequence[str]) -> int:
+        """Return how many classes there are."""
+        with self._work():
+            rows, keys = rows_in_classes(self._public, [self.schema[name] for name in names])
+            return rows.select(*keys).distinct().count()
+
+    def _work(self) -> Any:
+        return at_work(self._address, silent)

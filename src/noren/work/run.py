@@ -1,0 +1,126 @@
+"""The one way from a release to what is known of it: attack it, measure it, keep each answer and each failure.
+
+Whoever runs it says where (an engine) and what is kept (a store). An answer is kept as soon as it is there, one that is
+kept is not asked for again, and what fails is noted while the others go on: so a run that was killed is taken up where
+it was, and one attack that breaks down takes nothing with it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar
+
+from noren.errors import InputError, reason_of
+from noren.execution.engine import Dataset, Engine, Released
+from noren.progress import Enough, Progress, part_of, silent
+from noren.protocols import Attack, Guess, Measure, Score
+
+__all__ = ["Run", "RunStore", "Stage"]
+
+Stage = Literal["attack", "measure"]
+Judge = TypeVar("Judge", Attack, Measure)
+
+
+@dataclass
+class RunStore:
+    """What a run has so far, in memory; others keep it in files as well.
+
+    ``named`` are the stages whose components somebody asked for by name: what these refuse is raised.
+    """
+
+    guesses: dict[str, Guess] = field(default_factory=dict)
+    scores: dict[str, Score] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+    named: frozenset[Stage] = frozenset()
+
+    def was_tried(self, stage: Stage, name: str) -> bool:
+        """Tell whether a component came to its end, or failed and is not to be tried again."""
+        return name in (self.guesses if stage == "attack" else self.scores) or name in self.failures
+
+    def doing(self, stage: Stage, name: str) -> AbstractContextManager[None]:
+        """Say what is under way."""
+        return nullcontext()
+
+    def find_guess(self, name: str) -> Guess | None:
+        """Return what an attack guessed elsewhere."""
+        return None
+
+    def find_score(self, name: str) -> Score | None:
+        """Return what a measure said elsewhere."""
+        return None
+
+    def add_guess(self, guess: Guess, attack: Attack, seconds: float | None) -> None:
+        """Keep what an attack guessed, and how long it took; None where it was found elsewhere."""
+        self.guesses[guess.attack] = guess
+
+    def add_score(self, score: Score, measure: Measure, seconds: float | None) -> None:
+        """Keep what a measure said."""
+        self.scores[measure.name] = score
+
+    def fail(self, stage: Stage, name: str, error: Exception) -> None:
+        """Keep why a component failed; raise what somebody must hear.
+
+        A measure that cannot judge this release, and that nobody asked for, is left out.
+        """
+        if isinstance(error, InputError) and stage in self.named:
+            raise error
+        if not (isinstance(error, InputError) and stage == "measure"):
+            self.failures[name] = reason_of(error)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A release of an original, an engine that looks at it, and a store that keeps what is found."""
+
+    engine: Engine
+    original: Dataset
+    release: Released
+    store: RunStore = field(default_factory=RunStore)
+
+    def attack(self, attacks: Sequence[Attack], *, progress: Progress = silent, **knowledge: Any) -> None:
+        """Attack the release; who listens to others comes last. ``knowledge`` is as in :func:`noren.api.attack`."""
+
+        def work(attack: Attack, part: Progress) -> None:
+            begin, guess = time.perf_counter(), self.store.find_guess(attack.name)
+            if guess is not None:
+                self.store.add_guess(guess, attack, None)
+                return
+            how = {"heard": self.store.guesses, "progress": part, **knowledge}
+            guess = self.engine.attack(self.original, self.release, attack, **how)
+            self.store.add_guess(guess, attack, time.perf_counter() - begin)
+
+        self._each("attack", sorted(attacks, key=lambda attack: attack.listens), work, progress)
+
+    def measure(self, measures: Sequence[Measure], *, progress: Progress = silent) -> None:
+        """Measure the release, and the guesses that there are."""
+
+        def work(measure: Measure, part: Progress) -> None:
+            begin, score = time.perf_counter(), self.store.find_score(measure.name)
+            if score is not None:
+                self.store.add_score(score, measure, None)
+                return
+            how: dict[str, Any] = {"guesses": self.store.guesses, "progress": part}
+            score = self.engine.measure(self.original, self.release, measure, **how)
+            self.store.add_score(score, measure, time.perf_counter() - begin)
+
+        self._each("measure", measures, work, progress)
+
+    def _each(
+        self, stage: Stage, judges: Sequence[Judge], work: Callable[[Judge, Progress], None], progress: Progress
+    ) -> None:
+        """Do the work of each that was not tried yet, with its part of the progress; keep why one fails."""
+        for at, one in enumerate(judges):
+            part = part_of(progress, at / len(judges), (at + 1) / len(judges), one.name)
+            part(0.0)
+            if self.store.was_tried(stage, one.name):
+                continue
+            with self.store.doing(stage, one.name):
+                try:
+                    work(one, part)
+                except Enough:
+                    raise
+                except Exception as error:
+                    self.store.fail(stage, one.name, error)
