@@ -28,13 +28,14 @@ from noren.data.schema import Column, Role, Scale
 from noren.data.statement import Statement
 from noren.execution.frames import ROW, ClusterRecords, Types, history_of, map_blocks
 from noren.execution.release import Keep, rowless
+from noren.execution.spark_functions import Window, f
 from noren.kernels.arrays import Real, Whole
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as Expression
     from pyspark.sql import DataFrame
 
-__all__ = ["class_sizes", "classes_of", "consistent_pairs", "histories_of"]
+__all__ = ["class_sizes", "consistent_pairs", "histories_of"]
 
 
 _CUTS = 1_000
@@ -68,9 +69,6 @@ def consistent_pairs(
     :func:`noren.data.fits.consistent_customers`, which finds the same on one machine. Where ``witnesses`` are given
     (``history``, ``customer``), only they are asked for: each must fit like anybody else.
     """
-    from pyspark.sql import Window
-    from pyspark.sql import functions as f
-
     columns = compared_columns(*of_one_item(rowless(original), rowless(public)))
     known = keep(_known_rows(original, columns, statement))
     classes = keep(classes_of(public))
@@ -155,14 +153,10 @@ def _texts(cells: pl.Series) -> pl.Series:
 
 def _told(at: int, column: Column) -> Expression:
     """Return what a public cell says, as something that rows can be put in order by."""
-    from pyspark.sql import functions as f
-
     return f.col(f"s{at}") if column.scale == Scale.NOMINAL else f.struct(f"l{at}", f"h{at}")
 
 
 def _says_something(columns: list[Column]) -> Expression:
-    from pyspark.sql import functions as f
-
     silent = [f.col(f"s{at}" if c.scale == Scale.NOMINAL else f"l{at}").isNull() for at, c in enumerate(columns)]
     silent_row: Expression = reduce(and_, silent)
     return ~silent_row
@@ -170,8 +164,6 @@ def _says_something(columns: list[Column]) -> Expression:
 
 def _fits(columns: list[Column]) -> Expression:
     """Return whether a known row fits a public one in all columns but the item; a blank fits what is suppressed."""
-    from pyspark.sql import functions as f
-
     asked: list[Expression] = [f.lit(True)]
     for at, column in list(enumerate(columns))[1:]:
         value = f.col(f"v{at}")
@@ -186,8 +178,6 @@ def _fits(columns: list[Column]) -> Expression:
 
 def _asked(shown: DataFrame, known: DataFrame, customers: DataFrame, columns: list[Column], keep: Keep) -> DataFrame:
     """Return who is asked for at all: customers with a row that fits the most telling row of a history."""
-    from pyspark.sql import functions as f
-
     stretches = _stretches(known, columns)
     placed = keep(_placed(known, stretches))
     often = known.filter("item IS NOT NULL").groupBy("item").agg(f.count(f.lit(1)).alias("often"))
@@ -211,8 +201,6 @@ def _asked(shown: DataFrame, known: DataFrame, customers: DataFrame, columns: li
 
 def _stretches(known: DataFrame, columns: list[Column]) -> dict[int, _Stretches]:
     """Return the cuts of the columns of numbers, and how many known rows have a value before each stretch."""
-    from pyspark.sql import functions as f
-
     at = [place for place, column in enumerate(columns) if column.scale != Scale.NOMINAL]
     if not at:
         return {}
@@ -273,16 +261,12 @@ def _ways(shown: DataFrame, stretches: dict[int, _Stretches]) -> DataFrame:
             allowed=pl.Series(least), way=pl.Series(way), first=pl.Series(first), last=pl.Series(last)
         )
 
-    from pyspark.sql import functions as f
-
     told = shown.select("history", "said", "often", f.col("s0").isNull().alias("silent"), *names)
     return map_blocks(told, kernel, into)
 
 
 def _joined(shown: DataFrame, known: DataFrame, fits: Expression) -> DataFrame:
     """Return public rows beside the rows of their customers that fit them; looked up by item, where they say any."""
-    from pyspark.sql import functions as f
-
     listed = shown.filter("s0 IS NOT NULL").withColumn("item", f.explode("s0")).drop("s0")
     kept = ["history", "customer", "rows", "said", ROW]
     by_item = listed.join(known, ["customer", "item"]).filter(fits).select(kept)
@@ -292,9 +276,6 @@ def _joined(shown: DataFrame, known: DataFrame, fits: Expression) -> DataFrame:
 
 def _matched(pairs: DataFrame, edges: DataFrame) -> DataFrame:
     """Return the pairs each of whose public rows can have a known row of its own."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as f
-
     pair = ["history", "customer"]
     place = f.row_number().over(Window.partitionBy(*pair, "said").orderBy(ROW))
     some = edges.repartition(*pair).withColumn("place", place).filter("place <= rows")
@@ -338,8 +319,6 @@ def histories_of(public: ClusterRecords) -> DataFrame:
     nothing and no history need be in one place. Equal histories have equal digests; that different ones have, nobody
     will see.
     """
-    from pyspark.sql import functions as f
-
     names = [f"r{at}" for at in range(len(public.schema.names) - 1)]
 
     def kernel(block: Records, _rows: pl.Series) -> pl.DataFrame:
@@ -363,8 +342,6 @@ def histories_of(public: ClusterRecords) -> DataFrame:
 
 def classes_of(public: ClusterRecords) -> DataFrame:
     """Return each public ``history`` once: one ``pseudonym`` that has it, its ``rows``, how many are ``sharing`` it."""
-    from pyspark.sql import functions as f
-
     each = histories_of(public).groupBy("history")
     return each.agg(f.min("pseudonym").alias("pseudonym"), f.max("rows").alias("rows"), f.count("*").alias("sharing"))
 

@@ -13,6 +13,7 @@ from noren.data.schema import Role
 from noren.data.statement import Statement
 from noren.execution.frames import ROW, ClusterRecords, cell_types, map_blocks, ranked
 from noren.execution.release import ClusterRelease, rowless
+from noren.execution.spark_functions import StorageLevel, f
 from noren.kernels.draws import first_pseudonym, raw_at
 from noren.methods.by_period import MethodByPeriod
 
@@ -23,11 +24,9 @@ if TYPE_CHECKING:
 __all__ = [
     "CODE",
     "CUSTOMER",
-    "FEW_KEYS",
     "NAME",
     "behind",
     "customers_of",
-    "days_there_are",
     "in_order_of_appearance",
     "key_of_row",
     "named",
@@ -48,9 +47,6 @@ def in_order_of_appearance(units: DataFrame, first: str = "first") -> tuple[Data
     """Return units (one row each, ``first`` their first row in the original) with their number :data:`CODE`, and how
     many they are.
     """
-    from pyspark import StorageLevel
-    from pyspark.sql import functions as f
-
     # looked at several times, and far fewer than rows
     units = units.persist(StorageLevel.DISK_ONLY)
     count = units.count()
@@ -60,8 +56,6 @@ def in_order_of_appearance(units: DataFrame, first: str = "first") -> tuple[Data
 
 def customers_of(records: ClusterRecords) -> tuple[DataFrame, int]:
     """Return the customers: :data:`CUSTOMER`, ``first`` row, ``count`` of rows, :data:`CODE` in order of appearance."""
-    from pyspark.sql import functions as f
-
     who = records.column(Role.CUSTOMER)
     units = (
         records.frame.filter(who.isNotNull())
@@ -77,8 +71,6 @@ def named(units: DataFrame, count: int, seed: int) -> DataFrame:
     One machine sorts ``count`` draws; unit j is called after the place of the j-th smallest. Here the draws are made
     and ordered on the cluster.
     """
-    from pyspark.sql import functions as f
-
     first = first_pseudonym(count, seed)
     session = units.sparkSession
     sign = np.uint64(1 << 63)
@@ -128,8 +120,6 @@ def behind(names: DataFrame, public: ClusterRecords | None = None) -> DataFrame:
 
 def renamed(rows: ClusterRecords, names: DataFrame) -> ClusterRecords:
     """Return rows under the names of their customers; rows of nobody's, and of whom has no name, are left out."""
-    from pyspark.sql import functions as f
-
     at = rows.at(Role.CUSTOMER)
     known = names.select(f.col(CUSTOMER).alias("noren_customer"), f.col(NAME).alias("noren_name"))
     # a customer with a tenth of all rows: Spark cuts such a part into several while it joins
@@ -142,8 +132,6 @@ def renamed(rows: ClusterRecords, names: DataFrame) -> ClusterRecords:
 
 def period_of(method: MethodByPeriod, records: ClusterRecords) -> Expression:
     """Return the name of each row's period; null where the row has no date."""
-    from pyspark.sql import functions as f
-
     day = records.column(Role.DATE).cast("date")
     if method.period == "month":
         return f.concat(f.year(day), f.lit("/"), f.month(day))
@@ -191,8 +179,6 @@ def key_of_row(frame: DataFrame, keys: Sequence[str], number: int, *, few: int =
     All rows are counted between a thousand cuts, then those between the two cuts where the row must be, and so on until
     they are few. Where all of them are equal in one key the next one goes on; no two rows may be equal in all.
     """
-    from pyspark.sql import functions as f
-
     shares = [i / _CUTS for i in range(1, _CUTS)]
     left = list(keys)
     while True:
@@ -216,15 +202,11 @@ def key_of_row(frame: DataFrame, keys: Sequence[str], number: int, *, few: int =
 
 
 def _cuts_below(value: Expression, cuts: Sequence[Any]) -> Expression:
-    from pyspark.sql import functions as f
-
     return f.size(f.filter(f.array(*map(f.lit, cuts)), lambda cut: cut < value))
 
 
 def up_to(keys: Sequence[str], last: tuple[Any, ...]) -> Expression:
     """Tell whether a row stands at or before the one with the keys ``last``."""
-    from pyspark.sql import functions as f
-
     here = f.lit(True)
     for name, bound in reversed(list(zip(keys, last, strict=True))):
         here = (f.col(name) < f.lit(bound)) | ((f.col(name) == f.lit(bound)) & here)

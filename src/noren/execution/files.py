@@ -31,6 +31,7 @@ from noren.data.schema import Column, Kind, Schema
 from noren.errors import FileError, OutputError
 from noren.execution.frames import ROW, ClusterRecords, cell_types, map_blocks, polars_of
 from noren.execution.session import BATCH_ROWS
+from noren.execution.spark_functions import f
 from noren.i18n import _
 
 if TYPE_CHECKING:
@@ -198,8 +199,6 @@ def read(session: SparkSession, address: str | Path, schema: Schema) -> ClusterR
 
 def numbered(session: SparkSession, address: str | Path) -> tuple[DataFrame, int]:
     """Return the columns of Parquet files as they stand with :data:`ROW`, and how many rows there are."""
-    from pyspark.sql import functions as f
-
     raw = Place(session, address).read()
     file, at = f.col("_metadata.file_path"), f.col("_metadata.row_index")
     counts = raw.select(file.alias("file")).groupBy("file").count().collect()
@@ -253,8 +252,6 @@ def stop_at_repeated_people(records: ClusterRecords) -> None:
     Which columns tell whom a row is about is judged by the first 65,536 rows, as for a file that is read block by
     block; their values are counted in all rows, on the cluster.
     """
-    from pyspark.sql import functions as f
-
     names = [column.name for column in records.schema.columns if may_identify(column)]
     if records.schema.kind != Kind.TABLE or not names:
         return
@@ -281,8 +278,6 @@ def stop_at_repeated_people(records: ClusterRecords) -> None:
 
 def _filled(records: ClusterRecords, name: str) -> Expression:
     """Return the values that say something, null where they do not."""
-    from pyspark.sql import functions as f
-
     value, dtype = records.column(name), records.types[name]
     if dtype == pl.String:
         return f.when(value.rlike(r"(?U)\S"), value)

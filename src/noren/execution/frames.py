@@ -18,6 +18,7 @@ from noren.data.cells import is_generalised
 from noren.data.frames import History, Records, Table
 from noren.data.schema import Column, Kind, Role, Schema
 from noren.errors import ParameterError
+from noren.execution.spark_functions import StorageLevel, Window, f
 from noren.i18n import _
 
 if TYPE_CHECKING:
@@ -33,16 +34,21 @@ __all__ = [
     "ROWS",
     "ROWS_OF_A_PART",
     "ClusterRecords",
+    "Types",
     "arrow_of",
     "as_number",
+    "as_records",
     "brought",
+    "cell_types",
     "combinations",
     "counted",
     "distinct_values",
     "given",
+    "history_of",
     "kept",
     "map_blocks",
     "map_groups",
+    "of_records",
     "polars_of",
     "population_sds",
     "ranked",
@@ -95,8 +101,6 @@ class ClusterRecords:
 
     def column(self, column: Column | Role | str) -> Expression:
         """Return a column as an expression."""
-        from pyspark.sql import functions as f
-
         return f.col(self.at(column))
 
     def with_frame(self, frame: DataFrame, *, rows: int | None = None, types: Types | None = None) -> ClusterRecords:
@@ -105,8 +109,6 @@ class ClusterRecords:
 
     def without(self, names: Collection[str]) -> ClusterRecords:
         """Return the rows less some columns."""
-        from pyspark.sql import functions as f
-
         left = [name for name in self.schema.names if name not in names]
         cells = [f.col(self.at(name)).alias(f"c{place}") for place, name in enumerate(left)]
         frame = self.frame.select(*cells, ROW)
@@ -164,7 +166,6 @@ def kept(frame: DataFrame) -> DataFrame:
     Spark writes plans out, one inside the other as often as it is used, and the words of a few kept frames can take
     minutes and fill its driver. Where a worker is lost the rows are made again.
     """
-    from pyspark import StorageLevel
     from pyspark.sql import DataFrame as Frame
 
     session, held = frame.sparkSession, frame.persist(StorageLevel.DISK_ONLY)._jdf
@@ -300,9 +301,6 @@ def ranked(frame: DataFrame, order: Sequence[Expression], along: Expression, nam
         How many rows there are, about; it decides into how many parts they are cut. At most 2,000 numbers of the cuts
         and the sizes of the parts are held by the driver.
     """
-    from pyspark.sql import Window
-    from pyspark.sql import functions as f
-
     part = f"{name}_part"
     count = min(max(rows // ROWS_OF_A_PART, 1), MOST_PARTS)
     cut = frame.withColumn(part, f.lit(0))
@@ -334,8 +332,6 @@ _NANOSECONDS_PER_MINUTE = 60_000_000_000
 
 def as_number(records: ClusterRecords, column: Column | Role) -> Expression:
     """Return ordered values as numbers, null where missing: what :func:`noren.data.arrays.numbers` says of a row."""
-    from pyspark.sql import functions as f
-
     if isinstance(column, Role):
         column = records.schema.role(column)
     value, dtype = records.column(column), records.types[column.name]
@@ -351,8 +347,6 @@ def as_number(records: ClusterRecords, column: Column | Role) -> Expression:
 
 def population_sds(records: ClusterRecords, columns: list[Column]) -> dict[str, float]:
     """Return the population standard deviation of each ordered column; exactly 0 where all values are equal."""
-    from pyspark.sql import functions as f
-
     if not columns:
         return {}
     numbers = records.frame.select(*(as_number(records, c).alias(f"n{at}") for at, c in enumerate(columns)))
@@ -388,9 +382,6 @@ def counted(
     ``rows`` says how many rows the frame has; where they are few, nobody needs to count keys first. ``also`` are
     further aggregates of each key.
     """
-    from pyspark import StorageLevel
-    from pyspark.sql import functions as f
-
     further = (expression.alias(name) for name, expression in also.items())
     keys = frame.groupBy(*(key.alias(name) for name, key in by.items()))
     groups = keys.agg(f.count(f.lit(1)).alias(ROWS), *further)

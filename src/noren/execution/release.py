@@ -34,6 +34,7 @@ from noren.execution.frames import (
     of_records,
     polars_of,
 )
+from noren.execution.spark_functions import f
 from noren.i18n import _
 from noren.progress import Progress, silent
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 __all__ = [
+    "ROWS_LOOKED_AT",
     "SHOWN",
     "ClusterEvidence",
     "ClusterGuess",
@@ -108,8 +110,6 @@ class ClusterRelease:
         Rows are put in the order of their text once, and written aside; public part and origins are read from there, so
         that they stand side by side. ``check`` may look at what is written before it takes its place, and raise.
         """
-        from pyspark.sql import functions as f
-
         session, released = self.public.session, self.public
         if released.schema.kind == Kind.HISTORY:
             released = released.without([column.name for column in released.schema.with_role(Role.IDENTIFIER)])
@@ -150,8 +150,6 @@ class ClusterRelease:
 
     def _published_schema(self, laid: DataFrame) -> Schema:
         """Return the schema to publish; of domains the values that the rows show, which are at most the domain."""
-        from pyspark.sql import functions as f
-
         shown: dict[str, list[str]] = {}
         for at, column in enumerate(self.public.schema.columns):
             if column.domain is not None and column.role not in (Role.CUSTOMER, Role.IDENTIFIER):
@@ -179,8 +177,6 @@ def lined(records: ClusterRecords) -> DataFrame:
 
 def digest_of(records: ClusterRecords) -> str:
     """Return the digest of the rows, whatever their order: what :class:`~noren.data.row_digest.RowDigest` tells."""
-    from pyspark.sql import functions as f
-
     lanes = [f"l{at}" for at in range(LANES)]
     schema, types = records.schema, records.types
 
@@ -218,8 +214,6 @@ def load_public(session: SparkSession, folder: str | Path) -> tuple[ClusterRecor
 
 def load_release(session: SparkSession, folder: str | Path) -> ClusterRelease:
     """Read a release folder, of a cluster or of one machine; a published one has no secret."""
-    from pyspark.sql import functions as f
-
     place = Place(session, folder)
     public, statement = load_public(session, folder)
     run = (place / "secret" / "run.json").read_json()
@@ -276,8 +270,6 @@ class ClusterGuess:
 
     def in_order(self) -> DataFrame:
         """Return the pairs in the order of one machine, the surest first."""
-        from pyspark.sql import functions as f
-
         there = self.pairs.columns
         order = [f.col("rank")] if "rank" in there else []
         order += [f.desc("score")] if "score" in there else []
@@ -354,8 +346,6 @@ def both_sides(evidence: ClusterEvidence) -> DataFrame:
     Columns are those of the original (``c0``, …), those of the release (``p0``, …), null where the row was deleted, and
     :data:`SHOWN`. Inserted rows are left out.
     """
-    from pyspark.sql import functions as f
-
     original, public = original_of(evidence), public_of(evidence)
     known = [f"c{at}" for at in range(len(original.schema.names))]
     said = [f.col(f"c{at}").alias(f"p{at}") for at in range(len(public.schema.names))]

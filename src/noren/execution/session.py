@@ -26,7 +26,7 @@ from noren.progress import Progress
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["BATCH_ROWS", "LEAST_JAVA", "LOST_AFTER", "at_work", "close", "java_home", "saying_faults", "session"]
+__all__ = ["BATCH_ROWS", "at_work", "close", "java_home", "saying_faults", "session", "told"]
 
 
 LEAST_JAVA = 17

@@ -46,6 +46,7 @@ from noren.execution.release import (
     load_release,
 )
 from noren.execution.session import at_work
+from noren.execution.spark_functions import f
 from noren.i18n import _
 from noren.measures.evidence import must_have
 from noren.methods.chain import Chain
@@ -317,8 +318,6 @@ class SparkCounts:
 
     def shown(self) -> list[Column]:
         """Return the columns of which some row says something."""
-        from pyspark.sql import functions as f
-
         with self._work():
             names = [f.count(self._public.column(c)) for c in self.schema.columns]
             filled = self._public.frame.agg(*names).first() or ()
@@ -331,8 +330,6 @@ class SparkCounts:
 
     def alone(self, column: Column) -> float:
         """Return the share of pseudonyms with a value that no other has."""
-        from pyspark.sql import functions as f
-
         if is_generalised(self._public.types[column.name]):
             return 0.0
         who, what = self._public.at(Role.CUSTOMER), self._public.at(column)
@@ -351,8 +348,6 @@ class SparkCounts:
 
     def spent(self) -> pl.DataFrame | None:
         """Return what customers bought and spent."""
-        from pyspark.sql import functions as f
-
         rows = self._original
         if rows.schema.kind != Kind.HISTORY:
             return None
@@ -364,8 +359,6 @@ class SparkCounts:
 
     def smallest_class(self, known: Sequence[str], sensitive: Sequence[str]) -> tuple[int | None, list[str]]:
         """Return the smallest class, and what classes tell."""
-        from pyspark.sql import functions as f
-
         with self._work():
             values = [self._public.column(name).alias(f"s{at}") for at, name in enumerate(sensitive)]
             rows, keys = rows_in_classes(self._public, [self.schema[name] for name in known], *values)

@@ -20,7 +20,7 @@ from noren.progress import Progress, silent
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["Hear", "Stage", "Stages", "Step", "hearing_stages", "steps_of", "told_by_stages"]
+__all__ = ["Stages", "Step", "hearing_stages", "told_by_stages"]
 
 _LOOK = 0.5
 

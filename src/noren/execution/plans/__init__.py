@@ -12,7 +12,7 @@ from noren.i18n import _
 from noren.naming import listing
 from noren.protocols import Attack, Component, Measure, Method
 
-__all__ = ["PLANS", "Plan", "has_plan", "plan", "plan_of", "plans"]
+__all__ = ["has_plan", "plan", "plan_of", "plans"]
 
 Side = Literal["method", "attack", "measure"]
 

@@ -21,6 +21,7 @@ from noren.data.statement import Statement
 from noren.execution.frames import PLACE, ROW, ClusterRecords, Types, history_of, kept, map_blocks
 from noren.execution.plans import plan
 from noren.execution.release import ClusterGuess, in_release_order, place_type, rowless
+from noren.execution.spark_functions import StorageLevel, Window, f
 from noren.i18n import N_
 from noren.kernels.arrays import Whole
 from noren.kernels.compiling import read_only
@@ -32,16 +33,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as Expression
     from pyspark.sql import DataFrame
 
-__all__ = [
-    "SetSides",
-    "attack_jaccard",
-    "attack_monthly_profile",
-    "attack_signatures",
-    "attack_unique_rows",
-    "set_sides",
-    "similarity",
-    "with_overlap",
-]
+__all__ = ["set_sides", "similarity", "with_overlap"]
 
 # --- sets of items: what each customer bought and what each pseudonym shows ------------------------------------------
 
@@ -75,9 +67,6 @@ def set_sides(original: ClusterRecords, public: ClusterRecords, statement: State
 
     With a statement, the original's items are in the words of the release: categories, where it speaks of those.
     """
-    from pyspark.sql import Window
-    from pyspark.sql import functions as f
-
     exact_values(rowless(original), original.schema.role(Role.ITEM))
 
     def bought_in(block: Records, rows: pl.Series) -> pl.DataFrame:
@@ -154,8 +143,6 @@ def _starts(sets: pl.Series) -> Whole:
 
 def similarity(overlap: Expression, total: Expression, size: Expression, unit: int) -> Expression:
     """Return the Jaccard coefficient, of whole numbers as on one machine."""
-    from pyspark.sql import functions as f
-
     return f.when(overlap > 0, overlap / (total + size * unit - overlap)).otherwise(0.0)
 
 
@@ -194,8 +181,6 @@ def attack_jaccard(
     attack: Jaccard, original: ClusterRecords, public: ClusterRecords, *, seed: int, progress: Progress = silent
 ) -> ClusterGuess:
     """Name the most similar customers of each released set, and so of all pseudonyms that show it."""
-    from pyspark.sql import functions as f
-
     sides, wanted = set_sides(original, public), attack.candidates
     customers = kept(sides.customers)
     key = f.sha2(f.to_json(f.struct("total", "items")), 256)
@@ -238,9 +223,6 @@ def _tokens(block: pl.DataFrame) -> pl.DataFrame:
 
 def _best(scored: DataFrame, wanted: int) -> DataFrame:
     """Return the most similar customers of each set with their rank, of equals those who appear first."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as f
-
     order = Window.partitionBy("set").orderBy(f.desc("score"), "first")
     ranked = scored.withColumn("rank", f.row_number().over(order).cast("long"))
     return ranked.filter(f.col("rank") <= wanted).drop("first")
@@ -248,9 +230,6 @@ def _best(scored: DataFrame, wanted: int) -> DataFrame:
 
 def _first_pairs(tokens: DataFrame, buyers: DataFrame, unit: int) -> DataFrame:
     """Return sets beside a few customers of their rarest items."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as f
-
     place = f.row_number().over(Window.partitionBy("item").orderBy("first"))
     some = buyers.withColumn("n", place).filter(f.col("n") <= _FIRST_CUSTOMERS).select("item", "customer")
     rare = tokens.filter(f.col("at") < _FIRST_ITEMS)
@@ -262,8 +241,6 @@ def _first_pairs(tokens: DataFrame, buyers: DataFrame, unit: int) -> DataFrame:
 
 def _pairs(tokens: DataFrame, buyers: DataFrame, bound: DataFrame, unit: int) -> DataFrame:
     """Return sets beside all customers who may be as similar as their bound."""
-    from pyspark.sql import functions as f
-
     least, total = f.col("least") * (1 - _SLACK), f.col("total")
     asked = tokens.join(bound, "set", "left").fillna({"least": 0.0}).filter(f.col("rest") >= least * total)
     # sizes by steps, so that the join looks up those that may do; without a bound, all there are
@@ -279,8 +256,6 @@ def _pairs(tokens: DataFrame, buyers: DataFrame, bound: DataFrame, unit: int) ->
 
 
 def _step(size: Expression) -> Expression:
-    from pyspark.sql import functions as f
-
     return f.floor(f.log2(f.greatest(size, f.lit(1.0))) * _STEPS).cast("int")
 
 
@@ -296,9 +271,6 @@ def attack_monthly_profile(
 
     Of equal numbers one is looked up for all; the different numbers of a period are put in order in one task.
     """
-    from pyspark.sql import Window
-    from pyspark.sql import functions as f
-
     exact_values(rowless(original), original.schema.role(Role.DATE))
     at = ["period", "number"]
     known = _profiles(attack, original, "customer")
@@ -341,7 +313,6 @@ def _profiles(attack: MonthlyProfile, records: ClusterRecords, who: str) -> Data
 
     ``day`` is a day of the period, by which a customer's periods stand in order of time.
     """
-    from pyspark.sql import functions as f
 
     def kernel(block: Records, _rows: pl.Series) -> pl.DataFrame:
         if not isinstance(block, History):  # pragma: no cover - attacks on histories get histories
@@ -375,9 +346,6 @@ def attack_signatures(
     attack: Signature, original: ClusterRecords, public: ClusterRecords, *, seed: int, progress: Progress = silent
 ) -> ClusterGuess:
     """Find the last public row of each key, join known rows with it, and let each customer's last one decide."""
-    from pyspark import StorageLevel
-    from pyspark.sql import functions as f
-
     columns = [original.schema.role(role) for role in attack.key]
     must_show(rowless(public), columns)
     exact_values(rowless(original), original.schema.role(Role.DATE))
@@ -432,8 +400,6 @@ def attack_unique_rows(
     attack: UniqueRows, original: ClusterRecords, public: ClusterRecords, *, seed: int, progress: Progress = silent
 ) -> ClusterGuess:
     """Count the original's rows by their text, and join those that occur once with the release's."""
-    from pyspark.sql import functions as f
-
     whose = original.schema.role(Role.CUSTOMER).name
     shared = [name for name in original.schema.names if name != whose and name in public.schema.names]
     row = [f"r{at}" for at in range(len(shared))]

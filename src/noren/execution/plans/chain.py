@@ -13,6 +13,7 @@ from noren.data.statement import Statement
 from noren.execution.frames import MOST_PARTS, ROW, ROWS_OF_A_PART, ClusterRecords, as_records, cell_types, map_blocks
 from noren.execution.plans import plan, plan_of
 from noren.execution.release import ClusterRelease
+from noren.execution.spark_functions import StorageLevel, Window, f
 from noren.i18n import N_
 from noren.methods.chain import Chain
 from noren.progress import Progress, part_of, silent
@@ -20,7 +21,7 @@ from noren.progress import Progress, part_of, silent
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["BEFORE", "in_order_of_text", "protect"]
+__all__ = ["BEFORE", "in_order_of_text"]
 
 # --- public rows numbered by their text: what one machine hands from one step of a chain to the next -----------------
 
@@ -39,10 +40,6 @@ def in_order_of_text(records: ClusterRecords, rows_of_a_part: int = ROWS_OF_A_PA
     Rows are cut into parts at texts that a hash of the row picks, so that a part that is lost is made again as it was.
     They are kept on the workers' disks: what comes after looks at them several times.
     """
-    from pyspark import StorageLevel
-    from pyspark.sql import Window
-    from pyspark.sql import functions as f
-
     parts = min(max(records.rows // rows_of_a_part, 1), MOST_PARTS)
     cuts = _cuts(_lined(records, []), records.rows, parts) if parts > 1 else []
     order = Window.partitionBy(_PART).orderBy(f.col(_LINE), f.col(BEFORE).asc_nulls_last())
@@ -76,8 +73,6 @@ def _lined(records: ClusterRecords, cuts: list[str]) -> DataFrame:
 
 def _cuts(lined: DataFrame, rows: int, parts: int) -> list[str]:
     """Return texts that cut the order into about so many parts of about equal size."""
-    from pyspark.sql import functions as f
-
     one_in = max(rows // (parts * _OF_A_PART), 1)
     picked = lined.filter(f.pmod(f.xxhash64(_LINE), f.lit(one_in)) == 0).select(_LINE).distinct()
     texts = sorted((row[0] for row in picked.collect()), key=str.encode)
@@ -115,8 +110,6 @@ def protect(method: Chain, original: ClusterRecords, *, seed: int, progress: Pro
 
 def _by_name(given: ClusterRecords, names: DataFrame) -> ClusterRecords:
     """Return rows under their customers' own names."""
-    from pyspark.sql import functions as f
-
     who = given.at(Role.CUSTOMER)
     known = names.select(f.col("pseudonym").alias("noren_known"), f.col("customer").alias("noren_person")).distinct()
     frame = given.frame.join(known, f.col(who).cast("string") == f.col("noren_known"), "left")
@@ -127,8 +120,6 @@ def _by_name(given: ClusterRecords, names: DataFrame) -> ClusterRecords:
 
 def _behind(public: DataFrame, before: DataFrame) -> DataFrame:
     """Return public rows with the rows that the step before had for theirs."""
-    from pyspark.sql import functions as f
-
     origin = before.select(f.col(ROW).alias("noren_place"), BEFORE)
     joined = public.join(origin, f.col(ROW) == f.col("noren_place"), "left").drop("noren_place")
     return joined.withColumn(ROW, f.col(BEFORE)).select(*public.columns)
@@ -139,8 +130,6 @@ def _through(theirs: DataFrame | None, ours: DataFrame | None) -> DataFrame | No
 
     The period is the one that ``theirs`` know, else ours; see :meth:`noren.data.release.Release.then`.
     """
-    from pyspark.sql import functions as f
-
     if theirs is None or ours is None:
         return None
     period = [name for name in ours.columns if name == "period" and name not in theirs.columns]

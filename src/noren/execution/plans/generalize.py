@@ -26,6 +26,7 @@ from noren.execution.frames import (
 )
 from noren.execution.plans import plan
 from noren.execution.release import ClusterRelease, rowless
+from noren.execution.spark_functions import StorageLevel, Window, f
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.judging.cell_error import counted_median, counted_sd
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as Expression
     from pyspark.sql import DataFrame
 
-__all__ = ["alike", "in_words", "protect_generalize", "protect_generalize_by_count"]
+__all__ = []
 
 
 GROUP, PLACE = "noren_group", "noren_place"
@@ -71,8 +72,6 @@ def protect_generalize_by_count(
 
 def in_words(original: ClusterRecords, categories: Path | None) -> tuple[ClusterRecords, dict[str, Any]]:
     """Return rows whose items are categories where a file says so, and what a statement notes."""
-    from pyspark.sql import functions as f
-
     if categories is None:
         return original, {}
     at = original.at(Role.ITEM)
@@ -94,9 +93,6 @@ def _grouped(customers: DataFrame, k: int, count: int) -> DataFrame:
 
     They stand by number of rows, longest first, then by first appearance, as ``kernels.sharing.count_groups`` says.
     """
-    from pyspark.sql import Window
-    from pyspark.sql import functions as f
-
     longest_first = -f.col("count")
     along = longest_first + f.col(CODE) / count
     placed = ranked(customers, [longest_first, f.col(CODE)], along, "rank", rows=count)
@@ -107,9 +103,6 @@ def _grouped(customers: DataFrame, k: int, count: int) -> DataFrame:
 
 def _laid_together(words: ClusterRecords, members: DataFrame) -> DataFrame:
     """Return the rows that stay, under their pseudonyms, with their group and their place in it."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as f
-
     at = words.at(Role.CUSTOMER)
     keys = [as_number(words, column).desc_nulls_last() for column in sorted_by(words.schema)]
     place = f.row_number().over(Window.partitionBy(CUSTOMER).orderBy(*keys, ROW)).cast("long")
@@ -126,9 +119,6 @@ def alike(
 
     ``laid`` holds the rows that stay, under their pseudonyms.
     """
-    from pyspark.sql import Window
-    from pyspark.sql import functions as f
-
     measured = rowless(original).measured()
     window = Window.partitionBy(*by)
     ordered = [column for column in measured if column.scale != Scale.NOMINAL]
@@ -163,8 +153,6 @@ def _worth_saying(values: Expression, column: Column, sd: float) -> Expression:
     What it costs is said by :func:`noren.kernels.judging.cell_error.interval_error`; at a tie, which rounding must not
     decide, a cell says more than nothing. A set never costs more.
     """
-    from pyspark.sql import functions as f
-
     if sd == 0:
         return f.lit(True)  # all values of the column are equal: the cell is exact
     lo, hi, width = f.array_min(values), f.array_max(values), f.lit(column.grid)
@@ -220,8 +208,6 @@ def protect_generalize(
     method: Generalize, original: ClusterRecords, *, seed: int, progress: Progress = silent
 ) -> ClusterRelease:
     """Search blocks of customers on the workers, each as one machine searches it."""
-    from pyspark import StorageLevel
-
     _stop_at_what_one_machine_does(method)
     progress(0.0, _("laying histories side by side"))
     nothing = rowless(original)
@@ -268,8 +254,6 @@ def _stop_at_what_one_machine_does(method: Generalize) -> None:
 
 def _units(original: ClusterRecords, ordered: list[Column]) -> _Units:
     """Return the units of whole columns, from how often each value is there."""
-    from pyspark.sql import functions as f
-
     owned = original.column(Role.CUSTOMER).isNotNull()
     values = [f.struct(f.lit(at).alias("at"), as_number(original, c).alias("value")) for at, c in enumerate(ordered)]
     if not values:
@@ -288,8 +272,6 @@ def _units(original: ClusterRecords, ordered: list[Column]) -> _Units:
 
 def _rows(words: ClusterRecords, customers: DataFrame, ordered: list[Column], nominal: list[Column]) -> DataFrame:
     """Return what the search looks at: rows that somebody owns, their customers' numbers, values and items."""
-    from pyspark.sql import functions as f
-
     known = customers.select(CUSTOMER, CODE)
     joined = words.frame.join(known, words.column(Role.CUSTOMER) == f.col(CUSTOMER))
     values = [as_number(words, column).alias(f"n{at}") for at, column in enumerate(ordered)]
@@ -298,8 +280,6 @@ def _rows(words: ClusterRecords, customers: DataFrame, ordered: list[Column], no
 
 def _features(rows: DataFrame, units: _Units, count: int) -> Real:
     """Return the features of every customer, in the order of their numbers; customers are laid in parts."""
-    from pyspark.sql import functions as f
-
     parts = max(count // _ROWS_OF_A_PART, 1)
     names = [f"f{at}" for at in range(FEATURES)]
     into = {CODE: pl.Int64()} | dict.fromkeys(names, pl.Float64())
@@ -349,8 +329,6 @@ def _searched(method: Generalize, rows: DataFrame, blocks: list[Whole], units: _
 
 def _cells(original: ClusterRecords, measured: list[Column]) -> tuple[int, float]:
     """Return how many cells count, and how many known ones are in rows that nobody owns."""
-    from pyspark.sql import functions as f
-
     nobodys = original.frame.filter(original.column(Role.CUSTOMER).isNull())
     known = nobodys.agg(*(f.count(original.column(column)) for column in measured)).first() or ()
     return max(original.rows * len(measured), 1), float(sum(known))

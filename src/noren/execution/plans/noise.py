@@ -38,6 +38,7 @@ from noren.execution.frames import (
 )
 from noren.execution.plans import plan
 from noren.execution.release import ClusterRelease, rowless
+from noren.execution.spark_functions import StorageLevel, Window, f
 from noren.i18n import N_, _
 from noren.methods.perturb import MOVED, Perturb
 from noren.methods.swap import WITH_OWNER, Swap, ordered_by
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as Expression
     from pyspark.sql import DataFrame
 
-__all__ = ["protect_perturb", "protect_swap", "protect_thin"]
+__all__ = []
 
 
 _BASKET = "noren_basket"
@@ -100,8 +101,6 @@ def protect_perturb(
 
 def _with_packs(rows: ClusterRecords, quantity: str, name: str) -> DataFrame:
     """Return rows with the pack of their item: its most common quantity, the smaller of two equally common ones."""
-    from pyspark.sql import functions as f
-
     there = rows.schema.with_role(Role.ITEM)
     item = rows.column(there[0]) if there else f.lit("one")
     sized = rows.frame.withColumn("noren_size", f.abs(rows.column(quantity))).withColumn("noren_item", item)
@@ -115,9 +114,6 @@ def _with_packs(rows: ClusterRecords, quantity: str, name: str) -> DataFrame:
 
 def _with_baskets(rows: ClusterRecords) -> DataFrame:
     """Return rows with the first row of their basket: same customer, same day, same invoice where there is one."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as f
-
     day = rows.column(Role.DATE).cast("date")
     invoice = [rows.column(column) for column in rows.schema.with_role(Role.INVOICE)]
     basket = Window.partitionBy(rows.column(Role.CUSTOMER), day, *invoice)
@@ -137,8 +133,6 @@ _PAIR, _SIDE, _PLACE = "pair", "side", "place"
 )
 def protect_swap(method: Swap, original: ClusterRecords, *, seed: int, progress: Progress = silent) -> ClusterRelease:
     """Exchange the rows that one machine exchanges: partners and pairs of rows are found by windows, round by round."""
-    from pyspark import StorageLevel
-
     progress(0.0, _("finding similar customers"))
     nothing = rowless(original)
     must_be_exact(nothing, (*original.schema.with_role(Role.ITEM), *ordered_by(original.schema)))
@@ -162,8 +156,6 @@ def _rows(method: Swap, original: ClusterRecords, seed: int) -> tuple[DataFrame,
     """Return the rows that may change hands: who, period, item as a code, its place in each round's order, and what
     rows are ordered by; and how many rounds there are.
     """
-    from pyspark.sql import functions as f
-
     dated = bool(original.schema.with_role(Role.DATE))
     there = original.schema.with_role(Role.ITEM)
     item = original.column(there[0]) if there else f.lit("one")
@@ -191,9 +183,6 @@ def _rows(method: Swap, original: ClusterRecords, seed: int) -> tuple[DataFrame,
 
 def _units(rows: DataFrame, customers: DataFrame, count: int, rounds: int) -> DataFrame:
     """Return the histories of one customer in one period, numbered by period, then by customer."""
-    from pyspark import StorageLevel
-    from pyspark.sql import functions as f
-
     first = [f.min(f"r{at}").alias(f"r{at}") for at in range(rounds)]
     units = rows.groupBy(_WHO, _PERIOD).agg(f.count(f.lit(1)).alias("rows"), *first).persist(StorageLevel.DISK_ONLY)
     periods = sorted(row[0] for row in units.select(_PERIOD).distinct().collect())
@@ -207,10 +196,6 @@ def _partners(units: DataFrame, rounds: int) -> DataFrame:
 
     In each round those still free that agree on their first item stand by length, and neighbours become partners.
     """
-    from pyspark import StorageLevel
-    from pyspark.sql import Window
-    from pyspark.sql import functions as f
-
     units = units.withColumn(_PARTNER, f.lit(None).cast("long"))
     for at in [*(f.col(f"r{at}") for at in range(rounds)), f.lit(0.0)]:
         free = f.col(_PARTNER).isNull()
@@ -226,9 +211,6 @@ def _partners(units: DataFrame, rounds: int) -> DataFrame:
 
 def _pairs_of_rows(rows: DataFrame, partners: DataFrame) -> DataFrame:
     """Return pairs of rows of partners: of one item first, then of what is left, in the order of what rows are by."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as f
-
     order = [f.col(name).asc_nulls_last() for name in rows.columns if name.startswith("by")]
     laid = rows.join(partners, [_WHO, _PERIOD]).select(ROW, _ITEM, _PAIR, _SIDE, *_names(rows, "by"))
 
@@ -254,9 +236,6 @@ def _names(frame: DataFrame, start: str) -> list[str]:
 
 def _picked(method: Swap, pairs: DataFrame, there: int, rows: int, seed: int) -> DataFrame:
     """Return the pairs that change hands: those of the smallest draws, each pair drawing by its place among all."""
-    from pyspark import StorageLevel
-    from pyspark.sql import functions as f
-
     wanted = method.pairs_wanted(rows)
     if wanted >= there:
         return pairs.select("one", "other")
@@ -277,8 +256,6 @@ def _picked(method: Swap, pairs: DataFrame, there: int, rows: int, seed: int) ->
 
 def _exchanged(original: ClusterRecords, picked: DataFrame) -> ClusterRecords:
     """Return the rows, those of picked pairs with their partner's customer and what goes with customers."""
-    from pyspark.sql import functions as f
-
     carried = [original.at(Role.CUSTOMER), *(original.at(c) for c in original.schema.with_role(*WITH_OWNER))]
     owners = picked.select(
         f.explode(f.array(f.struct("one", "other"), f.struct(f.col("other").alias("one"), f.col("one").alias("other"))))
@@ -303,9 +280,6 @@ _ORDER = ("telling", "uniform", ROW)
 )
 def protect_thin(method: Thin, original: ClusterRecords, *, seed: int, progress: Progress = silent) -> ClusterRelease:
     """Delete rows up to a cut in the order that one machine deletes them in."""
-    from pyspark import StorageLevel
-    from pyspark.sql import functions as f
-
     progress(0.0, _("choosing rows to delete"))
     customers, count = customers_of(original)
     names = named(customers, count, seed)
@@ -331,8 +305,6 @@ def protect_thin(method: Thin, original: ClusterRecords, *, seed: int, progress:
 
 def _order(method: Thin, original: ClusterRecords, seed: int) -> DataFrame:
     """Return every row's customer and what decides when it goes: how telling it is, its draw, its place."""
-    from pyspark.sql import functions as f
-
     measured = [column.name for column in rowless(original).measured()] if method.rarest else []
     facts = [f"t{at}" for at in range(len(measured))]
     who = original.schema.role(Role.CUSTOMER).name

@@ -25,6 +25,7 @@ from noren.execution.edits import (
 from noren.execution.frames import ROW, ClusterRecords, as_number, polars_of, small_frame
 from noren.execution.plans import plan
 from noren.execution.release import ClusterRelease, rowless
+from noren.execution.spark_functions import StorageLevel, Window, f
 from noren.i18n import N_, _
 from noren.kernels.items.packed_sets import item_sets
 from noren.kernels.items.union_clusters import missing_items
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as Expression
     from pyspark.sql import DataFrame
 
-__all__ = ["protect_monthly_pseudonyms", "protect_pseudo_records", "protect_pseudonymize"]
+__all__ = []
 
 
 @plan(Pseudonymize, driver=N_("cuts and sizes of at most 2,000 parts of the order of customers"))
@@ -57,8 +58,6 @@ def protect_monthly_pseudonyms(
     method: MonthlyPseudonyms, original: ClusterRecords, *, seed: int, progress: Progress = silent
 ) -> ClusterRelease:
     """Replace customers by pseudonyms of their own in each period."""
-    from pyspark.sql import functions as f
-
     progress(0.0, _("choosing pseudonyms"))
     stop_at_empty_periods(method, original)
     at = original.at(Role.CUSTOMER)
@@ -88,8 +87,6 @@ def protect_pseudo_records(
     method: PseudoRecords, original: ClusterRecords, *, seed: int, progress: Progress = silent
 ) -> ClusterRelease:
     """Add rows until clusters of customers have equal items; the search is one machine's, rows stay on the cluster."""
-    from pyspark.sql import functions as f
-
     progress(0.0, _("comparing what customers bought"))
     nothing = rowless(original)
     must_be_exact(nothing, nothing.measured())
@@ -118,8 +115,6 @@ def protect_pseudo_records(
 
 def _coded(original: ClusterRecords, customers: DataFrame, items: DataFrame) -> DataFrame:
     """Return the rows that somebody owns with codes of customers and items, and when they were bought, in days."""
-    from pyspark.sql import functions as f
-
     moment = f.lit(0.0)
     for column, unit in parts_of_a_moment(original.schema):
         moment = moment + f.coalesce(as_number(original, column), f.lit(0.0)) * unit
@@ -130,9 +125,6 @@ def _coded(original: ClusterRecords, customers: DataFrame, items: DataFrame) -> 
 
 def _believable_rows(original: ClusterRecords, rows: DataFrame, wanted: DataFrame) -> DataFrame:
     """Return a row for each that is wanted; see :func:`noren.methods.believable_rows.believable_rows`."""
-    from pyspark import StorageLevel
-    from pyspark.sql import functions as f
-
     from_item = [
         original.at(column)
         for column in original.schema.columns
@@ -153,9 +145,6 @@ def _believable_rows(original: ClusterRecords, rows: DataFrame, wanted: DataFram
 
 def _numbered(rows: DataFrame, by: list[str]) -> DataFrame:
     """Return rows with their number among those alike in ``by``, from 0 in the original's order, and how many."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as f
-
     alike = Window.partitionBy(*by)
     number = f.row_number().over(alike.orderBy(ROW)).cast("long") - 1
     return rows.withColumn("number", number).withColumn("many", f.count(f.lit(1)).over(alike))
@@ -163,8 +152,6 @@ def _numbered(rows: DataFrame, by: list[str]) -> DataFrame:
 
 def _one_of(wanted: DataFrame, rows: DataFrame, by: list[str], uniform: str) -> DataFrame:
     """Return what is wanted with the columns of one of the rows that are alike in ``by``, all equally likely."""
-    from pyspark.sql import functions as f
-
     many = rows.filter("number = 0").select(*by, f.col("many").alias("of"))
     number = f.least(f.floor(f.col(uniform) * f.col("of")), f.col("of") - 1).cast("long")
     chosen = wanted.join(many, by).withColumn("number", number)
@@ -174,9 +161,6 @@ def _one_of(wanted: DataFrame, rows: DataFrame, by: list[str], uniform: str) -> 
 
 def _nearest_moment(rows: DataFrame, wanted: DataFrame) -> DataFrame:
     """Return what is wanted with the customer's moment nearest to ``moment``, the earlier of two equally near."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as f
-
     asked = wanted.select("who", f.col("moment").alias("when"), f.lit(0).alias("kind"), _AT)
     there = rows.select(f.col(CODE).alias("who"), f.col(_MOMENT).alias("when")).distinct()
     both = asked.unionByName(there.withColumn("kind", f.lit(1)), allowMissingColumns=True)
@@ -197,8 +181,6 @@ def _nearest_moment(rows: DataFrame, wanted: DataFrame) -> DataFrame:
 
 def _follows_item(original: ClusterRecords, column: Column) -> bool:
     """Tell whether a column has fewer values beside its first for an item than for a visit, as a category has."""
-    from pyspark.sql import functions as f
-
     if column.role in OF_THE_VISIT:
         return False
     owned = original.column(Role.CUSTOMER).isNotNull()

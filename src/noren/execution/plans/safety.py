@@ -38,6 +38,7 @@ from noren.execution.release import (
     original_of,
     public_of,
 )
+from noren.execution.spark_functions import Window, f
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.linkage.feasibility import Candidates, one_to_one_counts
@@ -64,19 +65,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as Expression
     from pyspark.sql import DataFrame
 
-__all__ = [
-    "audit",
-    "hits_of",
-    "judge_table",
-    "measure_class_size",
-    "measure_classes",
-    "measure_discernibility",
-    "measure_effective",
-    "measure_reid_rate",
-    "measure_survival",
-    "rows_in_classes",
-    "table_class_sizes",
-]
+__all__ = ["audit", "rows_in_classes"]
 
 # --- how many people a guess names, and how many of them rightly, where both lie -------------------------------------
 
@@ -91,8 +80,6 @@ def hits_of(evidence: ClusterEvidence) -> dict[str, Hits]:
 
 
 def _hits(guess: ClusterGuess, release: ClusterRelease) -> Hits:
-    from pyspark.sql import functions as f
-
     pairs, true = _in_words_of_pseudonyms(guess, release)
     key = [name for name in ("pseudonym", "period") if name in pairs.columns and name in true.columns]
     if "period" in key and not of_one_kind(_periods(pairs), _periods(true)):
@@ -111,8 +98,6 @@ def _hits(guess: ClusterGuess, release: ClusterRelease) -> Hits:
 
 def _in_words_of_pseudonyms(guess: ClusterGuess, release: ClusterRelease) -> tuple[DataFrame, DataFrame]:
     """Return a guess and the truth; of tables, public rows are the pseudonyms and original rows the people."""
-    from pyspark.sql import functions as f
-
     if "row" in guess.pairs.columns or release.pseudonyms is None:
         public = in_release_order(release.public).frame.filter(f.col(ROW).isNotNull())
         rows = public.select((f.col(PLACE) + 1).alias("pseudonym"), (f.col(ROW) + 1).alias("customer"))
@@ -130,8 +115,6 @@ _VALUE, _SHARE = "noren_value", "noren_share"
 
 def table_class_sizes(public: ClusterRecords) -> ClassSizes:
     """Return how many classes of each size a released table has; different sizes are at most √(2 · rows)."""
-    from pyspark.sql import functions as f
-
     if public.schema.kind != Kind.TABLE:
         raise SchemaError(_("the release is a history"), _("give a release of a table"))
     rows, quasi = _by_class(public)
@@ -155,8 +138,6 @@ def rows_in_classes(
     public: ClusterRecords, columns: Sequence[Column], *more: Expression
 ) -> tuple[DataFrame, list[str]]:
     """Return the rows that are in some class of ``columns``, with their cells in a form that can be grouped by."""
-    from pyspark.sql import functions as f
-
     names = [public.at(column) for column in columns]
     cells = public.frame.select(*(_comparable(public, column).alias(public.at(column)) for column in columns), *more)
     return cells.filter(reduce(or_, (f.col(name).isNotNull() for name in names))), names
@@ -172,8 +153,6 @@ def _by_class(public: ClusterRecords, *more: Expression) -> tuple[DataFrame, lis
 
 def _comparable(records: ClusterRecords, column: Column) -> Expression:
     """Return cells that are equal where they say the same, null where suppressed."""
-    from pyspark.sql import functions as f
-
     cell, dtype = records.column(column), records.types[column.name]
     if is_set(dtype):
         return f.array_sort(cell)  # {a;b} is {b;a}
@@ -184,9 +163,6 @@ def _comparable(records: ClusterRecords, column: Column) -> Expression:
 
 def _told(public: ClusterRecords, column: Column, original: ClusterRecords, ell: int) -> dict[str, float]:
     """Return what the classes tell of one sensitive column; the worst class decides each number."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as f
-
     rows, quasi = _by_class(public, _comparable(public, column).alias(_VALUE))
     known = original.schema[column.name] if column.name in original.schema.names else column
     dtype = public.types[column.name]
@@ -234,8 +210,6 @@ def _told(public: ClusterRecords, column: Column, original: ClusterRecords, ell:
 
 def _everybody(rows: DataFrame, name: str, records: ClusterRecords, dtype: pl.DataType, column: Column) -> pl.DataFrame:
     """Return the values of a sensitive column in order, with everybody's shares; they are held by the driver."""
-    from pyspark.sql import functions as f
-
     cure = _("round its values first, or give it another role than sensitive")
     by = {"value": f.col(name)}
     found = counted(rows, by, rows=records.rows, most=MOST_VALUES, cure=cure).rename({ROWS: "len"})
@@ -249,8 +223,6 @@ def _with_moves(entries: DataFrame, quasi: list[str], everybody: list[pl.DataFra
     Where values are ordered, a class's share up to a place stays the same from one of its values to the next; the sum
     of its differences from everybody's over such a run is read off everybody's running sums.
     """
-    from pyspark.sql import Window
-    from pyspark.sql import functions as f
     from pyspark.sql.types import DoubleType, StructField, StructType
 
     kept, placed, sums = list(entries.columns), entries, []
@@ -396,8 +368,6 @@ def audit(evidence: ClusterEvidence, sensitive: str | None, *, progress: Progres
 
 
 def _plainly_holds(evidence: ClusterEvidence, behind: DataFrame, claimed: int, keep: Keep) -> bool:
-    from pyspark.sql import functions as f
-
     original, public = original_of(evidence), public_of(evidence)
     each = histories_of(public).join(behind.select("pseudonym", "customer"), "pseudonym")
     witnesses = each.select("history", "customer").distinct()
@@ -413,8 +383,6 @@ def _counts(histories: DataFrame, pairs: DataFrame, keep: Keep, progress: Progre
     Where nobody else may be a history's candidates, any of its pseudonyms may be any of them, and all are left. The
     others are assigned together.
     """
-    from pyspark.sql import functions as f
-
     wanted = pairs.groupBy("customer").agg((f.count(f.lit(1)) > 1).alias("contested"))
     each = pairs.join(wanted, "customer").groupBy("history")
     counts = each.agg(f.count(f.lit(1)).alias("fit"), f.max("contested").alias("contested"))
@@ -439,8 +407,6 @@ def _customers(original: ClusterRecords) -> int:
 
 def _contested(found: DataFrame, pairs: DataFrame, many: int) -> tuple[Whole, Whole | None, Whole]:
     """Return the candidates, those left by an assignment, and the pseudonyms of histories that share candidates."""
-    from pyspark.sql import functions as f
-
     if many > MOST_PAIRS:
         raise ParameterError(
             _("{count:,} pairs of histories and customers have to be assigned at once, more than {most:,}").format(

@@ -28,6 +28,7 @@ from noren.execution.frames import (
 )
 from noren.execution.plans import plan
 from noren.execution.release import ClusterRelease
+from noren.execution.spark_functions import f
 from noren.i18n import N_, _
 from noren.kernels.arrays import Whole
 from noren.methods.hierarchy import HierarchyMethod
@@ -40,7 +41,7 @@ from noren.retention.perturbation import Perturbation
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["combined", "protect_hierarchy", "protect_mondrian", "protect_retention", "released"]
+__all__ = ["protect_hierarchy", "protect_mondrian", "protect_retention"]
 
 # --- tables made alike by combinations of values: counted on the cluster, chosen by the driver, joined to the rows ---
 
@@ -70,8 +71,6 @@ def released(
 
     Identifiers are dropped or replaced by the pseudonyms that one machine gives, the rest is as it is.
     """
-    from pyspark.sql import functions as f
-
     schema = released_schema(original.schema, {name: its.dtype for name, its in cells.items()}, identifiers)
     hidden = [column.name for column in schema.columns if column.role == Role.IDENTIFIER]
     rows = _with_texts(original, hidden)
@@ -119,8 +118,6 @@ def _with_texts(records: ClusterRecords, names: Sequence[str]) -> ClusterRecords
 
 def _shown(rows: ClusterRecords, values: pl.DataFrame, cells: Mapping[str, pl.Series]) -> DataFrame:
     """Return the rows of known combinations with their cells beside them."""
-    from pyspark.sql import functions as f
-
     keys = {f"noren_key_{rows.at(name)}": values[name] for name in values.columns}
     new = {f"noren_cell_{rows.at(name)}": its for name, its in cells.items()}
     lookup = pl.DataFrame(keys | new).unique(list(keys), keep="any")
@@ -132,8 +129,6 @@ def _shown(rows: ClusterRecords, values: pl.DataFrame, cells: Mapping[str, pl.Se
 
 
 def _pseudonyms(rows: ClusterRecords, name: str, seed: int) -> DataFrame:
-    from pyspark.sql import functions as f
-
     who = rows.column(name)
     units = rows.frame.filter(who.isNotNull()).groupBy(who.alias(CUSTOMER)).agg(f.min(ROW).alias("first"))
     people, count = in_order_of_appearance(units)

@@ -43,6 +43,7 @@ from noren.execution.release import (
     public_of,
     rowless,
 )
+from noren.execution.spark_functions import StorageLevel, Window, f
 from noren.i18n import N_, _
 from noren.kernels.arrays import Whole
 from noren.kernels.judging.cell_error import exact_sum
@@ -64,20 +65,7 @@ from noren.retention.reconstructed import SeenRecords
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = [
-    "ORIGINAL",
-    "deleted",
-    "measure_cell_error",
-    "measure_cell_losses",
-    "measure_jaccard_mean",
-    "measure_l1_precision",
-    "measure_rfm",
-    "measure_statistics",
-    "moved",
-    "purchases_and_draws",
-    "seen_before",
-    "seen_on_cluster",
-]
+__all__ = ["seen_on_cluster"]
 
 # --- data sets drawn from a release: the same that one machine draws -------------------------------------------------
 
@@ -125,8 +113,6 @@ def purchases_and_draws(measure: OnDraws, evidence: ClusterEvidence) -> DataFram
 
 def _spans(original: ClusterRecords) -> History:
     """Return a few rows that have the original's items, least and greatest values, and a blank where there is one."""
-    from pyspark.sql import functions as f
-
     none = rowless(original)
     measured = none.measured()
     cells = [original.column(column) for column in measured]
@@ -176,8 +162,6 @@ def seen_before(original: ClusterRecords, made: Perturbation) -> SeenRecords:
 
 def _counted(records: ClusterRecords, made: Perturbation, most: int, *, before: bool = False) -> SeenRecords:
     """Return the different records with their counts, in the order of the first row of each."""
-    from pyspark.sql import functions as f
-
     names = [f"a{at}" for at in range(len(made.names))]
     if PLACE in records.frame.columns:
         records = records.with_frame(records.frame.withColumn(ROW, f.col(PLACE)))
@@ -196,8 +180,6 @@ def _counted(records: ClusterRecords, made: Perturbation, most: int, *, before: 
 @plan(CellError, driver=N_("one sum and one standard deviation for each column"))
 def measure_cell_error(_measure: CellError, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Sum up what the cells of each column cost, block by block of rows that stand beside their originals."""
-    from pyspark.sql import functions as f
-
     original, public = original_of(evidence), public_of(evidence)
     statement = evidence.release.statement
     columns = rowless(original).measured()
@@ -230,8 +212,6 @@ _DRIVER = N_("of each quasi column the different pairs of value and released cel
 @plan(TableLoss, driver=_DRIVER)
 def measure_cell_losses(measure: CellLoss, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Return what one machine says of such cells."""
-    from pyspark import StorageLevel
-
     original, release = evidence.original, evidence.release
     if original.schema.kind != Kind.TABLE or release.public.schema.kind != Kind.TABLE:
         raise SchemaError(_("the release is a history"), _("give a release of a table"))
@@ -254,8 +234,6 @@ def measure_cell_losses(measure: CellLoss, evidence: ClusterEvidence, *, progres
 
 def _side_by_side(original: ClusterRecords, public: ClusterRecords, names: list[str]) -> DataFrame:
     """Return the values of every original row, its released cells, and whether it was deleted."""
-    from pyspark.sql import functions as f
-
     values = original.frame.select(ROW, *(original.column(n).alias(f"v{at}") for at, n in enumerate(names)))
     cells = public.frame.select(
         f.col(ROW).alias("noren_of"), *(public.column(n).alias(f"s{at}") for at, n in enumerate(names))
@@ -265,8 +243,6 @@ def _side_by_side(original: ClusterRecords, public: ClusterRecords, names: list[
 
 
 def _pairs(rows: DataFrame, at: int, original: ClusterRecords, public: ClusterRecords, name: str) -> CellPairs:
-    from pyspark.sql import functions as f
-
     cure = _("round the values first, or use --engine local")
     keys = {"value": f.col(f"v{at}"), "cell": f.col(f"s{at}"), "gone": f.col("gone")}
     found = counted(rows, keys, rows=original.rows, most=MOST_COMBINATIONS, cure=cure)
@@ -278,8 +254,6 @@ def _pairs(rows: DataFrame, at: int, original: ClusterRecords, public: ClusterRe
 @plan(E5, driver=N_("a sum and two counts"))
 def moved(measure: RowChange, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Sum up how far the cells of rows that stand beside their originals moved."""
-    from pyspark.sql import functions as f
-
     original, public = original_of(evidence), public_of(evidence)
     one, other = (original.schema, original.types), (public.schema, public.types)
     column = original.schema.role(measure.role)
@@ -311,8 +285,6 @@ _PAIR: Types = {"customer": pl.String(), "total": pl.Int64(), "size": pl.Int32()
 @plan(JaccardMean, driver=N_("eight numbers; each worker holds a number for every item"))
 def measure_jaccard_mean(_measure: JaccardMean, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Join each pseudonym's set with that of its customer, and take mean, spread and median."""
-    from pyspark.sql import functions as f
-
     original, public = original_of(evidence), public_of(evidence)
     sides = set_sides(original, public, evidence.release.statement)
     who = original.frame.select(original.column(Role.CUSTOMER).cast("string").alias("customer")).dropna().distinct()
@@ -354,7 +326,6 @@ def measure_l1_precision(measure: L1Precision, evidence: ClusterEvidence, *, pro
 
 def _apart(original: ClusterRecords, public: ClusterRecords, names: list[str]) -> float:
     """Add up, over the combinations of values of some columns, by how many rows both tables differ."""
-    from pyspark.sql import functions as f
 
     def signed(records: ClusterRecords, sign: int) -> DataFrame:
         cells = (
@@ -373,9 +344,6 @@ def _apart(original: ClusterRecords, public: ClusterRecords, names: list[str]) -
 @plan(Rfm, driver=N_("the items, and for each draw a table of ranks: 1,000 numbers where there are ten"))
 def measure_rfm(measure: Rfm, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Rank the customers of all draws at once; those of one draw are put in order in one task."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as f
-
     spent = f.sum(f.col("price") * f.col("quantity"))
     people = (
         purchases_and_draws(measure, evidence)
@@ -411,8 +379,6 @@ _VALUES = ("day", "price", "quantity")
 @plan(Statistics, driver=N_("the items, and for each draw 21 statistics and its best-sellers"))
 def measure_statistics(measure: Statistics, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Work out the statistics of all draws at once; a median is found from the different values, in one worker."""
-    from pyspark.sql import functions as f
-
     original = rowless(evidence.original)
     with keeping() as keep:
         rows = keep(purchases_and_draws(measure, evidence))
@@ -448,9 +414,6 @@ def _best(rows: DataFrame, top: int) -> dict[int, list[str]]:
 
     There the original's items are numbered by their text and others behind them, and the higher number wins.
     """
-    from pyspark.sql import Window
-    from pyspark.sql import functions as f
-
     buyers = rows.select("draw", "item", "customer").distinct().groupBy("draw", "item").count()
     own = buyers.filter(f.col("draw") == ORIGINAL).select("item", f.lit(0).alias("new"))
     ranked = buyers.join(f.broadcast(own), "item", "left").fillna({"new": 1})
