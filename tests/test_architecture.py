@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "noren"
 # From the ground up. `__init__`, `__main__` and `cli` may see everything.
 ORDER = (
     ("version", "i18n"),
-    ("naming", "errors", "progress", "foreign_words", "tables"),
+    ("naming", "errors", "progress", "tables"),
     ("kernels",),
     ("engines",),
     ("data",),
@@ -20,7 +20,6 @@ ORDER = (
     ("descriptions",),
     ("protocols",),
     ("registry",),
-    ("parameters",),
     ("methods",),
     ("attacks",),
     ("measures",),

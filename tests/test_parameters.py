@@ -8,10 +8,19 @@ from pydantic import Field
 
 from noren.attacks.monthly_profile import S7
 from noren.errors import FileError, ParameterError
-from noren.parameters import describe, expand, flags, from_flags, read_sweep_file, reference_facts, runs_of, share_flags
 from noren.progress import silent
 from noren.protocols import Component, Measure, Method, Score
-from noren.registry import Registry
+from noren.registry import (
+    Registry,
+    describe,
+    expand,
+    flags,
+    from_flags,
+    read_sweep_file,
+    reference_facts,
+    runs_of,
+    share_flags,
+)
 
 
 class Blur(Method):

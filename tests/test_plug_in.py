@@ -29,8 +29,7 @@ from noren.judgement.judging import judge
 from noren.judgement.outcome import Outcome, run_outcome
 from noren.measures import measures
 from noren.methods import methods
-from noren.parameters import describe, reference_facts
-from noren.registry import Registry
+from noren.registry import Registry, describe, reference_facts
 from noren.reports.report import write_report
 from noren.reports.run_view import measure_views, run_view
 from noren.studio.forms.parameter_forms import controls, fresh

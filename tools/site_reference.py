@@ -18,7 +18,7 @@ def on_page_markdown(markdown: str, *, page: Any, **_context: Any) -> str:
     registry = _registry(place[1])
     if place[2] == "index":
         return f"{markdown.rstrip()}\n\n{_overview(registry)}"
-    from noren.parameters import reference_facts
+    from noren.registry import reference_facts
 
     return f"{markdown.rstrip()}\n\n## Facts\n\n{reference_facts(registry[place[2]])}"
 

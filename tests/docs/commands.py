@@ -201,7 +201,7 @@ def _unknown(room: str, value: str, made_up: frozenset[str]) -> list[str]:
 
 
 def _component_flags(room: str, names: list[str] | None) -> set[str]:
-    from noren.parameters import flags
+    from noren.registry import flags
 
     registry = _registry(room)
     found: set[str] = set()

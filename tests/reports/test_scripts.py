@@ -22,7 +22,7 @@ from noren.data.statement import Statement
 from noren.judgement.outcome import Outcome, examine
 from noren.methods import methods
 from noren.methods.chain import read_chain
-from noren.parameters import from_flags
+from noren.registry import from_flags
 from noren.reports.scripts import ScriptOrder, as_commands, as_python, chain_toml, commands, needed_files
 
 SEED = 9_006_001

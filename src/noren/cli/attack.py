@@ -63,7 +63,7 @@ def attack(
     from noren.judgement.judging import deciding_measures, judge
     from noren.judgement.rule import rule_named
     from noren.measures import measures
-    from noren.parameters import share_flags
+    from noren.registry import share_flags
 
     by, where = rule_named(rule), engine_named(engine)
     data = reading.open(where, original)

@@ -62,7 +62,7 @@ def infer(
     from noren.judgement.rule import rule_named
     from noren.judgement.sentences import inferred_sentences, rule_sentence
     from noren.methods import methods
-    from noren.parameters import from_flags
+    from noren.registry import from_flags
 
     by = rule_named(rule)
     if method is None and context.args:

@@ -116,7 +116,7 @@ def explore(
 
 def _seeds(text: str | None) -> list[int] | None:
     """Read seeds as people write them: ``1..3,7``."""
-    from noren.parameters import spread
+    from noren.registry import spread
 
     if text is None:
         return None
@@ -149,7 +149,7 @@ def _order(data: Records, file: SweepFile | None, *, methods: str | None, flags:
 def _values(methods: str, flags: list[str], data: Records) -> dict[str, Any]:
     """Return the values of the methods' parameters that flags list; a flag goes to every method that has it."""
     from noren.methods import methods as every_method
-    from noren.parameters import sweep_flags
+    from noren.registry import sweep_flags
 
     if methods == "all":
         kinds = [every_method[name] for name in every_method if every_method[name].fits(data.schema)]

@@ -62,7 +62,7 @@ def judge(
     from noren.judgement.judging import judge as judged
     from noren.judgement.outcome import examine
     from noren.judgement.rule import rule_named
-    from noren.parameters import share_flags
+    from noren.registry import share_flags
 
     by, here = rule_named(rule), LocalEngine()
     opened = reading.open(here, original)

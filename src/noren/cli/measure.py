@@ -38,7 +38,7 @@ def measure(
     """Measure a release."""
     from noren.execution.engine import engine_named
     from noren.measures import measures
-    from noren.parameters import share_flags
+    from noren.registry import share_flags
 
     where = engine_named(engine)
     data = reading.open(where, original, release=release)

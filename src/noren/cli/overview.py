@@ -63,7 +63,7 @@ def measures(name: Name = None) -> Output:
 
 
 def _listing(registry: Registry[Any], name: str | None) -> Output:
-    from noren.parameters import describe, flags
+    from noren.registry import describe, flags
 
     picked = [registry[n] for n in registry] if name is None else [registry[name]]
     kind = registry.group.partition(".")[2]

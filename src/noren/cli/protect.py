@@ -133,7 +133,7 @@ def _chosen(method: str | None, chain: Path | None, flags: list[str]) -> Method:
     """Return the method that ``--method`` and its parameters mean, or the chain in a file."""
     from noren.methods import methods
     from noren.methods.chain import read_chain
-    from noren.parameters import from_flags
+    from noren.registry import from_flags
 
     if (method is None) == (chain is None):
         raise ParameterError(

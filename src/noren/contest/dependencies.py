@@ -14,8 +14,7 @@ from noren.contest.acts import RefusedError
 from noren.contest.desk import Desk, Done, Who
 from noren.contest.entrance import Entrance
 from noren.errors import FileError, OutputError, ParameterError
-from noren.foreign_words import translated
-from noren.i18n import _
+from noren.i18n import _, translated
 from noren.web.actions import Action, add_route
 from noren.web.disk import is_disk_full
 from noren.work.chain import Said

@@ -23,8 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from noren.attacks import attacks
 from noren.data.schema import Kind
 from noren.errors import FileError, NorenError, ParameterError
-from noren.foreign_words import translated
-from noren.i18n import _
+from noren.i18n import _, translated
 from noren.judgement.rule import Rule, rule_named
 from noren.measures import measures
 from noren.naming import suggestion

@@ -26,8 +26,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from noren.data.value_formats import NUMBER_FORMATS, format_reads_back
 from noren.errors import FileError, SchemaError, UnknownNameError
-from noren.foreign_words import translated
-from noren.i18n import _
+from noren.i18n import _, translated
 from noren.naming import listing, suggestion
 
 __all__ = [

@@ -31,9 +31,8 @@ from noren.judgement.rule import RULES, Rule, rule_named
 from noren.measures import measures as every_measure
 from noren.methods import methods as every_method
 from noren.methods.chain import Chain
-from noren.parameters import read_sweep_file, runs_of
 from noren.protocols import Component, Method
-from noren.registry import Registry, build
+from noren.registry import Registry, build, read_sweep_file, runs_of
 from noren.sweeps.plan import Setting, settled
 from noren.sweeps.table import rows_of, without_seeds
 

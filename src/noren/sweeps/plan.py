@@ -31,9 +31,8 @@ from noren.measures import placing
 from noren.methods import methods as every_method
 from noren.methods.chain import Chain
 from noren.naming import suggestion
-from noren.parameters import expand, flags
 from noren.protocols import Attack, Component, Measure, Method
-from noren.registry import Registry
+from noren.registry import Registry, expand, flags
 from noren.sweeps.pieces import PieceOrder, make_guess, make_release, make_score, place_of
 from noren.sweeps.usual import usual_parameters, usual_values
 from noren.work.piece import Unit

@@ -14,8 +14,8 @@ from noren.errors import ParameterError
 from noren.i18n import _
 from noren.judgement.rule import Rule
 from noren.methods import methods as every_method
-from noren.parameters import spread
 from noren.protocols import Method
+from noren.registry import spread
 
 __all__ = [
     "LEAST_DIVERSE",

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from typer import rich_utils
 
-from noren.foreign_words import VALIDATION, translated
-from noren.i18n import N_, _, active_language
+from noren.i18n import N_, VALIDATION, _, active_language, translated
 
 __all__ = ["Spoken", "line_words", "speak", "usage_sentence"]
 

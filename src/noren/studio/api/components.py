@@ -11,8 +11,7 @@ from noren.attacks import attacks
 from noren.measures import measures
 from noren.methods import methods
 from noren.methods.retention import Retention
-from noren.parameters import describe
-from noren.registry import Registry, build
+from noren.registry import Registry, build, describe
 from noren.studio.api.models import Ident
 from noren.studio.api.surroundings import TheStudio
 from noren.studio.forms.planning import USUAL_K, retention_plan

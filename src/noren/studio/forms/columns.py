@@ -14,8 +14,7 @@ from pydantic import ValidationError
 
 from noren.data.schema import Column, Kind, Role, Schema, ValueType, stop_at_unclassified
 from noren.errors import InputError, SchemaError
-from noren.foreign_words import translated
-from noren.i18n import N_, _
+from noren.i18n import N_, _, translated
 
 __all__ = [
     "HISTORY_ROLES",

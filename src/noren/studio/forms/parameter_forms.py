@@ -19,8 +19,7 @@ from pydantic.fields import FieldInfo
 
 from noren.data.schema import Role, Schema
 from noren.errors import NorenError
-from noren.foreign_words import translated
-from noren.i18n import _
+from noren.i18n import _, translated
 from noren.protocols import Component
 from noren.studio.work.project_files import path_fields
 from noren.sweeps.usual import LEAST_DIVERSE

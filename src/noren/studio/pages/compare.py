@@ -16,7 +16,7 @@ from noren.judgement.place import Choice, Place, finding, frontier_sentence, rec
 from noren.judgement.rule import RECIPIENTS, Rule
 from noren.judgement.verdict import Word
 from noren.methods import methods
-from noren.parameters import flags
+from noren.registry import flags
 from noren.studio.api.models import Ident
 from noren.studio.api.surroundings import TheStudio
 from noren.studio.compared import TriedSetting, tried_settings

@@ -25,7 +25,7 @@ from noren.judgement.sentences import (
 )
 from noren.judgement.verdict import Verdict, Word
 from noren.methods import methods as every_method
-from noren.parameters import flags
+from noren.registry import flags
 from noren.reports.run_view import RunView, StepView
 from noren.studio.api.models import Ident
 from noren.studio.api.surroundings import TheStudio
