@@ -6,11 +6,13 @@ import os
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
-from noren.cli.contest.options import Server, Token, client
-from noren.cli.parts.commands import App
-from noren.cli.parts.inputs import Json
-from noren.cli.parts.screen import say, show_json, show_table
+from noren.cli.contest.options import (
+    Connection,
+)
+from noren.cli.parts.commands import App, Note, Output, Table
+from noren.cli.parts.screen import say
 from noren.errors import ParameterError
 from noren.i18n import _
 
@@ -19,8 +21,8 @@ __all__ = ["app"]
 app = App()
 
 PASSWORD = "NOREN_CONTEST_PASSWORD"  # noqa: S105 - the name of a variable
-Address = Annotated[str, typer.Argument(metavar="ADDRESS", help=_("The server, such as https://cup.example."))]
-LoginName = Annotated[str, typer.Option("--login", prompt=_("Login"), help=_("What you log in as."))]
+Address = Annotated[str, Argument(metavar="ADDRESS", help=_("The server, such as https://cup.example."))]
+LoginName = Annotated[str, Option("--login", prompt=_("Login"), help=_("What you log in as."))]
 
 
 @app.command(
@@ -31,19 +33,16 @@ LoginName = Annotated[str, typer.Option("--login", prompt=_("Login"), help=_("Wh
 def signup(
     address: Address,
     login: LoginName,
-    name: Annotated[str | None, typer.Option("--name", help=_("What others see; the login where left out."))] = None,
-    code: Annotated[
-        str, typer.Option("--code", help=_("The code that the server's terminal shows, for its first organiser."))
-    ] = "",
-    as_json: Json = False,
-) -> None:
+    name: Annotated[str | None, Option(help=_("What others see; the login where left out."))] = None,
+    code: Annotated[str, Option(help=_("The code that the server's terminal shows, for its first organiser."))] = "",
+) -> Output:
     """Make an account and keep a token."""
     from noren.contest.client import sign_up
     from noren.contest.credentials import remember, server_address
 
     server = server_address(address)
     made = sign_up(server, login, name or login, _password(confirm=True), code=code, tell=say)
-    _told(server, login, str(remember(made)), as_json=as_json)
+    return _welcome(server, login, str(remember(made)))
 
 
 @app.command(
@@ -54,16 +53,15 @@ def signup(
 def login(
     address: Address,
     login: LoginName,
-    program: Annotated[str, typer.Option("--program", help=_("What the new token is called."))] = "noren",
-    as_json: Json = False,
-) -> None:
+    program: Annotated[str, Option(help=_("What the new token is called."))] = "noren",
+) -> Output:
     """Log in and keep a token."""
     from noren.contest.client import enter
     from noren.contest.credentials import remember, server_address
 
     server = server_address(address)
     made = enter(server, login, _password(confirm=False), name=program, tell=say)
-    _told(server, login, str(remember(made)), as_json=as_json)
+    return _welcome(server, login, str(remember(made)))
 
 
 @app.command(
@@ -71,16 +69,14 @@ def login(
     help=_("Forget the token of a server."),
     epilog=_("Example: noren contest logout https://cup.example"),
 )
-def logout(address: Address, as_json: Json = False) -> None:
+def logout(address: Address) -> Output:
     """Forget a token."""
     from noren.contest.credentials import forget, server_address
 
     server = server_address(address)
     gone = forget(server)
-    if as_json:
-        show_json({"server": server, "forgotten": gone})
-    else:
-        print(_("forgotten") if gone else _("there was no login for {server}").format(server=server))
+    words = _("forgotten") if gone else _("there was no login for {server}").format(server=server)
+    return Output({"server": server, "forgotten": gone}, [words])
 
 
 @app.command(
@@ -89,35 +85,26 @@ def logout(address: Address, as_json: Json = False) -> None:
     epilog=_("Example: noren contest token --make robot --scope team"),
 )
 def token(
-    name: Annotated[str | None, typer.Option("--make", metavar="NAME", help=_("Make a token of this name."))] = None,
+    name: Annotated[str | None, Option("--make", metavar="NAME", help=_("Make a token of this name."))] = None,
     scope: Annotated[
-        list[str] | None,
-        typer.Option("--scope", metavar="read|team|organiser", help=_("What it may do; may be given again.")),
+        list[str] | None, Option(metavar="read|team|organiser", help=_("What it may do; may be given again."))
     ] = None,
-    revoke: Annotated[
-        str | None, typer.Option("--revoke", metavar="ID", help=_("Let this token open nothing any more."))
-    ] = None,
-    server: Server = None,
-    given: Token = None,
-    as_json: Json = False,
-) -> None:
+    revoke: Annotated[str | None, Option(metavar="ID", help=_("Let this token open nothing any more."))] = None,
+    *,
+    connection: Connection,
+) -> Output:
     """List, make and revoke tokens."""
     if name is not None and revoke is not None:
         raise ParameterError(_("--make and --revoke are two things"), _("do one after the other"))
-    with client(server, given) as asked:
+    with connection.client() as asked:
         if name is not None:
             text = asked.make_token(name, scope or ["read", "team"])
-            show_json({"token": text}) if as_json else print(text)
-            say(_("keep it: it is shown this once"))
-            return
+            return Output({"token": text}, [text], remarks=[_("keep it: it is shown this once")])
         if revoke is not None:
             asked.revoke(revoke)
         listed = asked.tokens()
-    if as_json:
-        show_json({"tokens": listed})
-        return
     rows = [(one["id"], one["name"], ", ".join(one["scopes"]), str(one.get("last_used") or "")) for one in listed]
-    show_table("", (_("token"), _("name"), _("may"), _("last used")), rows)
+    return Output({"tokens": listed}, [Table((_("token"), _("name"), _("may"), _("last used")), rows)])
 
 
 def _password(*, confirm: bool) -> str:
@@ -125,9 +112,11 @@ def _password(*, confirm: bool) -> str:
     return given or str(typer.prompt(_("Password"), hide_input=True, confirmation_prompt=confirm, err=True))
 
 
-def _told(server: str, login: str, file: str, *, as_json: bool) -> None:
-    if as_json:
-        show_json({"server": server, "login": login, "file": file})
-        return
-    print(_("you are {login} on {server}").format(login=login, server=server))
-    say(_("the token is kept in {file}").format(file=file))
+def _welcome(server: str, login: str, file: str) -> Output:
+    return Output(
+        {"server": server, "login": login, "file": file},
+        [
+            _("you are {login} on {server}").format(login=login, server=server),
+            Note(_("the token is kept in {file}").format(file=file)),
+        ],
+    )

@@ -6,9 +6,13 @@ import os
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Option
 
-from noren.cli.contest.options import Database, Files, arena_at
+from noren.cli.contest.options import (
+    Database,
+    Files,
+    arena_at,
+)
 from noren.cli.parts.commands import App
 from noren.cli.parts.inputs import listening
 from noren.cli.parts.screen import say
@@ -22,14 +26,14 @@ app = App()
 
 Folder = Annotated[
     Path | None,
-    typer.Option("--data-dir", help=_("The folder that keeps keys, database and files; the user's own if not said.")),
+    Option("--data-dir", help=_("The folder that keeps keys, database and files; the user's own if not said.")),
 ]
 Rehearsal = Annotated[
-    bool, typer.Option("--rehearsal", help=_("Let organisers move the clock; never for a cup that counts."))
+    bool, Option("--rehearsal", help=_("Let organisers move the clock; never for a cup that counts."))
 ]
 Engine = Annotated[
     str,
-    typer.Option(
+    Option(
         "--engine",
         envvar="NOREN_ENGINE",
         metavar="local|spark://…|local[n]",
@@ -38,7 +42,7 @@ Engine = Annotated[
 ]
 EngineFrom = Annotated[
     int,
-    typer.Option(
+    Option(
         "--engine-from",
         envvar="NOREN_ENGINE_FROM",
         min=1,
@@ -54,41 +58,36 @@ EngineFrom = Annotated[
 )
 def serve(
     data_dir: Folder = None,
-    host: Annotated[str, typer.Option("--host", help=_("Where to listen."))] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65_535, help=_("The port; 0 takes a free one."))] = 8322,
-    open_page: Annotated[bool, typer.Option("--open/--no-open", help=_("Open the page in the browser."))] = False,
+    host: Annotated[str, Option(help=_("Where to listen."))] = "127.0.0.1",
+    port: Annotated[int, Option(min=0, max=65_535, help=_("The port; 0 takes a free one."))] = 8322,
+    open_page: Annotated[bool, Option("--open/--no-open", help=_("Open the page in the browser."))] = False,
     name: Annotated[
-        list[str] | None,
-        typer.Option("--allow-host", help=_("A further name it is reached by, such as cup.example.")),
+        list[str] | None, Option("--allow-host", help=_("A further name it is reached by, such as cup.example."))
     ] = None,
     proxy: Annotated[
         list[str] | None,
-        typer.Option(
-            "--proxy", help=_("The address or network of a proxy in front of it, whose word on clients is taken.")
-        ),
+        Option(help=_("The address or network of a proxy in front of it, whose word on clients is taken.")),
     ] = None,
     https: Annotated[
-        bool, typer.Option("--https", help=_("People reach it over HTTPS alone: cookies never travel in the clear."))
+        bool, Option("--https", help=_("People reach it over HTTPS alone: cookies never travel in the clear."))
     ] = False,
     database: Database = None,
     files: Files = None,
     rehearsal: Rehearsal = False,
     works: Annotated[
-        bool, typer.Option("--work/--no-work", help=_("Judge on this machine, too; else run noren contest work."))
+        bool, Option("--work/--no-work", help=_("Judge on this machine, too; else run noren contest work."))
     ] = True,
-    workers: Annotated[
-        int | None, typer.Option("--workers", min=1, max=64, help=_("How many files are judged at once."))
-    ] = None,
+    workers: Annotated[int | None, Option(min=1, max=64, help=_("How many files are judged at once."))] = None,
     engine: Engine = "local",
     engine_from: EngineFrom = ENGINE_FROM,
     private_hooks: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--allow-private-hooks", help=_("Send webhooks to addresses inside this network, too, such as 10.0.0.5.")
         ),
     ] = False,
     demo: Annotated[
-        bool, typer.Option("--demo", help=_("A contest with simulated teams in a temporary folder, to join at once."))
+        bool, Option("--demo", help=_("A contest with simulated teams in a temporary folder, to join at once."))
     ] = False,
 ) -> None:
     """Serve contests until Ctrl-C."""
@@ -153,13 +152,11 @@ def work(
     data_dir: Folder = None,
     database: Database = None,
     files: Files = None,
-    workers: Annotated[int, typer.Option("--workers", min=1, max=64, help=_("How many files are judged at once."))] = 1,
+    workers: Annotated[int, Option(min=1, max=64, help=_("How many files are judged at once."))] = 1,
     rehearsal: Rehearsal = False,
     lease: Annotated[
         float | None,
-        typer.Option(
-            "--lease", min=1.0, help=_("Seconds after which the job of a worker that is not heard of is anybody's.")
-        ),
+        Option(min=1.0, help=_("Seconds after which the job of a worker that is not heard of is anybody's.")),
     ] = None,
     engine: Engine = "local",
     engine_from: EngineFrom = ENGINE_FROM,

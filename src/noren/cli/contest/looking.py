@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
-from noren.cli.contest.options import Contest, Round, Server, Token, client, round_of, shown_time
-from noren.cli.contest.playing import handed_in
-from noren.cli.parts.commands import App
-from noren.cli.parts.inputs import Json, Master
-from noren.cli.parts.screen import number, progress_bar, say, show_json, show_table
+from noren.cli.contest.options import (
+    Connection,
+    Contest,
+    Round,
+    round_of,
+    shown_time,
+)
+from noren.cli.contest.playing import handed_in, score_table
+from noren.cli.parts.commands import App, Note, Output, Part, Table
+from noren.cli.parts.inputs import Master
+from noren.cli.parts.screen import number, progress_bar, situation
 from noren.errors import ParameterError
 from noren.i18n import _
 
 if TYPE_CHECKING:
     from noren.contest.rulebook import Rulebook
 
-__all__ = ["app", "rules", "show_board"]
+__all__ = ["app", "board_parts", "rules"]
 
 app = App()
 
@@ -30,36 +37,28 @@ app = App()
 )
 def check(
     release: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help=_("A release in the original's row order; with --against a guess.")),
+        Path, Argument(metavar="FILE", help=_("A release in the original's row order; with --against a guess."))
     ],
-    original: Annotated[Path, typer.Option("--original", help=_("The data of the round."))],
+    original: Annotated[Path, Option(help=_("The data of the round."))],
     rulebook: Annotated[
-        str,
-        typer.Option("--rulebook", help=_("A rulebook's name, or a TOML file; with --contest that of the contest.")),
+        str, Option(help=_("A rulebook's name, or a TOML file; with --contest that of the contest."))
     ] = "pwscup2018",
-    contest: Annotated[
-        str | None, typer.Option("--contest", help=_("Ask the server for the rules of this contest."))
-    ] = None,
-    against: Annotated[
-        Path | None, typer.Option("--against", help=_("The target's file: what is checked is a guess against it."))
-    ] = None,
+    contest: Annotated[str | None, Option(help=_("Ask the server for the rules of this contest."))] = None,
+    against: Annotated[Path | None, Option(help=_("The target's file: what is checked is a guess against it."))] = None,
     score: Annotated[
-        bool, typer.Option("--score", help=_("Also measure a valid release, and run the house's attacks on it."))
+        bool, Option("--score", help=_("Also measure a valid release, and run the house's attacks on it."))
     ] = False,
-    limit: Annotated[int, typer.Option("--limit", min=1, help=_("How many problems to list."))] = 20,
+    limit: Annotated[int, Option(min=1, help=_("How many problems to list."))] = 20,
     master: Master = None,
-    server: Server = None,
-    token: Token = None,
-    as_json: Json = False,
-) -> None:
+    *,
+    connection: Connection,
+) -> Output:
     """Check a file; leave with 1 where it is not valid."""
-    from noren.cli.parts.commands import show
     from noren.cli.releases import report_parts
     from noren.contest.judging.checking import check_guess, check_release
     from noren.data.formats.source import readable
 
-    book = rules(rulebook, contest, server, token)
+    book = rules(rulebook, contest, connection)
     original = readable(original)
     with handed_in(release) as file:
         if against is None:
@@ -70,28 +69,19 @@ def check(
         if score and against is None and report.valid:
             from noren.contest.judging.scoring import score_release
 
-            with progress_bar(_("Judging"), quiet=as_json) as progress:
+            with progress_bar(_("Judging")) as progress:
                 found = score_release(book, original, file, master=master, progress=progress)
             told |= {name: found[name] for name in ("values", "house") if name in found}
-    if as_json:
-        show_json(told)
-    else:
-        show(report_parts(report, release.name))
-        rows = [(name, number(value)) for name, value in told.get("values", {}).items()]
-        for name, one in told.get("house", {}).items():
-            rows += [(f"{name}: {key}", number(value)) for key, value in (one.get("values") or {}).items()]
-        if rows:
-            show_table("", (_("measure"), _("value")), rows)
-    if not report.valid:
-        raise typer.Exit(1)
+    parts = [*report_parts(report, release.name), *score_table(told.get("values"), told.get("house"))]
+    return Output(told, parts, exit_code=0 if report.valid else 1)
 
 
-def rules(rulebook: str, contest: str | None, server: str | None, token: str | None) -> Rulebook:
+def rules(rulebook: str, contest: str | None, connection: Connection) -> Rulebook:
     """Return the rules that are meant: a preset's, a file's, or those of a contest on a server."""
     from noren.contest.rulebook import PRESETS, read_rulebook
 
     if contest is not None:
-        with client(server, token) as asked:
+        with connection.client() as asked:
             return read_rulebook(asked.rulebook(contest))
     return read_rulebook(rulebook if rulebook in PRESETS or not Path(rulebook).is_file() else Path(rulebook))
 
@@ -101,27 +91,22 @@ def rules(rulebook: str, contest: str | None, server: str | None, token: str | N
     help=_("Show the board of a round: live, frozen or final. What failed has no rank."),
     epilog=_("Example: noren contest leaderboard cup-2026 --round final"),
 )
-def leaderboard(
-    contest: Contest, round_: Round = None, server: Server = None, token: Token = None, as_json: Json = False
-) -> None:
+def leaderboard(contest: Contest, round_: Round = None, *, connection: Connection) -> Output:
     """Show the board of a round."""
-    with client(server, token) as asked:
+    with connection.client() as asked:
         about = asked.contest(contest)
         chosen = round_of(about, round_)
         board = asked.leaderboard(contest, chosen)
-    if as_json:
-        show_json(board)
-        return
-    show_board(board, about["settings"]["zone"])
+    return Output(board, board_parts(board, about["settings"]["zone"]))
 
 
-def show_board(board: dict[str, Any], zone: str) -> None:
-    """Print a board; who has no rank stands last, with the reason."""
+def board_parts(board: dict[str, Any], zone: str) -> Iterator[Part]:
+    """Yield a board; who has no rank stands last, with the reason."""
     if board["kind"] == "frozen":
         at = shown_time(board["at"], zone)
-        say(_("the board stands still since {moment} ({zone})").format(moment=at, zone=zone))
+        yield Note(_("the board stands still since {moment} ({zone})").format(moment=at, zone=zone))
     if not board["attacks_over"]:
-        say(_("attacks are not over: ranks may change"))
+        yield Note(_("attacks are not over: ranks may change"))
     measures = list(dict.fromkeys(name for one in board["standings"] for name in one["values"]))
     rows = []
     for one in board["standings"]:
@@ -130,7 +115,7 @@ def show_board(board: dict[str, Any], zone: str) -> None:
         values = [number(one["values"][name]) if name in one["values"] else "" for name in measures]
         rows.append((rank, one["name"], score, *values, f"{one['effective']}/{one['attackers']}", _verdict(one)))
     headings = (_("rank"), _("team"), _("score"), *measures, _("broken by / attacked by"), _("verdict"))
-    show_table(str(board["round"]), headings, rows)
+    yield Table(headings, rows, str(board["round"]))
 
 
 def _verdict(one: dict[str, Any]) -> str:
@@ -152,11 +137,10 @@ def _verdict(one: dict[str, Any]) -> str:
 )
 def results(
     contest: Contest,
-    out: Annotated[Path | None, typer.Option("--out", help=_("Write them to this file: .html, .csv or .json."))] = None,
-    server: Server = None,
-    token: Token = None,
-    as_json: Json = False,
-) -> None:
+    out: Annotated[Path | None, Option(help=_("Write them to this file: .html, .csv or .json."))] = None,
+    *,
+    connection: Connection,
+) -> Output:
     """Show or fetch the results."""
     kinds = (".html", ".csv", ".json")
     if out is not None and out.suffix.lower() not in kinds:
@@ -164,18 +148,13 @@ def results(
             _("results cannot be written as {out}").format(out=out.name),
             _("use one of {names}").format(names=", ".join(kinds)),
         )
-    with client(server, token) as asked:
+    with connection.client() as asked:
         if out is not None:
-            with progress_bar(_("Fetching"), quiet=as_json) as progress:
+            with progress_bar(_("Fetching")) as progress:
                 size = asked.save(contest, f"results{out.suffix.lower()}", out, progress)
-            if as_json:
-                show_json({"out": str(out), "bytes": size})
-            else:
-                print(_("results written to {out}").format(out=out))
-            return
+            written = _("results written to {out}").format(out=out)
+            return Output({"out": str(out), "bytes": size}, [written])
         about, found = asked.contest(contest), asked.results(contest)
-        if as_json:
-            show_json(found)
-            return
-        for one in about["rounds"]:
-            show_board(asked.leaderboard(contest, one["id"]), about["settings"]["zone"])
+        boards = [] if situation.json else [asked.leaderboard(contest, one["id"]) for one in about["rounds"]]
+    zone = about["settings"]["zone"]
+    return Output(found, [part for board in boards for part in board_parts(board, zone)])

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
-from noren.cli.parts.commands import App
+from noren.cli.parts.commands import App, Output
 from noren.cli.parts.inputs import Json
-from noren.cli.parts.screen import say, show_json
+from noren.cli.parts.screen import say, situation
 from noren.errors import ParameterError
 from noren.i18n import _
 from noren.web.actions import Action, command
@@ -21,30 +22,27 @@ if TYPE_CHECKING:
     from noren.contest.client import Client
 
 __all__ = [
-    "Contest", "Database", "Files", "Round", "Server", "Token", "add_action", "arena_at", "client", "round_of",
-    "shown_time",
+    "Connection", "Contest", "Database", "Files", "Round", "add_action", "arena_at", "round_of", "shown_time",
 ]  # fmt: skip
 
-Contest = Annotated[str, typer.Argument(metavar="CONTEST", help=_("The name of a contest, as in its address."))]
+Contest = Annotated[str, Argument(metavar="CONTEST", help=_("The name of a contest, as in its address."))]
 Server = Annotated[
     str | None,
-    typer.Option("--server", metavar="ADDRESS", help=_("The server; the one that you logged in to last if not said.")),
+    Option("--server", metavar="ADDRESS", help=_("The server; the one that you logged in to last if not said.")),
 ]
 Token = Annotated[
     str | None,
-    typer.Option(
-        "--token", help=_("The token of an account; NOREN_CONTEST_TOKEN or the one of your login if not said.")
-    ),
+    Option("--token", help=_("The token of an account; NOREN_CONTEST_TOKEN or the one of your login if not said.")),
 ]
 Round = Annotated[
-    str | None, typer.Option("--round", help=_("A round, such as final; the one that is played where left out."))
+    str | None, Option("--round", help=_("A round, such as final; the one that is played where left out."))
 ]
 Database = Annotated[
-    str | None, typer.Option("--database", help=_("A PostgreSQL address; SQLite in the folder where left out."))
+    str | None, Option("--database", help=_("A PostgreSQL address; SQLite in the folder where left out."))
 ]
 Files = Annotated[
     str | None,
-    typer.Option("--files", metavar="URL", help=_("Where files are kept, any address that fsspec knows; the folder.")),
+    Option("--files", metavar="URL", help=_("Where files are kept, any address that fsspec knows; the folder.")),
 ]
 
 
@@ -62,46 +60,43 @@ def arena_at(
         arena.close()
 
 
-@contextlib.contextmanager
-def client(server: str | None, token: str | None) -> Iterator[Client]:
-    """Yield the client of whoever runs the command."""
-    from noren.contest.client import Client
-    from noren.contest.credentials import login_for
+@dataclass(frozen=True)
+class Connection:
+    """How a command reaches a server: ``--server`` and ``--token``, as one parameter."""
 
-    with Client.of(login_for(server, token), tell=say) as found:
-        yield found
+    server: Server = None
+    token: Token = None
+
+    @contextlib.contextmanager
+    def client(self) -> Iterator[Client]:
+        """Yield the client of whoever runs the command."""
+        from noren.contest.client import Client
+        from noren.contest.credentials import login_for
+
+        with Client.of(login_for(self.server, self.token), tell=say) as found:
+            yield found
 
 
-def add_action(
-    app: App,
-    act: Action[..., Any],
-    about: Callable[[dict[str, Any], Any], Any] | None = None,
-    show: Callable[..., None] | None = None,
-) -> None:
+def add_action(app: App, act: Action[..., Any], about: Callable[[Client, dict[str, Any], Any], Any]) -> None:
     """Add the command of an action.
 
-    Parameters
-    ----------
-    about
-        Makes of what was said and of the server's answer what ``--json`` shows.
-    show
-        Shows it instead: takes the client, what was said, the answer, and whether as JSON.
+    ``about`` makes of the client, of what was said and of the server's answer what ``--json`` shows, or the whole
+    output where that is more than the action's own sentence.
     """
 
     def run(
         act: Action[..., Any], *, contest: str, server: str | None, token: str | None, as_json: bool, **asked: Any
     ) -> None:
-        with client(server, token) as connected:
+        situation.json = as_json
+        with Connection(server, token).client() as connected:
             team = _team(connected.teams(contest), asked["team"]) if "team" in asked else {}
             asked |= {"team": team["id"]} if team else {}
             answer = connected.do(act, contest, **asked)
             said = {"contest": contest} | asked
-            if show is not None:
-                show(connected, said, answer, as_json=as_json)
-            elif as_json and about is not None:
-                show_json(about(said, answer))
-            else:
-                print(_(act.done).format(**(answer or {}) | team | said))
+            output = about(connected, said, answer)
+            if not isinstance(output, Output):
+                output = Output(output, [_(act.done).format(**(answer or {}) | team | said)])
+        output.show()
 
     made = command(act, run, contest=Contest, server=(Server, None), token=(Token, None), as_json=(Json, False))
     app.command(act.name, help=_(act.help), epilog=_(act.example))(made)

@@ -8,12 +8,16 @@ import datetime as dt
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import typer
+from typer import Argument, Option
 
-from noren.cli.contest.options import Contest, Server, Token, add_action, client, shown_time
-from noren.cli.parts.commands import App
-from noren.cli.parts.inputs import Json
-from noren.cli.parts.screen import progress_bar, say, show_json, show_table
+from noren.cli.contest.options import (
+    Connection,
+    Contest,
+    add_action,
+    shown_time,
+)
+from noren.cli.parts.commands import App, Note, Output, Part, Table
+from noren.cli.parts.screen import progress_bar, situation
 from noren.contest import acts
 from noren.errors import FileError, ParameterError
 from noren.i18n import _
@@ -33,51 +37,44 @@ _DAYS = "7,7,7,2,1"
 def create(
     contest: Contest,
     data: Annotated[
-        list[str],
-        typer.Option(
-            "--data", metavar="ROUND=FILE", help=_("The data of a round; may be given again for more rounds.")
-        ),
+        list[str], Option(metavar="ROUND=FILE", help=_("The data of a round; may be given again for more rounds."))
     ],
-    title: Annotated[str | None, typer.Option("--title", help=_("What it is called; its name where left out."))] = None,
+    title: Annotated[str | None, Option(help=_("What it is called; its name where left out."))] = None,
     rulebook: Annotated[
-        str, typer.Option("--rulebook", help=_("pwscup2018, pwscup2017, pwscup2016, custom, or a TOML file."))
+        str, Option(help=_("pwscup2018, pwscup2017, pwscup2016, custom, or a TOML file."))
     ] = "pwscup2018",
     change: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--set",
             metavar="NAME=VALUE",
             help=_("What differs from the rulebook: bound=sharp, p=1/4; may be repeated."),
         ),
     ] = None,
     phases: Annotated[
-        Path | None,
-        typer.Option("--phases", help=_("The plan: a TOML file of [[phases]] with id, kind, round, opens, closes.")),
+        Path | None, Option(help=_("The plan: a TOML file of [[phases]] with id, kind, round, opens, closes."))
     ] = None,
     start: Annotated[
-        str | None,
-        typer.Option("--start", help=_("When registration opens, such as 2026-04-01 09:00; now if not said.")),
+        str | None, Option(help=_("When registration opens, such as 2026-04-01 09:00; now if not said."))
     ] = None,
     days: Annotated[
         str,
-        typer.Option(
-            "--days",
+        Option(
             metavar="R,P,A,B,E",
             help=_("Days of registration, protecting, attacking, the break between rounds, evaluation."),
         ),
     ] = _DAYS,
-    zone: Annotated[str, typer.Option("--zone", help=_("The time zone of all times, such as Asia/Tokyo."))] = "UTC",
-    team_size: Annotated[int, typer.Option("--team-size", min=1, help=_("The most members of a team."))] = 10,
-    invited: Annotated[bool, typer.Option("--invited", help=_("Teams come in by invitation alone."))] = False,
-    members_only: Annotated[bool, typer.Option("--members-only", help=_("Only who plays sees it."))] = False,
+    zone: Annotated[str, Option(help=_("The time zone of all times, such as Asia/Tokyo."))] = "UTC",
+    team_size: Annotated[int, Option(min=1, help=_("The most members of a team."))] = 10,
+    invited: Annotated[bool, Option("--invited", help=_("Teams come in by invitation alone."))] = False,
+    members_only: Annotated[bool, Option("--members-only", help=_("Only who plays sees it."))] = False,
     counting: Annotated[
         Literal["last", "chosen"],
-        typer.Option("--counting", help=_("Which release counts: the last valid one, or the one a team chooses.")),
+        Option(help=_("Which release counts: the last valid one, or the one a team chooses.")),
     ] = "last",
-    server: Server = None,
-    token: Token = None,
-    as_json: Json = False,
-) -> None:
+    *,
+    connection: Connection,
+) -> Output:
     """Create a contest."""
     from noren.contest.phases import zone_named
     from noren.contest.rulebook import PRESETS, read_rulebook
@@ -102,15 +99,15 @@ def create(
         },
         "phases": _plan(phases, start, days, zone, list(files)),
     }
-    with client(server, token) as asked:
+    with connection.client() as asked:
         made = asked.create(asked_for, files)
         address = f"{asked.connection.address}/contests/{contest}"
-    if as_json:
-        show_json(made)
-        return
-    rows = [(one["id"], shown_time(one["opens"], zone), shown_time(one.get("closes"), zone)) for one in made["phases"]]
-    show_table(f"{made['title']} ({zone})", (_("phase"), _("opens"), _("closes")), rows)
-    print(_("the contest is at {address}").format(address=address))
+    return Output(made, [_plan_table(made, zone), _("the contest is at {address}").format(address=address)])
+
+
+def _plan_table(about: dict[str, Any], zone: str) -> Table:
+    rows = [(one["id"], shown_time(one["opens"], zone), shown_time(one.get("closes"), zone)) for one in about["phases"]]
+    return Table((_("phase"), _("opens"), _("closes")), rows, f"{about['title']} ({zone})")
 
 
 def _rounds(given: list[str]) -> dict[str, Path]:
@@ -196,37 +193,28 @@ def _phases_of(path: Path, zone: str) -> list[dict[str, Any]]:
 def open_(
     contest: Contest,
     now: Annotated[
-        bool, typer.Option("--now", help=_("Move the plan so that the next phase opens now; for the organiser."))
+        bool, Option("--now", help=_("Move the plan so that the next phase opens now; for the organiser."))
     ] = False,
-    reason: Annotated[str, typer.Option("--reason", help=_("Why the plan moves; it stands in the log."))] = "",
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help=_("Open the page in the browser."))] = True,
-    server: Server = None,
-    token: Token = None,
-    as_json: Json = False,
-) -> None:
+    reason: Annotated[str, Option(help=_("Why the plan moves; it stands in the log."))] = "",
+    browser: Annotated[bool, Option("--browser/--no-browser", help=_("Open the page in the browser."))] = True,
+    *,
+    connection: Connection,
+) -> Output:
     """Open a contest's page, or its next phase."""
-    with client(server, token) as asked:
+    with connection.client() as asked:
         about = asked.contest(contest)
         address = f"{asked.connection.address}/contests/{contest}"
         moved: list[dict[str, Any]] = []
         if now:
             moved = _moved(about)
             about = asked.do(acts.reschedule, contest, phases=moved, reason=reason or _("opened by hand"))
-    if as_json:
-        show_json({"address": address, "moved": bool(moved), "phases": about["phases"]})
-        return
-    zone = about["settings"]["zone"]
-    if moved:
-        rows = [
-            (one["id"], shown_time(one["opens"], zone), shown_time(one.get("closes"), zone)) for one in about["phases"]
-        ]
-        show_table(f"{about['title']} ({zone})", (_("phase"), _("opens"), _("closes")), rows)
-    print(address)
-    if browser and not moved:
+    parts: list[Part] = [_plan_table(about, about["settings"]["zone"]), address] if moved else [address]
+    if browser and not moved and not situation.json:
         import webbrowser
 
         if not webbrowser.open(address):
-            say(_("there is no browser here; open the address yourself"))
+            parts.append(Note(_("there is no browser here; open the address yourself")))
+    return Output({"address": address, "moved": bool(moved), "phases": about["phases"]}, parts)
 
 
 def _moved(about: dict[str, Any]) -> list[dict[str, Any]]:
@@ -239,11 +227,11 @@ def _moved(about: dict[str, Any]) -> list[dict[str, Any]]:
 
 acting = App()
 
-Reason = Annotated[str, typer.Option("--reason", help=_("Why; everybody reads it in the log."))]
+Reason = Annotated[str, Option("--reason", help=_("Why; everybody reads it in the log."))]
 
 
-add_action(acting, acts.pause, lambda said, _answer: {"contest": said["contest"], "paused": said["reason"]})
-add_action(acting, acts.resume, lambda said, _answer: {"contest": said["contest"], "paused": None})
+add_action(acting, acts.pause, lambda _client, said, _answer: {"contest": said["contest"], "paused": said["reason"]})
+add_action(acting, acts.resume, lambda _client, said, _answer: {"contest": said["contest"], "paused": None})
 
 
 @acting.command(
@@ -253,18 +241,17 @@ add_action(acting, acts.resume, lambda said, _answer: {"contest": said["contest"
 )
 def extend(
     contest: Contest,
-    phase: Annotated[str, typer.Argument(metavar="PHASE", help=_("The phase, such as final-protect."))],
-    until: Annotated[str, typer.Option("--until", help=_("When it closes, in the contest's time zone."))],
+    phase: Annotated[str, Argument(metavar="PHASE", help=_("The phase, such as final-protect."))],
+    until: Annotated[str, Option(help=_("When it closes, in the contest's time zone."))],
     reason: Reason,
-    server: Server = None,
-    token: Token = None,
-    as_json: Json = False,
-) -> None:
+    *,
+    connection: Connection,
+) -> Output:
     """Let a phase close later; what follows it opens as much later."""
     from noren.contest.phases import moment
 
     fields = ("id", "kind", "round", "opens", "closes", "frozen_from", "title")
-    with client(server, token) as asked:
+    with connection.client() as asked:
         about = asked.contest(contest)
         zone, phases = about["settings"]["zone"], about["phases"]
         known = {one["id"]: {name: one[name] for name in fields if one.get(name)} for one in phases}
@@ -277,7 +264,7 @@ def extend(
         _push(list(known.values()), known[phase], closes)
         asked.do(acts.reschedule, contest, phases=list(known.values()), reason=reason)
     told = _("{phase} closes {moment} ({zone})").format(phase=phase, moment=shown_time(closes, zone), zone=zone)
-    show_json({"contest": contest, "phases": list(known.values())}) if as_json else print(told)
+    return Output({"contest": contest, "phases": list(known.values())}, [told])
 
 
 def _push(phases: list[dict[str, Any]], extended: dict[str, Any], closes: str) -> None:
@@ -294,9 +281,9 @@ def _push(phases: list[dict[str, Any]], extended: dict[str, Any], closes: str) -
     extended["closes"] = closes
 
 
-add_action(acting, acts.disqualify, lambda said, _answer: {"team": said["team"], "out": said["reason"]})
-add_action(acting, acts.reinstate, lambda said, _answer: {"team": said["team"], "out": None})
-add_action(acting, acts.rescore, lambda said, _answer: {"scorer": said["scorer"]})
+add_action(acting, acts.disqualify, lambda _client, said, _answer: {"team": said["team"], "out": said["reason"]})
+add_action(acting, acts.reinstate, lambda _client, said, _answer: {"team": said["team"], "out": None})
+add_action(acting, acts.rescore, lambda _client, said, _answer: {"scorer": said["scorer"]})
 
 
 @acting.command(
@@ -306,26 +293,20 @@ add_action(acting, acts.rescore, lambda said, _answer: {"scorer": said["scorer"]
 )
 def jobs(
     contest: Contest,
-    retry: Annotated[
-        str | None, typer.Option("--retry", metavar="JOB", help=_("Let a job that was given up be tried again."))
-    ] = None,
-    server: Server = None,
-    token: Token = None,
-    as_json: Json = False,
-) -> None:
+    retry: Annotated[str | None, Option(metavar="JOB", help=_("Let a job that was given up be tried again."))] = None,
+    *,
+    connection: Connection,
+) -> Output:
     """Show what waits, runs or failed."""
-    with client(server, token) as asked:
+    with connection.client() as asked:
         if retry is not None:
             asked.retry(contest, retry)
         listed = [one for one in asked.jobs(contest) if one["state"] != "done"]
-    if as_json:
-        show_json({"jobs": listed})
-        return
     rows = [
         (one["id"], one["kind"], one["submission"] or "", one["state"], str(one["attempts"]), one["error"] or "")
         for one in listed
     ]
-    show_table("", (_("job"), _("kind"), _("file"), _("state"), _("tries"), _("why")), rows)
+    return Output({"jobs": listed}, [Table((_("job"), _("kind"), _("file"), _("state"), _("tries"), _("why")), rows)])
 
 
 @acting.command(
@@ -333,18 +314,15 @@ def jobs(
     help=_("Show files of different teams that are nearly the same; for the organiser."),
     epilog=_("Example: noren contest flags cup-2026"),
 )
-def flags(contest: Contest, server: Server = None, token: Token = None, as_json: Json = False) -> None:
+def flags(contest: Contest, connection: Connection) -> Output:
     """Show files of different teams that are nearly the same."""
-    with client(server, token) as asked:
+    with connection.client() as asked:
         listed = asked.flags(contest)
-    if as_json:
-        show_json({"flags": listed})
-        return
     rows = [(*(str(name) for name in one["teams"]), *one["submissions"], f"{one['share']:.1%}") for one in listed]
-    show_table("", (_("team"), _("team"), _("file"), _("file"), _("alike")), rows)
+    return Output({"flags": listed}, [Table((_("team"), _("team"), _("file"), _("file"), _("alike")), rows)])
 
 
-add_action(acting, acts.invite, lambda said, answer: {"contest": said["contest"], "code": answer["code"]})
+add_action(acting, acts.invite, lambda _client, said, answer: {"contest": said["contest"], "code": answer["code"]})
 
 
 @acting.command(
@@ -354,30 +332,23 @@ add_action(acting, acts.invite, lambda said, answer: {"contest": said["contest"]
 )
 def simulate(
     rulebook: Annotated[
-        str, typer.Option("--rulebook", help=_("pwscup2018, pwscup2017, pwscup2016, custom, or a TOML file."))
+        str, Option(help=_("pwscup2018, pwscup2017, pwscup2016, custom, or a TOML file."))
     ] = "pwscup2018",
-    teams: Annotated[int, typer.Option("--teams", min=2, max=200, help=_("Number of simulated teams."))] = 13,
-    customers: Annotated[
-        int, typer.Option("--customers", min=6, help=_("How many customers the made-up data have."))
-    ] = 40,
-    rows: Annotated[int, typer.Option("--rows", min=40, help=_("How many purchases the made-up data have."))] = 400,
-    seed: Annotated[int, typer.Option("--seed", min=0, help=_("Same seed, same data, releases and guesses."))] = 1,
-    out: Annotated[Path | None, typer.Option("--out", help=_("Write the archive of the cup to this file."))] = None,
-    as_json: Json = False,
-) -> None:
+    teams: Annotated[int, Option(min=2, max=200, help=_("Number of simulated teams."))] = 13,
+    customers: Annotated[int, Option(min=6, help=_("How many customers the made-up data have."))] = 40,
+    rows: Annotated[int, Option(min=40, help=_("How many purchases the made-up data have."))] = 400,
+    seed: Annotated[int, Option(min=0, help=_("Same seed, same data, releases and guesses."))] = 1,
+    out: Annotated[Path | None, Option(help=_("Write the archive of the cup to this file."))] = None,
+) -> Output:
     """Play a contest and show its final boards."""
-    from noren.cli.contest.looking import rules, show_board
+    from noren.cli.contest.looking import board_parts, rules
     from noren.contest.simulation import Plan
     from noren.contest.simulation import simulate as play
     from noren.data.formats.files import must_be_writable
 
     if out is not None:
         must_be_writable(out)  # before a whole contest is played
-    plan = Plan(rules(rulebook, None, None, None), teams=teams, customers=customers, rows=rows, seed=seed)
-    with progress_bar(_("Playing"), quiet=as_json) as progress:
+    plan = Plan(rules(rulebook, None, Connection()), teams=teams, customers=customers, rows=rows, seed=seed)
+    with progress_bar(_("Playing")) as progress:
         boards = play(plan, out, progress=progress)
-    if as_json:
-        show_json({"boards": boards})
-        return
-    for board in boards:
-        show_board(board, "UTC")
+    return Output({"boards": boards}, [part for board in boards for part in board_parts(board, "UTC")])

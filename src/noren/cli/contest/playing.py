@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
-from noren.cli.contest.options import Contest, Round, Server, Token, add_action, client, round_of, shown_time
-from noren.cli.parts.commands import App
-from noren.cli.parts.inputs import Json
-from noren.cli.parts.screen import number, progress_bar, say, show_json, show_table
+from noren.cli.contest.options import (
+    Connection,
+    Contest,
+    Round,
+    add_action,
+    round_of,
+    shown_time,
+)
+from noren.cli.parts.commands import App, Note, Output, Part, Table
+from noren.cli.parts.screen import number, progress_bar, say, situation
 from noren.contest import acts
 from noren.errors import ParameterError
 from noren.i18n import _
@@ -26,26 +32,19 @@ __all__ = ["app"]
 
 app = App()
 
-Phase = Annotated[str | None, typer.Option("--phase", help=_("For which phase, where several are open."))]
-Wait = Annotated[bool, typer.Option("--wait/--no-wait", help=_("Wait for what the judge finds."))]
-Target = Annotated[str, typer.Argument(metavar="TARGET", help=_("The number of a target, such as 07."))]
+Phase = Annotated[str | None, Option("--phase", help=_("For which phase, where several are open."))]
+Wait = Annotated[bool, Option("--wait/--no-wait", help=_("Wait for what the judge finds."))]
+Target = Annotated[str, Argument(metavar="TARGET", help=_("The number of a target, such as 07."))]
 
 
-def _registered(_asked: Client, said: dict[str, Any], answer: dict[str, Any], *, as_json: bool) -> None:
-    if as_json:
-        show_json(answer)
-        return
-    print(_(acts.register.done).format(name=answer["team"]["name"], code=answer["code"]))
-    say(
-        _("others join with: {command}").format(command=f"noren contest join {said['contest']} --code {answer['code']}")
-    )
+def _registered(_client: Client, said: dict[str, Any], answer: dict[str, Any]) -> Output:
+    words = _(acts.register.done).format(name=answer["team"]["name"], code=answer["code"])
+    join = f"noren contest join {said['contest']} --code {answer['code']}"
+    return Output(answer, [words, Note(_("others join with: {command}").format(command=join))])
 
 
-# --- files -----------------------------------------------------------------------------------------------------------
-
-
-add_action(app, acts.register, show=_registered)
-add_action(app, acts.join, lambda _said, answer: {"team": answer})
+add_action(app, acts.register, _registered)
+add_action(app, acts.join, lambda _client, _said, answer: {"team": answer})
 
 
 @app.command(
@@ -55,21 +54,18 @@ add_action(app, acts.join, lambda _said, answer: {"team": answer})
 )
 def data(
     contest: Contest,
-    out: Annotated[Path, typer.Option("--out", help=_("The file to write."))],
+    out: Annotated[Path, Option(help=_("The file to write."))],
     round_: Round = None,
-    server: Server = None,
-    token: Token = None,
-    as_json: Json = False,
-) -> None:
+    *,
+    connection: Connection,
+) -> Output:
     """Fetch the data of a round."""
-    with client(server, token) as asked:
+    with connection.client() as asked:
         chosen = round_of(asked.contest(contest), round_, "protect")
-        with progress_bar(_("Fetching"), quiet=as_json) as progress:
+        with progress_bar(_("Fetching")) as progress:
             size = asked.data(contest, chosen, out, progress)
-    if as_json:
-        show_json({"round": chosen, "out": str(out), "bytes": size})
-    else:
-        print(_("the data of {round}: {bytes:,} bytes in {out}").format(round=chosen, bytes=size, out=out))
+    words = _("the data of {round}: {bytes:,} bytes in {out}").format(round=chosen, bytes=size, out=out)
+    return Output({"round": chosen, "out": str(out), "bytes": size}, [words])
 
 
 @app.command(
@@ -80,28 +76,24 @@ def data(
 def submit(
     contest: Contest,
     release: Annotated[
-        Path, typer.Argument(metavar="RELEASE", help=_("The release: a file in the original's row order, or a folder."))
+        Path, Argument(metavar="RELEASE", help=_("The release: a file in the original's row order, or a folder."))
     ],
     phase: Phase = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", help=_("Also write the receipt to this file; one is kept in any case."))
-    ] = None,
+    out: Annotated[Path | None, Option(help=_("Also write the receipt to this file; one is kept in any case."))] = None,
     wait: Wait = True,
-    server: Server = None,
-    token: Token = None,
-    as_json: Json = False,
-) -> None:
+    *,
+    connection: Connection,
+) -> Output:
     """Hand in a release."""
-    with client(server, token) as asked, handed_in(release) as file:
-        with progress_bar(_("Sending"), quiet=as_json) as progress:
+    with connection.client() as asked, handed_in(release) as file:
+        with progress_bar(_("Sending")) as progress:
             got = asked.submit_release(contest, file, phase=phase, progress=progress)
-        _after(asked, contest, got, out, wait=wait, as_json=as_json)
+        return _after(asked, contest, got, out, wait=wait)
 
 
-def _chosen(asked: Client, said: dict[str, Any], _answer: None, *, as_json: bool) -> None:
+def _chosen(client: Client, said: dict[str, Any], _answer: None) -> Output:
     """Show the release that was chosen to count."""
-    found = asked.submission(said["contest"], said["submission"])
-    show_json(found.model_dump(mode="json")) if as_json else show_handed(found)
+    return _handed(client.submission(said["contest"], said["submission"]))
 
 
 @contextlib.contextmanager
@@ -125,7 +117,7 @@ def handed_in(release: Path) -> Iterator[Path]:
         yield file
 
 
-add_action(app, acts.choose, show=_chosen)
+add_action(app, acts.choose, _chosen)
 
 
 @app.command(
@@ -135,34 +127,29 @@ add_action(app, acts.choose, show=_chosen)
 )
 def targets(
     contest: Contest,
-    out: Annotated[
-        Path | None, typer.Option("--out", help=_("A folder to fetch them into, one file for each."))
-    ] = None,
+    out: Annotated[Path | None, Option(help=_("A folder to fetch them into, one file for each."))] = None,
     round_: Round = None,
-    server: Server = None,
-    token: Token = None,
-    as_json: Json = False,
-) -> None:
+    *,
+    connection: Connection,
+) -> Output:
     """List what may be attacked, and fetch it."""
     from noren.data.formats.files import making_folder
 
     files: dict[str, str] = {}
-    with client(server, token) as asked:
+    with connection.client() as asked:
         chosen = round_of(asked.contest(contest), round_, "attack")
         listed = asked.targets(contest, chosen)
         if out is not None:
             making_folder(out)
-            with progress_bar(_("Fetching"), quiet=as_json) as progress:
+            with progress_bar(_("Fetching")) as progress:
                 for done, one in enumerate(listed):
                     progress(done / len(listed), one.target)
                     asked.target(contest, chosen, one.target, out / f"{one.target}.csv")
                     files[one.target] = str(out / f"{one.target}.csv")
-    if as_json:
-        told = [one.model_dump() | {"file": files.get(one.target)} for one in listed]
-        show_json({"round": chosen, "targets": told})
-        return
+    told = [one.model_dump() | {"file": files.get(one.target)} for one in listed]
     rows = [(one.target, str(one.tries), str(one.left), files.get(one.target, "")) for one in listed]
-    show_table("", (_("target"), _("tries"), _("left"), _("file")), rows)
+    table = Table((_("target"), _("tries"), _("left"), _("file")), rows)
+    return Output({"round": chosen, "targets": told}, [table])
 
 
 @app.command(
@@ -174,43 +161,38 @@ def attack(
     contest: Contest,
     target: Target,
     guess: Annotated[
-        Path | None, typer.Argument(metavar="[GUESS]", help=_("The guess to hand in: lines pseudonym,customer."))
+        Path | None, Argument(metavar="[GUESS]", help=_("The guess to hand in: lines pseudonym,customer."))
     ] = None,
     with_: Annotated[
-        str | None,
-        typer.Option("--with", metavar="ATTACK", help=_("Run this attack on the target, hand in its guess.")),
+        str | None, Option("--with", metavar="ATTACK", help=_("Run this attack on the target, hand in its guess."))
     ] = None,
-    original: Annotated[
-        Path | None, typer.Option("--original", help=_("The data of the round; fetched where left out."))
-    ] = None,
-    out: Annotated[Path | None, typer.Option("--out", help=_("Keep the guess that --with made in this file."))] = None,
+    original: Annotated[Path | None, Option(help=_("The data of the round; fetched where left out."))] = None,
+    out: Annotated[Path | None, Option(help=_("Keep the guess that --with made in this file."))] = None,
     round_: Round = None,
     phase: Phase = None,
     wait: Wait = True,
-    server: Server = None,
-    token: Token = None,
-    as_json: Json = False,
-) -> None:
+    *,
+    connection: Connection,
+) -> Output:
     """Hand in a guess."""
     if (guess is None) == (with_ is None):
         raise ParameterError(_("what is the guess?"), _("name its file, or an attack with --with"))
     if guess is not None and out is not None:
         raise ParameterError(_("--out keeps what --with makes"), _("leave it out"))
-    with client(server, token) as asked, TemporaryDirectory(prefix="noren-") as folder:
+    with connection.client() as asked, TemporaryDirectory(prefix="noren-") as folder:
         if guess is None:
             chosen = round_of(asked.contest(contest), round_, "attack")
             made = out or Path(folder) / "guess.csv"
-            _attacked(asked, contest, chosen, target, str(with_), original, Path(folder), made, quiet=as_json)
+            _attacked(asked, contest, chosen, target, str(with_), original, Path(folder), made)
             guess = made
-        with progress_bar(_("Sending"), quiet=as_json) as progress:
+        with progress_bar(_("Sending")) as progress:
             got = asked.submit_guess(contest, target, guess, phase=phase, progress=progress)
-        _after(asked, contest, got, None, wait=wait, as_json=as_json)
+        return _after(asked, contest, got, None, wait=wait)
 
 
 def _attacked(
-    asked: Client, contest: str, round_: str, target: str, attack: str, original: Path | None, folder: Path, out: Path,
-    *, quiet: bool,
-) -> None:  # fmt: skip
+    asked: Client, contest: str, round_: str, target: str, attack: str, original: Path | None, folder: Path, out: Path
+) -> None:
     """Fetch a target, attack it and write the guess."""
     from noren.contest.judging.prepared import guess_on
     from noren.contest.rulebook import read_rulebook
@@ -221,30 +203,25 @@ def _attacked(
         original = folder / "original.csv"
         asked.data(contest, round_, original)
     book = read_rulebook(asked.rulebook(contest))
-    with progress_bar(attack, quiet=quiet) as progress:
+    with progress_bar(attack) as progress:
         guess_on(book, original, public, attack, out, progress=progress)
 
 
-def _after(asked: Client, contest: str, got: ReceivedOut, out: Path | None, *, wait: bool, as_json: bool) -> None:
-    """Keep the receipt, wait for the judge, and tell what was found; leave with 1 where the file is not valid."""
+def _after(asked: Client, contest: str, got: ReceivedOut, out: Path | None, *, wait: bool) -> Output:
+    """Keep the receipt, wait for the judge, and tell what was found; exit code 1 where the file is not valid."""
     from noren.contest.credentials import keep_receipt
 
     kept = keep_receipt(asked.connection.address, contest, got.submission, got.receipt, out)
-    if not as_json:
+    if not situation.json:
         say(_("received as {submission}; the receipt is in {file}").format(submission=got.submission, file=kept))
-    found = None
-    if wait:
-        with progress_bar(_("Judging"), quiet=as_json) as progress:
-            found = asked.judged(contest, got.submission, progress)
-    if as_json:
-        told = {"submission": got.submission, "receipt": got.receipt, "receipt_file": str(kept)}
-        show_json(told | {"judged": None if found is None else found.model_dump(mode="json")})
-    elif found is None:
-        say(_("next: {command}").format(command=f"noren contest status {contest} {got.submission}"))
-    else:
-        show_handed(found)
-    if found is not None and found.valid is not True:
-        raise typer.Exit(1)
+    told = {"submission": got.submission, "receipt": got.receipt, "receipt_file": str(kept)}
+    if not wait:
+        following = _("next: {command}").format(command=f"noren contest status {contest} {got.submission}")
+        return Output(told | {"judged": None}, [Note(following)])
+    with progress_bar(_("Judging")) as progress:
+        found = asked.judged(contest, got.submission, progress)
+    shown = _handed(found)
+    return Output(told | {"judged": shown.data}, shown.parts, exit_code=0 if found.valid is True else 1)
 
 
 # --- looking at one's own --------------------------------------------------------------------------------------------
@@ -257,60 +234,53 @@ def _after(asked: Client, contest: str, got: ReceivedOut, out: Path | None, *, w
 )
 def status(
     contest: Annotated[
-        str | None, typer.Argument(metavar="[CONTEST]", help=_("A contest; all that you may see where left out."))
+        str | None, Argument(metavar="[CONTEST]", help=_("A contest; all that you may see where left out."))
     ] = None,
-    submission: Annotated[
-        str | None, typer.Argument(metavar="[SUBMISSION]", help=_("A file that you handed in."))
-    ] = None,
-    server: Server = None,
-    token: Token = None,
-    as_json: Json = False,
-) -> None:
+    submission: Annotated[str | None, Argument(metavar="[SUBMISSION]", help=_("A file that you handed in."))] = None,
+    *,
+    connection: Connection,
+) -> Output:
     """Tell how things stand."""
-    with client(server, token) as asked:
+    with connection.client() as asked:
         if contest is None:
-            _show_contests(asked, as_json=as_json)
-            return
+            return _contests(asked)
         if submission is not None:
-            found = asked.submission(contest, submission)
-            show_json(found.model_dump(mode="json")) if as_json else show_handed(found)
-            return
+            return _handed(asked.submission(contest, submission))
         about = asked.contest(contest)
         handed = asked.submissions(contest) if about["role"] != "visitor" else []
-    if as_json:
-        show_json({"contest": about, "submissions": [one.model_dump(mode="json") for one in handed]})
-        return
-    _show_contest(about)
-    if handed:
-        rows = [(one.id, _kind(one), one.round, shown_time(one.time), _word(one)) for one in handed]
-        show_table("", (_("file"), _("kind"), _("round"), _("received"), _("found")), rows)
+    answer = {"contest": about, "submissions": [one.model_dump(mode="json") for one in handed]}
+    return Output(answer, _contest_parts(about, handed))
 
 
-def _show_contests(asked: Client, *, as_json: bool) -> None:
+def _contests(asked: Client) -> Output:
     session, found = asked.session(), asked.contests()
-    if as_json:
-        show_json({"session": session.model_dump(mode="json"), "contests": found})
-        return
-    account = session.account
-    say(
-        _("{server}: you are not logged in").format(server=asked.connection.address)
-        if account is None
-        else _("{server}: you are {login}").format(server=asked.connection.address, login=account["login"])
+    words = _("{server}: you are not logged in") if session.account is None else _("{server}: you are {login}")
+    login = session.account and session.account["login"]
+    rows = [
+        (
+            one["id"],
+            one["title"],
+            ", ".join(phase["id"] for phase in one["phases"] if phase.get("open")),
+            str(one["teams"]),
+            one["role"],
+        )
+        for one in found
+    ]
+    return Output(
+        {"session": session.model_dump(mode="json"), "contests": found},
+        [
+            Note(words.format(server=asked.connection.address, login=login)),
+            Table((_("contest"), _("title"), _("open now"), _("teams"), _("you are")), rows),
+        ],
     )
-    rows = [(one["id"], one["title"], _open_now(one["phases"]), str(one["teams"]), one["role"]) for one in found]
-    show_table("", (_("contest"), _("title"), _("open now"), _("teams"), _("you are")), rows)
 
 
-def _open_now(phases: list[dict[str, Any]]) -> str:
-    return ", ".join(one["id"] for one in phases if one.get("open"))
-
-
-def _show_contest(about: dict[str, Any]) -> None:
+def _contest_parts(about: dict[str, Any], handed: list[Submitted]) -> Iterator[Part]:
     zone = about["settings"]["zone"]
     if about["paused"]:
-        say(_("the contest is paused: {reason}").format(reason=about["paused"]))
+        yield Note(_("the contest is paused: {reason}").format(reason=about["paused"]))
     if about.get("team"):
-        say(_("your team: {name}").format(name=about["team"]["name"]))
+        yield Note(_("your team: {name}").format(name=about["team"]["name"]))
     rows = [
         (
             one["id"],
@@ -320,7 +290,10 @@ def _show_contest(about: dict[str, Any]) -> None:
         )
         for one in about["phases"]
     ]
-    show_table(f"{about['title']} ({zone})", (_("phase"), _("opens"), _("closes"), ""), rows)
+    yield Table((_("phase"), _("opens"), _("closes"), ""), rows, f"{about['title']} ({zone})")
+    if handed:
+        files = [(one.id, _kind(one), one.round, shown_time(one.time), _word(one)) for one in handed]
+        yield Table((_("file"), _("kind"), _("round"), _("received"), _("found")), files)
 
 
 def _kind(one: Submitted) -> str:
@@ -338,27 +311,30 @@ def _word(one: Submitted) -> str:
     return _("valid, counts") if one.counts else _("valid")
 
 
-def show_handed(found: Submitted) -> None:
-    """Show what the judge found of a file."""
-    print(f"{found.id}: {_kind(found)}, {_word(found)}")
-    report = found.report
-    for problem in (*report.get("problems", ()), *report.get("warnings", ())):
-        print(f"  {_problem(problem)}")
-    total = int(report.get("total", 0))
-    if total > len(report.get("problems", ())):
-        print("  " + _("{count:,} problems in all").format(count=total))
-    values, house = found.shown.values or {}, found.shown.house or {}
-    rows = [(name, number(value)) for name, value in values.items()]
-    for name, one in house.items():
-        rows += [(f"{name}: {key}", number(value)) for key, value in (one.get("values") or {}).items()]
-    if rows:
-        show_table("", (_("measure"), _("value")), rows)
-    if found.trouble and found.state != "refunded":
-        print(found.trouble)
+def _handed(found: Submitted) -> Output:
+    """Return what the judge found of a file."""
+    return Output(found.model_dump(mode="json"), _handed_parts(found))
 
 
-def _problem(told: dict[str, Any]) -> str:
+def _handed_parts(found: Submitted) -> Iterator[Part]:
     from noren.errors import Problem
 
-    rule, cure = str(told.get("rule") or ""), str(told.get("cure") or "")
-    return Problem(told.get("row"), told.get("column"), told.get("value"), rule, cure).sentence()
+    yield f"{found.id}: {_kind(found)}, {_word(found)}"
+    report = found.report
+    for told in (*report.get("problems", ()), *report.get("warnings", ())):
+        rule, cure = str(told.get("rule") or ""), str(told.get("cure") or "")
+        yield f"  {Problem(told.get('row'), told.get('column'), told.get('value'), rule, cure).sentence()}"
+    total = int(report.get("total", 0))
+    if total > len(report.get("problems", ())):
+        yield "  " + _("{count:,} problems in all").format(count=total)
+    yield from score_table(found.shown.values, found.shown.house)
+    if found.trouble and found.state != "refunded":
+        yield found.trouble
+
+
+def score_table(values: Mapping[str, float] | None, house: Mapping[str, Any] | None) -> list[Table]:
+    """Return the table of a file's measures and of what the house's attacks got, where there are any."""
+    rows = [(name, number(value)) for name, value in (values or {}).items()]
+    for name, one in (house or {}).items():
+        rows += [(f"{name}: {key}", number(value)) for key, value in (one.get("values") or {}).items()]
+    return [Table((_("measure"), _("value")), rows)] if rows else []
