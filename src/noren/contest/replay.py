@@ -28,7 +28,7 @@ from noren.contest.receipts import BadReceiptError, Receipt, misfits, read_recei
 from noren.contest.receipts import verify as verify_receipt
 from noren.contest.results import matrix_csv, results_json, results_of, stability_csv, standings_csv
 from noren.contest.rulebook import Rulebook, read_rulebook
-from noren.contest.state import Contest, Submission, fold
+from noren.contest.state import Contest, fold
 from noren.engines.blocks import cores
 from noren.errors import NorenError, reason_of
 from noren.i18n import _
@@ -154,25 +154,18 @@ def audit(path: Path, receipts: Path | None = None) -> Audited:
         problems.append(reason_of(error))
     created: Mapping[str, Any] = entries[0].body if entries else {}
     contest, key = str(created.get("contest", "")), str(created.get("public_key", ""))
-    lots, wrong = _lots(entries)
-    problems += wrong
+    revealed = [one for one in entries if one.kind == "revealed"]
+    lots = "committed" if created.get("commitment") else "none"
+    if revealed:
+        lots = "revealed" if _salt_fits(str(created.get("commitment", "")), revealed[-1]) else "broken"
+    if lots == "broken":
+        problems.append(_("the revealed salt is not the one that was committed to"))
     count = 0
     for place, receipt in _receipts(path, receipts, problems):
         count += 1
         problems += [f"{place}: {one}" for one in _wrong_receipt(receipt, key, contest, entries)]
     head = entries[-1].digest if entries else ""
     return Audited(contest, len(entries), head, count, lots, tuple(problems))
-
-
-def _lots(entries: Sequence[Entry]) -> tuple[str, list[str]]:
-    """Return whether the lots are committed to, revealed or neither, and what is wrong with them."""
-    committed = str(entries[0].body.get("commitment", "")) if entries else ""
-    revealed = [one for one in entries if one.kind == "revealed"]
-    if not revealed:
-        return ("committed" if committed else "none"), []
-    if _salt_fits(committed, revealed[-1]):
-        return "revealed", []
-    return "broken", [_("the revealed salt is not the one that was committed to")]
 
 
 def _salt_fits(committed: str, revealed: Entry) -> bool:
@@ -217,10 +210,15 @@ class _Plan:
 
     units: list[tuple[Entry, str, Unit]] = field(default_factory=list)
     found: list[Misfit] = field(default_factory=list)
+    scores: int = 0
     targets: int = 0
     results: int = 0
     receipts: int = 0
     skipped: int = 0
+
+    def misfit(self, entry: Entry, why: str, value: str = "", ours: Any = "", theirs: Any = "") -> None:
+        """Write down that an entry does not fit."""
+        self.found.append(Misfit(entry.position, entry.kind, value, _short(ours), _short(theirs), why))
 
 
 def replay(path: Path, *, workers: int | None = None, progress: Progress = silent) -> Replayed:
@@ -233,44 +231,28 @@ def replay(path: Path, *, workers: int | None = None, progress: Progress = silen
     """
     with open_archive(path) as archive, TemporaryDirectory(prefix="noren-replay-") as folder:
         must_be_open(archive)
-        entries = archive.entries
-        broken = _broken_chain(entries) or _wrong_end(archive)
-        if broken is not None:
-            return _ended(archive, _Plan(found=[broken]), 0)
-        plan = _Plan()
-        files = _Files(archive, Path(folder))
-        _walk(archive, files, plan, part_of(progress, 0.0, 0.1))
-        _check_results_files(archive, plan)
-        _check_receipts(archive, plan)
-        scores = _judge_again(plan, Path(folder), workers or cores(), part_of(progress, 0.1, 1.0))
-        return _ended(archive, plan, scores)
-
-
-def _ended(archive: Archive, plan: _Plan, scores: int) -> Replayed:
-    first = min(plan.found, key=lambda one: one.position, default=None)
-    return Replayed(
-        contest=archive.contest,
-        entries=len(archive.entries),
-        scores=scores,
-        targets=plan.targets,
-        results=plan.results,
-        receipts=plan.receipts,
-        skipped=plan.skipped,
-        first_misfit=first,
-    )
-
-
-def _broken_chain(entries: Sequence[Entry]) -> Misfit | None:
-    try:
-        verify(entries)
-    except BrokenChainError as error:
-        return Misfit(error.place, entries[error.place].kind, "", "", "", reason_of(error))
-    return None
-
-
-def _wrong_end(archive: Archive) -> Misfit | None:
-    why, last = archive.wrong_end(), archive.entries[-1]
-    return None if why is None else Misfit(last.position, last.kind, "", "", "", why)
+        entries, plan = archive.entries, _Plan()
+        try:
+            verify(entries)
+            if (why := archive.wrong_end()) is not None:
+                plan.misfit(entries[-1], why)
+        except BrokenChainError as error:
+            plan.found.append(Misfit(error.place, entries[error.place].kind, "", "", "", reason_of(error)))
+        if not plan.found:
+            _walk(archive, _Files(archive, Path(folder)), plan, part_of(progress, 0.0, 0.1))
+            _check_results_files(archive, plan)
+            _check_receipts(archive, plan)
+            _judge_again(plan, Path(folder), workers or cores(), part_of(progress, 0.1, 1.0))
+        return Replayed(
+            contest=archive.contest,
+            entries=len(entries),
+            scores=plan.scores,
+            targets=plan.targets,
+            results=plan.results,
+            receipts=plan.receipts,
+            skipped=plan.skipped,
+            first_misfit=min(plan.found, key=lambda one: one.position, default=None),
+        )
 
 
 class _Files:
@@ -296,27 +278,17 @@ def _walk(archive: Archive, files: _Files, plan: _Plan, progress: Progress) -> N
     for entry in entries:
         progress(entry.position / len(entries))
         step = _Step(state, entry, salt, files, plan)
-        check = _CHECKS.get(entry.kind)
         try:
             state = fold([entry], state)  # a kind that there is not stops here
-            if check is not None:
-                check(step)
+            _check(step)
         except NorenError as error:
-            plan.found.append(Misfit(entry.position, entry.kind, "", "", "", reason_of(error)))
+            plan.misfit(entry, reason_of(error))
             return
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-            plan.found.append(
-                Misfit(
-                    entry.position, entry.kind, "", "", "", _("it cannot be read: {why}").format(why=reason_of(error))
-                )
-            )
+            plan.misfit(entry, _("it cannot be read: {why}").format(why=reason_of(error)))
             return
-    _leave_out_replaced(state, plan)
-
-
-def _leave_out_replaced(contest: Contest, plan: _Plan) -> None:
-    """Leave out the scores of another scorer that a later one replaced; those that stand are made again by ours."""
-    standing = {one.judged_at for one in contest.submissions.values()}
+    # scores of another scorer that a later one replaced are left out; those that stand are made again by ours
+    standing = {one.judged_at for one in state.submissions.values()}
     replaced = {
         entry.position
         for entry, _value, _unit in plan.units
@@ -338,35 +310,50 @@ class _Step:
 
     def misfit(self, value: str, ours: Any, theirs: Any, why: str) -> None:
         """Write down that something does not fit."""
-        self.plan.found.append(Misfit(self.entry.position, self.entry.kind, value, _short(ours), _short(theirs), why))
+        self.plan.misfit(self.entry, why, value, ours, theirs)
 
     def unit(self, value: str, work: Callable[..., Any], *arguments: str) -> None:
         """Plan some work whose result is to be what the entry says."""
         self.plan.units.append((self.entry, value, Unit(work, arguments, code="replay")))
 
 
-def _created(step: _Step) -> None:
-    said = step.entry.body
-    ours = read_rulebook(said["rulebook"]).digest
-    if ours != said["rulebook_digest"]:
-        step.misfit("rulebook_digest", ours, said["rulebook_digest"], _("the rulebook is another"))
-
-
-def _decided(step: _Step) -> None:
-    """Take the decision again that the server took, at its moment: phase, quota, team, what may be changed when."""
-    again = acts.decided_again(step.contest, step.entry)
-    if not again:
-        step.misfit("", "", "", _("by the rules there was nothing to say"))
-        return
-    _compare(step, dict(again[0].body), dict(step.entry.body), _("by the rules it says something else"))
-
-
-def _in_a_team(step: _Step) -> None:
-    """Let nobody be in two teams."""
-    account = step.entry.body["account"]
-    if account in step.contest.team_of:
-        ours, theirs = step.contest.team_of[account], step.entry.body["team"]
-        step.misfit("team", ours, theirs, _("one person is in two teams"))
+def _check(step: _Step) -> None:
+    """Check what follows from the log alone, and plan what needs files."""
+    said, contest = step.entry.body, step.contest
+    match step.entry.kind:
+        case "created":
+            ours = read_rulebook(said["rulebook"]).digest
+            if ours != said["rulebook_digest"]:
+                step.misfit("rulebook_digest", ours, said["rulebook_digest"], _("the rulebook is another"))
+        case kind if kind in acts.DECIDED:  # phase, quota, team, what may be changed when
+            again = acts.decided_again(contest, step.entry)
+            if not again:
+                step.misfit("", "", "", _("by the rules there was nothing to say"))
+            else:
+                _compare(step, dict(again[0].body), dict(said), _("by the rules it says something else"))
+        case "registered" | "joined":
+            own = contest.team_of.get(said["account"])
+            if own is not None:
+                step.misfit("team", own, said["team"], _("one person is in two teams"))
+        case "release-judged" | "guess-judged":
+            _judged(step)
+        case "targets-published":
+            _targets(step)
+        case "flagged":
+            one, other = (contest.submissions[name].judged or {} for name in said["submissions"])
+            share = round(similar(one["sketch"], other["sketch"]), 4)
+            if share != said["share"]:
+                step.misfit("share", share, said["share"], _("the files have another share in common"))
+        case "revealed":
+            if not _salt_fits(contest.commitment, step.entry):
+                step.misfit("salt", contest.commitment, said.get("salt"), _("the salt is not the committed one"))
+            elif not acts.reveal(contest, step.entry.time, salt=step.salt):
+                step.misfit("", "", "", _("it was revealed too early, or twice"))
+        case "results":
+            step.plan.results += 1
+            ours = results_of(contest).digest
+            if ours != said["digest"]:
+                step.misfit("digest", ours, said["digest"], _("the results are others"))
 
 
 def _judged(step: _Step) -> None:
@@ -383,15 +370,11 @@ def _judged(step: _Step) -> None:
     if known.kind == "release":
         step.unit("", _release_again, book, original, master, step.files.path(known.digest))
         return
-    attacked = _attacked(contest, known)
+    attacked = contest.submissions[contest.targets[known.round][known.target or ""].submission]
     step.unit(
         "", _guess_again, book, original, master, step.files.path(attacked.digest), step.salt,
         target_label(contest, attacked), step.files.path(known.digest),
     )  # fmt: skip
-
-
-def _attacked(contest: Contest, guess: Submission) -> Submission:
-    return contest.submissions[contest.targets[guess.round][guess.target or ""].submission]
 
 
 def _targets(step: _Step) -> None:
@@ -400,7 +383,10 @@ def _targets(step: _Step) -> None:
         step.misfit("", "", "", _("protecting was not over"))
         return
     theirs = {one["target"]: one["submission"] for one in said["targets"]}
-    then = _with_teams_of(contest, set(theirs.values()))
+    then = contest.copy()
+    for name in theirs.values():  # with those teams in it that were disqualified while their targets were being made
+        team = then.teams[then.submissions[name].team]
+        then.teams[team.id] = replace(team, out=None)
     expected = {number: one.id for number, one in numbered(then, said["round"], bytes.fromhex(step.salt)).items()}
     if expected != theirs:
         _compare(step, expected, theirs, _("the lots give the targets other numbers"))
@@ -417,52 +403,6 @@ def _targets(step: _Step) -> None:
         )  # fmt: skip
 
 
-def _with_teams_of(contest: Contest, releases: set[str]) -> Contest:
-    """Return the contest with those teams in it that were disqualified while their targets were being made."""
-    then = contest.copy()
-    for name in releases:
-        team = then.teams[then.submissions[name].team]
-        then.teams[team.id] = replace(team, out=None)
-    return then
-
-
-def _flagged(step: _Step) -> None:
-    one, other = (step.contest.submissions[name].judged or {} for name in step.entry.body["submissions"])
-    ours = round(similar(one["sketch"], other["sketch"]), 4)
-    if ours != step.entry.body["share"]:
-        step.misfit("share", ours, step.entry.body["share"], _("the files have another share in common"))
-
-
-def _revealed(step: _Step) -> None:
-    if not _salt_fits(step.contest.commitment, step.entry):
-        step.misfit(
-            "salt", step.contest.commitment, step.entry.body.get("salt"), _("the salt is not the committed one")
-        )
-    elif not acts.reveal(step.contest, step.entry.time, salt=step.salt):
-        step.misfit("", "", "", _("it was revealed too early, or twice"))
-
-
-def _results(step: _Step) -> None:
-    step.plan.results += 1
-    ours = results_of(step.contest).digest
-    if ours != step.entry.body["digest"]:
-        step.misfit("digest", ours, step.entry.body["digest"], _("the results are others"))
-
-
-_CHECKS: dict[str, Callable[[_Step], None]] = {
-    "created": _created,
-    **dict.fromkeys(acts.DECIDED, _decided),
-    "registered": _in_a_team,
-    "joined": _in_a_team,
-    "release-judged": _judged,
-    "guess-judged": _judged,
-    "targets-published": _targets,
-    "flagged": _flagged,
-    "revealed": _revealed,
-    "results": _results,
-}
-
-
 def _compare(step: _Step, ours: Any, theirs: Any, why: str) -> None:
     different = _difference(ours, theirs)
     if different is not None:
@@ -477,8 +417,7 @@ def _check_results_files(archive: Archive, plan: _Plan) -> None:
     made = results_of(fold(archive.entries))
     for name, write in _TABLES.items():
         if name in archive.names("results/") and archive.text(f"results/{name}") != write(made).encode():
-            why = _("{name} in the archive is not what the log gives").format(name=f"results/{name}")
-            plan.found.append(Misfit(last.position, last.kind, "", "", "", why))
+            plan.misfit(last, _("{name} in the archive is not what the log gives").format(name=f"results/{name}"))
 
 
 _TABLES = {
@@ -495,25 +434,22 @@ def _check_receipts(archive: Archive, plan: _Plan) -> None:
         plan.receipts += 1
         for why in _wrong_receipt(receipt, key, archive.contest, archive.entries)[:1]:
             at = min(max(receipt.position, 0), len(archive.entries) - 1)
-            said = _("its receipt does not fit: {why}").format(why=why)
-            plan.found.append(Misfit(at, archive.entries[at].kind, "", "", "", said))
+            plan.misfit(archive.entries[at], _("its receipt does not fit: {why}").format(why=why))
 
 
 # --- judging again ---------------------------------------------------------------------------------------------------
 
 
-def _judge_again(plan: _Plan, folder: Path, workers: int, progress: Progress) -> int:
-    """Do the planned work on all cores, each once, and compare; return how many files were judged."""
+def _judge_again(plan: _Plan, folder: Path, workers: int, progress: Progress) -> None:
+    """Do the planned work on all cores, each once, and compare."""
     units = list(dict.fromkeys(unit for _entry, _value, unit in plan.units))
     units.sort(key=lambda one: one.arguments[1:4])  # who reads one release reads it once for all guesses against it
     done: dict[Unit, Any] = {}
     for unit in run_units(units, done, PieceStore(folder / "pieces"), workers):
         progress(len(done) / len(units), unit.work.__name__.strip("_").replace("_", " "))
-    scores = 0
     for entry, value, unit in plan.units:
-        scores += unit.work is not _target_again
+        plan.scores += unit.work is not _target_again
         _compare_with_entry(plan, entry, value, done[unit])
-    return scores
 
 
 def _compare_with_entry(plan: _Plan, entry: Entry, value: str, ours: Any) -> None:
@@ -527,13 +463,12 @@ def _compare_with_entry(plan: _Plan, entry: Entry, value: str, ours: Any) -> Non
             said = _("it was judged by {scorer}, and this is {installed}; replay it with that version")
             why = said.format(scorer=entry.body["scorer"], installed=SCORER)
     if isinstance(ours, dict) and set(ours) == {"fault"}:
-        plan.found.append(Misfit(entry.position, entry.kind, "", "", "", ours["fault"]))
+        plan.misfit(entry, ours["fault"])
         return
     different = _difference(ours, theirs)
     if different is not None:
         path, here, there = different
-        name = ".".join(part for part in (value, path) if part)
-        plan.found.append(Misfit(entry.position, entry.kind, name, _short(here), _short(there), why))
+        plan.misfit(entry, why, ".".join(part for part in (value, path) if part), here, there)
 
 
 def _release_again(book: str, original: str, master: str, submitted: str) -> Any:
