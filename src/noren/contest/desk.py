@@ -47,8 +47,6 @@ __all__ = ["NOBODY", "Desk", "Done", "NewContest", "Place", "Who", "estimated"]
 FARTHEST = 50 * 366 * 86_400
 """Seconds by which the clock of a rehearsal moves at most."""
 _MOST_HOOKS = 10
-_KEPT = 8
-"""How many contests' results are kept."""
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{1,38}[a-z0-9]")
 
 
@@ -123,7 +121,6 @@ class Desk:
 
     def __init__(self, arena: Arena) -> None:
         self.arena = arena
-        self._results: dict[tuple[str, str], Results] = {}
         self._making, self._writing = threading.Lock(), threading.Lock()
 
     # --- who sees what -------------------------------------------------------------------------------------------
@@ -492,14 +489,8 @@ class Desk:
     def results(self, who: Who, contest: str) -> Results:
         """Return the results of a contest."""
         found = self.with_results(who, contest)
-        key = (found.id, found.digest)
         with self._making:  # one makes them, and the others wait
-            made = self._results.get(key)
-            if made is None:
-                while len(self._results) >= _KEPT:
-                    del self._results[next(iter(self._results))]
-                made = self._results[key] = results_of(found)
-        return made
+            return results_of(found)
 
     def archive(self, who: Who, contest: str) -> Path:
         """Return the open archive of a contest; before the results there is none, for it tells everything."""

@@ -13,7 +13,7 @@ file. Digits stand in the order of the customers' names as text; names are not i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -25,13 +25,13 @@ from numpy.typing import NDArray
 from noren.contest.lots import seed
 from noren.contest.rulebook import Rulebook
 from noren.contest.standings import Status, board, guesses_against, ranks
-from noren.contest.state import Contest, Submission
+from noren.contest.state import Contest
 from noren.data.contest_files import listed_customers
 from noren.data.frames import History, Records
 from noren.data.release import Release
 from noren.i18n import _
 from noren.judgement.numbers import count
-from noren.kernels.arrays import Flags, Real, Whole
+from noren.kernels.arrays import Flags, Real
 from noren.kernels.judging.shares import mean_high, mean_low, share_interval
 from noren.kernels.judging.threshold import threshold
 from noren.kernels.linkage.period_matching import matching_curves, user_matchings
@@ -189,10 +189,6 @@ class TeamStability:
     mean_low: float | None
     mean_high: float | None
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        return dict(self.__dict__)
-
 
 @dataclass(frozen=True)
 class Stability:
@@ -223,12 +219,7 @@ class Stability:
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
-        return {
-            "draws": self.draws,
-            "people": self.people,
-            "fixed": list(self.fixed),
-            "teams": [one.as_dict() for one in self.teams],
-        }
+        return asdict(self)
 
 
 _known: dict[tuple[str, str, int], Stability | None] = {}
@@ -307,17 +298,12 @@ def _attacks(contest: Contest, round_: str, submission: str) -> list[_Attack]:
     """Return the values of all attacks that count against a release, and what each says of each customer."""
     entry = contest.submissions[submission]
     judged: list[Mapping[str, Any]] = [one.judged or {} for one in guesses_against(contest, round_, submission)]
-    if contest.rulebook.house.counts:
-        judged += _of_house(entry)
+    if contest.rulebook.house.counts:  # those apart that broke down
+        house: Mapping[str, Mapping[str, Any]] = (entry.judged or {}).get("house") or {}
+        judged += [one for one in house.values() if "values" in one]
     return [
         (one["values"], None if one.get("by_customer") is None else ByCustomer.of(one["by_customer"])) for one in judged
     ]
-
-
-def _of_house(entry: Submission) -> list[Mapping[str, Any]]:
-    """Return what the house's attacks came to, those apart that broke down."""
-    house: Mapping[str, Mapping[str, Any]] = (entry.judged or {}).get("house") or {}
-    return [one for one in house.values() if "values" in one]
 
 
 def resampled_values(measure: Measure, said: Sequence[ByCustomer], weights: Real, people: int) -> Real:
@@ -338,32 +324,17 @@ _needed = lru_cache(maxsize=2**16)(threshold)
 def _effective(measure: Measure, said: Sequence[ByCustomer], weights: Real, _people: int) -> Real:
     if not isinstance(measure, Effective):
         raise TypeError(measure.name)
-    named, right = (weights @ np.stack(one, axis=1).astype(np.float64) for one in _columns(said))
+    columns = [one.named for one in said], [one.right for one in said]
+    named, right = (weights @ np.stack(one, axis=1).astype(np.float64) for one in columns)
     counts, place = np.unique(named, return_inverse=True)
     p, alpha = Fraction(measure.p), Fraction(measure.alpha)
     needed = np.array([_needed(int(n), measure.bound, p, alpha) for n in counts])
     return (right >= needed[place].reshape(right.shape)).astype(np.float64)
 
 
-def _columns(said: Sequence[ByCustomer]) -> tuple[list[Whole], list[Whole]]:
-    return [one.named for one in said], [one.right for one in said]
-
-
 def _reid_rate(_measure: Measure, said: Sequence[ByCustomer], weights: Real, people: int) -> Real:
     found = np.stack([one.right > 0 for one in said], axis=1).astype(np.float64)
     return np.asarray(weights @ found) / people
-
-
-def _um(_measure: Measure, said: Sequence[ByCustomer], weights: Real, _people: int) -> Real:
-    return _by_periods(said, weights, lambda match, _live: user_matchings(match, weights), refusing=True)
-
-
-def _mm(_measure: Measure, said: Sequence[ByCustomer], weights: Real, _people: int) -> Real:
-    return _by_periods(said, weights, lambda match, live: matching_curves(match, live, weights)[..., -1])
-
-
-def _emm(_measure: Measure, said: Sequence[ByCustomer], weights: Real, _people: int) -> Real:
-    return _by_periods(said, weights, lambda match, live: matching_curves(match, live, weights).max(axis=-1))
 
 
 def _by_periods(
@@ -384,9 +355,15 @@ def _by_periods(
 _RESAMPLED: dict[str, Callable[[Measure, Sequence[ByCustomer], Real, int], Real]] = {
     "effective": _effective,
     "reid-rate": _reid_rate,
-    "um": _um,
-    "mm": _mm,
-    "emm": _emm,
+    "um": lambda _measure, said, weights, _people: _by_periods(
+        said, weights, lambda match, _live: user_matchings(match, weights), refusing=True
+    ),
+    "mm": lambda _measure, said, weights, _people: _by_periods(
+        said, weights, lambda match, live: matching_curves(match, live, weights)[..., -1]
+    ),
+    "emm": lambda _measure, said, weights, _people: _by_periods(
+        said, weights, lambda match, live: matching_curves(match, live, weights).max(axis=-1)
+    ),
 }
 
 

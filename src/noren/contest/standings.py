@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from noren.contest.phases import PhaseKind
 from noren.contest.rulebook import Rulebook
-from noren.contest.state import Contest, Submission, Target, Team
+from noren.contest.state import Contest, Submission, Team
 from noren.i18n import _
 from noren.judgement.evidence import Facts, Tried
 from noren.judgement.judging import judge
@@ -114,20 +114,11 @@ class Standing:
     def as_dict(self) -> dict[str, Any]:
         """Return the standing as plain data."""
         found = self.verdict
-        return {
-            "rank": self.rank,
-            "team": self.team,
-            "name": self.name,
-            "number": self.number,
+        return vars(self) | {
             "status": str(self.status),
-            "reason": self.reason,
-            "submission": self.submission,
-            "score": self.score,
             "terms": [{"measure": one.key, "weight": one.weight, "value": one.value} for one in self.terms],
             "values": dict(self.values or {}),
             "broken": list(self.broken),
-            "attackers": self.attackers,
-            "effective": self.effective,
             "verdict": None if found is None else str(found.word),
             "sentence": None if found is None else found.sentence,
         }
@@ -165,14 +156,7 @@ class Board:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the board as plain data."""
-        return {
-            "round": self.round,
-            "kind": self.kind,
-            "at": self.at,
-            "attacks_over": self.attacks_over,
-            "withheld": self.withheld,
-            "standings": [one.as_dict() for one in self.standings],
-        }
+        return vars(self) | {"standings": [one.as_dict() for one in self.standings]}
 
 
 # --- boards ----------------------------------------------------------------------------------------------------------
@@ -186,9 +170,15 @@ def board(contest: Contest, round_: str, now: str, *, kind: BoardKind = "live", 
     told: _Shown = "valid" if contest.settings.names_hidden else contest.rulebook.outcome
     shown: _Shown = "all" if over or everything else told
     found = [_standing(contest, team, round_, shown, final=kind == "final") for team in contest.teams.values()]
-    placed = _placed(contest.rulebook, found)
+    keys = [
+        (bool(one.broken), one.score) if one.status == Status.RANKED and one.score is not None else None
+        for one in found
+    ]
+    placed = [replace(one, rank=rank) for one, rank in zip(found, ranks(keys), strict=True)]
+    last = len(placed) + 1
+    placed.sort(key=lambda one: (one.rank or last, one.number))
     withheld = bool(contest.rulebook.of_guess()) and shown not in ("all", "counts")
-    return Board(round_, kind, now, over, withheld, placed)
+    return Board(round_, kind, now, over, withheld, tuple(placed))
 
 
 _Shown = Literal["all", "valid", "effect", "counts"]
@@ -267,16 +257,6 @@ def ranks(keys: Sequence[tuple[bool, float] | None]) -> list[int | None]:
     return [None if one is None else bisect_left(ordered, one) + 1 for one in keys]
 
 
-def _placed(book: Rulebook, found: Sequence[Standing]) -> tuple[Standing, ...]:
-    keys = [
-        (bool(one.broken), one.score) if one.status == Status.RANKED and one.score is not None else None
-        for one in found
-    ]
-    placed = [replace(one, rank=rank) for one, rank in zip(found, ranks(keys), strict=True)]
-    last = len(placed) + 1
-    return tuple(sorted(placed, key=lambda one: (one.rank or last, one.number)))
-
-
 # --- what counts -----------------------------------------------------------------------------------------------------
 
 
@@ -290,15 +270,11 @@ def counting_entry(contest: Contest, team: str, round_: str) -> Submission | Non
 
 def guesses_against(contest: Contest, round_: str, submission: str) -> tuple[Submission, ...]:
     """Return the valid guesses against a release, the oldest first."""
-    target = _target_of(contest, round_, submission)
+    targets = contest.targets.get(round_, {}).values()
+    target = next((one for one in targets if one.submission == submission), None)
     if target is None:
         return ()
     return tuple(one for one in contest.guesses(round_, target=target.id) if one.counts)
-
-
-def _target_of(contest: Contest, round_: str, submission: str) -> Target | None:
-    targets = contest.targets.get(round_, {}).values()
-    return next((one for one in targets if one.submission == submission), None)
 
 
 def house_values(entry: Submission) -> dict[str, Mapping[str, float]]:
@@ -396,26 +372,8 @@ class Cell:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the cell as plain data."""
-        one = self.found
-        return {
-            "attacker": self.attacker,
-            "target": self.target,
-            "submission": self.submission,
-            "guesses": self.guesses,
-            "named": one.named,
-            "right": one.right,
-            "rate": one.rate,
-            "low": one.low,
-            "high": one.high,
-            "chance": one.chance,
-            "customers": one.customers,
-            "best_named": one.best_named,
-            "best_right": one.best_right,
-            "needed": one.needed,
-            "exceeds": one.exceeds,
-            "breaks": self.breaks,
-            "side": self.side,
-        }
+        told = {name: value for name, value in vars(self).items() if name != "found"}
+        return told | self.found.model_dump(exclude={"attack", "beyond_chance"})
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from noren.contest.rulebook import Rulebook
 from noren.contest.stability import Stability, stability_of
 from noren.contest.standings import Board, Matrix, Standing, board, counting_entry, guesses_against, matrix_of
-from noren.contest.state import Contest, Submission
+from noren.contest.state import Contest
 from noren.i18n import _, speaking
 from noren.judgement.evidence import Facts, Tried
 from noren.judgement.numbers import count
@@ -63,7 +63,7 @@ class ReleaseKind:
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
-        return {"unique": self.unique, "k": self.k, "teams": list(self.teams), "survived": self.survived}
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Prediction:
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
-        return dict(self.__dict__)
+        return asdict(self)
 
 
 def _signed(value: float) -> str:
@@ -115,12 +115,7 @@ class Flag:
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
-        return {
-            "kind": self.kind,
-            "teams": list(self.teams),
-            "submissions": list(self.submissions),
-            "share": self.share,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -220,17 +215,11 @@ def results_of(contest: Contest) -> Results:
 
     What was asked for last is kept: the digest of the log's head tells all that they follow from.
     """
-    found = _known.get(contest.digest)
-    if found is None:
-        found = _results(contest)
-        if len(_known) >= _KEPT:
-            _known.clear()
-        _known[contest.digest] = found
-    return found
-
-
-def _results(contest: Contest) -> Results:
-    return Results(
+    if contest.digest in _known:
+        return _known[contest.digest]
+    if len(_known) >= _KEPT:
+        _known.clear()
+    _known[contest.digest] = Results(
         contest=contest.id,
         title=contest.title,
         rulebook=contest.rulebook,
@@ -247,6 +236,7 @@ def _results(contest: Contest) -> Results:
         ),
         rescorings=tuple(contest.rescorings),
     )
+    return _known[contest.digest]
 
 
 def _round(contest: Contest, name: str) -> RoundResults:
@@ -270,7 +260,9 @@ def _kinds(contest: Contest, standings: Sequence[Standing]) -> tuple[ReleaseKind
     """Return the releases by their kind, those with most unique histories first, then by k."""
     found: dict[tuple[str, int | None], list[Standing]] = {}
     for one in standings:
-        classes = _classes(contest.submissions.get(one.submission or ""))
+        release = contest.submissions.get(one.submission or "")
+        said = ((release and release.judged) or {}).get("classes") or {}
+        classes = {int(size): int(many) for size, many in said.items() if many}
         if classes:
             found.setdefault(_kind(classes), []).append(one)
     order = ("many", "some", "none")
@@ -278,11 +270,6 @@ def _kinds(contest: Contest, standings: Sequence[Standing]) -> tuple[ReleaseKind
         ReleaseKind(unique, k, tuple(one.team for one in those), sum(not one.broken for one in those))
         for (unique, k), those in sorted(found.items(), key=lambda one: (order.index(one[0][0]), one[0][1] or 0))
     )
-
-
-def _classes(release: Submission | None) -> dict[int, int]:
-    said = ((release and release.judged) or {}).get("classes") or {}
-    return {int(size): int(many) for size, many in said.items() if many}
 
 
 def _kind(classes: Mapping[int, int]) -> tuple[str, int | None]:
@@ -341,7 +328,8 @@ def results_json(results: Results) -> str:
 def standings_csv(results: Results) -> str:
     """Return one line for each team and round, in English."""
     book = results.rulebook
-    keys = [one.key for one in book.terms] + [one.key for one in book.conditions if one.key not in _terms(results)]
+    terms = [one.key for one in book.terms]
+    keys = terms + [one.key for one in book.conditions if one.key not in terms]
     header = [
         "round",
         "rank",
@@ -374,10 +362,6 @@ def standings_csv(results: Results) -> str:
             for one in each.board.standings
         ]
     return _csv(header, rows)
-
-
-def _terms(results: Results) -> set[str]:
-    return {one.key for one in results.rulebook.terms}
 
 
 def matrix_csv(results: Results) -> str:
@@ -415,9 +399,8 @@ def stability_csv(results: Results) -> str:
     for each in results.rounds:
         found = each.stability
         for one in found.teams if found is not None else ():
-            said = one.as_dict()
-            del said["team"]
-            rows.append([each.round, results.teams[one.team], *said.values(), found.draws if found else None])
+            _team, *said = vars(one).values()
+            rows.append([each.round, results.teams[one.team], *said, found.draws if found else None])
     return _csv(header, rows)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from noren.contest.results.model import Results, RoundResults
@@ -24,11 +23,17 @@ def results_html(results: Results) -> str:
         language=active_language(),
         css=house_styles("noren.contest.results", "results.css"),
         results=results,
-        words=_words(),
+        _=_,
+        error=percent(ERROR),
         headline=_headline(results),
         rule=rule_sentence(book.judged_by),
-        scoring=_scoring(results),
-        conditions=[_condition(one) for one in book.conditions],
+        scoring=" + ".join(f"{one.weight:g} · {one.key}" for one in book.terms),
+        conditions=[
+            (_("{measure} is at least {limit}") if one.most is None else _("{measure} is at most {limit}")).format(
+                measure=one.key, limit=f"{one.least if one.most is None else one.most:g}"
+            )
+            for one in book.conditions
+        ],
         rounds=[_round(results, one) for one in reversed(results.rounds)],
         version=__version__,
     )
@@ -44,30 +49,6 @@ def _headline(results: Results) -> str:
     return ngettext("{title}: {names} wins", "{title}: {names} share the first place", len(first)).format(
         title=results.title, names=", ".join(first)
     )
-
-
-def _scoring(results: Results) -> str:
-    """Return the score as the sum that it is."""
-    return " + ".join(f"{one.weight:g} · {one.key}" for one in results.rulebook.terms)
-
-
-def _condition(one: Any) -> str:
-    if one.most is not None:
-        return _("{measure} is at most {limit}").format(measure=one.key, limit=f"{one.most:g}")
-    return _("{measure} is at least {limit}").format(measure=one.key, limit=f"{one.least:g}")
-
-
-@dataclass(frozen=True)
-class _Row:
-    """One team in the table of standings."""
-
-    standing: Standing
-    rank: str
-    values: tuple[str, ...]
-    score: str
-    attacked: str
-    verdict: str
-    sentence: str
 
 
 def _round(results: Results, one: RoundResults) -> dict[str, Any]:
@@ -105,18 +86,19 @@ def _round(results: Results, one: RoundResults) -> dict[str, Any]:
     }
 
 
-def _row(one: Standing, keys: list[str]) -> _Row:
-    values = one.values or {}
-    verdict = one.verdict
-    return _Row(
-        standing=one,
-        rank="–" if one.rank is None else count(one.rank),
-        values=tuple("–" if values.get(key) is None else decimal(values[key]) for key in keys),
-        score="–" if one.score is None else decimal(one.score),
-        attacked=_("{effective} of {attackers}").format(effective=count(one.effective), attackers=count(one.attackers)),
-        verdict="" if verdict is None else word_text(verdict.word),
-        sentence="" if verdict is None else verdict.sentence,
-    )
+def _row(one: Standing, keys: list[str]) -> dict[str, Any]:
+    values, verdict = one.values or {}, one.verdict
+    return {
+        "standing": one,
+        "rank": "–" if one.rank is None else count(one.rank),
+        "values": ["–" if values.get(key) is None else decimal(values[key]) for key in keys],
+        "score": "–" if one.score is None else decimal(one.score),
+        "attacked": _("{effective} of {attackers}").format(
+            effective=count(one.effective), attackers=count(one.attackers)
+        ),
+        "verdict": "" if verdict is None else word_text(verdict.word),
+        "sentence": "" if verdict is None else verdict.sentence,
+    }
 
 
 def _matrix(results: Results, one: RoundResults) -> dict[str, Any]:
@@ -171,49 +153,4 @@ def _firm(results: Results, one: TeamStability) -> dict[str, str]:
         "interval": f"{percent(one.low)} – {percent(one.high)}",
         "between": ends[0] if ends[0] == ends[1] else f"{ends[0]} – {ends[1]}",
         "mean": "–" if None in mean else "{:.2f} ({:.2f} – {:.2f})".format(*mean),
-    }
-
-
-def _words() -> dict[str, str]:
-    return {
-        "results": _("Results of a contest"),
-        "score": _("score"),
-        "how": _("How ranks came about"),
-        "sum": _("Score, less being better: {sum}."),
-        "must": _("Conditions:"),
-        "otherwise": _("Who breaks one is ranked after all who keep them."),
-        "none": _("Who breaks one has no rank."),
-        "rank": _("rank"),
-        "team": _("team"),
-        "attacked": _("effective attackers"),
-        "verdict": _("verdict"),
-        "standings": _("Standings"),
-        "kinds": _("By kind of release"),
-        "kind": _("kind"),
-        "releases": _("releases"),
-        "survived": _("break no condition"),
-        "teams": _("teams"),
-        "matrix": _("Who broke whom"),
-        "matrix_note": _(
-            "Rows attack columns: right names of all names in the most damaging valid guess, the right ones that were "
-            "needed to break the release, the 95 per cent interval of the rate, and the rate of somebody who draws "
-            "lots. ▲ breaks a condition or exceeds the rule; ▽ is far below chance ({error} shared by all cells)."
-        ).format(error=percent(ERROR)),
-        "attacker": _("attacker"),
-        "stability": _("How firm ranks are"),
-        "kept": _("keeps its rank"),
-        "interval": _("95 per cent interval"),
-        "between": _("ranks in 95 per cent of draws"),
-        "mean": _("mean rank (its 95 per cent interval)"),
-        "house": _("What the house’s attacks predicted"),
-        "flags": _("Nearly equal files of different teams"),
-        "refunds": _("Tries given back"),
-        "rescorings": _("Judged again"),
-        "lots": _("Lots"),
-        "lots_note": _("Row order, pseudonyms and numbers follow from the salt, whose digest was published before."),
-        "commitment": _("commitment"),
-        "salt": _("salt"),
-        "rulebook": _("rulebook"),
-        "scorer": _("scorer"),
-        "digest": _("digest of these results"),
     }
