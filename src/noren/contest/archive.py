@@ -12,11 +12,13 @@ import contextlib
 import hashlib
 import json
 import re
+import tomllib
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
@@ -111,7 +113,8 @@ def _common(arena: Arena, state: Contest, entries: Sequence[Entry], kind: Kind) 
     yield "manifest.json", canonical(manifest) + b"\n"
     yield "log.jsonl", b"".join(one.line() for one in entries)
     yield "public_key", state.public_key.encode() + b"\n"
-    yield "README", _readme(state, kind).encode()
+    about = tomllib.loads((files("noren.contest") / "archive_readme.toml").read_text(encoding="utf-8"))[kind]
+    yield "README", f"{state.title} ({state.id})\n\n{about}".encode()
     if arena.signing.public == state.public_key:
         for one in state.submissions.values():
             yield f"receipts/{one.id}.json", arena.receipt(state, one).to_text().encode()
@@ -144,36 +147,6 @@ def _backup(arena: Arena, contest: str) -> Iterator[tuple[str, bytes]]:
     yield "accounts.json", canonical(said) + b"\n"
     for row in secret:
         yield f"secrets/{row.name}", bytes(row.content)
-
-
-def _readme(state: Contest, kind: Kind) -> str:
-    return "\n".join([f"{state.title} ({state.id})", "", _ABOUT[kind], "", *_PARTS[kind]]) + "\n"
-
-
-_ABOUT = {
-    "open": "The whole contest. noren contest replay THIS.zip makes every score, table and rank again and names the\n"
-    "first entry that does not fit; noren contest audit THIS.zip verifies the log and the receipts.",
-    "sealed": "A backup. Keep it as you keep the server's folder: it has accounts, with hashes of passwords.\n"
-    "noren contest import THIS.zip brings the contest to another server that has the same secret.key.\n"
-    "Webhooks, sessions and tokens are not in it.",
-}
-_PARTS = {
-    "open": [
-        "log.jsonl    the log, one entry a line; each holds the digest of the one before it",
-        "public_key   the key (Ed25519) that verifies receipts",
-        "files/       data, releases, targets and guesses under their SHA-256",
-        "receipts/    what teams were given for each file",
-        "results/     pages, CSV and JSON",
-    ],
-    "sealed": [
-        "log.jsonl      the log, one entry a line; each holds the digest of the one before it",
-        "public_key     the key (Ed25519) that verifies receipts",
-        "files/         data in plain; releases and guesses sealed",
-        "receipts/      what teams were given for each file",
-        "accounts.json  who plays and organises",
-        "secrets/       the salt of the lots and the signing key, sealed",
-    ],
-}
 
 
 def _write(archive: zipfile.ZipFile, name: str, blocks: Iterable[bytes], *, packed: bool = True) -> None:
@@ -268,7 +241,7 @@ class Archive:
                 out.write(block)
         if found.hexdigest() != digest:
             target.unlink()
-            raise _misnamed(self.path, digest)
+            raise _damaged(self.path, _("the file {digest} is not what it is called").format(digest=digest[:12]))
         return target
 
     def kept(self, digest: str) -> tuple[bool, Iterator[bytes]]:
@@ -381,10 +354,6 @@ def _json(content: bytes, path: Path, line: int | None = None) -> dict[str, Any]
     return said
 
 
-def _misnamed(path: Path, digest: str) -> FileError:
-    return _damaged(path, _("the file {digest} is not what it is called").format(digest=digest[:12]))
-
-
 def _damaged(path: Path, why: str) -> FileError:
     return FileError(
         _("this is no archive of a contest, or it is damaged: {why}").format(why=why), _("get it anew"), file=path
@@ -403,14 +372,20 @@ def import_archive(arena: Arena, path: Path, *, progress: Progress = silent) -> 
     with open_archive(path) as archive:
         verify(archive.entries)
         state = fold(archive.entries)
-        _check_whole(archive, state)
+        if archive.public_key != state.public_key:
+            raise _damaged(path, _("its public key is not the one in its log"))
+        if (wrong := archive.wrong_end()) is not None:
+            raise _damaged(path, wrong)
         if arena.state(state.id) is not None:
             raise RefusedError(_("there is a contest {name} already").format(name=state.id), _("import it elsewhere"))
         backup = _check_backup(arena, archive, state) if archive.kind == "sealed" else None
         secrets = _secrets(arena, archive, state)
         _copy_files(arena, archive, state, progress)
-        if backup is not None:
-            _add_people(arena, backup["accounts"])
+        with arena.store.engine.begin() as database:
+            known = set(database.execute(sa.select(accounts.c.id)).scalars())
+            new = [dict(one) for one in ([] if backup is None else backup["accounts"]) if one["id"] not in known]
+            if new:
+                database.execute(accounts.insert(), new)
         arena.store.create(state.id, archive.entries, secrets=secrets)
         for account in [] if backup is None else backup["organisers"]:
             arena.store.organisers.add(state.id, account)
@@ -418,14 +393,6 @@ def import_archive(arena: Arena, path: Path, *, progress: Progress = silent) -> 
             for one in state.unjudged():
                 change.enqueue(one.kind, queue=JUDGE, submission=one.id)
     return state.id
-
-
-def _check_whole(archive: Archive, state: Contest) -> None:
-    if archive.public_key != state.public_key:
-        raise _damaged(archive.path, _("its public key is not the one in its log"))
-    wrong = archive.wrong_end()
-    if wrong is not None:
-        raise _damaged(archive.path, wrong)
 
 
 def _check_backup(arena: Arena, archive: Archive, state: Contest) -> dict[str, Any]:
@@ -481,14 +448,6 @@ def _copy_files(arena: Arena, archive: Archive, state: Contest, progress: Progre
                     raise _damaged(
                         archive.path, _("the file {digest} is not what it is called").format(digest=digest[:12])
                     )
-
-
-def _add_people(arena: Arena, people: Sequence[Mapping[str, Any]]) -> None:
-    with arena.store.engine.begin() as database:
-        known = set(database.execute(sa.select(accounts.c.id)).scalars())
-        new = [dict(one) for one in people if one["id"] not in known]
-        if new:
-            database.execute(accounts.insert(), new)
 
 
 def must_be_open(archive: Archive) -> None:

@@ -174,7 +174,9 @@ class Connection:
         for wait in _waits():
             try:
                 answer = self._heard(once())
-                pause = _asked_to_wait(answer)
+                pause = None  # the seconds that a server wants us to wait before we ask again
+                with contextlib.suppress(KeyError, ValueError):
+                    pause = float(answer.headers["Retry-After"]) if answer.status_code == 429 else None
                 if answer.status_code not in _AWAY and pause is None:
                     return answer
                 wait = max(wait, pause or 0.0)
@@ -188,7 +190,12 @@ class Connection:
         raise AssertionError  # the waits never end
 
     def _unreachable(self, error: Exception | None) -> UnreachableError:
-        reason = _("it is starting or overloaded") if error is None else _reason(error)
+        if error is None:
+            reason = _("it is starting or overloaded")
+        elif isinstance(error, httpx.TimeoutException):
+            reason = _("no answer in time")
+        else:
+            reason = " ".join(str(error).split())[:120] or type(error).__name__
         return UnreachableError(
             _("{server} does not answer ({reason}); check the address and try again").format(
                 server=self.address, reason=reason
@@ -227,21 +234,6 @@ def _waits() -> Iterator[float]:
     while True:
         yield wait
         wait = min(2 * wait, _LONGEST_WAIT)
-
-
-def _asked_to_wait(answer: httpx.Response) -> float | None:
-    """Return the seconds that a server wants us to wait before we ask again."""
-    try:
-        return float(answer.headers["Retry-After"]) if answer.status_code == 429 else None
-    except (KeyError, ValueError):
-        return None
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, httpx.TimeoutException):
-        return _("no answer in time")
-    said = " ".join(str(error).split())[:120]
-    return said or type(error).__name__
 
 
 def _said(answer: httpx.Response) -> Any:

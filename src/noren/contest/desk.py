@@ -420,9 +420,17 @@ class Desk:
             return seen
         level = "counts" if everything else acts.outcome_shown(found, now, known)
         if level in ("effect", "counts"):
-            seen["values"] = dict(known.values) if level == "counts" else _effects(found, known)
+            seen["values"] = dict(known.values)
+        if level == "effect":  # of what was measured only whether conditions are kept
+            keys, broken = {one.key for one in found.rulebook.conditions}, found.rulebook.broken
+            seen["values"] = {
+                key: float(bool(broken({key: value}))) for key, value in known.values.items() if key in keys
+            }
         if level == "counts":
-            seen["tried"] = _counted(known.judged.get("tried"), everything=everything)
+            tried = known.judged.get("tried")
+            if tried is not None and not everything:  # which names are right, the places in the file would tell
+                tried = {name: value for name, value in tried.items() if name != "right_at"}
+            seen["tried"] = tried
         return seen
 
     def place(self, who: Who, contest: str, submission: str) -> Place:
@@ -526,20 +534,3 @@ def _after_rescore(state: Contest, made: Sequence[Entry]) -> Iterable[Order]:
     if any(entry.kind == "rescored" for entry in made):
         return [Order(one.kind, one.id) for one in state.unjudged()]
     return []
-
-
-def _counted(tried: Mapping[str, Any] | None, *, everything: bool) -> dict[str, Any] | None:
-    """Return how many names are right; which ones, as their places in the file would tell, only with the results."""
-    if tried is None:
-        return None
-    return {name: value for name, value in tried.items() if everything or name != "right_at"}
-
-
-def _effects(contest: Contest, guess: Submission) -> dict[str, float]:
-    """Return of what was measured only whether conditions are kept."""
-    keys = {one.key for one in contest.rulebook.conditions}
-    return {
-        name: float(bool(contest.rulebook.broken({name: value})))
-        for name, value in guess.values.items()
-        if name in keys
-    }

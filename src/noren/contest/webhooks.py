@@ -26,7 +26,6 @@ from urllib.parse import SplitResult, urlsplit
 import sqlalchemy as sa
 
 from noren.contest.arena import POST, Arena, Order
-from noren.contest.store.jobs import Job
 from noren.contest.store.sealing import Hook
 from noren.contest.store.tables import jobs
 from noren.errors import NorenError, ParameterError
@@ -190,7 +189,7 @@ class Postman:
             queue.end(claim.id, State.CANCELLED, holder=self._holder)
             return True
         try:
-            deliver(hook, _body(job), private=self._private)
+            deliver(hook, canonical({"id": job.id, **job.order["message"]}), private=self._private)
         except UndeliveredError as error:
             self._not_taken(claim, str(error))
         else:
@@ -207,7 +206,3 @@ class Postman:
         mine = sa.and_(jobs.c.id == claim.id, jobs.c.claimed_by == self._holder, jobs.c.state == State.RUNNING)
         with self._arena.store.engine.begin() as database:
             database.execute(jobs.update().where(mine).values(**later))
-
-
-def _body(job: Job) -> bytes:
-    return canonical({"id": job.id, **job.order["message"]})
