@@ -39,39 +39,27 @@ class DocumentChoice:
 
     def of(self, document: Document) -> list[Section]:
         """Return the parts of a document that are chosen."""
-        if not self:
-            return list(document.parts)
-        return [part for part in document.parts if self._names(part)]
-
-    def _names(self, part: Section) -> bool:
-        by_number = {"table": self.tables, "figure": self.figures}.get(part.kind, ())
-        return part.name in by_number or part.key in self.parts
+        by_number = {"table": self.tables, "figure": self.figures, "check": ()}
+        return [p for p in document.parts if not self or p.name in by_number[p.kind] or p.key in self.parts]
 
     def check(self, documents: Sequence[Document]) -> None:
         """Say which table, figure or part is nowhere in the documents, and which there are."""
         for kind, wanted in (("table", self.tables), ("figure", self.figures)):
             there = [(d.key, p.name) for d in documents for p in d.parts if p.kind == kind]
+            several = len(documents) > 1
+            names = ", ".join(f"{key}.{number}" if several else number for key, number in there) or "–"
             for name in wanted:
                 if name not in [number for _key, number in there]:
-                    raise UnknownNameError(
-                        _(_NOWHERE[kind]).format(
-                            name=name[:200],
-                            documents=", ".join(d.key for d in documents),
-                            names=_numbers(there, several=len(documents) > 1),
-                        )
-                    )
-        keys = [part.key for d in documents for part in d.parts]
+                    keys = ", ".join(d.key for d in documents)
+                    raise UnknownNameError(_(_NOWHERE[kind]).format(name=name[:200], documents=keys, names=names))
+        parts = [part.key for d in documents for part in d.parts]
         for name in self.parts:
-            if name not in keys:
+            if name not in parts:
                 raise UnknownNameError(
                     _("there is no part {name!r}{hint}; there are {names}").format(
-                        name=name[:200], hint=suggestion(name, keys), names=", ".join(dict.fromkeys(keys))
+                        name=name[:200], hint=suggestion(name, parts), names=", ".join(dict.fromkeys(parts))
                     )
                 )
-
-
-def _numbers(there: Sequence[tuple[str, str]], *, several: bool) -> str:
-    return ", ".join(f"{key}.{number}" if several else number for key, number in there) or "–"
 
 
 @dataclass(frozen=True)

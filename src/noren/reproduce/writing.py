@@ -14,7 +14,7 @@ from markupsafe import Markup
 from noren.data.formats.files import FolderKind, writing_folder
 from noren.drawing.templating import house_styles, template
 from noren.i18n import _, active_language, ngettext
-from noren.reproduce.frame import Datum, Erratum, Value
+from noren.reproduce.frame import Datum, Value
 from noren.reproduce.machine import facts
 from noren.reproduce.run import DocumentResult, PartResult, Reproduction
 
@@ -55,7 +55,8 @@ def grid(cells: Sequence[Datum]) -> PageGrid:
     for cell in cells:
         rows.setdefault(cell.row, {})[cell.column] = cell
     headings = [("", "")]
-    asked = {column: _fields([cell for cell in cells if cell.column == column]) for column in columns}
+    printed = {cell.column for cell in cells if cell.paper is not None}  # a paper that prints nothing has no column
+    asked = {column: ("paper", "ours", "difference") if column in printed else ("ours",) for column in columns}
     for column in columns:
         headings += [(column, words[name]) for name in asked[column]]
     notes = {row: _notes(list(inside.values())) for row, inside in rows.items()}
@@ -78,11 +79,6 @@ def long_grid(cells: Sequence[Datum]) -> PageGrid:
     (('t1, em', '91.1', '90.7', '-0.4'),)
     """
     return grid([replace(cell, row=", ".join(filter(None, (cell.row, cell.column))), column="") for cell in cells])
-
-
-def _fields(cells: Sequence[Datum]) -> tuple[str, ...]:
-    """Return what is worth a column: a paper that prints nothing has none."""
-    return ("paper", "ours", "difference") if any(cell.paper is not None for cell in cells) else ("ours",)
 
 
 def _texts(cell: Datum | None, fields: Sequence[str]) -> list[str]:
@@ -248,7 +244,9 @@ def markdown(result: DocumentResult, measured: str) -> str:
     if result.errata:
         blocks.append(f"## {_('Errata')}")
     for erratum in result.errata:
-        blocks += [f"### {erratum.where} ({erratum.key})", *_erratum_lines(erratum), erratum.derivation]
+        known = _("unexplained") if erratum.unexplained else f"{_('it must be')}: {erratum.derived}"
+        said = f"- {_('printed')}: {erratum.printed}\n- {known}"
+        blocks += [f"### {erratum.where} ({erratum.key})", said, erratum.derivation]
         if erratum.cells:
             blocks.append(markdown_table(grid(erratum.cells)))
     blocks.append(_("Run on {measured}.").format(measured=measured))
@@ -276,7 +274,9 @@ def overview(report: Reproduction, measured: str) -> str:
         claims, held = counts["claims"] - exact, counts["claims_held"] - equal
         numbers = (f"[{key}]({key}.md)", exact, equal, derived, open_, claims, held, counts["not_run"])
         lines.append("| " + " | ".join(map(str, numbers)) + " |")
-        differing += [(key, part, cell) for part, cell in result.differing]
+        for part, cell in result.differing:
+            kind = ("unexplained" if cell.unexplained else "derived") if cell.erratum else "random"
+            differing.append((kind, replace(cell, row=f"{key}, {part}: {cell.row}")))
     blocks = [
         f"# {_('The papers, reproduced')}",
         f"**{headline(report)}.**",
@@ -288,10 +288,9 @@ def overview(report: Reproduction, measured: str) -> str:
     words["random"] = _("A claim about a random number does not hold")
     told = [(erratum, result) for result in report.documents for erratum in result.told]
     for kind, title in words.items():
-        found = [one for one in differing if _kind(one[2]) == kind]
-        if not found:
+        cells = [cell for of, cell in differing if of == kind]
+        if not cells:
             continue
-        cells = [replace(cell, row=f"{key}, {part}: {cell.row}") for key, part, cell in found]
         blocks.append(f"### {title}")
         if kind != "random":
             count = sum(unexplained is (kind == "unexplained") for (_key, unexplained), _result in told)
@@ -303,24 +302,12 @@ def overview(report: Reproduction, measured: str) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _kind(cell: Datum) -> str:
-    """Return which list of numbers that are not the paper's a cell stands in."""
-    if not cell.erratum:
-        return "random"
-    return "unexplained" if cell.unexplained else "derived"
-
-
 def _many(errata: int, numbers: int) -> str:
     """Return how many errata the lines of a list come from: one may show in several numbers."""
     lines = ngettext("{count} number", "{count} numbers", numbers).format(count=numbers)
     return ngettext("{lines}, of {count} erratum.", "{lines}, of {count} errata.", errata).format(
         lines=lines, count=errata
     )
-
-
-def _erratum_lines(erratum: Erratum) -> list[str]:
-    known = _("unexplained") if erratum.unexplained else f"{_('it must be')}: {erratum.derived}"
-    return [f"- {_('printed')}: {erratum.printed}\n- {known}"]
 
 
 def part_title(part: PartResult) -> str:

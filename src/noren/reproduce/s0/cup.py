@@ -56,21 +56,22 @@ def units(asked: Extent) -> list[Unit]:
     teams = [team for team in ENTRIES if not asked.quick or team in QUICK]
     tried = QUICK_ATTACKS if asked.quick else REGISTERED
     recipes = list(dict.fromkeys(ENTRIES[team].recipe for team in teams))
+    different = [team for team in teams if _same(team) == team]
     return [
         *(_made(recipe) for recipe in recipes),
         *(_entered(team) for team in teams),
         *(_played(*one) for one in product(teams, cup_work.BOUNDS, asked.seeds(full=5))),
-        *(_registered(*one) for one in product(_different(teams), tried, asked.seeds(full=2))),
+        *(_registered(*one) for one in product(different, tried, asked.seeds(full=2))),
     ]
-
-
-def _different(teams: Sequence[str]) -> list[str]:
-    """Return one team for each release: three have the same."""
-    return list({ENTRIES[team]: team for team in reversed(teams)}.values())[::-1]
 
 
 def _made(recipe: str) -> Unit:
     return Unit(cup_work.made, (recipe,), data=(DATA,))
+
+
+def _same(team: str) -> str:
+    """Return the first team with the release of this one: three have the same."""
+    return next(other for other in ENTRIES if ENTRIES[other] == ENTRIES[team])
 
 
 def _entered(team: str) -> Unit:
@@ -121,7 +122,7 @@ def _winners(bound: Bound, values: Mapping[str, Mapping[str, float]], effective:
 def contest(found: Findings) -> Comparison:
     """Say who survives and who wins, exactly and as played, by S0's bound and by the sharp one."""
     entries = {team: found[_entered(team)] for team in ENTRIES if _entered(team) in found}
-    outcomes = {bound: _outcome(found, entries, bound) for bound in cup_work.BOUNDS}
+    outcomes = {bound: _Outcome(found, entries, bound) for bound in cup_work.BOUNDS}
     cells = [cell for team in ENTRIES for cell in _of_team(team, found, entries, outcomes)]
     cells += [cell for kind in KINDS for cell in _of_kind(kind, outcomes)]
     charts = [_chart(entries, outcomes)] if len(entries) == len(ENTRIES) else []
@@ -131,9 +132,11 @@ def contest(found: Findings) -> Comparison:
 class _Outcome:
     """What comes of the teams that were run, by one bound."""
 
-    def __init__(self, bound: Bound, entries: Mapping[str, Any], effective: Mapping[str, Sequence[Sequence[int]]]):
+    def __init__(self, found: Findings, entries: Mapping[str, Any], bound: Bound):
         self.bound, self.entries = bound, entries
-        self.effective = {team: np.array(counts) for team, counts in effective.items()}  # seed by cup
+        seeds = found.asked.seeds(full=5)
+        played = {team: found.of([_played(team, bound, seed) for seed in seeds]) for team in entries}
+        self.effective = {team: np.array(counts) for team, counts in played.items()}  # seed by cup
         self.chance = {team: float(entry["plans"][bound]["chance"]) for team, entry in entries.items()}
         self.whole = len(entries) == len(ENTRIES)
 
@@ -165,73 +168,38 @@ class _Outcome:
         return won
 
 
-def _outcome(found: Findings, entries: Mapping[str, Any], bound: Bound) -> _Outcome:
-    seeds = found.asked.seeds(full=5)
-    played = {team: found.of([_played(team, bound, seed) for seed in seeds]) for team in entries}
-    return _Outcome(bound, entries, played)
-
-
-def _columns() -> dict[Bound, tuple[str, str, str, str]]:
-    return {
-        "paper": (
-            _("survives, S0's bound"),
-            _("wins, S0's bound"),
-            _("won, S0's bound"),
-            _("registered attacks, S0's bound"),
-        ),
-        "sharp": (
-            _("survives, sharp bound"),
-            _("wins, sharp bound"),
-            _("won, sharp bound"),
-            _("registered attacks, sharp bound"),
-        ),
-    }
-
-
 def _u(entry: Mapping[str, Any]) -> float:
     """Return U, all that the rulebook measures of a release alone."""
     (value,) = entry["values"].values()
     return float(value)
 
 
-def _row(team: str) -> str:
-    return f"{team}: {_(WORDS[team])}"
-
-
 def _of_team(team: str, found: Findings, entries: Mapping[str, Any], outcomes: Mapping[Bound, _Outcome]) -> list[Datum]:
-    row, entry = _row(team), entries.get(team)
-    note = "" if entry is None else _classes(entry["classes"])
-    cells = [Datum(row, "U", ours=entry and _u(entry), note=note)]
-    for bound, (survives, wins, won, attacked) in _columns().items():
-        outcome = outcomes[bound]
+    row, entry = f"{team}: {_(WORDS[team])}", entries.get(team)
+    sizes = "" if entry is None else ", ".join(f"{count:,} × {size}" for size, count in entry["classes"].items())
+    cells = [Datum(row, "U", ours=entry and _u(entry), note=_("classes: {sizes}").format(sizes=sizes) if entry else "")]
+    paper = _("survives, S0's bound"), _("wins, S0's bound"), _("won, S0's bound"), _("registered attacks, S0's bound")
+    sharp = (
+        *(_("survives, sharp bound"), _("wins, sharp bound")),
+        *(_("won, sharp bound"), _("registered attacks, sharp bound")),
+    )
+    for (bound, outcome), (survives, wins, won, attacked) in zip(outcomes.items(), (paper, sharp), strict=True):
+        at = list(outcome.entries).index(team) if outcome.whole else 0
         cells += [
             Datum(row, survives, ours=outcome.survival().get(team)),
             Datum(row, wins, ours=outcome.wins().get(team)),
-            Datum.over(row, won, _won(outcome, team)),
+            Datum.over(row, won, outcome.first[:, :, at].mean(axis=1).tolist() if outcome.whole else []),
             Datum(row, attacked, ours=_tries(found, team, bound)),
         ]
     return cells
 
 
-def _won(outcome: _Outcome, team: str) -> list[float]:
-    """Return the share of cups in which a team was first, for each seed."""
-    if not outcome.whole:
-        return []
-    return [float(one) for one in outcome.first[:, :, list(outcome.entries).index(team)].mean(axis=1)]
-
-
 def _tries(found: Findings, team: str, bound: Bound) -> str | None:
     """Return how many tries of registered attacks were effective."""
-    same = next(other for other in ENTRIES if ENTRIES[other] == ENTRIES[team])
-    done = found.of([_registered(same, *one) for one in product(REGISTERED, found.asked.seeds(full=2))])
+    done = found.of([_registered(_same(team), *one) for one in product(REGISTERED, found.asked.seeds(full=2))])
     if not done:
         return None
     return _("{some} of {all}").format(some=sum(one["effective"][bound] for one in done), all=len(done))
-
-
-def _classes(sizes: Mapping[str, int]) -> str:
-    """Return class sizes in words: ``2 × 1, 499 × 2``."""
-    return _("classes: {sizes}").format(sizes=", ".join(f"{count:,} × {size}" for size, count in sizes.items()))
 
 
 def _of_kind(kind: str, outcomes: Mapping[Bound, _Outcome]) -> list[Datum]:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from noren.attacks import attacks
-from noren.data.release import Release
 from noren.measures.safety.extended_month_matching import ExtendedMonthMatching
 from noren.measures.safety.month_matching import MonthMatching
 from noren.measures.safety.user_matching import UserMatching
@@ -57,7 +56,8 @@ def linked(name: str, seed: int) -> dict[str, Any]:
 
 
 def _judged(name: str, seed: int, names: Sequence[str]) -> dict[str, Any]:
-    original, release = customers_of(DATA), _released(name, seed)
+    original, steps = customers_of(DATA), [*RELEASES[name], {"method": "monthly-pseudonyms"}]
+    release = without_times(Chain(steps=steps).protect(original, seed=seed))
     guesses = {one: attacks.create(one).attack(original, the_history(release.public), seed=1) for one in names}
     evidence = Evidence(original, release, guesses)
     worst = ExtendedMonthMatching().measure(evidence)
@@ -68,8 +68,3 @@ def _judged(name: str, seed: int, names: Sequence[str]) -> dict[str, Any]:
         "emm": dict(worst.parts),
         "curve": worst.notes["curve"],
     }
-
-
-def _released(name: str, seed: int) -> Release:
-    steps = [*RELEASES[name], {"method": "monthly-pseudonyms"}]
-    return without_times(Chain(steps=steps).protect(customers_of(DATA), seed=seed))
