@@ -31,7 +31,16 @@ from noren.retention.perturbation import LARGEST_TABLE, Perturbation, stated_per
 from noren.retention.reconstructed import Model, Reconstruction, SeenRecords, WholeReconstruction
 from noren.retention.wide_reconstruction import reconstruct_widely
 
-__all__ = ["EPSILON", "MODELS", "estimated", "reconstruct", "reconstruct_seen", "stated_model"]
+__all__ = [
+    "EPSILON",
+    "MODELS",
+    "Model",
+    "Reconstruction",
+    "estimated",
+    "reconstruct",
+    "reconstruct_seen",
+    "stated_model",
+]
 
 MODELS: tuple[Model, ...] = ("none", "em", "independence", "loglinear", "ml", "auto")
 EPSILON = 2e-3
