@@ -397,7 +397,8 @@ def _side(original: Table, column: Column, cells: pl.Series, hierarchy: Hierarch
     kind, low, high, lists = _meanings(different, known, column, hierarchy)
     step = 0.0 if column.scale == Scale.NOMINAL else _FAR / max(len(known) - 1, 1)
     base = np.zeros(len(ordered))
-    return _Side(codes, place, _cell_numbers(cells, different), kind, low, high, lists, base, _MISS, step)
+    number = _coded(_comparable(cells), _comparable(different))
+    return _Side(codes, place, number, kind, low, high, lists, base, _MISS, step)
 
 
 def _coded(values: pl.Series, ordered: pl.Series) -> Whole:
@@ -418,10 +419,6 @@ def _different(cells: pl.Series) -> pl.Series:
     return cells.gather(
         pl.DataFrame({"cell": _comparable(cells)}).select(pl.col("cell").is_first_distinct().arg_true())["cell"]
     )
-
-
-def _cell_numbers(cells: pl.Series, different: pl.Series) -> Whole:
-    return _coded(_comparable(cells), _comparable(different))
 
 
 def _meanings(

@@ -94,15 +94,6 @@ class _Search:
 # --- what it costs ---------------------------------------------------------------------------------------------------
 
 
-def _block_size(customers: int) -> int:
-    """Return how many customers are searched together where the user does not say."""
-    return customers if customers <= _WHOLE_UP_TO else _WHOLE_UP_TO * 2 // 3
-
-
-def _nothing() -> None:
-    """Say nothing."""
-
-
 class Generalize(Method):
     """Make every customer's whole history the same as that of at least k - 1 others, at the least error.
 
@@ -293,13 +284,12 @@ class Generalize(Method):
     def statement(self, notes: dict[str, Any]) -> Statement:
         """Return what a release says of itself."""
         parameters = self.parameters() | public_name(self.categories)
-        return Statement(method=self.name, parameters=parameters, promise=self._promise(), notes=notes)
-
-    def _promise(self) -> str:
-        """Return what the statement promises."""
-        if self.k is None:
-            return N_("each public history is shared by at least min_class customers, enough to outlive the attackers")
-        return N_("each public history is shared by at least k customers")
+        promise = (
+            N_("each public history is shared by at least min_class customers, enough to outlive the attackers")
+            if self.k is None
+            else N_("each public history is shared by at least k customers")
+        )
+        return Statement(method=self.name, parameters=parameters, promise=promise, notes=notes)
 
     # --- the search ------------------------------------------------------------------------------------------------
 
@@ -366,7 +356,7 @@ class Generalize(Method):
 
     def block_size(self, customers: int) -> int:
         """Return how many customers are searched together, of so many; no fewer than these: all in one block."""
-        return self.block or _block_size(customers)
+        return self.block or (customers if customers <= _WHOLE_UP_TO else _WHOLE_UP_TO * 2 // 3)
 
     def blocks(self, features: NDArray[np.float64]) -> list[Whole]:
         """Return who is searched with whom: customers' numbers, block by block.
@@ -492,7 +482,9 @@ class Generalize(Method):
             rows = laid.rows.of(search.blocks[at])
             # one block: all cores on its pairs; several: one block to a core
             spread = map_blocks if one else in_turn
-            return least_cost(rows, k, suppress=self.suppress_cells, spread=spread, report=told if one else _nothing)
+            return least_cost(
+                rows, k, suppress=self.suppress_cells, spread=spread, report=told if one else lambda: None
+            )
 
         bounds = []
         for least in map_blocks(bound, chosen.tolist(), workers=1 if one else None):

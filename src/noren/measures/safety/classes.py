@@ -109,7 +109,9 @@ class Classes(Measure):
             return judge_table(evidence, self.sensitive, self.population_share)
         public = _public_history(evidence.release.public)
         if not evidence.release.statement.is_truthful:
-            return _sharing(original_history(evidence), public, claimed_k(evidence.release.statement))
+            sizes, times = np.unique(np.array(class_sizes(public), dtype=np.int64), return_counts=True)
+            customers = original_history(evidence)[Role.CUSTOMER].drop_nulls().n_unique()
+            return shared(sizes, times, customers=customers, claimed=claimed_k(evidence.release.statement))
         original = as_released(original_history(evidence), evidence.release.statement)
         found = consistent_customers(original, public, progress)
         claimed = claimed_k(evidence.release.statement)
@@ -183,11 +185,6 @@ def refuse_unreal(score: Score) -> None:
             " all fit fewer than {claimed}; do not publish it, and report the method"
         ).format(claimed=claimed, count=worst, share=score.parts["below"])
     )
-
-
-def _sharing(original: History, public: History, claimed: int | None) -> Score:
-    sizes, times = np.unique(np.array(class_sizes(public), dtype=np.int64), return_counts=True)
-    return shared(sizes, times, customers=original[Role.CUSTOMER].drop_nulls().n_unique(), claimed=claimed)
 
 
 def shared(sizes: Whole, times: Whole, *, customers: int, claimed: int | None) -> Score:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from noren.i18n import N_
-from noren.kernels.linkage.period_matching import Window, curve_of, windows_of
+from noren.kernels.linkage.period_matching import curve_of, windows_of
 from noren.measures.safety.matching import MatchedPeriods, MatchingMeasure, matched
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Score
@@ -54,7 +54,11 @@ def extended_score(found: MatchedPeriods) -> Score:
     parts = {name: max(curve, default=0.0) for name, curve in curves.items()}
     best = max(parts, key=lambda attack: parts[attack])
     windows = {
-        name: [_told(window, periods) for window in windows_of(gain, found.live)] for name, gain in found.gain.items()
+        name: [
+            {"from": periods[run.first], "to": periods[run.last], "value": run.value}
+            for run in windows_of(gain, found.live)
+        ]
+        for name, gain in found.gain.items()
     }
     notes = {
         "best": best,
@@ -67,10 +71,6 @@ def extended_score(found: MatchedPeriods) -> Score:
         "chance": max(found.chance_curve(), default=0.0),
     }
     return Score(parts[best], parts, notes)
-
-
-def _told(window: Window, periods: tuple[str, ...]) -> dict[str, Any]:
-    return {"from": periods[window.first], "to": periods[window.last], "value": window.value}
 
 
 def _worst(runs: list[dict[str, Any]]) -> dict[str, Any] | None:

@@ -81,11 +81,6 @@ def hits_by_target(guess: Guess, secret: Secret) -> pl.DataFrame:
     return counted.with_columns(pl.col("right").cast(pl.Int64)).sort("target")
 
 
-def _of_rows(guess: Guess) -> Guess:
-    """Return a guess about the rows of a table in the words of one about pseudonyms."""
-    return replace(guess, pairs=guess.pairs.rename({"row": "pseudonym", "person": "customer"}))
-
-
 def _answers(guess: Guess, secret: Secret) -> pl.DataFrame:
     """Return the answers that count, in the guess's order, and whether each is right."""
     guess, true, key = _side_by_side(guess, secret)
@@ -100,7 +95,8 @@ def _answers(guess: Guess, secret: Secret) -> pl.DataFrame:
 def _side_by_side(guess: Guess, secret: Secret) -> tuple[Guess, pl.DataFrame, list[str]]:
     """Return a guess, the truth, and the columns that tell a pseudonym in both."""
     if "row" in guess.pairs.columns:
-        guess, true = _of_rows(guess), secret.people_of_rows()
+        pairs = guess.pairs.rename({"row": "pseudonym", "person": "customer"})  # rows stand for pseudonyms
+        guess, true = replace(guess, pairs=pairs), secret.people_of_rows()
     else:
         true = secret.pseudonyms
     key: list[str] = [name for name in ("pseudonym", "period") if name in guess.pairs.columns and name in true.columns]

@@ -58,7 +58,8 @@ class ReidRate(Measure):
     def measure(self, evidence: Evidence, *, progress: Progress = silent) -> Score:
         """Return the largest rate of all guesses; the parts are each attack's rate."""
         guesses, secret = guesses_of(evidence), secret_of(evidence)
-        people = max(_people(evidence), 1)
+        table = isinstance(evidence.original, Table)
+        people = max(len(evidence.original if table else original_history(evidence).customers), 1)
         parts: dict[str, float] = {}
         for done, (attack, guess) in enumerate(guesses.items()):
             progress(done / len(guesses), attack)
@@ -70,10 +71,3 @@ def best_rate(parts: Mapping[str, float], people: int) -> Score:
     """Return the score, given each attack's rate."""
     best = max(parts, key=lambda attack: parts[attack])
     return Score(parts[best], parts, {"best": best, "customers": people, "chance": 1 / people})
-
-
-def _people(evidence: Evidence) -> int:
-    """Return how many people the original is about."""
-    if isinstance(evidence.original, Table):
-        return len(evidence.original)
-    return len(original_history(evidence).customers)

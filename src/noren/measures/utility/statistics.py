@@ -90,7 +90,8 @@ class Statistics(OnDraws):
 
     def _figures(self, bought: Purchases) -> Figures:
         best = most_bought(pieces_bought(bought), self.top)
-        return Figures(bought.rows, _statistics(bought), frozenset(best.tolist()))
+        columns = np.array([column_statistics(values) for values in (bought.day, bought.price, bought.quantity)])
+        return Figures(bought.rows, columns, frozenset(best.tolist()))
 
     def value_of(self, parts: Mapping[str, float]) -> float:
         """Return the error of the set of top items."""
@@ -108,7 +109,3 @@ def parts_of(known: Figures, drawn: Figures, there: Container[Role]) -> dict[str
         if column in there
         for j, statistic in enumerate(STATISTICS)
     }
-
-
-def _statistics(bought: Purchases) -> NDArray[np.float64]:
-    return np.array([column_statistics(values) for values in (bought.day, bought.price, bought.quantity)])

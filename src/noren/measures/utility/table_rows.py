@@ -15,7 +15,6 @@ from noren.data.schema import Kind
 from noren.errors import SchemaError
 from noren.i18n import N_, _
 from noren.protocols import Evidence, Measure
-from noren.retention.attributes import Attribute
 from noren.retention.perturbation import LARGEST_TABLE, perturbation_of
 from noren.retention.reconstruction import reconstruct, stated_model
 from noren.retention.wide_reconstruction import WIDE_MODELS
@@ -79,12 +78,8 @@ def rows_of(measure: OfTables, evidence: Evidence, only: Whole | None = None) ->
     # a model of whole tables has nothing to say of one that does not fit memory: its rows as they stand
     if chosen != "none" and (made.cells <= LARGEST_TABLE or chosen in WIDE_MODELS):
         after = reconstruct(public, release.statement, chosen, seed=measure.seed).records(measure.seed)
-    ordered = [a.name for a in made.attributes if _is_ordered(a)]
+    ordered = [a.name for a in made.attributes if a.numeric]
     return _side_by_side(before, after, ordered)
-
-
-def _is_ordered(attribute: Attribute) -> bool:
-    return attribute.numeric
 
 
 def _side_by_side(before: pl.DataFrame, after: pl.DataFrame, ordered: list[str] | None = None) -> TableRows:
