@@ -8,14 +8,9 @@ import os
 import platform
 from pathlib import Path
 
-__all__ = ["cores", "facts"]
+from noren.engines.blocks import cores
 
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+__all__ = ["facts"]
 
 
 def facts(*packages: str) -> str:

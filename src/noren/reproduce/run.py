@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from noren.engines.blocks import cores
 from noren.errors import FileError, UnknownNameError
 from noren.i18n import N_, _
 from noren.naming import suggestion
 from noren.progress import Progress, silent
 from noren.reproduce.frame import Comparison, Datum, Document, Erratum, Extent, Findings, Section
-from noren.reproduce.machine import cores
 from noren.version import __version__
 from noren.work.piece import Unit
 from noren.work.store import PieceStore, data_digest, default_folder, not_kept
