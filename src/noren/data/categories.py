@@ -36,7 +36,7 @@ from noren.data.reading import read
 from noren.data.release import Statement
 from noren.data.schema import Kind, Role, Schema
 from noren.errors import FileError, ParameterError
-from noren.i18n import _
+from noren.tables import Texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,6 +59,8 @@ __all__ = [
     "release_categories",
     "write_categories",
 ]
+
+say = Texts(__name__)
 
 UNKNOWN = "unknown"
 """The category of items whose category nobody gave."""
@@ -112,10 +114,7 @@ def in_categories(items: pl.Series, of_item: Mapping[str, str]) -> pl.Series:
     missing = sorted(set(text.drop_nulls().unique().to_list()) - of_item.keys())
     if missing:
         raise ParameterError(
-            _("{count:,} items have no category, {item} for one").format(count=len(missing), item=missing[0]),
-            _("give each a category; noren categorize --file FILE puts those left out into '{unknown}'").format(
-                unknown=UNKNOWN
-            ),
+            *say.problem("items_no_category_one", count=len(missing), item=missing[0], unknown=UNKNOWN)
         )
     return text.replace_strict(dict(of_item), default=None, return_dtype=pl.String)
 
@@ -140,9 +139,7 @@ def release_categories(statement: Statement) -> dict[str, list[str]] | None:
         for c, items in said.items()
     )
     if not fits:
-        raise ParameterError(
-            _("the statement's categories are not lists of items"), _("protect again, or restore the folder")
-        )
+        raise ParameterError(*say.problem("statement_s_categories_not"))
     return {str(category): list(items) for category, items in said.items()}
 
 
@@ -182,16 +179,10 @@ def read_categories(path: str | Path) -> Categories:
         )
     except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:
         raise FileError(
-            _("the categories cannot be read ({reason})").format(reason=str(error).splitlines()[0][:160]),
-            _("give a CSV file with the columns item,category or item,category,name"),
-            file=path,
+            *say.problem("categories_cannot_read", reason=str(error).splitlines()[0][:160]), file=path
         ) from None
     if frame.width not in (2, 3) or frame.is_empty():
-        raise FileError(
-            _("the file has {count} columns").format(count=frame.width),
-            _("give a CSV file with the columns item,category or item,category,name"),
-            file=path,
-        )
+        raise FileError(*say.problem("file_columns", count=frame.width), file=path)
     columns = ["item", "category", "name"][: frame.width]
     frame = frame.rename(dict(zip(frame.columns, columns, strict=True))).with_columns(pl.all().str.strip_chars())
     header = [str(cell).lower() for cell in frame.row(0)] == columns
@@ -202,26 +193,15 @@ def _checked(frame: pl.DataFrame, path: Path, *, first_row: int) -> Categories:
     numbered = frame.with_row_index("row", offset=first_row)
     unsaid = numbered.filter(pl.col("item").fill_null("").eq("") | pl.col("category").fill_null("").eq(""))
     if len(unsaid):
-        raise FileError(
-            _("an item or its category is missing"), _("fill in both"), file=path, row=int(unsaid["row"][0])
-        )
+        raise FileError(*say.problem("item_category_missing"), file=path, row=int(unsaid["row"][0]))
     again = numbered.filter(pl.col("item").is_duplicated()).filter(pl.col("category").n_unique().over("item") > 1)
     if len(again):
         raise FileError(
-            _("the item has two categories"),
-            _("give it one"),
-            file=path,
-            row=int(again["row"][-1]),
-            value=again["item"][-1],
+            *say.problem("item_two_categories"), file=path, row=int(again["row"][-1]), value=again["item"][-1]
         )
     for category in frame["category"].unique(maintain_order=True):
         if _FORBIDDEN & set(category):
-            raise FileError(
-                _("a category's code may not hold , ; braces, brackets, quotes or *"),
-                _("use a short code, and a third column for its name"),
-                file=path,
-                value=category,
-            )
+            raise FileError(*say.problem("category_s_code_may"), file=path, value=category)
     named = frame.drop_nulls().unique("category", keep="first", maintain_order=True)
     names = dict(zip(named["category"], named["name"], strict=True)) if "name" in frame.columns else {}
     return Categories(dict(zip(frame["item"], frame["category"], strict=True)), names)
@@ -291,10 +271,7 @@ def item_names(history: History) -> dict[str, str]:
         items = history[Role.ITEM].cast(pl.String).drop_nulls().unique().sort().to_list()
         if items and 2 * sum(map(_reads_as_name, items)) >= len(items):
             return {item: item for item in items}
-        raise ParameterError(
-            _("the data have no product names, and item codes are not words"),
-            _("give a file that has them (--names), or your own categories (--file)"),
-        )
+        raise ParameterError(*say.problem("data_no_product_names"))
     item = pl.col(history.schema.role(Role.ITEM).name).cast(pl.String).alias("item")
     name = pl.col(columns[0].name).cast(pl.String).str.strip_chars().alias("name")
     counted = history.frame.select(item, name).drop_nulls().filter(pl.col("name") != "").group_by("item", "name").len()
@@ -323,9 +300,7 @@ def read_item_names(path: str | Path, schema: Schema | str | None = None) -> dic
         full = Schema.preset("sample")
     wanted = [c.model_copy(update={"optional": True}) for c in full.with_role(Role.ITEM, Role.DESCRIPTION)]
     if len({c.role for c in wanted}) < 2:
-        raise ParameterError(
-            _("the file has no product names"), _("give one with the columns item and description"), file=path
-        )
+        raise ParameterError(*say.problem("file_no_product_names"), file=path)
     slim = full.model_copy(update={"columns": tuple(wanted), "kind": Kind.HISTORY, "official": None})
     data = read(path, slim).data
     return item_names(History(data.frame, slim))
@@ -358,8 +333,9 @@ def derive_categories(
     groups = count - nameless
     if groups < 1 or groups > len(named):
         raise ParameterError(
-            _("{named:,} named items cannot make {count} categories").format(named=len(named), count=count),
-            _("use a count from {least} to {most}").format(least=1 + nameless, most=len(named) + nameless),
+            *say.problem(
+                "named_items_cannot_make", named=len(named), count=count, least=1 + nameless, most=len(named) + nameless
+            )
         )
     heads = [head_noun(names[item]) for item in named]
     label = _grouped([names[item] for item in named], heads, groups, seed)

@@ -37,7 +37,7 @@ from noren.data.frames import History, Records, Table
 from noren.data.periods import periods_of
 from noren.data.schema import Column, Role, Schema, TextLayout
 from noren.errors import FileError, FormatError, ParameterError, ValueInCellError
-from noren.i18n import _
+from noren.tables import Texts
 
 __all__ = [
     "MASTER_COLUMNS",
@@ -61,6 +61,8 @@ __all__ = [
     "write_rows",
     "write_truth",
 ]
+
+say = Texts(__name__)
 
 MONTHS = ("2010/12", *(f"2011/{m}" for m in range(1, 12)))
 MASTER_COLUMNS = ("customer", "sex", "birthday", "country")
@@ -150,9 +152,7 @@ def _exact(
     if empty.any():
         at = int(empty.arg_true()[0])
         column = next(c.name for c in plain if blank[c.name][at] == "")
-        raise ValueInCellError(
-            _("the value is missing"), _("fill it in, or delete the whole row"), file=path, row=at + 1, column=column
-        )
+        raise ValueInCellError(*say.problem("value_missing"), file=path, row=at + 1, column=column)
     return typed
 
 
@@ -246,17 +246,15 @@ def _texts(
     """Read all cells as text, refusing a byte order mark, quotes as syntax, and ragged rows."""
     path, form = source.path, source.text_form(_LAYOUT, quoting=False, skip=skip)
     if form.encoding != "utf-8":
-        raise FormatError(
-            _("the file starts with a byte order mark"), _("save it as UTF-8 without BOM"), file=path, row=1
-        )
+        raise FormatError(*say.problem("file_starts_byte_order"), file=path, row=1)
     if form.mixed_newlines:
-        raise FormatError(_("the lines end in different ways"), _("end them all with LF, or all with CR LF"), file=path)
+        raise FormatError(*say.problem("lines_end_different_ways"), file=path)
     names = tuple(names)
     expected = schema or Schema(kind="table", columns=tuple(Column(name=n) for n in names))
     arrangement(source, form, expected)
     blocks = [block for _row, block in text_blocks(source, form, quoting=False, last_empty_lines=False)]
     if not blocks:
-        raise FileError(_("the file holds no rows"), _("give a file with at least one row"), file=path)
+        raise FileError(*say.problem("file_holds_no_rows"), file=path)
     text = pl.concat(blocks)
     return text.rename(dict(zip(text.columns, names, strict=True))), form
 
@@ -288,12 +286,7 @@ def listed_customers(original: History) -> pl.Series:
     listed = original.master["customer"].cast(pl.String).drop_nulls().unique().sort()
     unknown = bought.filter(~bought.is_in(listed.implode()))
     if len(unknown):
-        raise ParameterError(
-            _("{count:,} customers of the original are not in the master, the first is {customer}").format(
-                count=len(unknown), customer=unknown[0]
-            ),
-            _("give the master of this original, or leave --master out"),
-        )
+        raise ParameterError(*say.problem("customers_original_not_master", count=len(unknown), customer=unknown[0]))
     return listed.alias("customer")
 
 
@@ -307,10 +300,7 @@ def write_guess(pairs: pl.DataFrame, path: Path, original: Records, public: Reco
         others = months.filter(~pl.col("period").is_in(MONTHS))
         if len(others):
             raise ParameterError(
-                _("the guess names the period {period}, and F̂ has the months {first} to {last}").format(
-                    period=others["period"][0], first=MONTHS[0], last=MONTHS[-1]
-                ),
-                _("use another schema than pwscup2017 for other years and other periods"),
+                *say.problem("guess_names_period_f", period=others["period"][0], first=MONTHS[0], last=MONTHS[-1])
             )
         write_months(_spread(months, listed_customers(original)), path)
     elif "row" in pairs.columns:
@@ -390,5 +380,5 @@ def read_guesses(path: str | Path, original: Records) -> dict[str, GuessFile]:
         return {path.name.split(".")[0]: read_guess(path, original)}
     files = sorted(p for p in path.iterdir() if p.name.endswith((".csv", ".csv.gz")))
     if not files:
-        raise FileError(_("the folder holds no guesses"), _("run noren attack with --out first"), file=path)
+        raise FileError(*say.problem("folder_holds_no_guesses"), file=path)
     return {p.name.split(".")[0]: read_guess(p, original) for p in files}

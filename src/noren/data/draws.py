@@ -30,8 +30,11 @@ from noren.i18n import _
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.draws import from_grid, from_sets, uniforms_at
 from noren.progress import Progress, silent
+from noren.tables import Texts
 
 __all__ = ["Draws", "write_draws"]
+
+say = Texts(__name__)
 
 _MICROSECONDS_PER_DAY = 86_400_000_000
 _BLOCK_ROWS = 1 << 20
@@ -115,7 +118,7 @@ class Draws:
     def first(self, count: int) -> Iterator[History]:
         """Return the first ``count`` draws, one at a time."""
         if count < 1:
-            raise ParameterError(_("{count} draws say nothing").format(count=count), _("make at least 1"))
+            raise ParameterError(*say.problem("draws_say_nothing", count=count))
         return (self[draw] for draw in range(count))
 
 
@@ -123,11 +126,7 @@ def write_draws(draws: Draws, count: int, path: str | Path, *, progress: Progres
     """Write the first ``count`` draws to one Parquet file, a row group each, whole or not at all."""
     path = Path(path)
     if path.suffix.lower() != ".parquet":
-        raise ParameterError(
-            _("{count:,} draws are written as Parquet").format(count=count),
-            _("let the name end in .parquet"),
-            file=path,
-        )
+        raise ParameterError(*say.problem("draws_written_parquet", count=count), file=path)
     with writing_file(path) as aside:
         writer: pq.ParquetWriter | None = None
         try:
@@ -145,7 +144,7 @@ def write_draws(draws: Draws, count: int, path: str | Path, *, progress: Progres
 
 def _numbered(draw: History, number: int) -> pl.DataFrame:
     if "draw" in draw.frame.columns:
-        raise SchemaError(_("a column is called draw already"), _("give it another name"), column="draw")
+        raise SchemaError(*say.problem("column_called_draw_already"), column="draw")
     return draw.frame.select(pl.lit(number, dtype=pl.UInt32).alias("draw"), *draw.schema.names)
 
 

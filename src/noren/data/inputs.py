@@ -31,8 +31,11 @@ from noren.data.release import Release, Statement
 from noren.data.schema import Kind, Schema
 from noren.errors import ParameterError, SchemaError, shown
 from noren.i18n import _
+from noren.tables import Texts
 
 __all__ = ["ContestFiles", "as_public", "as_records", "as_release", "checked_seed", "contest_files", "opened"]
+
+say = Texts(__name__)
 
 _SEEDS = 2**64
 
@@ -48,11 +51,9 @@ def checked_seed(seed: Any) -> int:
     except TypeError:
         number = None
     if number is not None and number < 0:
-        raise ParameterError(_("seed = {seed} is below 0").format(seed=shown(seed)[1:-1]), _("choose another seed"))
+        raise ParameterError(*say.problem("seed_negative", seed=shown(seed)[1:-1]))
     if number is None or number >= _SEEDS:
-        raise ParameterError(
-            _("seed = {seed} is no seed").format(seed=shown(seed)), _("use a whole number from 0 to 2^64 - 1")
-        )
+        raise ParameterError(*say.problem("no_seed", seed=shown(seed)))
     return number
 
 
@@ -101,11 +102,7 @@ def _stop_at_other_columns(names: Sequence[str], schema: Schema, index: Sequence
     if schema.kind == Kind.TABLE:
         for name in names:
             if name not in schema.names:
-                raise SchemaError(
-                    _("the schema {schema} does not say what the column is").format(schema=schema.name),
-                    _("add it to the schema with its role, or take it out of the data"),
-                    column=name,
-                )
+                raise SchemaError(*say.problem("column_not_in_schema", schema=schema.name), column=name)
 
 
 def opened(release: Any) -> Any:
@@ -160,7 +157,7 @@ class ContestFiles:
         if self.guess is not None:
             return check_guess(schema, self.original, self.guess, published=self.release, limit=limit)
         if self.release is None:
-            raise ParameterError(_("there is nothing to check"), _("name a release, or a guess with --guess"))
+            raise ParameterError(*say.problem("nothing_to_check"))
         return check_release(schema, self.original, self.release, limit=limit)
 
 
@@ -175,7 +172,7 @@ def contest_files(
         return
     rows = as_records(original, schema)
     if not isinstance(rows, History):
-        raise ParameterError(_("a table has no official text format"), _("give a purchase history"))
+        raise ParameterError(*say.problem("table_no_official_text"))
     with TemporaryDirectory(prefix="noren-") as place:
         folder = Path(place)
         yield ContestFiles(
@@ -207,6 +204,6 @@ def _file(given: Any) -> Path | None:
 
 def _written(rows: Records, path: Path) -> Path:
     if not isinstance(rows, History):
-        raise ParameterError(_("a table has no official text format"), _("give a purchase history"))
+        raise ParameterError(*say.problem("table_no_official_text"))
     write_rows(rows, path)
     return path

@@ -22,8 +22,11 @@ from noren.data.schema import Column, Kind, Role, Scale, Schema
 from noren.errors import ParameterError, SchemaError, ValueInCellError
 from noren.i18n import _
 from noren.naming import listing
+from noren.tables import Texts
 
 __all__ = ["Cells", "frame_of", "index_names", "missing_column", "pandas_frame", "released_values"]
+
+say = Texts(__name__)
 
 Cells = Literal["text", "typed"]
 """How generalised cells are handed out: as the text that files have, or as intervals and lists."""
@@ -54,10 +57,7 @@ def _frame(data: Any) -> pl.DataFrame:
         try:
             return data.collect()
         except (pl.exceptions.PolarsError, OSError) as error:
-            raise ParameterError(
-                _("the lazy frame cannot be collected ({reason})").format(reason=_first_line(error)),
-                _("mend its query until collect() works"),
-            ) from None
+            raise ParameterError(*say.problem("lazy_frame_cannot_collected", reason=_first_line(error))) from None
     if _is_pandas(data):
         return _from_pandas(data)
     try:
@@ -98,20 +98,12 @@ def _from_pandas(data: Any) -> pl.DataFrame:
 def _from_pandas_column(values: Any, name: str) -> pl.Series:
     """Return a column of pandas; stop at one of mixed or foreign values, naming it."""
     if str(values.dtype).startswith(("period", "interval")):
-        raise SchemaError(
-            _("values of pandas type {dtype} are not known here").format(dtype=values.dtype),
-            _("turn them into texts, numbers or dates first, such as with astype(str)"),
-            column=name,
-        )
+        raise SchemaError(*say.problem("values_pandas_type_not", dtype=values.dtype), column=name)
     try:
         series: Any = pl.from_pandas(values.reset_index(drop=True), nan_to_null=True)
     except (TypeError, ValueError, pl.exceptions.PolarsError, pa.ArrowException) as error:
         raise SchemaError(
-            _("the values of pandas type {dtype} cannot be read ({reason})").format(
-                dtype=values.dtype, reason=_first_line(error)
-            ),
-            _("give the column one type, such as with astype(str)"),
-            column=name,
+            *say.problem("values_pandas_type_cannot", dtype=values.dtype, reason=_first_line(error)), column=name
         ) from None
     return pl.Series(name, series)
 
@@ -162,8 +154,7 @@ def _interval(values: pl.Series, column: Column) -> pl.Series:
     if wrong.fill_null(value=False).any():
         at = int(wrong.arg_true()[0])
         raise ValueInCellError(
-            _("the range ends before it starts"),
-            _("write the smaller end first"),
+            *say.problem("range_ends_before_starts"),
             row=at + 1,
             column=name,
             value=f"[{ends['lo'][at]};{ends['hi'][at]}]",
@@ -212,9 +203,7 @@ def _pandas() -> Any:
     try:
         return importlib.import_module("pandas")
     except ImportError:
-        raise ParameterError(
-            _("pandas is not installed"), _("install it (pip install pandas), or use to_polars()")
-        ) from None
+        raise ParameterError(*say.problem("pandas_not_installed")) from None
 
 
 def missing_column(name: str, columns: Sequence[str], index: Sequence[str]) -> SchemaError:

@@ -38,6 +38,7 @@ from noren.data.schema import Column, Kind, Role, Schema
 from noren.errors import FileError, InputError, OutputError, ParameterError, shown
 from noren.i18n import _
 from noren.naming import listing
+from noren.tables import Texts
 
 __all__ = [
     "Read",
@@ -51,6 +52,8 @@ __all__ = [
     "write",
     "write_blocks",
 ]
+
+say = Texts(__name__)
 
 
 Made = TypeVar("Made")
@@ -122,7 +125,7 @@ def read(
         said += (_("left out: {names}").format(names=listing(extra)),)
     if master is not None:
         if not isinstance(data, History):
-            raise ParameterError(_("a table has no master"), _("leave --master out"))
+            raise ParameterError(*say.problem("table_no_master"))
         data = replace(data, master=read_master(master)[0])
     return Read(data, said, questions)
 
@@ -132,9 +135,7 @@ def _read_guessed(source: Source, schema: Schema) -> tuple[Records, tuple[str, .
     widening = Widening(schema)
     blocks = [widening.look_at(block, row, typed) for row, block, typed in _looked_at(source, schema)]
     if not blocks:
-        raise FileError(
-            _("the file holds a header and no rows"), _("give a file with at least one row"), file=source.path
-        )
+        raise FileError(*say.problem("file_holds_header_no"), file=source.path)
     whole = widening.schema()
     if widening.types_changed:
         blocks = [typed for _row, _block, (typed, _lost) in _looked_at(source, whole)]
@@ -206,13 +207,7 @@ def read_release(path: str | Path, original: Records) -> Release:
     aligned = read(path, _as_declared(original.schema)).data
     statement = Statement(method="unknown", notes={"file": path.name})
     if len(aligned) != len(original):
-        raise FileError(
-            _("the file has {released:,} rows, the original {original:,}").format(
-                released=len(aligned), original=len(original)
-            ),
-            _("give the release in the original's row order (A, AT), or a release folder"),
-            file=path,
-        )
+        raise FileError(*say.problem("file_rows_original", released=len(aligned), original=len(original)), file=path)
     # the contest of 2017 gives a pseudonym for each month, the month being the original's
     monthly = original.schema.official == "pwscup2017"
     periods = periods_of(original[Role.DATE]) if monthly else None
@@ -306,7 +301,7 @@ def convert(
                 progress(min(1.0, rows / expected), rows)
             yield block
         if rows == 0:
-            raise FileError(_("the file holds no rows"), _("give a file with at least one row"), file=source.path)
+            raise FileError(*say.problem("file_holds_no_rows"), file=source.path)
 
     write_blocks(counted(), schema, target)
     return rows
@@ -322,11 +317,7 @@ def _format_of(path: Path) -> str:
     endings = {".parquet": "parquet", ".csv": "csv", ".tsv": "tsv", ".txt": "csv", ".xlsx": "excel"}
     kind = endings.get(path.suffix.lower())
     if kind is None:
-        raise ParameterError(
-            _("no format ends in {suffix!r}").format(suffix=path.suffix),
-            _("use one of {endings}").format(endings=", ".join(endings)),
-            file=path,
-        )
+        raise ParameterError(*say.problem("no_format_ends", suffix=path.suffix, endings=", ".join(endings)), file=path)
     return kind
 
 
@@ -375,8 +366,4 @@ def _encoded(content: str, encoding: str, path: Path) -> bytes:
         return content.encode(encoding)
     except (UnicodeEncodeError, LookupError) as error:
         said = shown(error.object[error.start]) if isinstance(error, UnicodeEncodeError) else error
-        raise OutputError(
-            _('{path} was not written: {said} is not in {encoding}; set encoding = "utf-8" in the schema').format(
-                path=path, said=said, encoding=encoding
-            )
-        ) from None
+        raise OutputError(say("was_not_written_not", path=path, said=said, encoding=encoding)) from None

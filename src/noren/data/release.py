@@ -39,6 +39,7 @@ from noren.data.schema import Column, Kind, Role, Scale, Schema
 from noren.data.statement import Statement
 from noren.errors import FileError, ParameterError
 from noren.i18n import _
+from noren.tables import Texts
 
 __all__ = [
     "PUBLISHED",
@@ -52,6 +53,8 @@ __all__ = [
     "public_schema",
     "schema_in",
 ]
+
+say = Texts(__name__)
 
 _DELETED = np.iinfo(np.uint32).max
 
@@ -214,12 +217,7 @@ class Release:
             somebody else released, on which a verdict is asked.
         """
         if len(original) != len(aligned):
-            raise ParameterError(
-                _("the release has {released:,} rows, the original {original:,}").format(
-                    released=len(aligned), original=len(original)
-                ),
-                _("a release in the original's order has one line for each original row, deleted rows included"),
-            )
+            raise ParameterError(*say.problem("release_rows_original", released=len(aligned), original=len(original)))
         if pseudonyms is None:
             pseudonyms = _behind_rows(original, aligned, periods)
         aligned = without_identifiers(aligned) if scan else aligned
@@ -244,10 +242,7 @@ class Release:
         the same however its steps are grouped.
         """
         if len(self.secret.origin) != len(self.public) or second.secret.digest != self.public.digest():
-            raise ParameterError(
-                _("the second release was not made of the first one's public part"),
-                _("protect the public part of the first, with its secret part at hand"),
-            )
+            raise ParameterError(*say.problem("second_release_was_not"))
         ours, theirs = self._one_customer_each(), second.secret.pseudonyms
         known = ours.select(
             pl.col("pseudonym").cast(pl.String).alias("customer"),
@@ -265,10 +260,7 @@ class Release:
         """Return the pseudonyms; stop where one stands for several customers, as it may in different periods."""
         known = self.secret.pseudonyms
         if known.n_unique(["pseudonym", "customer"]) > known["pseudonym"].n_unique():
-            raise ParameterError(
-                _("a pseudonym of the release stands for several customers"),
-                _("chain only releases each of whose pseudonyms stands for one"),
-            )
+            raise ParameterError(*say.problem("pseudonym_release_stands_several"))
         return known
 
     def by_name(self) -> Records:
@@ -395,10 +387,7 @@ class Release:
 def must_have_official_form(records: Records) -> None:
     """Stop where data have no contest's text format."""
     if not (isinstance(records, History) and records.schema.official):
-        raise ParameterError(
-            _("the schema {schema} has no official text format").format(schema=records.schema.name),
-            _("leave --official out"),
-        )
+        raise ParameterError(*say.problem("schema_no_official_text", schema=records.schema.name))
 
 
 def _said(name: str, value: Any) -> str:
@@ -450,12 +439,7 @@ def _read_public(path: Path) -> Records:
     public = public_block(frame, schema)
     for column in schema.columns:
         if not _holds(public.frame[column.name], column):
-            raise FileError(
-                _("the values are not those of a column of type {type}").format(type=column.type),
-                _("protect again, or restore the folder"),
-                file=path,
-                column=column.name,
-            )
+            raise FileError(*say.problem("values_not_those_column", type=column.type), file=path, column=column.name)
     return public
 
 
@@ -484,11 +468,7 @@ def _read_secret(folder: Path, public_rows: int) -> Secret:
         and all(0 <= end < run["rows"] for end in (origin["row"].min(), origin["row"].max()) if isinstance(end, int))
     )
     if not fits:
-        raise FileError(
-            _("the secret part does not belong to the public part"),
-            _("protect again, or restore the folder"),
-            file=folder,
-        )
+        raise FileError(*say.problem("secret_part_does_not"), file=folder)
     return Secret(pseudonyms, origin["row"], run["rows"], run.get("seed"), run.get("digest"))
 
 
@@ -507,7 +487,7 @@ def _empty_frame(path: Path) -> pl.DataFrame:
 
 
 def _not_a_release(path: Path) -> FileError:
-    return FileError(_("this is no part of a release"), _("name a folder that noren protect wrote"), file=path)
+    return FileError(*say.problem("no_part_release"), file=path)
 
 
 def _write_json(path: Path, content: dict[str, Any]) -> None:
@@ -527,8 +507,7 @@ def _read_json(path: Path, needed: dict[str, Any], optional: dict[str, Any]) -> 
     for key, value in given.items():
         if isinstance(value, bool) or not isinstance(value, known[key]):
             raise FileError(
-                _("{key} is not what a release says there").format(key=key),
-                _("name a folder that noren protect wrote"),
+                *say.problem("not_what_release_says", key=key),
                 file=path,
                 value=value if isinstance(value, str | int | float) else type(value).__name__,
             )

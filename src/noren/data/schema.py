@@ -28,6 +28,7 @@ from noren.data.value_formats import NUMBER_FORMATS, format_reads_back
 from noren.errors import FileError, SchemaError, UnknownNameError
 from noren.i18n import _, translated
 from noren.naming import listing, suggestion
+from noren.tables import Texts
 
 __all__ = [
     "LONGEST_NAME",
@@ -42,6 +43,8 @@ __all__ = [
     "name_problem",
     "stop_at_unclassified",
 ]
+
+say = Texts(__name__)
 
 LONGEST_NAME = 200
 PRESETS = ("pwscup2016", "pwscup2017", "pwscup2018", "online-retail", "adult", "sample", "people")
@@ -138,9 +141,7 @@ def _role(value: object) -> object:
     """Answer an unknown role with the roles there are."""
     if isinstance(value, str) and value not in set(Role):
         raise ValueError(
-            _("the role {role!r} is not known{hint}; use one of {roles}").format(
-                role=value, hint=suggestion(value, [str(r) for r in Role]), roles=", ".join(Role)
-            )
+            say("role_not_known_use", role=value, hint=suggestion(value, [str(r) for r in Role]), roles=", ".join(Role))
         )
     return value
 
@@ -198,17 +199,9 @@ class Column(BaseModel):
                 filled["type"] = ValueType.DATE
         if scale is not None:
             if scale not in list(Scale):
-                raise ValueError(
-                    _("the scale {scale!r} is not known; use one of {scales}").format(
-                        scale=scale, scales=", ".join(Scale)
-                    )
-                )
+                raise ValueError(say("scale_not_known_use", scale=scale, scales=", ".join(Scale)))
             if filled["type"] not in list(_TYPES_OF_SCALE[Scale(scale)]):
-                raise ValueError(
-                    _("the scale {scale} does not go with values of type {type}").format(
-                        scale=scale, type=filled["type"]
-                    )
-                )
+                raise ValueError(say("scale_does_not_go", scale=scale, type=filled["type"]))
         return filled
 
     @model_validator(mode="after")
@@ -228,15 +221,14 @@ class Column(BaseModel):
         if self.number is not None and self.scale != Scale.RATIO:
             raise ValueError(_("only numbers say how numbers are written"))
         if self.number is not None and self.number not in NUMBER_FORMATS:
-            raise ValueError(
-                _("the number format {number!r} is not known; use one of {formats}").format(
-                    number=self.number, formats=", ".join(NUMBER_FORMATS)
-                )
-            )
+            raise ValueError(say("number_format_not_known", number=self.number, formats=", ".join(NUMBER_FORMATS)))
         if self.format and not format_reads_back(self.format, self.type):
             raise ValueError(
-                _("the format {format!r} does not spell a {type}; write it like {example}").format(
-                    format=self.format, type=self.type, example="%Y/%m/%d, %H:%M, %Y-%m-%d %H:%M:%S"
+                say(
+                    "format_does_not_spell",
+                    format=self.format,
+                    type=self.type,
+                    example="%Y/%m/%d, %H:%M, %Y-%m-%d %H:%M:%S",
                 )
             )
         return self
@@ -249,11 +241,7 @@ class Column(BaseModel):
         kind, example = _BOUNDS[self.type]
         # type(), for a datetime is a date too
         if type(bound) is not kind or getattr(bound, "tzinfo", None) or not math.isfinite(_number(bound)):
-            raise ValueError(
-                _("the bounds of a column of type {type} are written like {example}").format(
-                    type=self.type, example=example
-                )
-            )
+            raise ValueError(say("bounds_column_type_written", type=self.type, example=example))
 
     @property
     def scale(self) -> Scale:
@@ -344,8 +332,12 @@ class Schema(BaseModel):
         for column in self.columns:
             if column.role not in allowed:
                 raise ValueError(
-                    _("column {name!r}: the role {role} does not belong in a {kind}; use one of {roles}").format(
-                        name=column.name, role=column.role, kind=self.kind, roles=", ".join(sorted(allowed))
+                    say(
+                        "column_role_does_not",
+                        name=column.name,
+                        role=column.role,
+                        kind=self.kind,
+                        roles=", ".join(sorted(allowed)),
                     )
                 )
         if self.kind == Kind.HISTORY:
@@ -355,11 +347,7 @@ class Schema(BaseModel):
                     _('no column has the role {role}; give one column role = "{role}"').format(role=Role.CUSTOMER)
                 )
             if not set(_SOMETHING_BOUGHT) & set(roles):
-                raise ValueError(
-                    _("no column describes a purchase; give a column one of the roles {roles}").format(
-                        roles=", ".join(_SOMETHING_BOUGHT)
-                    )
-                )
+                raise ValueError(say("no_column_describes_purchase", roles=", ".join(_SOMETHING_BOUGHT)))
             for role in _ONCE_IN_HISTORY:
                 if roles.count(role) > 1:
                     raise ValueError(_("two columns have the role {role}; keep one").format(role=role))
@@ -377,20 +365,20 @@ class Schema(BaseModel):
             if column.name == name:
                 return column
         raise SchemaError(
-            _("the schema {schema} has no column {name!r}{hint}").format(
-                schema=self.name, name=name, hint=suggestion(name, self.names)
-            ),
-            _("its columns are {names}").format(names=listing(self.names)),
+            *say.problem(
+                "schema_no_column",
+                schema=self.name,
+                name=name,
+                hint=suggestion(name, self.names),
+                names=listing(self.names),
+            )
         )
 
     def role(self, role: Role | str) -> Column:
         """Return the one column with ``role``."""
         found = self.with_role(role)
         if not found:
-            raise SchemaError(
-                _("no column has the role {role}").format(role=role),
-                _('give one column role = "{role}" in the schema').format(role=role),
-            )
+            raise SchemaError(*say.problem("no_column_role", role=role))
         return found[0]
 
     def with_role(self, *roles: Role | str) -> tuple[Column, ...]:
@@ -404,9 +392,7 @@ class Schema(BaseModel):
         """Return the schema that ships with Noren under ``name``."""
         if name not in PRESETS:
             raise UnknownNameError(
-                _("there is no schema {name!r}{hint}; the presets are {presets}").format(
-                    name=name, hint=suggestion(name, PRESETS), presets=", ".join(PRESETS)
-                )
+                say("there_no_schema_presets", name=name, hint=suggestion(name, PRESETS), presets=", ".join(PRESETS))
             )
         text = (Path(__file__).parent / "presets" / f"{name}.toml").read_text(encoding="utf-8")
         return cls.from_toml(text)
@@ -422,13 +408,9 @@ class Schema(BaseModel):
                 return cls.preset(str(where))
             text = path.read_text(encoding="utf-8")
         except FileNotFoundError:
-            raise FileError(_("there is no such file"), _("check the path, or name a preset"), file=path) from None
+            raise FileError(*say.problem("no_such_file"), file=path) from None
         except (OSError, ValueError) as error:
-            raise FileError(
-                _("the schema cannot be read ({reason})").format(reason=type(error).__name__),
-                _("give a UTF-8 TOML file that you may read"),
-                file=path,
-            ) from None
+            raise FileError(*say.problem("schema_cannot_read", reason=type(error).__name__), file=path) from None
         return cls.from_toml(text, file=path)
 
     @classmethod
@@ -437,9 +419,7 @@ class Schema(BaseModel):
         try:
             given = tomllib.loads(text)
         except (ValueError, RecursionError) as error:  # ValueError: also a number of more than 4,300 digits
-            raise SchemaError(
-                _("this is not TOML: {reason}").format(reason=str(error)[:200]), _("mend the line it names"), file=file
-            ) from None
+            raise SchemaError(*say.problem("not_toml", reason=str(error)[:200]), file=file) from None
         return cls.of(given, file=file)
 
     @classmethod
@@ -509,10 +489,4 @@ def stop_at_unclassified(schema: Schema) -> None:
         return
     open_ = [column.name for column in schema.columns if "role" not in column.model_fields_set]
     if open_:
-        raise SchemaError(
-            _("nobody said what {columns} is for: identifier, quasi, sensitive or other?").format(
-                columns=listing(open_)
-            ),
-            _('answer in the schema, such as {example} = {{ role = "quasi" }}').format(example=open_[0]),
-            column=open_[0],
-        )
+        raise SchemaError(*say.problem("role_missing", columns=listing(open_), example=open_[0]), column=open_[0])

@@ -22,6 +22,7 @@ from noren.data.checks.report import Finding
 from noren.data.formats.source import read_all_bytes
 from noren.errors import FileError, FormatError, Problem, ValueInCellError
 from noren.i18n import _
+from noren.tables import Texts
 
 __all__ = [
     "LARGEST_FILE",
@@ -36,6 +37,8 @@ __all__ = [
     "split_cells",
     "stop_at_null",
 ]
+
+say = Texts(__name__)
 
 LARGEST_FILE = 2**30
 """Bytes of a file once unpacked: room for the largest contest table, 89,278 rows, with the longest rows it allows."""
@@ -79,9 +82,7 @@ def read_lines(path: Path, *, utf8: bool = False, carriage_return_ends_line: boo
     if marked:
         content = content.removeprefix(_BYTE_ORDER_MARK)
     if content.count(b"\n") > MOST_LINES:
-        raise FileError(
-            _("the file has more than {most:,} lines").format(most=MOST_LINES), _("check a part of it"), file=path
-        )
+        raise FileError(*say.problem("file_more_than_lines", most=MOST_LINES), file=path)
     not_utf8 = None
     try:
         text = content.decode("utf-8" if utf8 else "latin-1")
@@ -150,13 +151,11 @@ class Sheet:
             rule = _("the file must be UTF-8 text; this row is not")
             yield Finding.once(Problem(self.lines.not_utf8, None, None, rule, _("save the file as UTF-8")))
         if self.rows.is_empty():
-            yield Finding.once(Problem(None, None, None, _("the file has no rows"), _("write the table to it")))
+            yield Finding.once(Problem(None, None, None, *say.problem("file_no_rows")))
             return
         # The reader stops at a row with more cells than the first one; where that one is short, it is the one to blame.
         most = max(self.width, len(self.columns))
-        rule = _("a row has {expected} cells ({columns}); this one has more").format(
-            expected=len(self.columns), columns=", ".join(self.columns)
-        )
+        rule = say("row_cells_one_more", expected=len(self.columns), columns=", ".join(self.columns))
         yield from self.findings(self.rows, SheetRule(None, pl.col("cells") > most, rule, _("remove what is too many")))
 
     def warnings(self) -> Iterator[Finding]:
@@ -193,18 +192,20 @@ def read_sheet(path: Path, columns: tuple[str, ...]) -> Sheet:
 def read_columns(path: Path, lines: Lines, columns: Sequence[str]) -> pl.DataFrame:
     """Return the original's ``columns`` as text, or say which row has not as many cells."""
     if lines.text.is_empty():
-        raise FileError(_("the original is empty"), _("name the table that was anonymised"), file=path)
+        raise FileError(*say.problem("original_empty"), file=path)
     if lines.not_utf8 is not None:
-        raise FormatError(_("the original is not UTF-8 text"), _("save it as UTF-8"), file=path, row=lines.not_utf8)
+        raise FormatError(*say.problem("original_not_utf_text"), file=path, row=lines.not_utf8)
     cells = lines.text.str.count_matches(",", literal=True) + 1
     odd = (cells != len(columns)).arg_true()
     if len(odd):
         row = odd[0]
         raise FormatError(
-            _("a row of the original has {expected} cells ({columns}); this one has {found}").format(
-                expected=len(columns), columns=", ".join(columns), found=cells[row] if lines.text[row] else 0
+            *say.problem(
+                "row_original_cells_one",
+                expected=len(columns),
+                columns=", ".join(columns),
+                found=cells[row] if lines.text[row] else 0,
             ),
-            _("name the original table of the contest, without blank lines"),
             file=path,
             row=row + 1,
         )

@@ -18,8 +18,11 @@ from noren.data.checks.lines import Sheet, SheetRule, calendar_day, read_columns
 from noren.data.checks.report import Finding, Report, broken_rows, gather, inline
 from noren.errors import Problem
 from noren.i18n import _
+from noren.tables import Texts
 
 __all__ = ["COLUMNS", "GUESS_COLUMNS", "NAME", "check_guess", "check_release", "guess_problems", "guess_warnings"]
+
+say = Texts(__name__)
 
 GUESS_COLUMNS = ("customer", "2010/12", *(f"2011/{month}" for month in range(1, 12)))
 NAME = r"^[\w-]+$"
@@ -54,30 +57,17 @@ def guess_problems(sheet: Sheet, customers: pl.Series) -> Iterator[Finding]:
     )
     yield from sheet.findings(
         order,
-        SheetRule(
-            "customer",
-            ~pl.col("known"),
-            _("the customer must occur in the original table"),
-            _("write one row for each customer of the original and no other"),
-        ),
-        SheetRule(
-            "customer",
-            pl.col("known") & pl.col("again"),
-            _("each customer has one row; this one has another before"),
-            _("keep one of the two rows"),
-        ),
+        SheetRule("customer", ~pl.col("known"), *say.problem("customer_must_occur_original")),
+        SheetRule("customer", pl.col("known") & pl.col("again"), *say.problem("each_customer_one_row")),
         SheetRule(
             "customer",
             pl.col("known") & ~pl.col("again") & pl.col("behind"),
-            _("customers stand in ascending order; a larger one stands before this one"),
-            _("sort the rows by customer"),
+            *say.problem("customers_stand_ascending_order"),
         ),
     )
     missing = customers.filter(~customers.is_in(named["customer"].implode())).cast(pl.Int64).sort()
     if len(missing):
-        rule = _("each customer of the original has a row; missing: {count:,}, the first is {customer}").format(
-            count=len(missing), customer=missing[0]
-        )
+        rule = say("each_customer_original_row", count=len(missing), customer=missing[0])
         cure = _("add a row for it; DEL stands for a month without a guess")
         yield Finding.once(Problem(None, "customer", str(missing[0]), rule, cure))
 
@@ -184,24 +174,18 @@ _IS_DELETED = pl.col("customer") == DELETED
 
 def _row_problems(sheet: Sheet, expected: int) -> Iterator[Finding]:
     rows = sheet.rows
-    cells = _("a row has {expected} cells ({columns}); this one has fewer").format(
-        expected=len(COLUMNS), columns=", ".join(COLUMNS)
-    )
+    cells = say("row_cells_one_fewer", expected=len(COLUMNS), columns=", ".join(COLUMNS))
     short = (pl.col("cells") < len(COLUMNS)) & (~_IS_DELETED | (pl.col("place") == 0))
     cure = _("write all cells; a deleted row is {row}").format(row=DELETED_ROW)
     yield from sheet.findings(rows, SheetRule(None, short, cells, cure))
     beyond = rows.filter(~_IS_DELETED & (pl.col("place") >= expected))
     if not beyond.is_empty():
-        count = _("the file has {found:,} rows, the original has {expected:,}").format(
-            found=rows.height, expected=expected
-        )
+        count = say("file_rows_original", found=rows.height, expected=expected)
         cure = _("remove what follows row {expected:,}").format(expected=expected)
         yield Finding.once(Problem(int(beyond["row"][0]), None, str(beyond["line"][0]), count, cure))
     kept, least = rows.filter(~_IS_DELETED).height, rows.height // 2
     if kept < least:
-        rule = _("at least half of the rows must be kept: {least:,} of {rows:,}; this file keeps {kept:,}").format(
-            least=least, rows=rows.height, kept=kept
-        )
+        rule = say("least_half_rows_must", least=least, rows=rows.height, kept=kept)
         yield Finding.once(Problem(None, None, None, rule, _("delete fewer rows")))
 
 
@@ -215,9 +199,7 @@ def _row_warnings(sheet: Sheet, expected: int) -> Iterator[Finding]:
         rule = _("a deleted row is {row}; other cells of it are passed over").format(row=DELETED_ROW)
         yield from sheet.findings(rows, SheetRule(None, other, rule, _("empty its other cells")))
     if rows.height < expected:
-        rule = _("the file has {found:,} rows, the original has {expected:,}").format(
-            found=rows.height, expected=expected
-        )
+        rule = say("file_rows_original", found=rows.height, expected=expected)
         cure = _("write {row} for each row that is deleted").format(row=DELETED_ROW)
         yield Finding.once(Problem(None, None, None, rule, cure))
     beyond = rows.filter(_IS_DELETED & (pl.col("place") >= expected))
@@ -258,71 +240,29 @@ def _cell_problems(sheet: Sheet, live: pl.DataFrame, table: pl.DataFrame) -> Ite
     yield Finding(broken_rows(judged, moved), COLUMNS.index("date") + 1, lambda row: _other_month(judged, row))
     yield from sheet.findings(
         judged,
-        SheetRule(
-            "customer",
-            pl.col("no_name"),
-            _("a pseudonym consists of letters, digits, _ and -"),
-            _("choose another pseudonym, or delete the row with {row}").format(row=DELETED_ROW),
-        ),
-        SheetRule(
-            "customer",
-            pl.col("a_customer"),
-            _("a pseudonym must not be a customer of the original"),
-            _("choose a pseudonym that is no customer number"),
-        ),
+        SheetRule("customer", pl.col("no_name"), *say.problem("pseudonym_form", row=DELETED_ROW)),
+        SheetRule("customer", pl.col("a_customer"), *say.problem("pseudonym_is_customer")),
         SheetRule(
             "invoice",
             ~pl.col("invoice").str.contains(NAME) & (pl.col("invoice") != ""),
-            _("an invoice consists of letters, digits, _ and -"),
-            _("write 0, as the original does"),
+            *say.problem("invoice_form"),
         ),
+        SheetRule("date", ~pl.col("formed_date"), *say.problem("date_form")),
+        SheetRule("date", pl.col("formed_date") & ~real_day, *say.problem("calendar_no_such_day")),
+        SheetRule("time", ~pl.col("formed_time"), *say.problem("time_form")),
+        SheetRule("time", pl.col("formed_time") & ~pl.col("real_time"), *say.problem("clock_no_such_time")),
         SheetRule(
-            "date",
-            ~pl.col("formed_date"),
-            _("a date is written like 2010/12/1, without leading zeros"),
-            _("write it so, or delete the row"),
+            "item", ~pl.col("item").is_in(table["item"].unique().implode()), *say.problem("item_must_occur_original")
         ),
-        SheetRule(
-            "date",
-            pl.col("formed_date") & ~real_day,
-            _("the calendar has no such day"),
-            _("write a day of the original's month"),
-        ),
-        SheetRule(
-            "time", ~pl.col("formed_time"), _("a time is written like 9:30"), _("write it so, or delete the row")
-        ),
-        SheetRule(
-            "time",
-            pl.col("formed_time") & ~pl.col("real_time"),
-            _("the clock has no such time"),
-            _("write a time from 0:00 to 23:59"),
-        ),
-        SheetRule(
-            "item",
-            ~pl.col("item").is_in(table["item"].unique().implode()),
-            _("the item must occur in the original table"),
-            _("write an item of the original"),
-        ),
-        SheetRule(
-            "price",
-            ~pl.col("price").str.contains(PRICE),
-            _("a price is a number up to 99999.99 with at most two decimals"),
-            _("write it like 2.1 or 2.10"),
-        ),
-        SheetRule(
-            "quantity",
-            ~pl.col("quantity").str.contains(QUANTITY),
-            _("a quantity is a whole number of at most six digits"),
-            _("write it like 12"),
-        ),
+        SheetRule("price", ~pl.col("price").str.contains(PRICE), *say.problem("price_form")),
+        SheetRule("quantity", ~pl.col("quantity").str.contains(QUANTITY), *say.problem("quantity_form")),
     )
 
 
 def _two_names(judged: pl.DataFrame, row: int) -> Problem:
     found = judged.row(judged["row"].search_sorted(row), named=True)
-    rule = _(
-        "a customer has one pseudonym a month; customer {customer} is {pseudonym} in {year}/{month} before"
-    ).format(
+    rule = say(
+        "customer_one_pseudonym_month",
         customer=inline(found["original_customer"]),
         pseudonym=inline(found["first_name"]),
         year=found["month"] // 100,
@@ -334,27 +274,15 @@ def _two_names(judged: pl.DataFrame, row: int) -> Problem:
 
 def _other_month(judged: pl.DataFrame, row: int) -> Problem:
     found = judged.row(judged["row"].search_sorted(row), named=True)
-    rule = _("a date stays in the month of the original, {year}/{month}").format(
-        year=found["month"] // 100, month=found["month"] % 100
-    )
+    rule = say("date_stays_month_original", year=found["month"] // 100, month=found["month"] % 100)
     return Problem(row, "date", found["date"], rule, _("write a day of that month, or delete the row"))
 
 
 def _cell_warnings(sheet: Sheet, live: pl.DataFrame) -> Iterator[Finding]:
     yield from sheet.findings(
         live,
-        SheetRule("customer", pl.col("customer") == "", _("the cell is empty"), _("choose a pseudonym")),
-        SheetRule("invoice", pl.col("invoice") == "", _("the cell is empty"), _("write 0")),
-        SheetRule(
-            "price",
-            pl.col("price").str.contains(ZERO),
-            _("a price of 0 is accepted though the original has none"),
-            _("write a price above 0"),
-        ),
-        SheetRule(
-            "quantity",
-            pl.col("quantity").str.contains(ZERO),
-            _("a quantity of 0 is accepted though the original has none"),
-            _("write a quantity from 1"),
-        ),
+        SheetRule("customer", pl.col("customer") == "", *say.problem("empty_pseudonym")),
+        SheetRule("invoice", pl.col("invoice") == "", *say.problem("empty_invoice")),
+        SheetRule("price", pl.col("price").str.contains(ZERO), *say.problem("price_accepted_though_original")),
+        SheetRule("quantity", pl.col("quantity").str.contains(ZERO), *say.problem("quantity_accepted_though_original")),
     )

@@ -20,6 +20,7 @@ from noren.data.checks.lines import calendar_day, read_columns, read_lines, spli
 from noren.data.checks.report import Finding, Report, broken_rows, gather, inline
 from noren.errors import Problem
 from noren.i18n import _
+from noren.tables import Texts
 
 __all__ = [
     "COLUMNS",
@@ -34,6 +35,8 @@ __all__ = [
     "one_to_one",
     "pieces",
 ]
+
+say = Texts(__name__)
 
 
 def one_to_one(named: pl.DataFrame, column: str = "customer", rank: int = 1) -> Iterator[Finding]:
@@ -50,14 +53,10 @@ def one_to_one(named: pl.DataFrame, column: str = "customer", rank: int = 1) -> 
         at = int(named["row"].search_sorted(row))
         customer, given = str(named["customer"][at]), str(named["pseudonym"][at])
         if customer in name_of:
-            rule = _("a customer has one pseudonym in all rows; customer {customer} is {pseudonym} before").format(
-                customer=inline(customer), pseudonym=inline(name_of[customer])
-            )
+            rule = say("customer_one_pseudonym_all", customer=inline(customer), pseudonym=inline(name_of[customer]))
             cure = _("write {pseudonym} here too, or delete the row").format(pseudonym=inline(name_of[customer]))
         else:
-            rule = _("a pseudonym stands for one customer; {pseudonym} stands for customer {customer} before").format(
-                pseudonym=inline(given), customer=inline(bearer_of[given])
-            )
+            rule = say("pseudonym_stands_one_customer", pseudonym=inline(given), customer=inline(bearer_of[given]))
             cure = _("give customer {customer} a pseudonym of its own").format(customer=inline(customer))
         return Problem(row, column, given, rule, cure)
 
@@ -180,9 +179,7 @@ def _judge_ranges(kept: pl.DataFrame, column: str, read: Callable[[pl.Expr], pl.
 def _range_teller(pair: CheckedPair, column: str, code: int) -> Callable[[int], Problem]:
     forms = {
         "date": _("a date is a day of 2010 or 2011 like 2010/12/1, a range of two like [2010/12/1;2010/12/9], or *"),
-        "price": _(
-            "a price is a number from 0.01 to 99999.99 with at most two decimals, a range like [1.25;2.1], or *"
-        ),
+        "price": say("price_number_from_most"),
         "quantity": _("a quantity is a whole number from 1 to 999999, a range of two like [2;12], or *"),
     }
 
@@ -199,9 +196,7 @@ def _range_teller(pair: CheckedPair, column: str, code: int) -> Callable[[int], 
                 _("widen the range to include it, or delete the cell with *"),
             ),
             _CHANGED: (
-                _("the cell must keep or widen the original {column} {original}").format(
-                    column=column, original=original
-                ),
+                say("cell_must_keep_widen", column=column, original=original),
                 _("write {original}, a range that contains it, or *").format(original=original),
             ),
         }[code]
@@ -250,9 +245,7 @@ def _item_teller(pair: CheckedPair, code: int) -> Callable[[int], Problem]:
         known = set(pair.table["item"].filter(pair.table["item"].is_in(members)))
         for item in members:
             if item not in known:
-                return _("every item of a set must occur in the original table; {item} does not").format(
-                    item=inline(item)
-                )
+                return say("every_item_set_must", item=inline(item))
         twice = next(item for item in members if members.count(item) > 1)
         return _("a set names each item once; {item} is there twice").format(item=inline(twice))
 
@@ -263,9 +256,7 @@ def _item_teller(pair: CheckedPair, code: int) -> Callable[[int], Problem]:
         if code == _MALFORMED:
             rule, cure = fault_of(members), _("correct the set, or delete the cell with *")
         elif code == _TOO_MANY:
-            rule = _("a set has at most {most} items; this one has {found}").format(
-                most=LARGEST_SET, found=len(members)
-            )
+            rule = say("set_most_items_one", most=LARGEST_SET, found=len(members))
             cure = _("name fewer items, or delete the cell with *")
         elif code == _OUTSIDE:
             rule = _("the set must contain the original item {original}").format(original=original)
@@ -291,13 +282,7 @@ def _customer_findings(pair: CheckedPair, kept: pl.DataFrame) -> Iterator[Findin
 
     def malformed(row: int) -> Problem:
         return Problem(
-            row,
-            "customer",
-            pair.given(row, "customer"),
-            _("a pseudonym is a whole number from 1 to 999999999 without leading zeros"),
-            _("write such a number, the same in all rows of the customer; to delete the row write {row}").format(
-                row=DELETED_ROW
-            ),
+            row, "customer", pair.given(row, "customer"), *say.problem("pseudonym_whole_number_from", row=DELETED_ROW)
         )
 
     yield Finding(broken_rows(kept, ~formed), 1, malformed)
@@ -388,8 +373,7 @@ def check_guess(original: Path, published: Path, guess: Path, *, limit: int = 20
             row,
             "pseudonym",
             str(rows["pseudonym"][row - 1]),
-            _("a pseudonym is named once; row {first} names it already").format(first=rows["first"][row - 1]),
-            _("keep one of the two rows"),
+            *say.problem("pseudonym_named_once_row", first=rows["first"][row - 1]),
         )
 
     formed = pl.col("formed")
@@ -398,29 +382,17 @@ def check_guess(original: Path, published: Path, guess: Path, *, limit: int = 20
             Finding(
                 broken_rows(rows, ~formed),
                 0,
-                told(
-                    None,
-                    _("a row is a pseudonym and a customer, two whole numbers with one comma between"),
-                    _("write it like 10001,12583, without header, spaces or blank lines"),
-                ),
+                told(None, *say.problem("row_pseudonym_customer_two")),
             ),
             Finding(
                 broken_rows(rows, formed & ~pl.col("known")),
                 1,
-                told(
-                    "pseudonym",
-                    _("the pseudonym must occur in the published table"),
-                    _("name a pseudonym of the published table, spelt as there; the pseudonym comes first in its row"),
-                ),
+                told("pseudonym", *say.problem("pseudonym_must_occur_published")),
             ),
             Finding(
                 broken_rows(rows, formed & ~pl.col("somebody")),
                 2,
-                told(
-                    "customer",
-                    _("the customer must occur in the original table"),
-                    _("name a customer of the original, or remove the row"),
-                ),
+                told("customer", *say.problem("customer_must_occur_original")),
             ),
             Finding(broken_rows(rows, formed & (pl.col("first") != pl.col("row"))), 1, named_before),
         ],
@@ -474,23 +446,14 @@ def _row_fault(line: pl.Expr) -> pl.Expr:
 
 def _row_findings(pair: CheckedPair, rows: pl.DataFrame) -> Iterator[Finding]:
     def carriage_return(row: int) -> Problem:
-        return Problem(
-            row,
-            None,
-            pair.lines[row - 1],
-            _("a row ends with LF or CR LF; this one holds a carriage return of its own"),
-            _("save the file with LF line ends"),
-        )
+        return Problem(row, None, pair.lines[row - 1], *say.problem("row_ends_lf_cr"))
 
     def length(row: int) -> Problem:
         return Problem(
             row,
             None,
             pair.lines[row - 1],
-            _("a row has at most {most:,} characters; this one has {found:,}").format(
-                most=LONGEST_LINE, found=len(pair.lines[row - 1])
-            ),
-            _("name fewer items in the set, or delete the cell with *"),
+            *say.problem("row_most_characters_one", most=LONGEST_LINE, found=len(pair.lines[row - 1])),
         )
 
     def cells(row: int) -> Problem:
@@ -499,11 +462,12 @@ def _row_findings(pair: CheckedPair, rows: pl.DataFrame) -> Iterator[Finding]:
             row,
             None,
             line,
-            _("a row has {expected} cells ({columns}); this one has {found}").format(
-                expected=len(COLUMNS), columns=", ".join(COLUMNS), found=line.count(",") + 1 if line else 0
-            ),
-            _("write one comma between cells, * for a deleted cell and {row} for a deleted row").format(
-                row=DELETED_ROW
+            *say.problem(
+                "row_cells_one",
+                expected=len(COLUMNS),
+                columns=", ".join(COLUMNS),
+                found=line.count(",") + 1 if line else 0,
+                row=DELETED_ROW,
             ),
         )
 
@@ -519,9 +483,7 @@ def _row_findings(pair: CheckedPair, rows: pl.DataFrame) -> Iterator[Finding]:
         yield Finding.once(Problem(expected + 1, None, pair.lines[expected], count, cure))
     # Rows that end with CR alone run together into one; saying that some are missing would mislead.
     elif found < expected and "carriage return" not in faults:
-        cure = _("write one row for each row of the original, in its order; {row} deletes a row").format(
-            row=DELETED_ROW
-        )
+        cure = say("write_one_row_each", row=DELETED_ROW)
         yield Finding(
             np.array([found], dtype=np.int64), len(COLUMNS), lambda row: Problem(row or None, None, None, count, cure)
         )

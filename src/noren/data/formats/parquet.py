@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from noren.data.formats.source import Source, SourceLike, saying_damage
 from noren.errors import FileError
 from noren.i18n import _
+from noren.tables import Texts
 
 __all__ = [
     "NO_VALUE",
@@ -32,6 +33,8 @@ __all__ = [
     "parquet_rows",
     "partition_values",
 ]
+
+say = Texts(__name__)
 
 _BLOCK_ROWS = 1 << 18
 
@@ -151,18 +154,14 @@ def partition_values(folders: Sequence[str]) -> dict[str, str | None]:
 def parquet_parts(folder: Path) -> list[Part]:
     """Return the files of a folder in the order of their rows; stop where it is not complete or not of one schema."""
     if not (folder / SUCCESS).is_file():
-        raise FileError(
-            _("the folder has no file {marker}: whoever writes it may not be done").format(marker=SUCCESS),
-            _("wait for the job that writes it; if it is complete, make an empty file of that name in it"),
-            file=folder,
-        )
+        raise FileError(*say.problem("folder_incomplete", marker=SUCCESS), file=folder)
     parts = [
         Part(path, partition_values(path.relative_to(folder).parts[:-1]))
         for path in sorted(folder.rglob("*.parquet"), key=lambda path: path.relative_to(folder).as_posix())
         if not any(name.startswith(("_", ".")) for name in path.relative_to(folder).parts)
     ]
     if not parts:
-        raise FileError(_("the folder holds no Parquet files"), _("name a folder of Parquet files"), file=folder)
+        raise FileError(*say.problem("folder_without_parquet"), file=folder)
     _stop_at_mixed(parts)
     return parts
 
@@ -175,10 +174,12 @@ def _stop_at_mixed(parts: Sequence[Part]) -> None:
         for name in [*known, *columns]:
             if known.get(name) != columns.get(name):
                 raise FileError(
-                    _("this file and {other} do not have the same columns: {here} and {there}").format(
-                        other=first.path.name, here=columns.get(name, _("none")), there=known.get(name, _("none"))
+                    *say.problem(
+                        "other_columns",
+                        other=first.path.name,
+                        here=columns.get(name, _("none")),
+                        there=known.get(name, _("none")),
                     ),
-                    _("write the folder anew with one schema"),
                     file=part.path,
                     column=name,
                 )
@@ -189,7 +190,7 @@ def _columns(part: Part) -> dict[str, str]:
     try:
         schema = pq.read_schema(part.path)
     except (OSError, pa.ArrowException):
-        raise FileError(_("this is not a Parquet file, or a damaged one"), _("get it again"), file=part.path) from None
+        raise FileError(*say.problem("not_parquet"), file=part.path) from None
     return {field.name: _kind(field.type) for field in schema} | dict.fromkeys(part.columns, "text")
 
 

@@ -36,7 +36,7 @@ from noren.data.formats.text_layout import (
 )
 from noren.data.schema import TextLayout
 from noren.errors import FileError, FormatError, NorenError, ParameterError
-from noren.i18n import _
+from noren.tables import Texts
 
 __all__ = [
     "BOMB_BYTES",
@@ -48,6 +48,8 @@ __all__ = [
     "readable",
     "saying_damage",
 ]
+
+say = Texts(__name__)
 
 LARGEST_UNPACKED = 64 * 2**30
 """Bytes a compressed file may unpack to before it is refused."""
@@ -134,13 +136,9 @@ class Source:
                 else:
                     yield raw
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise FileError(
-                _("the compressed file is damaged ({reason})").format(reason=error), _("get it again"), file=path
-            ) from None
+            raise FileError(*say.problem("compressed_file_damaged", reason=error), file=path) from None
         except OSError as error:
-            raise FileError(
-                _("the file cannot be read ({reason})").format(reason=reason_of(error)), _("check the disk"), file=path
-            ) from None
+            raise FileError(*say.problem("cannot_read", reason=reason_of(error)), file=path) from None
 
     @cached_property
     def _counts(self) -> _Counts:
@@ -184,14 +182,12 @@ class Source:
     def _text_form(self, layout: TextLayout, names: tuple[str, ...] | None, *, quoting: bool, skip: int) -> TextForm:
         path, counts = self.path, self._counts
         if counts.total == 0:
-            raise FileError(_("the file is empty"), _("give a file with at least one row"), file=path)
+            raise FileError(*say.problem("empty"), file=path)
         encoding = (layout.encoding or self._encoding).lower()
         encoding = _SAME_ENCODINGS.get(encoding, encoding)
         if encoding not in ENCODINGS:
             raise ParameterError(
-                _("the encoding {encoding!r} is not supported").format(encoding=encoding),
-                _("use one of {known}").format(known=", ".join(ENCODINGS)),
-                file=path,
+                *say.problem("encoding_not_supported", encoding=encoding, known=", ".join(ENCODINGS)), file=path
             )
         if layout.encoding and not (counts.utf8 and encoding.startswith("utf-8")):
             self.once(("decodes", encoding), lambda: _must_decode(self, encoding))
@@ -208,7 +204,7 @@ class Source:
         if not any(line.strip() for line in lines):
             raise _no_rows(path, counts)
         if not quoting and not lines[0].strip():
-            raise FormatError(_("the line is empty"), _("remove it"), file=path, row=skipped + 1)
+            raise FormatError(*say.problem("empty_line"), file=path, row=skipped + 1)
         quoted = quoting and counts.quotes > 0
         filled = next(i for i, line in enumerate(lines) if line.strip())
         delimiter = layout.delimiter or detect_delimiter(lines[filled:], names)
@@ -259,18 +255,16 @@ def read_all_bytes(source: SourceLike, *, largest: int = 4 * 2**30) -> bytes:
 def _opened(path: Path) -> BinaryIO:
     try:
         if path.is_dir():
-            raise FileError(_("this is a folder"), _("name a file in it"), file=path)
+            raise FileError(*say.problem("is_folder"), file=path)
         if path.exists() and not path.is_file():
-            raise FileError(_("this is not a plain file"), _("save its content to a file first"), file=path)
+            raise FileError(*say.problem("not_plain_file"), file=path)
         return path.open("rb")
     except FileNotFoundError:
-        raise FileError(_("there is no such file"), _("check the path"), file=path) from None
+        raise FileError(*say.problem("no_such_file"), file=path) from None
     except PermissionError:
-        raise FileError(_("you may not read this file"), _("ask for permission to read it"), file=path) from None
+        raise FileError(*say.problem("forbidden"), file=path) from None
     except (OSError, ValueError) as error:
-        raise FileError(
-            _("the file cannot be opened ({reason})").format(reason=reason_of(error)), _("check the path"), file=path
-        ) from None
+        raise FileError(*say.problem("cannot_open", reason=reason_of(error)), file=path) from None
 
 
 def _is_workbook(head: bytes, path: Path) -> bool:
@@ -303,26 +297,13 @@ class _Bounded(io.RawIOBase):
 
 
 def _too_large(path: Path, largest: int) -> FileError:
-    return FileError(
-        _("the file holds more than {largest:,} bytes").format(largest=largest),
-        _("split it, or convert it to Parquet first"),
-        file=path,
-    )
+    return FileError(*say.problem("too_large", largest=largest), file=path)
 
 
 def _no_rows(path: Path, counts: _Counts) -> FileError | FormatError:
     if counts.total > len(counts.start) and not _LINE_END.search(counts.start):
-        return FormatError(
-            _("the first line holds more than {count:,} bytes").format(count=len(counts.start)),
-            _("check for a missing line end"),
-            file=path,
-            row=1,
-        )
-    return FileError(
-        _("the file holds no rows in its first {count:,} bytes").format(count=len(counts.start)),
-        _("give a file with at least one row"),
-        file=path,
-    )
+        return FormatError(*say.problem("first_line_too_long", count=len(counts.start)), file=path, row=1)
+    return FileError(*say.problem("no_rows", count=len(counts.start)), file=path)
 
 
 @dataclass(frozen=True)
@@ -351,12 +332,7 @@ def _count_bytes(source: Source) -> _Counts:
             nul = chunk.find(b"\0")
             if nul >= 0:
                 row = lf + chunk[:nul].count(b"\n") + 1
-                raise FormatError(
-                    _("there is a NUL byte at byte {at:,}").format(at=total + nul + 1),
-                    _("this is a binary or damaged file; export it again as text"),
-                    file=source.path,
-                    row=row,
-                )
+                raise FormatError(*say.problem("nul_byte", at=total + nul + 1), file=source.path, row=row)
             if not sampled:
                 start += chunk
                 end = _LINE_END.search(start)
@@ -398,9 +374,7 @@ def _utf16_as_utf8(file: BinaryIO, path: Path) -> Iterator[bytes]:
                 yield text.encode()
         decoder.decode(b"", final=True)
     except UnicodeError:
-        raise FormatError(
-            _("the bytes are not {encoding}").format(encoding="UTF-16"), _("save it as UTF-8"), file=path, row=row
-        ) from None
+        raise FormatError(*say.problem("not_utf16", encoding="UTF-16"), file=path, row=row) from None
 
 
 def _japanese_encoding(source: Source) -> str | None:
@@ -456,12 +430,7 @@ def _must_decode(source: Source, encoding: str) -> None:
     row = 1
     with source.unpacked() as file:
         if encoding == "utf-16" and not file.peek(2).startswith(_UTF16_MARKS):  # type: ignore[attr-defined]
-            raise FormatError(
-                _("the bytes are not {encoding}").format(encoding=ENCODINGS[encoding]),
-                _("name the right encoding, or leave it out to have it detected"),
-                file=source.path,
-                row=1,
-            )
+            raise FormatError(*say.problem("wrong_encoding", encoding=ENCODINGS[encoding]), file=source.path, row=1)
         while True:
             chunk = file.read(_CHUNK)
             try:
@@ -470,8 +439,7 @@ def _must_decode(source: Source, encoding: str) -> None:
                 bad = error.object[error.start : error.end]
                 row += error.object[: error.start].count(b"\n")
                 raise FormatError(
-                    _("the bytes are not {encoding}").format(encoding=ENCODINGS[encoding]),
-                    _("name the right encoding, or leave it out to have it detected"),
+                    *say.problem("wrong_encoding", encoding=ENCODINGS[encoding]),
                     file=source.path,
                     row=row,
                     value=bad.hex(" "),
@@ -497,12 +465,7 @@ def _stop_at_open_quote(source: Source, encoding: str, delimiter: str, skipped: 
             row += 1  # a cell past all bounds
         finally:
             text.detach()
-    raise FormatError(
-        _("a double quote opens a cell and is never closed"),
-        _("close it, or write it twice where it belongs to the text"),
-        file=source.path,
-        row=row,
-    )
+    raise FormatError(*say.problem("open_quote"), file=source.path, row=row)
 
 
 @contextlib.contextmanager
@@ -523,8 +486,4 @@ def saying_damage(path: Path, form: str) -> Iterator[None]:
 
 def _damaged(path: Path, form: str, error: BaseException) -> FileError:
     reason = (str(error).splitlines() or [type(error).__name__])[0][:160]
-    return FileError(
-        _("this is not a readable {form} file ({reason})").format(form=form, reason=reason),
-        _("export it again"),
-        file=path,
-    )
+    return FileError(*say.problem("damaged", form=form, reason=reason), file=path)

@@ -24,6 +24,7 @@ from noren.engines.blocks import cores, map_blocks
 from noren.errors import FileError, FormatError, SchemaError
 from noren.i18n import _
 from noren.naming import listing
+from noren.tables import Texts
 
 __all__ = [
     "LONGEST_FIELD",
@@ -34,6 +35,8 @@ __all__ = [
     "stop_at_other_columns",
     "text_blocks",
 ]
+
+say = Texts(__name__)
 
 LONGEST_FIELD = 100_000
 """Characters a field may hold; longer ones come from damaged files or unclosed quotes."""
@@ -62,7 +65,7 @@ def text_blocks(
             _stop_at_long_field(block, path, row)
             kept, empty_at = _without_last_empty_lines(block, row, empty_at, path)
             if empty_at is not None and not last_empty_lines:
-                raise FormatError(_("the line is empty"), _("remove it"), file=path, row=empty_at)
+                raise FormatError(*say.problem("empty_line"), file=path, row=empty_at)
             if len(kept):
                 yield row, kept
             row += len(block)
@@ -70,17 +73,12 @@ def text_blocks(
         raise _said_by_arrow(error, path, first_row=0) from None
     except UnicodeDecodeError as error:
         raise FormatError(
-            _("the bytes are not {encoding}").format(encoding=form.encoding),
-            _("name the right encoding, or leave it out to have it detected"),
+            *say.problem("wrong_encoding", encoding=form.encoding),
             file=path,
             value=error.object[error.start : error.end].hex(" "),
         ) from None
     except OSError as error:
-        raise FileError(
-            _("the file cannot be read ({reason})").format(reason=str(error).splitlines()[0][:200]),
-            _("check the disk"),
-            file=path,
-        ) from None
+        raise FileError(*say.problem("cannot_read", reason=str(error).splitlines()[0][:200]), file=path) from None
 
 
 def _batches(source: Source, form: TextForm, *, quoted: bool) -> Iterator[pa.RecordBatch]:
@@ -208,7 +206,7 @@ def _without_last_empty_lines(
         last_empty = int(full[-1]) + 1 if len(full) else 0
     if last_empty and (empty_at is not None or empty[:last_empty].any()):
         at = empty_at if empty_at is not None else row + int(empty.arg_true()[0])
-        raise FormatError(_("the line is empty"), _("remove it"), file=path, row=at)
+        raise FormatError(*say.problem("empty_line"), file=path, row=at)
     if last_empty < len(block) and empty_at is None:
         empty_at = row + last_empty
     return block[:last_empty], empty_at
@@ -221,10 +219,7 @@ def _stop_at_long_field(block: pl.DataFrame, path: str | Path, row: int) -> None
             lengths = block[name].str.len_bytes()
             at = int((lengths > LONGEST_FIELD).arg_true()[0])
             raise FormatError(
-                _("the field holds {length:,} bytes, more than {most:,}").format(
-                    length=lengths[at], most=LONGEST_FIELD
-                ),
-                _("check for a missing quote or line end"),
+                *say.problem("field_too_long", length=lengths[at], most=LONGEST_FIELD),
                 file=path,
                 row=row + at,
                 column=str(int(name) + 1),
@@ -242,22 +237,17 @@ def _said_by_arrow(error: pa.ArrowInvalid, path: str | Path, first_row: int) -> 
     if ragged:
         row, expected, actual, text = ragged.groups()
         return FormatError(
-            _("the row has {actual} cells, the others {expected}").format(actual=actual, expected=expected),
-            _("mend the row; a cell that holds the delimiter needs double quotes around it"),
+            *say.problem("ragged_row", actual=actual, expected=expected),
             file=path,
             row=None if row is None else int(row) + first_row,
             value=text,
         )
     if "straddling" in said or "block_size" in said:
-        return FormatError(
-            _("a row is longer than {size:,} bytes").format(size=BLOCK_BYTES),
-            _("check for a missing quote or line end"),
-            file=path,
-        )
+        return FormatError(*say.problem("row_too_long", size=BLOCK_BYTES), file=path)
     if "Empty CSV" in said:
-        return FileError(_("the file holds no rows"), _("give a file with at least one row"), file=path)
+        return FileError(*say.problem("no_rows"), file=path)
     if "Could not skip" in said:
-        return FileError(_("the file holds a header and no rows"), _("give a file with at least one row"), file=path)
+        return FileError(*say.problem("header_without_rows"), file=path)
     return FormatError(said.splitlines()[0][:200], _("mend the row"), file=path)
 
 
@@ -288,11 +278,7 @@ def own_names(header: Sequence[str | None]) -> tuple[list[str], tuple[str, ...]]
             )
         elif name in names:
             called = _free(name, given, names, first=2)
-            said.append(
-                _("two columns are called {old!r}; column {number} is called {name}").format(
-                    old=name, number=place, name=called
-                )
-            )
+            said.append(say("two_columns_called_column", old=name, number=place, name=called))
             name = called
         names.append(name)
     return names, tuple(said)
@@ -316,10 +302,7 @@ def arrangement(source: Source, form: TextForm, schema: Schema) -> list[int]:
         return [where[n] for n in schema.names]
     if form.columns != len(schema.columns):
         raise FormatError(
-            _("the row has {actual} cells, the schema {schema} has {expected} columns").format(
-                actual=form.columns, schema=schema.name, expected=len(schema.columns)
-            ),
-            _("choose the schema that fits, or mend the file"),
+            *say.problem("wrong_width", actual=form.columns, schema=schema.name, expected=len(schema.columns)),
             file=source.path,
             row=1 + form.skipped_lines,
             value=form.delimiter.join(form.first_line),
@@ -332,15 +315,13 @@ def stop_at_other_columns(path: str | Path, names: Sequence[str], schema: Schema
     missing = set(schema.names).difference(names)
     if missing:
         raise SchemaError(
-            _("the file has no column {name!r}").format(name=next(n for n in schema.names if n in missing)),
-            _("its columns are {names}; mend the schema or the file").format(names=listing(names)),
+            *say.problem("column_missing", name=next(n for n in schema.names if n in missing), names=listing(names)),
             file=path,
         )
     extra = set(names).difference(schema.names)
     if extra and schema.kind == Kind.TABLE:
         raise SchemaError(
-            _("the schema {schema} does not say what the column is").format(schema=schema.name),
-            _("add it to the schema with its role, or take it out of the file"),
+            *say.problem("column_not_in_schema", schema=schema.name),
             file=path,
             column=next(n for n in names if n in extra),
         )

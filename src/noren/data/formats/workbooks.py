@@ -27,8 +27,11 @@ from noren.data.schema import Schema, ValueType
 from noren.errors import FileError, ParameterError
 from noren.i18n import _
 from noren.naming import listing
+from noren.tables import Texts
 
 __all__ = ["LARGEST_SHEET", "LARGEST_WORKBOOK", "WorkbookSheet", "excel_sheet", "write_excel"]
+
+say = Texts(__name__)
 
 LARGEST_WORKBOOK = 2 << 30
 """Bytes a workbook may unpack to; more is a bomb, or belongs in Parquet."""
@@ -72,11 +75,7 @@ def excel_sheet(source: SourceLike, sheet: str | None = None, names: Sequence[st
     book: Any = source.once("workbook", lambda: _workbook(source))
     with saying_damage(path, "Excel"):
         if sheet is not None and sheet not in book.sheet_names:
-            raise FileError(
-                _("the workbook has no sheet {name!r}").format(name=sheet),
-                _("its sheets are {names}").format(names=listing(book.sheet_names)),
-                file=path,
-            )
+            raise FileError(*say.problem("no_such_sheet", name=sheet, names=listing(book.sheet_names)), file=path)
         shown = [sheet] if sheet is not None else book.sheet_names
         tops = {name: source.once(("top", name), functools.partial(_top, book, name)) for name in shown}
         chosen = _table_sheet(tops, names)
@@ -193,26 +192,20 @@ def _stop_at_other_archives(source: Source) -> str:
     if head.startswith(OLE):
         with source.unpacked() as file:
             if _ENCRYPTED in file.read(_CHUNK):
-                raise FileError(
-                    _("the workbook is protected by a password"), _("save it without one, and give that"), file=path
-                )
+                raise FileError(*say.problem("password"), file=path)
         return "xls"
     if head.lstrip().startswith(b"<"):
-        raise FileError(
-            _("this is a web page or XML that is named as a workbook"),
-            _("open it in a spreadsheet and save it as .xlsx or CSV"),
-            file=path,
-        )
+        raise FileError(*say.problem("web_page"), file=path)
     if not head.startswith(ZIP):
         return "xlsx"  # which says why it is not
     with saying_damage(path, "Excel"), zipfile.ZipFile(path) as archive:
         members = set(archive.namelist())
     if "xl/workbook.bin" in members:
-        raise FileError(_("this is a binary workbook (.xlsb)"), _("save it as .xlsx or CSV"), file=path)
+        raise FileError(*say.problem("binary_workbook"), file=path)
     if "content.xml" in members:
         return "ods"
     if "xl/workbook.xml" not in members and path.suffix.lower() not in _WORKBOOKS:
-        raise FileError(_("this is a zip archive"), _("unpack it; a workbook is named .xlsx"), file=path)
+        raise FileError(*say.problem("zip_archive"), file=path)
     return "xlsx"
 
 
@@ -279,19 +272,12 @@ def _stop_at_bomb(path: Path) -> None:
                 while chunk := part.read(_CHUNK):
                     unpacked += len(chunk)
                     if unpacked > LARGEST_WORKBOOK:
-                        raise FileError(
-                            _("the workbook unpacks to more than {size:,} bytes").format(size=LARGEST_WORKBOOK),
-                            _("export it as CSV or Parquet"),
-                            file=path,
-                        )
+                        raise FileError(*say.problem("workbook_too_large", size=LARGEST_WORKBOOK), file=path)
                     extent.look_at(chunk)
                 extent.look_at(b"<")
             if extent.cells > LARGEST_SHEET:
                 raise FileError(
-                    _("the sheet {name} reaches over {cells:,} cells, more than {most:,}").format(
-                        name=member.filename, cells=extent.cells, most=LARGEST_SHEET
-                    ),
-                    _("delete what lies far from the data, or export it as CSV or Parquet"),
+                    *say.problem("sheet_too_large", name=member.filename, cells=extent.cells, most=LARGEST_SHEET),
                     file=path,
                 )
 

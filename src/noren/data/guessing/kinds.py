@@ -34,8 +34,11 @@ from noren.data.schema import Column, Kind, Role, ValueType
 from noren.errors import SchemaError
 from noren.i18n import _
 from noren.naming import listing, suggestion
+from noren.tables import Texts
 
 __all__ = ["Decision", "decide"]
+
+say = Texts(__name__)
 
 _FEW_REPEATS = 1.05
 """Below so many rows a value, repeats may be accidents: a person entered twice."""
@@ -95,18 +98,13 @@ def decide(
 def _stop_at_no_customer(columns: Sequence[Column], head: pl.DataFrame, customer: str, kind: Kind | None) -> None:
     names = [c.name for c in columns]
     if kind == Kind.TABLE:
-        raise SchemaError(
-            _("where rows are people, no column tells who bought"), _("leave the customer out"), value=customer
-        )
+        raise SchemaError(*say.problem("where_rows_people_no"), value=customer)
     if customer not in names:
         raise SchemaError(
-            _("the data have no column {name!r}{hint}").format(name=customer, hint=suggestion(customer, names)),
-            _("their columns are {names}").format(names=listing(names)),
+            *say.problem("data_no_column", name=customer, hint=suggestion(customer, names), names=listing(names))
         )
     if not holds_plain_values(head[customer]):
-        raise SchemaError(
-            _("the column holds no plain values and cannot tell who bought"), _("name another"), column=customer
-        )
+        raise SchemaError(*say.problem("column_holds_no_plain"), column=customer)
 
 
 # --- somebody who buys is named --------------------------------------------------------------------------------------
@@ -159,9 +157,7 @@ def _hardly_repeating(
 def _repeats_words(one: PeopleColumn) -> str:
     counted = one.counted
     if counted.each < _FEW_REPEATS:
-        words = _(
-            "{repeated:,} rows repeat a value of {column} ({values:,} values in {rows:,} rows): are rows purchases?"
-        )
+        words = say("rows_repeat_value_values")
     else:
         words = _("{column} repeats {each:.1f} times a value ({values:,} values in {rows:,} rows): are rows purchases?")
     return words.format(
@@ -209,13 +205,14 @@ def _customer(
         and _split(one, best, head) != "same"
     ]
     if rivals:
-        words = _(
-            "{first} and {second} could each tell who bought ({one:,} and {other:,} values in {rows:,} rows):"
-            " which is the customer?"
-        ).format(
-            first=best.name, second=rivals[0].name, one=best.counted.distinct, other=rivals[0].counted.distinct,
+        words = say(
+            "could_each_tell_who",
+            first=best.name,
+            second=rivals[0].name,
+            one=best.counted.distinct,
+            other=rivals[0].counted.distinct,
             rows=len(head),
-        )  # fmt: skip
+        )
         return best, (_customer_question(words, [best, *rivals]),)
     return best, _per_order(best, people, head, columns)
 
@@ -239,9 +236,7 @@ def _per_order(
         return ()
     if not (belongs(head, best.name, order) and belongs(head, order, best.name)):
         return ()
-    words = _(
-        "every value of {column} has one {order} only: does it tell who bought, or is it another number of orders?"
-    )
+    words = say("every_value_one_only")
     others = [one for one in people if one is not best and not belongs(head, one.name, order)]
     return (_customer_question(words.format(column=best.name, order=order), [best, *others]),)
 
@@ -265,18 +260,13 @@ def _whose_purchases(columns: Sequence[Column], head: pl.DataFrame, people: list
         if holds_plain_values(head[c.name]) and may_name(c) and not says(c.name, Hint.ATTRIBUTE, Hint.PLACE)
     ]
     if not unnamed:
-        raise SchemaError(
-            _("no column could tell who bought"),
-            _("say that rows are people, or give a schema that names the customer"),
-        )
+        raise SchemaError(*say.problem("no_column_could_tell"))
     asked = () if is_bare_id(unnamed[0].name) else (_customer_question(_unnamed_words(unnamed[0]), unnamed),)
     return _purchases(columns, head, unnamed[0].name, asked)
 
 
 def _unnamed_words(one: PeopleColumn) -> str:
-    words = _(
-        "no column is called the customer; {column} has {values:,} values in {rows:,} rows: does it tell who bought?"
-    )
+    words = say("no_column_called_customer")
     return words.format(column=one.name, values=one.counted.distinct, rows=one.counted.filled)
 
 
@@ -351,10 +341,7 @@ def _purchases(
         words = _("no name tells what was bought: {column} is taken as the {role}")
         said += [words.format(column=name, role=role) for name, role in shaped.items()]
     if not set(roles.values()) & set(_THINGS_BOUGHT):
-        raise SchemaError(
-            _("no column could be a date, an item, a price or a quantity"),
-            _("say that rows are people, or give a schema that names what was bought"),
-        )
+        raise SchemaError(*say.problem("no_column_could_date"))
     return Decision(Kind.HISTORY, roles, asked, (*said, *_said_of(columns, head, roles)))
 
 

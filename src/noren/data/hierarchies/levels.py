@@ -21,6 +21,7 @@ from noren.data.formats.source import read_all_bytes
 from noren.errors import FileError, FormatError, Problem
 from noren.i18n import _
 from noren.naming import listing
+from noren.tables import Texts
 
 __all__ = [
     "DELIMITER",
@@ -38,6 +39,8 @@ __all__ = [
     "rows_of_text",
     "write_hierarchy",
 ]
+
+say = Texts(__name__)
 
 SAYS_NOTHING: Final = "*"
 MISSING_MARK: Final = "?"
@@ -118,7 +121,7 @@ def checked_rows(listed: Sequence[Sequence[str]]) -> CheckedRows:
     3 a the value is listed twice, with other labels
     """
     if not listed:
-        said = Problem(None, None, None, _("the hierarchy lists no values"), _("give one row per value"))
+        said = Problem(None, None, None, *say.problem("hierarchy_lists_no_values"))
         return CheckedRows(pl.DataFrame(schema={"0": pl.String}), (said,))
     depth = len(listed[0])
     whole = [len(row) == depth and "" not in row for row in listed]
@@ -173,9 +176,7 @@ def _split_labels(numbered: pl.DataFrame) -> Iterator[Problem]:
         wrong = first.filter(pl.col(above) != pl.col("first")).unique(here, keep="first", maintain_order=True)
         chosen = wrong.select("row", "0", here=here, above=above, first="first", at="at").head(MOST_PROBLEMS)
         for row, value, label, one, other, at in chosen.iter_rows():
-            rule = _("{label!r} on level {level} is {one!r} above here, and {other!r} in row {row}").format(
-                label=label, level=level, one=one, other=other, row=at
-            )
+            rule = say("level_above_here_row", label=label, level=level, one=one, other=other, row=at)
             yield Problem(row, None, value, rule, _("give all values of a label the same labels above it"))
 
 
@@ -207,8 +208,7 @@ def _circles(numbered: pl.DataFrame) -> Iterator[Problem]:
             int(row["row"][0]) if len(row) else None,
             None,
             way[0],
-            _("the hierarchy runs in a circle: {way}").format(way=" → ".join(way)),
-            _("let labels grow wider from level to level"),
+            *say.problem("hierarchy_runs_circle", way=" → ".join(way)),
         )
 
 
@@ -232,7 +232,7 @@ def _text(path: Path) -> str:
     try:
         return read_all_bytes(path, largest=_LARGEST_FILE).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise FormatError(_("the file is not UTF-8"), _("save it as UTF-8"), file=path) from None
+        raise FormatError(*say.problem("file_not_utf"), file=path) from None
 
 
 def rows_of_text(text: str, file: str | Path | None = None) -> list[list[str]]:
@@ -244,11 +244,7 @@ def rows_of_text(text: str, file: str | Path | None = None) -> list[list[str]]:
     try:
         return [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=DELIMITER, strict=True) if row]
     except csv.Error as error:
-        raise FormatError(
-            _("the hierarchy cannot be read ({reason})").format(reason=error),
-            _("write value;label;…;*, one row per value"),
-            file=file,
-        ) from None
+        raise FormatError(*say.problem("hierarchy_cannot_read", reason=error), file=file) from None
 
 
 def read_hierarchies(folder: str | Path, columns: Sequence[str]) -> dict[str, Hierarchy]:
@@ -259,27 +255,25 @@ def read_hierarchies(folder: str | Path, columns: Sequence[str]) -> dict[str, Hi
     """
     folder = Path(folder)
     if not folder.is_dir():
-        raise FileError(
-            _("there is no such folder"), _("name the folder that holds a CSV file for each column"), file=folder
-        )
+        raise FileError(*say.problem("there_no_such_folder"), file=folder)
     files = sorted(folder.glob("*.csv"))
     found: dict[str, Hierarchy] = {}
     for column in columns:
         own = [file for file in files if unquote(file.stem) == column or _is_named_after(file, column)]
         if len(own) > 1:
             raise FileError(
-                _("the column {column} has two hierarchies: {files}").format(
-                    column=column, files=listing([file.name for file in own])
-                ),
-                _("keep one"),
+                *say.problem("column_two_hierarchies", column=column, files=listing([file.name for file in own])),
                 file=folder,
             )
         if own:
             found[column] = read_hierarchy(own[0], column)
     if not found:
         raise FileError(
-            _("the folder holds no hierarchy for {columns}").format(columns=listing(list(columns))),
-            _("name each file after its column: {example}").format(example=f"{columns[0] if columns else 'age'}.csv"),
+            *say.problem(
+                "folder_holds_no_hierarchy",
+                columns=listing(list(columns)),
+                example=f"{columns[0] if columns else 'age'}.csv",
+            ),
             file=folder,
         )
     return found

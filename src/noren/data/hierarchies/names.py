@@ -20,11 +20,14 @@ from noren.data.hierarchies.levels import SAYS_NOTHING, Hierarchy, checked_rows,
 from noren.errors import ParameterError, ValueInCellError, shown
 from noren.i18n import N_, _
 from noren.progress import Progress, silent
+from noren.tables import Texts
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 __all__ = ["MOST_NAMES", "FromColumn", "Groups", "Rare", "Shown", "Similar", "alike", "written_plainly"]
+
+say = Texts(__name__)
 
 Whole = NDArray[np.int64]
 MOST_NAMES: Final = 20_000
@@ -51,11 +54,7 @@ def alike(
     """
     if len(names) > MOST_NAMES:
         raise ParameterError(
-            _("{count:,} names are too many to compare with each other; the most is {most:,}").format(
-                count=len(names), most=MOST_NAMES
-            ),
-            _("group them by frequency or prefix instead"),
-            column=column or None,
+            *say.problem("names_too_many_compare", count=len(names), most=MOST_NAMES), column=column or None
         )
     if not len(names):
         return [np.zeros(0, dtype=np.int64) for _threshold in thresholds]
@@ -158,7 +157,7 @@ class Groups(Builder):
         """Return the builder of groups that somebody wrote."""
         listed = _json_rows(text) if text.lstrip().startswith("{") else _line_rows(text)
         if not listed:
-            raise ParameterError(_("no value has a group"), _("write value;group, one line per value"))
+            raise ParameterError(*say.problem("no_value_group"))
         depth = max(map(len, listed))
         return cls(tuple((*row, *row[-1:] * (depth - len(row))) for row in listed), other)
 
@@ -310,7 +309,7 @@ class FromColumn(Builder):
         """Return the builder of the columns that somebody named."""
         columns = tuple(parts_of(text))
         if not columns or len(columns) > _MOST_LEVELS:
-            raise ParameterError(_("no other column is named"), _("name one that holds wider values"), value=text)
+            raise ParameterError(*say.problem("no_other_column_named"), value=text)
         return cls(columns, other)
 
     def build(self, values: ColumnValues) -> Hierarchy:
@@ -347,10 +346,9 @@ class FromColumn(Builder):
             ]
             more = ", …" if len(split) > _SHOWN else ""
             raise ParameterError(
-                _("{count:,} values of {name} have more than one {column} (with their rows): {values}").format(
-                    count=len(split), name=name, column=column, values=", ".join(told) + more
+                *say.problem(
+                    "values_more_than_one", count=len(split), name=name, column=column, values=", ".join(told) + more
                 ),
-                _("mend these rows, or make the groups yourself"),
                 column=name,
             )
         return pairs.select("below", "above")

@@ -30,6 +30,7 @@ from noren.data.schema import Column, ValueType
 from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.naming import suggestion
+from noren.tables import Texts
 
 __all__ = [
     "ERAS",
@@ -44,6 +45,8 @@ __all__ = [
     "interval_hierarchy",
     "number_hierarchy",
 ]
+
+say = Texts(__name__)
 
 Whole = NDArray[np.int64]
 Numbers = NDArray[np.float64]
@@ -73,9 +76,7 @@ class Widths(Builder):
         """Return the builder of widths that somebody typed."""
         widths = numbers_in(text, _("widths are numbers"), cls.example)
         if len(widths) > _MOST_LEVELS or not all(0 < width <= _LARGEST for width in widths):
-            raise ParameterError(
-                _("a hierarchy has one to {most} widths").format(most=_MOST_LEVELS), _("write them like 5, 10, 20")
-            )
+            raise ParameterError(*say.problem("hierarchy_one_widths", most=_MOST_LEVELS))
         return cls(tuple(widths))
 
     def build(self, values: ColumnValues) -> Hierarchy:
@@ -105,18 +106,14 @@ class Cuts(Builder):
         said = _("cuts are numbers")
         levels = [tuple(_levels(numbers_in(part, said, cls.example))) for part in text.replace("／", "/").split("/")]
         if not all(levels):
-            raise ParameterError(_("a level without cuts has one range"), _("write cuts like {example}").format(
-                example=cls.example))  # fmt: skip
+            raise ParameterError(*say.problem("level_without_cuts", example=cls.example))
         for cuts in levels:
             if any(after <= before for before, after in itertools.pairwise(cuts)):
-                raise ParameterError(_("cuts grow from left to right"), _("sort them"), value=_listed(cuts))
+                raise ParameterError(*say.problem("cuts_grow_from_left"), value=_listed(cuts))
         for finer, coarser in itertools.pairwise(levels):
             extra = [cut for cut in coarser if cut not in finer]
             if extra:
-                raise ParameterError(
-                    _("the coarser level cuts at {cuts}, where the finer one does not").format(cuts=_listed(extra)),
-                    _("let each level keep some of the cuts of the level before"),
-                )
+                raise ParameterError(*say.problem("coarser_level_cuts_where", cuts=_listed(extra)))
         return cls(tuple(levels))
 
     def build(self, values: ColumnValues) -> Hierarchy:
@@ -148,12 +145,7 @@ class Quantiles(Builder):
             raise ParameterError(said, _("write them like {example}").format(example=cls.example), value=text)
         for finer, coarser in itertools.pairwise(counts):
             if coarser >= finer or finer % coarser:
-                raise ParameterError(
-                    _("{finer:g} ranges cannot be merged into {coarser:g} whole ones").format(
-                        finer=finer, coarser=coarser
-                    ),
-                    _("let each count be a part of the one before, such as 16, 8, 4, 2"),
-                )
+                raise ParameterError(*say.problem("ranges_cannot_merged_into", finer=finer, coarser=coarser))
         return cls(tuple(map(int, counts)))
 
     def build(self, values: ColumnValues) -> Hierarchy:
@@ -174,10 +166,7 @@ class Quantiles(Builder):
 
 def _levels(numbers: list[float]) -> list[float]:
     if len(numbers) > _MOST_LEVELS or not all(abs(number) <= _LARGEST for number in numbers):
-        raise ParameterError(
-            _("at most {most} numbers of at most {largest:g} fit").format(most=_MOST_LEVELS, largest=_LARGEST),
-            _("leave some out: each level multiplies what a method searches"),
-        )
+        raise ParameterError(*say.problem("most_numbers_most_fit", most=_MOST_LEVELS, largest=_LARGEST))
     return numbers
 
 
@@ -234,10 +223,7 @@ def interval_hierarchy(name: str, values: Iterable[int], widths: Sequence[int], 
 
 
 def _not_whole(coarser: float, finer: float) -> ParameterError:
-    return ParameterError(
-        _("ranges of {coarser} are not made of whole ranges of {finer}").format(coarser=coarser, finer=finer),
-        _("let each width be a multiple of the one before, such as 5, 10, 20"),
-    )
+    return ParameterError(*say.problem("ranges_not_made_whole", coarser=coarser, finer=finer))
 
 
 def default_widths(typed: pl.Series, column: Column) -> list[float]:
@@ -423,8 +409,7 @@ class Dates(Builder):
             if unit not in UNITS:
                 known = ", ".join(UNITS)
                 raise ParameterError(
-                    _("there is no unit {unit!r} of days{near}").format(unit=unit, near=suggestion(unit, UNITS)),
-                    _("use some of {names}").format(names=known),
+                    *say.problem("there_no_unit_days", unit=unit, near=suggestion(unit, UNITS), names=known)
                 )
         return cls(tuple(units) or _FIRST_UNITS)
 
@@ -449,10 +434,7 @@ def _stop_at_split(shown: pl.DataFrame, units: tuple[str, ...], column: str) -> 
         if len(split):
             label, over = split.row(0)
             raise ParameterError(
-                _("{here} does not nest in {above}: {label} lies in {one} and in {other}").format(
-                    here=here, above=above, label=label, one=over[0], other=over[1]
-                ),
-                _("month, quarter, year nest; so do week, week-year, and era-month, era-year, era"),
+                *say.problem("does_not_nest_lies", here=here, above=above, label=label, one=over[0], other=over[1]),
                 column=column,
             )
 

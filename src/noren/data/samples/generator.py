@@ -46,9 +46,9 @@ from noren.data.samples.product_names import CATEGORIES, MOST_ITEMS, Catalogue, 
 from noren.data.samples.shape import HistoryShape, ShapeCounter, shape
 from noren.data.schema import Column, Kind, Role, Schema, ValueType
 from noren.errors import ParameterError
-from noren.i18n import _
 from noren.kernels.arrays import Real, Whole
 from noren.progress import Progress, silent
+from noren.tables import Texts
 
 __all__ = [
     "MOST_ROWS_PER_CUSTOMER",
@@ -62,6 +62,8 @@ __all__ = [
     "shape",
     "write_sample",
 ]
+
+say = Texts(__name__)
 
 SORTED_ROWS: Final = 2_000_000
 """Up to this many rows the whole sample is in the order of time; above, each chunk of about 260,000 rows is."""
@@ -159,25 +161,17 @@ def _check(customers: int, rows: int, items: int, seed: int, block_rows: int) ->
         ("block_rows", block_rows, 1),
     ):
         if value < least:
-            raise ParameterError(
-                _("{name}={value} is too small").format(name=name, value=value),
-                _("use {name} >= {least}").format(name=name, least=least),
-            )
+            raise ParameterError(*say.problem("too_small", name=name, value=value, least=least))
     if rows < customers:
-        raise ParameterError(
-            _("rows={rows} cannot give each of {customers} customers a row").format(rows=rows, customers=customers),
-            _("use rows >= {customers} or fewer customers").format(customers=customers),
-        )
+        raise ParameterError(*say.problem("rows_cannot_give_each", rows=rows, customers=customers))
     if rows > customers * MOST_ROWS_PER_CUSTOMER:
         raise ParameterError(
-            _("rows={rows} is more than {customers} customers buy in a year").format(rows=rows, customers=customers),
-            _("use customers >= {least}").format(least=-(-rows // MOST_ROWS_PER_CUSTOMER)),
+            *say.problem(
+                "rows_more_than_customers", rows=rows, customers=customers, least=-(-rows // MOST_ROWS_PER_CUSTOMER)
+            )
         )
     if items > MOST_ITEMS:
-        raise ParameterError(
-            _("items={items} is more than there are item codes of five digits").format(items=items),
-            _("use items <= {most}").format(most=MOST_ITEMS),
-        )
+        raise ParameterError(*say.problem("items_more_than_there", items=items, most=MOST_ITEMS))
 
 
 def _stream(seed: int, *place: int) -> np.random.Generator:
@@ -385,8 +379,11 @@ def write_sample(
 def _must_be_history(schema: Schema) -> None:
     if schema.kind != Kind.HISTORY:
         raise ParameterError(
-            _("the schema {schema} describes a table, and samples are histories").format(schema=schema.name),
-            _("use one of {names}").format(names="sample, pwscup2016, pwscup2017, pwscup2018, online-retail"),
+            *say.problem(
+                "schema_describes_table_samples",
+                schema=schema.name,
+                names="sample, pwscup2016, pwscup2017, pwscup2018, online-retail",
+            )
         )
 
 
@@ -398,7 +395,4 @@ def _made_of(column: Column) -> pl.Expr:
         return pl.col(str(column.role)).cast(column.dtype).alias(column.name)
     if column.name.lower() == "country":
         return pl.col("country").alias(column.name)
-    raise ParameterError(
-        _("samples have nothing for the column {name!r}").format(name=column.name),
-        _("take it out of the schema, or use a preset"),
-    )
+    raise ParameterError(*say.problem("samples_nothing_column", name=column.name))
