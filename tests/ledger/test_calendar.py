@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from noren.data.periods import Calendar, periods_of
 from noren.errors import ParameterError
-from noren.ledger.calendar import CALENDARS, folder_name, named, next_period
+from noren.ledger.incoming import CALENDARS, folder_name, named, next_period
 
 BY = st.sampled_from(list(CALENDARS))
 

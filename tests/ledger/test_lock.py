@@ -10,7 +10,7 @@ from tests.ledger.books import LINES, MONTHS, history, ledger
 
 from noren.data.contest_files import write_rows
 from noren.errors import OutputError
-from noren.ledger.lock import alone
+from noren.ledger.entries import alone
 
 
 @pytest.fixture

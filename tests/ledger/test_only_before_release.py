@@ -11,8 +11,8 @@ from noren.drawing.ledger_chart import Curves
 from noren.errors import CheckFailedError, ParameterError
 from noren.judgement.verdict import Word
 from noren.ledger import Ledger, book
+from noren.ledger.certificate import attacks_sentence, certificate_sentence
 from noren.ledger.risk import attack_all
-from noren.ledger.words import attacks_sentence, certificate_sentence
 
 CLASSES = [{"method": "generalize-by-count", "k": 2}]
 

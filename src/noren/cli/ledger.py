@@ -216,8 +216,8 @@ def _told(book: Ledger, proposal: Proposal, entry: Entry | None) -> dict[str, An
 
 def _addition_parts(book: Ledger, proposal: Proposal, entry: Entry | None, *, explain: bool) -> Iterator[Part]:
     from noren.judgement.sentences import rule_sentence
+    from noren.ledger.certificate import attacks_sentence, certificate_sentence
     from noren.ledger.risk import MEASURES
-    from noren.ledger.words import attacks_sentence, certificate_sentence
 
     after, before, budget, certificate = proposal.after, proposal.before, proposal.budget, proposal.certificate
     rows = [
@@ -295,7 +295,7 @@ def overview(ledger: Folder) -> Output:
 
 def _overview_parts(book: Ledger) -> Iterator[Part]:
     from noren.judgement.sentences import rule_sentence, word_text
-    from noren.ledger.words import attacks_sentence, certificate_sentence
+    from noren.ledger.certificate import attacks_sentence, certificate_sentence
 
     entries = book.entries
     if not entries:

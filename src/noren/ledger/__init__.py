@@ -1,8 +1,9 @@
 """What was released period by period, and what the next release would add to the risk (S3)."""
 
-from noren.ledger.book import BudgetError, Ledger, Proposal, UnweighedError, period_seed
+from noren.ledger.book import Ledger, period_seed
 from noren.ledger.certificate import Certificate
 from noren.ledger.entries import Entry
+from noren.ledger.proposal import BudgetError, Proposal, UnweighedError
 from noren.ledger.risk import Risk
 
 __all__ = ["BudgetError", "Certificate", "Entry", "Ledger", "Proposal", "Risk", "UnweighedError", "period_seed"]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from noren.api import as_records, draw_seed, protect
 from noren.data.contest_files import listed_customers
@@ -18,32 +17,39 @@ from noren.data.formats.files import must_be_free, writing_folder
 from noren.data.frames import History
 from noren.data.inputs import checked_seed
 from noren.data.periods import period_key
-from noren.data.release import Release
 from noren.data.schema import Schema
 from noren.errors import CheckFailedError, FileError, ParameterError, SchemaError
 from noren.i18n import _
 from noren.judgement.judging import judge
 from noren.judgement.rule import Rule
 from noren.judgement.verdict import Verdict
-from noren.ledger.calendar import folder_name
-from noren.ledger.certificate import Certificate, certified, least_possible, smallest_enough, why_uncertified
+from noren.ledger.certificate import (
+    REDRAWS,
+    Certificate,
+    certified,
+    least_possible,
+    redrawn,
+    why_uncertified,
+)
 from noren.ledger.entries import (
     Entry,
+    Tell,
     Written,
+    alone,
     load_facts,
     load_past,
     load_release,
     load_rows,
     new_head,
+    nobody,
     read_written,
     remove_unfinished,
     verify,
     write_entry,
 )
-from noren.ledger.incoming import incoming, periods_to_come
+from noren.ledger.incoming import folder_name, incoming, periods_to_come
 from noren.ledger.joined import joined, joined_rows, of_period, pseudonyms_of
-from noren.ledger.lock import Tell, alone, nobody
-from noren.ledger.redraws import REDRAWS, redrawn
+from noren.ledger.proposal import BudgetError, Proposal, UnweighedError, facts_together, kept_form, verdict_of_kept
 from noren.ledger.risk import (
     MEASURES,
     Risk,
@@ -54,117 +60,10 @@ from noren.ledger.risk import (
     found_in_draw,
 )
 from noren.ledger.settings import ChainLike, LedgerSettings, chain_of
-from noren.ledger.verdicts import facts_together, kept_form, verdict_of_kept
 from noren.progress import Progress, part_of, silent
 from noren.version import __version__
 
-__all__ = ["BudgetError", "Ledger", "Proposal", "UnweighedError", "period_seed"]
-
-
-@dataclass(frozen=True)
-class Proposal:
-    """A release that is ready, and what it would add to the risk; nothing is written yet.
-
-    Attributes
-    ----------
-    period, rows, release
-        The period, its original rows and their release.
-    before, after
-        What attacks find of everything released so far, without and with this release, in the mean over draws of the
-        pseudonyms; no ``before`` at the first one. Of this release alone, without a ``before``, where the ledger
-        attacks nothing that is out.
-    certificate, uncertified
-        The most that anybody can be expected to find of everything released with it; or why nothing is certified.
-    certified_before
-        The certificate of everything released so far, where there is one.
-    least
-        The least that could be certified whatever is done with this period; nothing without a certificate.
-    verdict
-        How safe everything released would be with it, by the rule of the ledger.
-    budget, broken
-        The limits, and the measures that would be above theirs, with their values: by the certificate, or by the
-        attacks' means where there is none.
-    exposed
-        The customers whom some attack finds, most exposed first; for the steward alone.
-    failed
-        Attacks that broke down, with the reason: the risk is at least ``after``, and how high it is nobody knows.
-    """
-
-    period: str
-    rows: History = field(repr=False)
-    release: Release = field(repr=False)
-    before: Risk | None
-    after: Risk
-    verdict: Verdict = field(repr=False)
-    budget: Mapping[str, float]
-    exposed: pl.DataFrame = field(repr=False)
-    failed: Mapping[str, str] = field(default_factory=dict)
-    certificate: Certificate | None = None
-    uncertified: str = ""
-    certified_before: Certificate | None = None
-    least: Mapping[str, float] = field(default_factory=dict)
-
-    @property
-    def broken(self) -> dict[str, float]:
-        """The measures that would be above their budget, with their values; none of it depends on this draw."""
-        return (self.certificate or self.after).beyond(self.budget)
-
-    @property
-    def enough(self) -> int | None:
-        """The size of this period's classes that would keep MM and EMM within the budget; None where none is known."""
-        now, then = self.certificate, self.certified_before
-        limits = [limit for name, limit in self.budget.items() if name in ("mm", "emm")]
-        if now is None or not limits or any(self.least[name] > limit + 1e-12 for name, limit in self.budget.items()):
-            return None
-        live, classes = (now.live - then.live, now.classes - then.classes) if then else (now.live, now.classes)
-        return smallest_enough(now, live, classes, min(limits))
-
-
-class BudgetError(CheckFailedError):
-    """A release that would break the budget; ``proposal`` says what it would have added."""
-
-    def __init__(self, proposal: Proposal) -> None:
-        self.proposal = proposal
-        over = ", ".join(
-            _("{measure} would be {value:.4f}, above the budget of {limit:g}").format(
-                measure=name.upper(), value=value, limit=proposal.budget[name]
-            )
-            for name, value in proposal.broken.items()
-        )
-        super().__init__(
-            _("{period} was not released: {over}; {cure}").format(
-                period=proposal.period, over=over, cure=_cure(proposal)
-            )
-        )
-
-
-def _cure(proposal: Proposal) -> str:
-    """Return what can be done about a broken budget; where nothing can, the least that any release would certify."""
-    for name, least in proposal.least.items():
-        if name in proposal.broken and least > proposal.budget[name] + 1e-12:
-            return _(
-                "no release of this period can be certified for less than {least:.4f}, which is one class of all its "
-                "customers; raise the budget, or leave it unreleased"
-            ).format(least=least)
-    if proposal.enough is not None and set(proposal.broken) <= {"mm", "emm"}:
-        return _("protect it in classes of {k} or more with --chain, or leave it unreleased").format(k=proposal.enough)
-    return _("protect it more strongly with --chain, or leave it unreleased")
-
-
-class UnweighedError(CheckFailedError):
-    """A release whose risk is not known, for an attack broke down; ``proposal`` says what the others found."""
-
-    def __init__(self, proposal: Proposal) -> None:
-        self.proposal = proposal
-        why = "; ".join(
-            _("{name} failed: {reason}").format(name=name, reason=reason) for name, reason in proposal.failed.items()
-        )
-        super().__init__(
-            _(
-                "{period} was not released, for its risk is not known: {why}; mend the attack, or take it out of "
-                "ledger.toml"
-            ).format(period=proposal.period, why=why)
-        )
+__all__ = ["Ledger", "period_seed"]
 
 
 def _stop_at_unknown_budget(budget: Mapping[str, float], period: str) -> None:

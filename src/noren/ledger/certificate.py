@@ -14,10 +14,13 @@ import numpy as np
 import polars as pl
 from pydantic import BaseModel, ConfigDict
 
+from noren.api import protect
 from noren.data.fits import history_classes
 from noren.data.frames import History
+from noren.data.periods import Calendar, period_key
 from noren.data.release import Release
 from noren.i18n import _
+from noren.judgement.numbers import count, percent
 from noren.judgement.release_facts import claimed_by
 from noren.kernels.arrays import Whole
 from noren.kernels.judging.composition import (
@@ -28,9 +31,26 @@ from noren.kernels.judging.composition import (
     pseudonyms_found,
     pseudonyms_log_mgf,
 )
+from noren.ledger.joined import of_period, pseudonyms_of
+from noren.ledger.risk import Risk
+from noren.ledger.settings import chain_of
+from noren.tables import Texts
 
-__all__ = ["SURE", "Certificate", "certified", "least_possible", "sizes_of", "smallest_enough", "why_uncertified"]
+__all__ = [
+    "REDRAWS",
+    "SURE",
+    "Certificate",
+    "attacks_sentence",
+    "certificate_sentence",
+    "certified",
+    "least_possible",
+    "redrawn",
+    "sizes_of",
+    "smallest_enough",
+    "why_uncertified",
+]
 
+say = Texts(__name__)
 SURE = 0.999
 """How sure the tail is."""
 
@@ -167,3 +187,75 @@ def _curve(sizes: Whole) -> list[float]:
 def _tail(sizes: Whole, chance: float) -> float:
     live = int((sizes > 0).sum())
     return most_hits(pseudonyms_log_mgf(sizes), chance, live) / max(live, 1)
+
+
+# --- without a certificate -------------------------------------------------------------------------------------------
+
+REDRAWS = 4
+"""How many other draws the mean is taken of."""
+_STREAM = tuple(b"draws that nobody sees")
+
+
+def redrawn(
+    originals: Sequence[History], releases: Sequence[Release], periods: Sequence[str], by: Calendar, number: int
+) -> list[Release]:
+    """Return the releases of single periods as another draw would have made them, ``number`` telling which.
+
+    Of a release in classes the pseudonyms alone are drawn anew; any other is protected again, by the steps that its
+    statement tells.
+
+    Whether a period is released must not depend on what this draw gives away: among those accepted, attackers would
+    know that the usual answers are wrong more often than not. So the budget is held against the mean over draws that
+    nobody will see. Their seeds are the same for everybody, so the answer depends on the data alone.
+    """
+    taken: set[str] = set()
+    drawn = []
+    for rows, release, period in zip(originals, releases, periods, strict=True):
+        state = np.random.SeedSequence([*_STREAM, number, *period_key(period)]).generate_state(1, np.uint64)
+        seed = int(state[0]) >> 1
+        made = release
+        if why_uncertified(release, period):
+            steps = [
+                {"method": step.method} | {n: v for n, v in step.parameters.items() if v not in (None, [])}
+                for step in release.statement.steps
+            ]
+            made = protect(rows, chain_of(steps, by), seed=seed)
+        drawn.append(of_period(made, period, taken, seed))
+        taken |= pseudonyms_of(drawn[-1])
+    return drawn
+
+
+# --- in words --------------------------------------------------------------------------------------------------------
+
+
+def certificate_sentence(certificate: Certificate | None, why: str = "", *, attacked: bool = True) -> str:
+    """Return what is certified, and how sure the tail is; or that nothing is.
+
+    ``attacked`` tells whether everything released was attacked, so that a budget can be held against that.
+    """
+    if certificate is None:
+        name = "certificate.none_attacked" if attacked else "certificate.none"
+        return say(name, why=say("certificate.why", reason=why) if why else "")
+    return say(
+        "certificate.certified",
+        certificate.periods,
+        classes=count(certificate.classes),
+        live=count(certificate.live),
+        periods=count(certificate.periods),
+        rate=percent(certificate.rate["mm"]),
+        sure=percent(certificate.sure),
+        tail=percent(certificate.tail["mm"]),
+    )
+
+
+def attacks_sentence(risk: Risk) -> str:
+    """Return what the attacks' figures are means of, and what they are not about."""
+    if risk.alone:
+        return say("attacks.alone")
+    if risk.redraws == 0:
+        return say("attacks.exact")
+    said = say("attacks.means", risk.redraws, count=count(risk.redraws))
+    if "mm" not in risk.interval:
+        return said
+    low, high = risk.interval["mm"]
+    return say("attacks.interval", sentence=said, mean=percent(risk.mm), low=percent(low), high=percent(high))

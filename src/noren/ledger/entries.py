@@ -18,11 +18,14 @@ digest tells nothing about them.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import json
 import os
 import secrets
 import shutil
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,21 +40,23 @@ from noren.data.periods import period_key
 from noren.data.reading import read_blocks
 from noren.data.release import Release
 from noren.data.schema import Schema
-from noren.errors import FileError
+from noren.errors import FileError, OutputError
 from noren.i18n import _
-from noren.ledger.calendar import folder_name
 from noren.ledger.certificate import Certificate
-from noren.ledger.incoming import Past, content_digest
+from noren.ledger.incoming import Past, content_digest, folder_name
 from noren.ledger.risk import Risk
 
 __all__ = [
     "Entry",
+    "Tell",
     "Written",
+    "alone",
     "load_facts",
     "load_past",
     "load_release",
     "load_rows",
     "new_head",
+    "nobody",
     "read_written",
     "remove_unfinished",
     "verify",
@@ -322,3 +327,36 @@ def _folder_to_disk(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+# --- one at a time ----------------------------------------------------------------------------------------------------
+
+Tell = Callable[[str], None]
+"""Told in words what happens meanwhile."""
+
+
+def nobody(words: str) -> None:
+    """Tell nobody."""
+
+
+@contextlib.contextmanager
+def alone(folder: Path, tell: Tell = nobody) -> Iterator[None]:
+    """Hold the lock of the ledger in ``folder``; where another process holds it, say so and wait.
+
+    The lock is the system's own, on the file ``.lock``: it ends with the process that holds it, however that ends.
+    """
+    try:
+        file = (folder / ".lock").open("ab")
+    except OSError as error:
+        raise OutputError(
+            _("you may not write to {path} ({reason}); ask for permission, or copy the ledger").format(
+                path=folder, reason=error.strerror
+            )
+        ) from None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            tell(_("another process is writing to {path}; waiting until it is done").format(path=folder))
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield

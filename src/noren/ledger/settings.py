@@ -22,7 +22,7 @@ from noren.data.schema import Kind, Schema
 from noren.errors import FileError, NorenError, ParameterError, SchemaError
 from noren.i18n import _
 from noren.judgement.rule import DEFAULT, RULES, Rule, rule_named
-from noren.ledger.calendar import CALENDARS
+from noren.ledger.incoming import CALENDARS
 from noren.ledger.risk import MEASURES
 from noren.methods.chain import Chain, read_chain
 from noren.protocols import Attack, Method

@@ -19,7 +19,7 @@ from noren.judgement.rule import RECIPIENTS, RULES, Rule
 from noren.judgement.sentences import rule_sentence, word_text
 from noren.judgement.verdict import Verdict, Word
 from noren.ledger import Certificate
-from noren.ledger.words import certificate_sentence
+from noren.ledger.certificate import certificate_sentence
 from noren.studio import handing_out, project_ledger
 from noren.studio.api.models import Ident, said_job
 from noren.studio.api.surroundings import TheStudio

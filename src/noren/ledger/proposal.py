@@ -1,0 +1,204 @@
+"""A release that is ready to be added, and how safe everything released is with it.
+
+What attacks got is kept with each entry, and judged by the rule in force. The facts tell which of an attack's answers
+are right, so they lie in the secret part, under its seal. The verdict of then lies beside them and saves the reckoning
+while the rule and the program are the same; it is never held against another rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+from pydantic import ValidationError
+
+from noren.data.frames import History
+from noren.data.release import Release
+from noren.data.schema import Kind
+from noren.errors import CheckFailedError
+from noren.i18n import _
+from noren.judgement.evidence import Facts, facts_from, tried_by
+from noren.judgement.judging import judge
+from noren.judgement.outcome import people_in
+from noren.judgement.release_facts import release_facts
+from noren.judgement.rule import Rule
+from noren.judgement.verdict import Verdict
+from noren.ledger.certificate import Certificate, smallest_enough
+from noren.ledger.joined import joined
+from noren.ledger.risk import Risk
+from noren.protocols import Guess
+from noren.version import __version__
+
+__all__ = ["BudgetError", "Proposal", "UnweighedError", "facts_together", "kept_form", "verdict_of_kept"]
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A release that is ready, and what it would add to the risk; nothing is written yet.
+
+    Attributes
+    ----------
+    period, rows, release
+        The period, its original rows and their release.
+    before, after
+        What attacks find of everything released so far, without and with this release, in the mean over draws of the
+        pseudonyms; no ``before`` at the first one. Of this release alone, without a ``before``, where the ledger
+        attacks nothing that is out.
+    certificate, uncertified
+        The most that anybody can be expected to find of everything released with it; or why nothing is certified.
+    certified_before
+        The certificate of everything released so far, where there is one.
+    least
+        The least that could be certified whatever is done with this period; nothing without a certificate.
+    verdict
+        How safe everything released would be with it, by the rule of the ledger.
+    budget, broken
+        The limits, and the measures that would be above theirs, with their values: by the certificate, or by the
+        attacks' means where there is none.
+    exposed
+        The customers whom some attack finds, most exposed first; for the steward alone.
+    failed
+        Attacks that broke down, with the reason: the risk is at least ``after``, and how high it is nobody knows.
+    """
+
+    period: str
+    rows: History = field(repr=False)
+    release: Release = field(repr=False)
+    before: Risk | None
+    after: Risk
+    verdict: Verdict = field(repr=False)
+    budget: Mapping[str, float]
+    exposed: pl.DataFrame = field(repr=False)
+    failed: Mapping[str, str] = field(default_factory=dict)
+    certificate: Certificate | None = None
+    uncertified: str = ""
+    certified_before: Certificate | None = None
+    least: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def broken(self) -> dict[str, float]:
+        """The measures that would be above their budget, with their values; none of it depends on this draw."""
+        return (self.certificate or self.after).beyond(self.budget)
+
+    @property
+    def enough(self) -> int | None:
+        """The size of this period's classes that would keep MM and EMM within the budget; None where none is known."""
+        now, then = self.certificate, self.certified_before
+        limits = [limit for name, limit in self.budget.items() if name in ("mm", "emm")]
+        if now is None or not limits or any(self.least[name] > limit + 1e-12 for name, limit in self.budget.items()):
+            return None
+        live, classes = (now.live - then.live, now.classes - then.classes) if then else (now.live, now.classes)
+        return smallest_enough(now, live, classes, min(limits))
+
+
+class BudgetError(CheckFailedError):
+    """A release that would break the budget; ``proposal`` says what it would have added."""
+
+    def __init__(self, proposal: Proposal) -> None:
+        self.proposal = proposal
+        over = ", ".join(
+            _("{measure} would be {value:.4f}, above the budget of {limit:g}").format(
+                measure=name.upper(), value=value, limit=proposal.budget[name]
+            )
+            for name, value in proposal.broken.items()
+        )
+        super().__init__(
+            _("{period} was not released: {over}; {cure}").format(
+                period=proposal.period, over=over, cure=_cure(proposal)
+            )
+        )
+
+
+def _cure(proposal: Proposal) -> str:
+    """Return what can be done about a broken budget; where nothing can, the least that any release would certify."""
+    for name, least in proposal.least.items():
+        if name in proposal.broken and least > proposal.budget[name] + 1e-12:
+            return _(
+                "no release of this period can be certified for less than {least:.4f}, which is one class of all its "
+                "customers; raise the budget, or leave it unreleased"
+            ).format(least=least)
+    if proposal.enough is not None and set(proposal.broken) <= {"mm", "emm"}:
+        return _("protect it in classes of {k} or more with --chain, or leave it unreleased").format(k=proposal.enough)
+    return _("protect it more strongly with --chain, or leave it unreleased")
+
+
+class UnweighedError(CheckFailedError):
+    """A release whose risk is not known, for an attack broke down; ``proposal`` says what the others found."""
+
+    def __init__(self, proposal: Proposal) -> None:
+        self.proposal = proposal
+        why = "; ".join(
+            _("{name} failed: {reason}").format(name=name, reason=reason) for name, reason in proposal.failed.items()
+        )
+        super().__init__(
+            _(
+                "{period} was not released, for its risk is not known: {why}; mend the attack, or take it out of "
+                "ledger.toml"
+            ).format(period=proposal.period, why=why)
+        )
+
+
+# --- verdicts --------------------------------------------------------------------------------------------------------
+
+
+def facts_together(
+    original: History,
+    releases: Sequence[Release],
+    guesses: Mapping[str, Guess],
+    failed: Iterable[str] = (),
+    certificate: Certificate | None = None,
+) -> Facts:
+    """Return what was found of everything released, ``original`` being the rows of all periods.
+
+    What a release claims by itself it claims of one period. Of several together classes are claimed where a certificate
+    says so: by the composition theorem the smallest of all periods bounds the chance of naming a pseudonym rightly.
+    """
+    together = joined(releases)
+    claiming = releases[0] if len(releases) == 1 else together
+    tried = tuple(tried_by(name, guess, together.secret) for name, guess in sorted(guesses.items()))
+    facts = facts_from(
+        Kind.HISTORY,
+        people_in(original),
+        claiming.statement,
+        {},
+        tried,
+        release_facts(claiming, original if len(releases) == 1 else None),
+        failed=tuple(sorted(failed)),
+    )
+    if len(releases) == 1:
+        return facts
+    each = [release_facts(release) for release in releases]
+    update: dict[str, Any] = {
+        "registered": all(one.registered for one in each),
+        "names_random": all(one.names_random is not False for one in each),
+        "chosen_seed": any(one.chosen_seed for one in each),
+    }
+    if certificate is not None:
+        update |= {
+            "claimed": {"k": certificate.claimed},
+            "smallest_class": certificate.k,
+            "periods": certificate.periods,
+            "once": certificate.once,
+        }
+    return facts.model_copy(update=update)
+
+
+def kept_form(verdict: Verdict) -> dict[str, Any]:
+    """Return what is kept of a verdict: its facts, and what was said of them by which rule and program."""
+    said = verdict.model_dump(mode="json", exclude={"facts"})
+    return {"facts": verdict.facts.model_dump(mode="json"), "noren": __version__, "verdict": said}
+
+
+def verdict_of_kept(kept: Mapping[str, Any], rule: Rule) -> Verdict:
+    """Return the verdict on facts that were kept, by the rule in force."""
+    facts = Facts.model_validate(kept["facts"])
+    if kept["noren"] == __version__:
+        try:
+            said = Verdict.model_validate({**kept["verdict"], "facts": facts})
+        except ValidationError:
+            return judge(facts, rule)
+        if said.rule == rule:
+            return said
+    return judge(facts, rule)
