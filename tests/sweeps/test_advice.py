@@ -17,7 +17,7 @@ from noren.judgement.place import Place, recommend
 from noren.judgement.rule import rule_named
 from noren.judgement.verdict import Verdict
 from noren.methods import methods
-from noren.sweeps.mapped import SettingsMap, settings_map
+from noren.sweeps.page import SettingsMap, settings_map
 from noren.sweeps.plan import settings_for
 from noren.sweeps.usual import sensible_methods, sensible_values
 from noren.sweeps.words import advice, answer, sureness

@@ -30,8 +30,8 @@ from noren.methods import methods
 from noren.methods.chain import Chain
 from noren.protocols import Score
 from noren.sweeps.plan import settings_for
-from noren.sweeps.results import PointResult, SettingResult
 from noren.sweeps.running import Line, Prospect, Watch, run, sweep_folder
+from noren.sweeps.study import PointResult, SettingResult
 from noren.sweeps.sweep import ask, sweep
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -173,7 +173,7 @@ def _going_on() -> Any:
 
 def _output(study: Study, out: Path | None) -> Output:
     from noren.sweeps.files import as_plain
-    from noren.sweeps.results import in_language
+    from noren.sweeps.study import in_language
 
     failures = Failures()
     for one in study.settings:

@@ -34,7 +34,7 @@ from noren.methods.chain import Chain
 from noren.protocols import Component, Method
 from noren.registry import Registry, build, read_sweep_file, runs_of
 from noren.sweeps.plan import Setting, settled
-from noren.sweeps.table import rows_of, without_seeds
+from noren.sweeps.study import rows_of, without_seeds
 
 if TYPE_CHECKING:
     from noren.sweeps.study import Study

@@ -10,30 +10,30 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from markupsafe import Markup, escape
 
 from noren.attacks import attacks
 from noren.data.formats.files import writing_file
 from noren.data.schema import Kind
-from noren.drawing.ground import picture
-from noren.drawing.risk_map import use_title
+from noren.drawing.ground import Spec, picture
+from noren.drawing.risk_map import lines_of, method_shapes, risk_utility_map, use_title
 from noren.drawing.templating import house_styles, template
 from noren.i18n import _, active_language, ngettext
 from noren.judgement.glossary import GlossaryEntry, terms
 from noren.judgement.numbers import count, decimal, percent
 from noren.judgement.page_text import printable
-from noren.judgement.place import frontier_sentence
-from noren.judgement.sentences import cautions, rule_sentence
+from noren.judgement.place import Choice, Place, far_beyond, far_sentence, frontier_sentence, worth_a_choice
+from noren.judgement.rule import Rule
+from noren.judgement.sentences import cautions, rule_sentence, word_text
 from noren.judgement.verdict import Word
 from noren.measures import measures
 from noren.protocols import Measure, Score
 from noren.reports.run_view import measure_views, written
 from noren.reports.scripts import ScriptOrder, commands
-from noren.sweeps.mapped import settings_map
 from noren.sweeps.plan import shared_words
-from noren.sweeps.results import SettingResult, in_language
+from noren.sweeps.study import SettingResult, in_language
 from noren.sweeps.words import failure_words, headline, rule_words, setting_sentence
 from noren.tables import Texts
 from noren.work.sources import code_digest
@@ -41,7 +41,7 @@ from noren.work.sources import code_digest
 if TYPE_CHECKING:
     from noren.sweeps.study import Study
 
-__all__ = ["frontier_svg", "page_html", "short_html"]
+__all__ = ["Placed", "SettingsMap", "frontier_svg", "page_html", "settings_map", "short_html"]
 
 say = Texts(__name__)
 _LONGEST_LABEL = 120
@@ -52,7 +52,8 @@ _PAPER = "#fbfaf7"
 def page_html(study: Study) -> str:
     """Return the page as text, in the language now spoken; the same study gives the same bytes."""
     _headline, *rest = study.answer
-    shown = [one for one in study.settings if one.recommended] or _safest(study)
+    safest = [study.settings[choice.safest] for choice in study.choices if choice.safest is not None]
+    shown = [one for one in study.settings if one.recommended] or safest
     return template("noren.sweeps", "sweep.html.jinja").render(
         language=active_language(),
         headline=headline(study.settings, study.choices),
@@ -92,10 +93,6 @@ def short_html(study: Study) -> str:
 
 def _cell(value: float | None, written: Any) -> str:
     return "–" if value is None else str(escape(written(value)))
-
-
-def _safest(study: Study) -> list[SettingResult]:
-    return [study.settings[choice.safest] for choice in study.choices if choice.safest is not None]
 
 
 # --- the map ---------------------------------------------------------------------------------------------------------
@@ -211,7 +208,9 @@ def _part(one: SettingResult) -> dict[str, Any]:
             if one.recommended
             else _("{label}, the safest: what leaks, and what stays useful")
         ).format(label=label),
-        "attacks": [(exhibit, _summary(exhibit.attack)) for exhibit in evidence if exhibit.right],
+        "attacks": [
+            (one, _(attacks[one.attack].summary) if one.attack in attacks else "") for one in evidence if one.right
+        ],
         "in_vain": [exhibit.attack for exhibit in evidence if not exhibit.right],
         "classes": _classes(one),
         "cautions": [] if one.verdict is None else cautions(one.verdict),
@@ -219,10 +218,6 @@ def _part(one: SettingResult) -> dict[str, Any]:
         "left_out": [] if worst is None else [f"{name}: {in_language(said)}" for name, said in worst.left_out.items()],
         "failed": [failure_words(name, said) for name, said in one.failed.items()],
     }
-
-
-def _summary(attack: str) -> str:
-    return _(attacks[attack].summary) if attack in attacks else ""
 
 
 def _classes(one: SettingResult) -> list[tuple[str, str]]:
@@ -291,3 +286,157 @@ def _caveats(study: Study) -> list[str]:
     if study.source.kind != Kind.HISTORY and len({choice.use_of for choice in study.choices}) > 1:
         first.append("measured_differently")
     return [say(f"caveats.{name}") for name in (*first, "general", "best_of_many", "series", "law")]
+
+
+# --- the settings on one map -----------------------------------------------------------------------------------------
+#
+# Reports of sweeps and the studio draw the same map. What is broken far beyond the rule is told in one sentence and not
+# drawn, so that the part of the map where a choice can be made has the room.
+
+_LONGEST = 40
+_NO_METHOD = "chain"
+_SPOT = 0.005
+"""How near to each other two settings lie on one spot, on both axes."""
+
+
+class Placed(Protocol):
+    """What has a place on the map: a setting of a study, or of the studio."""
+
+    @property
+    def label(self) -> str:
+        """The method and its parameters."""
+
+    @property
+    def place(self) -> Place:
+        """Where it stands."""
+
+    @property
+    def method(self) -> str:
+        """The name of its method; ``chain`` where it has several."""
+
+    @property
+    def strength(self) -> str:
+        """How strong the protection is, as labels write it: ``k = 5``; empty where nothing tells."""
+
+
+@dataclass(frozen=True)
+class SettingsMap:
+    """A map of settings.
+
+    Attributes
+    ----------
+    drawn
+        The settings that are drawn, those that want a label most first; positions in the list of settings.
+    labels
+        What stands beside each of them: its verdict's mark, its method, and what tells it from others of its method.
+    brief
+        The same without the method, for a narrow map, where the shape tells it.
+    far
+        Which settings are not drawn, in a sentence; empty where all are.
+    """
+
+    places: Sequence[Place]
+    drawn: Sequence[int]
+    labels: Sequence[str]
+    brief: Sequence[str]
+    methods: Sequence[str]
+    taken: Sequence[int]
+    allowed: float
+    far: str
+
+    @property
+    def shapes(self) -> dict[str, str]:
+        """The shape of each method that is drawn, as a path between -1 and 1."""
+        return method_shapes(self.methods)
+
+    @property
+    def words(self) -> list[str]:
+        """The verdicts that occur, each with its mark."""
+        return [word_text(word) for word in Word if any(place.word == word for place in self.places)]
+
+    def chart(self, size: tuple[int, int], *, narrow: bool = False, addresses: Sequence[str] = ()) -> Spec:
+        """Return the map as a chart; on a narrow one labels are brief."""
+        return risk_utility_map(
+            self.places,
+            texts=self.brief if narrow else self.labels,
+            size=size,
+            near=True,
+            taken=self.taken,
+            lines=lines_of(self.places, worth_a_choice(self.places)),
+            addresses=addresses,
+            methods=self.methods,
+            allowed=self.allowed,
+        )
+
+
+def settings_map(settings: Sequence[Placed], choices: Sequence[Choice], rule: Rule) -> SettingsMap | None:
+    """Return the map of settings that are judged by a rule; None where none has a place."""
+    known = [i for i, one in enumerate(settings) if one.place.is_placed]
+    if not known:
+        return None
+    least = {choice.safest for choice in choices}
+    far = [i for i in known if far_beyond(settings[i].place, rule) and i not in least]
+    named = [(one.chosen, one.safest, one.more_useful, one.safer) for one in choices]
+    wanted = {i: rank for some in named for rank, i in enumerate(i for i in some if i is not None)}
+    best = set(worth_a_choice([one.place for one in settings]))
+    drawn = sorted((i for i in known if i not in far), key=lambda i: (wanted.get(i, 9), i not in best))
+    labels = _labels(settings)
+    drawn, more = _apart(drawn, settings)
+    marked = [(word_text(settings[i].place.word)[:1], i) for i in drawn]
+    chosen = {choice.chosen for choice in choices}
+    return SettingsMap(
+        places=[settings[i].place for i in drawn],
+        drawn=drawn,
+        labels=[_with_more(f"{mark} {printable(labels[i], _LONGEST)}", more[i]) for mark, i in marked],
+        brief=[_with_more(f"{mark} {_brief(settings[i], labels[i])}", more[i]) for mark, i in marked],
+        methods=[settings[i].method for i in drawn],
+        taken=[at for at, i in enumerate(drawn) if i in chosen],
+        allowed=float(rule.tolerance),
+        far=far_sentence([settings[i].place.model_copy(update={"label": labels[i]}) for i in far], rule),
+    )
+
+
+def _apart(wanted: Sequence[int], settings: Sequence[Placed]) -> tuple[list[int], dict[int, int]]:
+    """Return the settings to draw, and for how many more of its method each stands that lie on the same spot."""
+    more: dict[int, int] = {}
+    for i in wanted:
+        own = settings[i]
+        same = (
+            j
+            for j in more
+            if (settings[j].method, settings[j].place.word) == (own.method, own.place.word)
+            and abs((settings[j].place.use or 0.0) - (own.place.use or 0.0)) < _SPOT
+            and abs((settings[j].place.risk or 0.0) - (own.place.risk or 0.0)) < _SPOT
+        )
+        first = next(same, None)
+        if first is None:
+            more[i] = 0
+        else:
+            more[first] += 1
+    return list(more), more
+
+
+def _with_more(label: str, more: int) -> str:
+    return _("{label} and {more} more").format(label=label, more=more) if more else label
+
+
+def _labels(settings: Sequence[Placed]) -> list[str]:
+    """Return the method of each setting, how strong it is, and what else tells it from others of its method."""
+    words = [_words(one) for one in settings]
+    found = []
+    for one, own in zip(settings, words, strict=True):
+        alike = [other for other, each in zip(words, settings, strict=True) if each.method == one.method]
+        shared = set.intersection(*map(set, alike)) if len(alike) > 1 and one.method != _NO_METHOD else set()
+        found.append(", ".join(word for word in own if word not in shared or word in (one.method, one.strength)))
+    return found
+
+
+def _words(one: Placed) -> list[str]:
+    words = one.label.split(", ")
+    if not one.strength or one.strength in words or one.method == _NO_METHOD:
+        return words
+    return [words[0], one.strength, *words[1:]]
+
+
+def _brief(one: Placed, label: str) -> str:
+    return printable(label.removeprefix(one.method).strip(", ") or label, _LONGEST)

@@ -19,8 +19,7 @@ from noren.judgement.outcome import people_in
 from noren.judgement.rule import Rule
 from noren.sweeps.pieces import guess_folder, hold, release_folder
 from noren.sweeps.plan import Asked, Point, data_key, plan
-from noren.sweeps.results import PointResult, point_result
-from noren.sweeps.study import Source, Study
+from noren.sweeps.study import PointResult, Source, Study, point_result
 from noren.work.piece import Unit
 from noren.work.store import PieceStore, not_kept
 from noren.work.workers import run_units

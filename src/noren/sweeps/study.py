@@ -2,24 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import statistics
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
+
+import polars as pl
 
 from noren.data.schema import Kind, Schema
-from noren.i18n import _
-from noren.judgement.place import Choice, frontier, recommend
-from noren.sweeps.plan import Asked
-from noren.sweeps.results import PointResult, SettingResult, setting_results
-from noren.sweeps.table import frame_of
+from noren.data.statement import Statement
+from noren.i18n import _, active_language, speaking
+from noren.judgement.evidence import Tried, facts_from
+from noren.judgement.judging import judge
+from noren.judgement.place import Choice, Place, frontier, over_runs, place_of, recommend
+from noren.judgement.release_facts import ReleaseFacts
+from noren.judgement.rule import Rule
+from noren.judgement.sentences import word_text
+from noren.judgement.verdict import Verdict, Word
+from noren.protocols import Score
+from noren.sweeps.plan import Asked, Point, Setting
+from noren.sweeps.usual import strength_words
 from noren.version import __version__
+from noren.work.piece import Unit
 
-if TYPE_CHECKING:
-    import polars as pl
-
-__all__ = ["Source", "Study"]
+__all__ = [
+    "PointResult",
+    "SettingResult",
+    "Source",
+    "Study",
+    "frame_of",
+    "in_language",
+    "point_result",
+    "rows_of",
+    "setting_results",
+    "without_seeds",
+]
 
 
 @dataclass(frozen=True)
@@ -130,3 +150,301 @@ class Study:
         from noren.sweeps.page import short_html
 
         return short_html(self)
+
+
+# --- points and settings ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PointResult:
+    """One release of a sweep.
+
+    Attributes
+    ----------
+    refused
+        Why there is no release, in each language; empty where there is one.
+    verdict, place
+        How safe it is by the rule, with the facts it was judged from, and where it stands; None where there is none.
+    left_out
+        Attacks and measures that refused this release, and why, in each language.
+    failed
+        Attacks and measures that broke down, and why, in each language and (``kind``) in a word that may be shown;
+        under the method's own name where there is no release for that reason.
+    """
+
+    setting: Setting
+    seed: int
+    run: int
+    refused: Mapping[str, str] = field(default_factory=dict)
+    rows: Mapping[str, int] = field(default_factory=dict)
+    verdict: Verdict | None = None
+    place: Place | None = None
+    scores: Mapping[str, Score] = field(default_factory=dict)
+    left_out: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    failed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    @property
+    def label(self) -> str:
+        """The method and its parameters."""
+        return self.setting.label
+
+    @property
+    def word(self) -> Word:
+        """How it was judged; untried where there is no release."""
+        return Word.UNTRIED if self.verdict is None else self.verdict.word
+
+    @property
+    def state(self) -> str:
+        """Whether there is a release (``done``), or the method ``refused`` or ``failed``."""
+        return "done" if not self.refused else "failed" if self.failed else "refused"
+
+    def reason(self, language: str | None = None) -> str:
+        """Why there is no release, in the language now spoken or another; empty where there is one."""
+        return in_language(self.refused, language)
+
+
+def in_language(said: Mapping[str, str], language: str | None = None) -> str:
+    """Return a sentence that is kept in several languages, in the one now spoken if it is there."""
+    return said.get(language or active_language()) or next(iter(said.values()), "")
+
+
+def point_result(
+    point: Point, results: Mapping[Unit, Mapping[str, Any]], *, kind: Kind, people: int, rule: Rule
+) -> PointResult:
+    """Return what came of a point of data about so many people, whose pieces are all done, by a rule."""
+    made = results[point.release.unit]
+    seconds = sum(float(results[piece.unit]["seconds"]) for piece in point.pieces)
+    if "refused" in made:
+        return PointResult(point.setting, point.seed, point.run, made["refused"], seconds=seconds)
+    if "failed" in made:
+        name, why = point.setting.method.name, made["failed"]
+        return PointResult(point.setting, point.seed, point.run, why, failed={name: why}, seconds=seconds)
+    guessed = {name: results[piece.unit] for name, piece in point.guesses.items()}
+    scored = {name: results[piece.unit] for name, piece in point.scores.items()}
+    parts = guessed | scored
+    failed = {name: found["failed"] for name, found in parts.items() if "failed" in found}
+    scores = {
+        name: Score(found["score"]["value"], found["score"]["parts"], found["score"]["notes"])
+        for name, found in scored.items()
+        if found.get("score") and found["score"]["value"] is not None
+    }
+    facts = facts_from(
+        kind,
+        people,
+        Statement(**made["statement"]),
+        scores,
+        tuple(Tried.model_validate(found["tried"]) for _name, found in sorted(guessed.items()) if "tried" in found),
+        ReleaseFacts.model_validate(made["facts"]),
+        failed=tuple(sorted(failed)),
+    )
+    verdict = judge(facts, rule)
+    return PointResult(
+        point.setting,
+        point.seed,
+        point.run,
+        rows={name: int(made[name]) for name in ("public", "deleted", "added")},
+        verdict=verdict,
+        place=place_of(point.setting.label, verdict, scores),
+        scores=scores,
+        left_out={name: found["refused"] for name, found in parts.items() if "refused" in found},
+        failed=failed,
+        seconds=seconds,
+    )
+
+
+@dataclass(frozen=True)
+class SettingResult:
+    """A setting over all its runs: the worst verdict, the mean use, the highest risk."""
+
+    setting: Setting
+    runs: Sequence[PointResult]
+    on_frontier: bool = False
+    recommended: bool = False
+
+    @property
+    def label(self) -> str:
+        """The method and its parameters."""
+        return self.setting.label
+
+    @property
+    def method(self) -> str:
+        """The name of its method."""
+        return self.setting.method.name
+
+    @property
+    def strength(self) -> str:
+        """How strong the protection is: ``k = 5``; empty where nothing tells."""
+        return strength_words(self.method, self.setting.method.parameters())
+
+    @property
+    def done(self) -> list[PointResult]:
+        """The runs that came to a release."""
+        return [run for run in self.runs if not run.refused]
+
+    @property
+    def worst(self) -> PointResult | None:
+        """The run that is judged worst and of these gives the most away; none where all were refused."""
+
+        def danger(run: PointResult) -> tuple[int, float]:
+            return -run.word.order, -1.0 if run.place is None or run.place.risk is None else run.place.risk
+
+        return max(self.done, key=danger, default=None)
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """How safe the worst run is."""
+        return None if self.worst is None else self.worst.verdict
+
+    @property
+    def place(self) -> Place:
+        """Where the setting stands."""
+        return over_runs([run.place or Place(label=run.label) for run in self.runs])
+
+    @property
+    def failed(self) -> dict[str, Mapping[str, str]]:
+        """What broke down in some run, and why."""
+        return {name: said for run in self.runs for name, said in run.failed.items()}
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The mean of each measure over the runs that have it."""
+        names = sorted({name for run in self.done for name in run.scores})
+        return {
+            name: statistics.fmean(run.scores[name].value for run in self.done if name in run.scores) for name in names
+        }
+
+    @property
+    def uses(self) -> list[float]:
+        """The use that each run keeps."""
+        return [run.place.use for run in self.done if run.place is not None and run.place.use is not None]
+
+    @property
+    def verdict_words(self) -> str:
+        """How it was judged, in a word with a mark, so that colour is not its only carrier."""
+        if not self.done:
+            return _("– failed") if any(run.failed for run in self.runs) else _("– refused")
+        return word_text(self.place.word)
+
+
+def setting_results(points: Sequence[PointResult]) -> list[SettingResult]:
+    """Return the settings of points, in order, each with its runs."""
+    runs: dict[int, list[PointResult]] = {}
+    for point in points:
+        runs.setdefault(id(point.setting), []).append(point)
+    return [SettingResult(some[0].setting, some) for some in runs.values()]
+
+
+# --- the table -------------------------------------------------------------------------------------------------------
+
+_COLUMNS: dict[str, Any] = {
+    "label": pl.String,
+    "method": pl.String,
+    "parameters": pl.String,
+    "k": pl.Float64,
+    "run": pl.Int64,
+    "seed": pl.Int64,
+    "state": pl.String,
+    "refused": pl.String,
+    "verdict": pl.String,
+    "reason": pl.String,
+    "sentence": pl.String,
+    "rule": pl.String,
+    "use": pl.Float64,
+    "use_of": pl.String,
+    "risk": pl.Float64,
+    "risk_of": pl.String,
+    "attack": pl.String,
+    "named": pl.Int64,
+    "right": pl.Int64,
+    "rate": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "on_frontier": pl.Boolean,
+    "recommended": pl.Boolean,
+    "rows_deleted": pl.Int64,
+    "rows_added": pl.Int64,
+}
+_BEST = ("attack", "named", "right", "rate", "low", "high")
+
+
+def frame_of(
+    points: Sequence[PointResult], settings: Sequence[SettingResult], attacks: Sequence[str], kind: Kind
+) -> pl.DataFrame:
+    """Return one row for each point; measures in alphabetical order, then what each attack hit."""
+    marked = {id(one.setting): one for one in settings}
+    measures = sorted({name for point in points for name in point.scores})
+    hits = [f"{name}.right" for name in attacks] if kind == Kind.HISTORY else []
+    rows = [_row(point, marked[id(point.setting)], measures) for point in points]
+    schema = _COLUMNS | dict.fromkeys(measures, pl.Float64) | dict.fromkeys(hits, pl.Int64)
+    return pl.DataFrame(rows, schema=schema)
+
+
+def _row(point: PointResult, setting: SettingResult, measures: Sequence[str]) -> dict[str, Any]:
+    place = point.place or Place(label=point.label)
+    return (
+        {
+            "label": point.label,
+            "method": point.setting.method.name,
+            "parameters": json.dumps(point.setting.parameters, ensure_ascii=False),
+            "k": place.k,
+            "run": point.run,
+            "seed": point.seed,
+            "state": point.state,
+            "refused": point.reason("en") or None,
+            "use": place.use,
+            "use_of": place.use_of,
+            "risk": place.risk,
+            "risk_of": place.risk_of,
+            "on_frontier": setting.on_frontier,
+            "recommended": setting.recommended,
+            "rows_deleted": point.rows.get("deleted"),
+            "rows_added": point.rows.get("added"),
+        }
+        | _judged(point.verdict)
+        | {name: point.scores[name].value if name in point.scores else None for name in measures}
+    )
+
+
+def _judged(verdict: Verdict | None) -> dict[str, Any]:
+    """Return what a verdict says, in English, and what the attacks got; all of it missing where there is none."""
+    if verdict is None:
+        return {}
+    best = verdict.evidence[0].model_dump(include=set(_BEST)) if verdict.evidence else {}
+    with speaking("en"):
+        sentence = verdict.sentence
+    return {
+        "verdict": str(verdict.word),
+        "reason": str(verdict.reason),
+        "sentence": sentence,
+        "rule": verdict.rule.name or str(verdict.rule.tolerance),
+        **best,
+        **{f"{one.attack}.right": one.right for one in verdict.evidence},
+    }
+
+
+def without_seeds(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the frame that may be shown: runs are counted, no seed is told, nor the words of an unforeseen error."""
+    shown = pl.when(pl.col("state") != "failed").then("refused").alias("refused")
+    return frame.drop("seed").with_columns(shown)
+
+
+def rows_of(points: Sequence[PointResult], settings: Sequence[SettingResult]) -> list[dict[str, Any]]:
+    """Return each point as plain data, without its seed: the row of the table, what attacks did, parts of scores."""
+    marked = {id(one.setting): one for one in settings}
+    rows = []
+    for point in points:
+        row = _row(point, marked[id(point.setting)], [])
+        row = {name: row.get(name) for name in _COLUMNS if name not in ("seed", "parameters")}
+        row["parameters"] = point.setting.parameters
+        row["evidence"] = [] if point.verdict is None else [one.model_dump() for one in point.verdict.evidence]
+        table = None if point.verdict is None else point.verdict.facts.table
+        row["table"] = None if table is None else table.model_dump()
+        row["scores"] = {
+            name: {"value": score.value, "parts": dict(score.parts)} for name, score in sorted(point.scores.items())
+        }
+        row["refused"] = None if point.state == "failed" else row["refused"]
+        row["failed"] = {name: said["kind"] for name, said in sorted(point.failed.items())}
+        row["left_out"] = {name: in_language(said, "en") for name, said in sorted(point.left_out.items())}
+        rows.append(row)
+    return rows

@@ -21,7 +21,7 @@ from noren.judgement.verdict import Verdict, Word
 from noren.kernels.judging.shares import mean_high, mean_low
 from noren.measures import measures, place_of_measure
 from noren.protocols import Measure
-from noren.sweeps.results import SettingResult
+from noren.sweeps.study import SettingResult
 from noren.tables import Texts
 
 __all__ = [

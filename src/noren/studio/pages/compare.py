@@ -26,7 +26,7 @@ from noren.studio.pages.frame import page
 from noren.studio.pages.result import run_of, untried_sentence
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
-from noren.sweeps.mapped import settings_map
+from noren.sweeps.page import settings_map
 from noren.sweeps.usual import usual_parameters, usual_values
 from noren.sweeps.words import advice, answer, headline, rule_words
 
