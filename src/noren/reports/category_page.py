@@ -45,20 +45,10 @@ def category_page(categories: Categories, names: Mapping[str, str]) -> str:
     return template("noren.reports", "categories.html.jinja").render(
         language=active_language(),
         headline=said.format(items=count(total), categories=count(len(groups)), share=largest),
-        words={
-            "title": _("Categories to review"),
-            "about": _(
-                "To change them, edit the CSV file and give it to noren categorize --file, or straight to a method."
-            ),
-            "overview": _("Categories by size"),
-            "category": _("category"),
-            "name": _("name"),
-            "count": _("items"),
-            "share": _("share of items"),
-        },
         parts=parts,
         version=__version__,
         css=house_styles(),
+        _=_,
     )
 
 

@@ -109,32 +109,40 @@ def row_pairs(original: Records, release: Release, most: int = _SHOWN, *, insert
         return pl.DataFrame(schema={"row": pl.UInt32(), "state": STATES} | empty)
     chosen, places = _places(release, len(original), most, inserted=inserted)
     own = chosen.filter(chosen < len(original))
-    before, after = original.take(own), _gathered(release.public, places)
+    public = release.public
+    rows = public.frame.select(pl.col(public.schema.names).gather(places))  # rows of nulls where there is none
+    after = replace(public, frame=rows, spelling=public.spelling.take(places.fill_null(len(public))))
+    before = original.take(own)
     told, said = before.texts(""), after.texts()
     same_told, same_said = (replace(part, spelling=Spelling()).texts("") for part in (before, after))
     words = _in_released_words(before, release)
+    inserted_row, deleted = pl.col("row") >= len(original), pl.col("public").is_null()
+    state = pl.when(inserted_row).then(pl.lit("inserted")).when(deleted).then(pl.lit("deleted"))
     frame = pl.DataFrame({"row": chosen, "public": places}).select(
-        row=pl.when(pl.col("row") < len(original)).then(pl.col("row") + 1),
-        state=_state(len(original)),
+        row=pl.when(~inserted_row).then(pl.col("row") + 1),
+        state=state.otherwise(pl.lit("kept")).cast(STATES),
     )
+    empty = pl.repeat(None, len(chosen), dtype=pl.String, eager=True)
+
+    def side(texts: pl.DataFrame, name: str) -> pl.Series:
+        """Return a column of texts, as long as there are rows chosen; nothing but nulls where there is none."""
+        return texts[name].extend_constant(None, len(chosen) - len(texts)) if name in texts.columns else empty
+
     columns = [frame["row"], frame["state"]]
     for name in names:
-        cells = _Cells(
-            told=None if name not in told.columns else _padded(told[name], len(chosen)),
-            was=None if name not in told.columns else _padded(same_told[name], len(chosen)),
-            said=None if name not in said.columns else said[name],
-            now=None if name not in said.columns else same_said[name],
-            kind=None if name not in said.columns else kind(after.frame[name]),
-            words=_padded(words[name], len(chosen)) if name in words.columns else None,
+        cells = pl.DataFrame(
+            {
+                "told": side(told, name),
+                "was": side(same_told, name),
+                "said": side(said, name),
+                "now": side(same_said, name),
+                "words": side(words, name),
+                "kind": kind(after.frame[name]) if name in said.columns else empty,
+                "state": frame["state"],
+            }
         )
-        columns += _shown(name, cells, frame["state"], _rule(name, original, release))
+        columns += _shown(name, cells, original, release)
     return pl.DataFrame(columns)
-
-
-def _state(rows: int) -> pl.Expr:
-    inserted, deleted = pl.col("row") >= rows, pl.col("public").is_null()
-    said = pl.when(inserted).then(pl.lit("inserted")).when(deleted).then(pl.lit("deleted")).otherwise(pl.lit("kept"))
-    return said.cast(STATES)
 
 
 def _places(release: Release, rows: int, most: int, *, inserted: bool) -> tuple[pl.Series, pl.Series]:
@@ -151,16 +159,6 @@ def _places(release: Release, rows: int, most: int, *, inserted: bool) -> tuple[
     return chosen, found
 
 
-def _gathered(records: Records, places: pl.Series) -> Records:
-    """Return the rows at ``places``, rows of nulls where there is none."""
-    frame = records.frame.select(pl.col(records.schema.names).gather(places))
-    return replace(records, frame=frame, spelling=records.spelling.take(places.fill_null(len(records))))
-
-
-def _padded(texts: pl.Series, rows: int) -> pl.Series:
-    return texts.extend_constant(None, rows - len(texts))
-
-
 def _in_released_words(part: Records, release: Release) -> pl.DataFrame:
     """Return original rows in the words of the release, where these are public: categories, and classes of numbers."""
     made = perturbed_by(release)
@@ -175,71 +173,49 @@ def _in_released_words(part: Records, release: Release) -> pl.DataFrame:
 # --- what became of a cell -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Cells:
-    """A column of chosen rows: texts as files spell them, texts to compare, what cells are, and the original's words.
+def _shown(name: str, cells: pl.DataFrame, original: Records, release: Release) -> list[pl.Series]:
+    """Return a column of chosen rows as it is shown: before, after, and what became of each cell.
 
-    What a side does not have is None.
+    Of ``cells``, ``told`` and ``said`` are as files spell them, ``was`` and ``now`` to compare; ``words`` are the
+    original's in the words of the release.
     """
-
-    told: pl.Series | None
-    was: pl.Series | None
-    said: pl.Series | None
-    now: pl.Series | None
-    kind: pl.Series | None
-    words: pl.Series | None
-
-
-@dataclass(frozen=True)
-class _Rule:
-    """How to name the change of a column: all cells alike (``whole``), or each, ``values`` being no labels."""
-
-    whole: str | None = None
-    values: pl.Series | None = None
-
-
-def _rule(name: str, original: Records, release: Release) -> _Rule:
-    if name not in release.public.frame.columns:
-        return _Rule("dropped")
-    if name not in original.schema.names:
-        return _Rule("changed")
-    column = original.schema[name]
-    if column.role in (Role.CUSTOMER, Role.IDENTIFIER):
-        return _Rule("pseudonym")
-    perturbed = any(step.method == "retention" for step in release.statement.steps)
-    if perturbed or release.public.frame[name].dtype != pl.String:
-        return _Rule()
-    # a text that no original cell says is a label of a hierarchy
-    values = original.frame[name]
-    text = values.to_frame("x").select(cell_text(pl.col("x"), column, values.dtype))["x"]
-    return _Rule(values=text.drop_nulls().unique())
-
-
-def _shown(name: str, cells: _Cells, state: pl.Series, rule: _Rule) -> list[pl.Series]:
-    empty = pl.repeat(None, len(state), dtype=pl.String, eager=True)
-    given = {"told": cells.told, "was": cells.was, "said": cells.said, "now": cells.now, "words": cells.words}
-    frame = pl.DataFrame({key: empty if texts is None else texts for key, texts in given.items()}).with_columns(
-        state=state, kind=cells.kind if cells.kind is not None else empty
-    )
-    label = pl.lit(value=False) if rule.values is None else ~pl.col("now").is_in(rule.values.implode())
-    if rule.whole is None:
-        change = (
-            pl.when(pl.col("now") == pl.col("was"))
-            .then(pl.lit("same"))
-            .when(pl.col("kind") == "suppressed")
-            .then(pl.lit("suppressed"))
-            .when((pl.col("kind") != "exact") | (pl.col("now") == pl.col("words")).fill_null(value=False) | label)
-            .then(pl.lit("generalised"))
-            .otherwise(pl.lit("changed"))
-        )
-    else:
-        change = pl.lit(rule.whole)
-    frame = frame.with_columns(change=pl.when(pl.col("state") == "kept").then(change).cast(CHANGES))
+    change = pl.when(pl.col("state") == "kept").then(_change(name, original, release)).cast(CHANGES)
     # a cell that was empty and is: not a star, for nothing was taken from it
     star = pl.when((pl.col("change") == "same") & (pl.col("kind") == "suppressed")).then(pl.lit(""))
     said = pl.when(pl.col("state") != "deleted").then(star.otherwise(pl.col("said")))
-    return frame.select(
-        printable_texts(pl.col("told")).alias(f"original:{name}"),
-        printable_texts(said).alias(f"released:{name}"),
-        pl.col("change").alias(f"change:{name}"),
-    ).get_columns()
+    return (
+        cells.with_columns(change=change)
+        .select(
+            printable_texts(pl.col("told")).alias(f"original:{name}"),
+            printable_texts(said).alias(f"released:{name}"),
+            pl.col("change").alias(f"change:{name}"),
+        )
+        .get_columns()
+    )
+
+
+def _change(name: str, original: Records, release: Release) -> pl.Expr:
+    """Return how to name the change of a column: all cells alike, or each."""
+    if name not in release.public.frame.columns:
+        return pl.lit("dropped")
+    if name not in original.schema.names:
+        return pl.lit("changed")
+    column = original.schema[name]
+    if column.role in (Role.CUSTOMER, Role.IDENTIFIER):
+        return pl.lit("pseudonym")
+    label = pl.lit(value=False)
+    perturbed = any(step.method == "retention" for step in release.statement.steps)
+    if not perturbed and release.public.frame[name].dtype == pl.String:
+        # a text that no original cell says is a label of a hierarchy
+        values = original.frame[name]
+        text = values.to_frame("x").select(cell_text(pl.col("x"), column, values.dtype))["x"]
+        label = ~pl.col("now").is_in(text.drop_nulls().unique().implode())
+    return (
+        pl.when(pl.col("now") == pl.col("was"))
+        .then(pl.lit("same"))
+        .when(pl.col("kind") == "suppressed")
+        .then(pl.lit("suppressed"))
+        .when((pl.col("kind") != "exact") | (pl.col("now") == pl.col("words")).fill_null(value=False) | label)
+        .then(pl.lit("generalised"))
+        .otherwise(pl.lit("changed"))
+    )
