@@ -17,7 +17,7 @@ from noren.data.guessing.identifying import Identifying, identifying_columns
 from noren.data.guessing.schema_guess import guess_columns, guess_schema
 from noren.data.schema import Column, Kind, Role
 from noren.studio.forms.columns import HISTORY_ROLES
-from noren.studio.work.answers import asked_in_every_language, guessed_with, with_answer
+from noren.studio.work.reading import asked_in_every_language, guessed_with, with_answer
 
 CASES = [
     pytest.param(

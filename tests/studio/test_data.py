@@ -13,9 +13,9 @@ from noren.api import sample
 from noren.data.samples.people import sample_people
 from noren.data.schema import Schema
 from noren.reports.profile import profile
-from noren.studio import data_words
 from noren.studio.forms.columns import problems_of, schema_of
-from noren.studio.pages.unicity import unicity_context
+from noren.studio.pages import data_parts
+from noren.studio.pages.data_parts import unicity_context
 
 # --- what is told ----------------------------------------------------------------------------------------------------
 
@@ -75,10 +75,10 @@ def test_a_profile_made_before_has_no_unicity() -> None:
 
 def test_bars_say_what_they_stand_for() -> None:
     bars = {"labels": ["a", "b", ""], "weights": [6.0, 3.0, 90.0], "others": True}
-    drawn = data_words.bars_drawn({"bars": bars}, 99)
+    drawn = data_parts.bars_drawn({"bars": bars}, 99)
     assert [bar["height"] for bar in drawn] == [40.0, 20.0]  # all others would dwarf them
     assert drawn[1]["said"] == "b: 3 rows (3.0%)"
-    assert data_words.bars_drawn({"bars": None}, 9) == []
+    assert data_parts.bars_drawn({"bars": None}, 9) == []
 
 
 def test_rows_are_shown_in_pages_as_the_command_line_writes_them(quiet: Quiet) -> None:

@@ -88,7 +88,7 @@ def test_builders_are_offered_by_type(people: tuple[Quiet, str]) -> None:
 
 def test_many_names_are_left_to_the_command_line(people: tuple[Quiet, str], monkeypatch: pytest.MonkeyPatch) -> None:
     quiet, project = people
-    monkeypatch.setattr("noren.studio.groupings._MOST_COMPARED", 2)
+    monkeypatch.setattr("noren.studio.hierarchies._MOST_COMPARED", 2)
     answer = built(quiet, project, "city", by="similarity")
     assert "comparing 3 names with each other takes too long here" in answer.json()["error"]["message"]
 

@@ -18,7 +18,8 @@ from noren.data.schema import Column, Schema
 from noren.errors import ParameterError
 from noren.methods.hierarchy import HierarchyMethod
 from noren.progress import silent
-from noren.studio import data_words, hierarchies
+from noren.studio import hierarchies
+from noren.studio.pages import data_parts
 from noren.studio.work import reading
 
 
@@ -77,7 +78,7 @@ def test_levels_tell_labels_and_rows(tmp_path: Path) -> None:
     assert about["widths"] == [2, 4]
     assert [(level["labels"], level["least"]) for level in about["levels"]] == [(8, 1), (4, 1), (2, 1), (1, 4)]
     assert about["levels"][1]["shown"] == [["20-21", 3], ["26-27", 1]]
-    assert data_words.levels_sentence(about) == "4 levels: 8 → 4 → 2 → 1"
+    assert data_parts.levels_sentence(about) == "4 levels: 8 → 4 → 2 → 1"
 
 
 def test_columns_without_a_hierarchy_say_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,7 +93,7 @@ def test_columns_without_a_hierarchy_say_why(tmp_path: Path, monkeypatch: pytest
         "name-too-long",
     ]
     assert not (tmp_path / "hierarchies").exists()  # an empty folder would stop the methods
-    assert "more than 50,000 different values" in data_words.levels_sentence(hierarchies.hierarchy_facts(tmp_path)[0])
+    assert "more than 50,000 different values" in data_parts.levels_sentence(hierarchies.hierarchy_facts(tmp_path)[0])
 
 
 def test_what_a_person_gave_stays_while_it_fits(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from tests.studio.quiet import PEOPLE, SHOP, Quiet, fields_in, heading
 from noren.errors import ParameterError
 from noren.studio.forms.columns import problems_of
 from noren.studio.store import State
-from noren.studio.work.answers import open_stops, with_answer
+from noren.studio.work.reading import open_stops, with_answer
 from noren.web.refusals import NotNowError
 
 SPEND = "customer,date,cds,paid\n" + "".join(f"{i % 4},1997010{i % 9 + 1},{i % 3},{i}.5\n" for i in range(12))

@@ -28,9 +28,8 @@ from noren.judgement.sentences import word_text
 from noren.judgement.verdict import Exhibit, Word
 from noren.measures import measures
 from noren.reports.run_view import RowCounts
-from noren.studio.pages import result_parts as words
-from noren.studio.pages.result import untried_sentence
-from noren.studio.pages.result_parts import dwarfing
+from noren.studio.pages import result as words
+from noren.studio.pages.result import dwarfing, untried_sentence
 
 
 @pytest.fixture(scope="module")

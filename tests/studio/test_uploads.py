@@ -23,8 +23,8 @@ from noren.data.guessing.schema_guess import guess_schema
 from noren.data.reading import read
 from noren.errors import NorenError
 from noren.progress import silent
-from noren.studio import data_words
 from noren.studio.folders import read_json
+from noren.studio.pages import data_parts
 from noren.studio.reasons import told_error
 from noren.studio.service import Studio
 from noren.studio.work import reading
@@ -168,7 +168,7 @@ def test_columns_that_hold_no_plain_values_are_left_out_and_told(tmp_path: Path)
     facts = work(tmp_path, "nested.parquet", parquet(frame))
     assert facts["columns"] == ["age"]
     assert facts["unreadable"] == ["visits", "raw"]
-    assert data_words.notices(facts) == ["Left out, for they hold lists or bytes and no plain values: visits, raw."]
+    assert data_parts.notices(facts) == ["Left out, for they hold lists or bytes and no plain values: visits, raw."]
 
 
 LATE = ("number,group\n" + "".join(f"{i},{i % 7}\n" for i in range(60_000)) + "x,1").encode()

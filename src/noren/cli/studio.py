@@ -124,7 +124,7 @@ def studio(
                 addresses=", ".join(others)
             )
         )
-    from noren.studio.serving import serve
+    from noren.studio.app import serve
 
     serve(settings, taken, address if open_page else None, say)
 

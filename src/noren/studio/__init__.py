@@ -8,7 +8,7 @@
     worker.py     that process; work/ holds one module for each kind of work
     service.py    what a person can do, the same for pages and API
     forms/        what a person fills in: parameters, columns, a run; and every problem with it
-    hierarchies.py, groupings.py   what methods read beside the data: made at first, replaced by uploads
+    hierarchies.py  what methods read beside the data: made at first, replaced by uploads
     api/          the REST interface;  pages/  the HTML pages;  templates/, static/  how they look
     app.py        all of it put together, behind the guard of :mod:`noren.web`
 

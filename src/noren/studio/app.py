@@ -1,14 +1,23 @@
-"""The studio put together: guard, REST interface, pages."""
+"""The studio put together: guard, REST interface, pages; and serving it until it is told to stop."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import gc
+import os
+import socket
+import threading
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from fastapi import Depends, FastAPI
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware.gzip import GZipMiddleware
 
+from noren.attacks import attacks
+from noren.i18n import ngettext
+from noren.measures import measures
+from noren.methods import methods
+from noren.registry import Registry
 from noren.studio.api import router as api
 from noren.studio.folders import UnknownIdError
 from noren.studio.pages import router as pages
@@ -21,9 +30,10 @@ from noren.web.bodies import Bounds
 from noren.web.bundle import Bundle
 from noren.web.common_pages import common_pages
 from noren.web.guard import Guard
+from noren.web.serving import PRIVATE_UMASK, serve_app
 from noren.web.settings import Settings
 
-__all__ = ["BOUNDS", "make_app"]
+__all__ = ["BOUNDS", "make_app", "serve", "start_warming", "warm"]
 
 _PROJECT = "/api/v1/projects/[a-z0-9]{12}"
 BOUNDS = Bounds(
@@ -69,3 +79,42 @@ def make_app(settings: Settings) -> FastAPI:
     app.add_middleware(Guard, settings=settings, door=login, bounds=BOUNDS, why_out=login.why_out)
     answer_errors(app, page, not_there=(UnknownIdError,))
     return app
+
+
+def serve(settings: Settings, listening: socket.socket, open_page: str | None, say: Callable[[str], None]) -> None:
+    """Serve on a socket that is taken already, and open the page in the browser when it answers.
+
+    ``say`` tells whoever started it what they should know.
+    """
+    os.umask(PRIVATE_UMASK)  # whatever it writes is for the owner alone
+    app = make_app(settings)
+    if app.state.studio.tightened:
+        say(
+            ngettext(
+                "{count} file or folder of the studio could be read by others on this machine; now it cannot",
+                "{count} files and folders of the studio could be read by others on this machine; now they cannot",
+                app.state.studio.tightened,
+            ).format(count=app.state.studio.tightened)
+        )
+    start_warming()
+    serve_app(app, listening, open_page)
+
+
+def start_warming() -> None:
+    """Warm up aside; pages answer meanwhile, the first of each kind more slowly."""
+    threading.Thread(target=warm, name="noren-warming", daemon=True).start()
+
+
+def warm() -> None:
+    """Compile the templates and load every component.
+
+    What is there then stays for good: the garbage collector need not look at it again, which takes it a fifth of a
+    second each time, in the middle of somebody's page.
+    """
+    FRAME.load_templates()
+    registries: tuple[Registry, ...] = (methods, attacks, measures)  # type: ignore[type-arg]
+    for registry in registries:
+        for name in registry:
+            registry[name]
+    gc.collect()
+    gc.freeze()

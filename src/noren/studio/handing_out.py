@@ -29,20 +29,9 @@ from noren.web.refusals import NotNowError, NotThereError, NotYoursError
 from noren.work.chain import Entry
 
 __all__ = [
-    "Decision",
-    "Handout",
-    "Publication",
-    "approve",
-    "decision_on",
-    "ledger_release",
-    "makers_of",
-    "must_be_approved",
-    "publications",
-    "publish",
-    "refuse",
-    "release_of_run",
-    "shown_digest",
-]
+    "Decision", "Handout", "Publication", "approve", "decision_on", "ledger_release", "makers_of",
+    "must_be_approved", "publications", "publish", "refuse", "release_of_run", "shown_digest",
+]  # fmt: skip
 
 _LONGEST = 500
 _MOST_YEARS = 100

@@ -1,41 +1,44 @@
-"""The hierarchies of a project: a first one for every column that could link a person, and what people gave instead.
-
-They are made by :mod:`noren.data.hierarchies.builders`. Values come from what the schema declares where it does, so
-that a hierarchy tells no more of the data than it must. Files lie in the project's folder ``hierarchies`` in ARX's
-form, as the methods read them; ``hierarchies.json`` beside it keeps how each was made and what a page shows of it.
-"""
+"""The hierarchies of a project and its groups of values: made, kept, shown and built."""
 
 from __future__ import annotations
 
+import contextlib
+import csv
+import io
 import shutil
+import tempfile
 import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from noren.data.frames import Table
+import polars as pl
+
+from noren.data.categories import Categories, complete, in_categories, read_categories, write_categories
+from noren.data.frames import History, Table
 from noren.data.hierarchies.builder import Builder, ColumnValues
 from noren.data.hierarchies.builders import build, builder_of, class_sizes, usual_builder
+from noren.data.hierarchies.checking import CheckedFile, check_files
 from noren.data.hierarchies.levels import Hierarchy, hierarchy_file_name, read_hierarchy, write_hierarchy
+from noren.data.hierarchies.names import FromColumn, Similar
 from noren.data.hierarchies.numbers import Widths
-from noren.data.schema import Role, Schema
-from noren.errors import NorenError
+from noren.data.schema import Column, Kind, Role, Schema
+from noren.errors import FormatError, InputError, NorenError, ParameterError
+from noren.i18n import _
 from noren.studio.folders import read_json, write_json
+from noren.web.refusals import NotThereError
+from noren.work.ids import new_id
+
+if TYPE_CHECKING:
+    from noren.studio.service import Studio
 
 __all__ = [
-    "FACTS",
-    "FOLDER",
-    "Asked",
-    "Made",
-    "file_of",
-    "forget_hierarchies",
-    "hierarchy_facts",
-    "keep_hierarchy",
-    "make_hierarchies",
-    "seen_hierarchy",
-    "stop_at_unlisted",
-]
+    "FACTS", "FOLDER", "LARGEST", "Asked", "Made", "build_hierarchy", "category_facts", "file_of",
+    "forget_categories", "forget_hierarchies", "hierarchy_facts", "hierarchy_file", "hierarchy_of",
+    "keep_hierarchy", "make_hierarchies", "refresh_categories", "remove_categories", "seen_hierarchy",
+    "set_categories", "set_hierarchies", "set_hierarchy", "stop_at_unlisted",
+]  # fmt: skip
 
 FOLDER, FACTS = "hierarchies", "hierarchies.json"
 Made = Literal["default", "widths", "built", "uploaded"]
@@ -210,3 +213,211 @@ def stop_at_unlisted(hierarchy: Hierarchy | None, values: ColumnValues) -> None:
     alone = schema.without([other for other in schema.names if other != name])
     table = Table(values.records.frame.select(name).unique(), alone)
     on_rungs(table, {name: hierarchy}, "category")
+
+
+LARGEST: Final = 2_000_000
+"""Bytes of a small file."""
+_MOST_LEVELS: Final = 30
+_SHOWN: Final = 20
+_MOST_COMPARED: Final = 5_000
+_CATEGORIES, _CATEGORY_FACTS = "categories.csv", "categories.json"
+
+
+# --- hierarchies -----------------------------------------------------------------------------------------------------
+
+
+def hierarchy_of(studio: Studio, project: str, column: str) -> dict[str, Any]:
+    """Return how a column's hierarchy was made, and its levels."""
+    _linking_column(studio, project, column)
+    return next(about for about in hierarchy_facts(studio.folders.project(project)) if about["name"] == column)
+
+
+def hierarchy_file(studio: Studio, project: str, column: str) -> Path:
+    """Return the file of a column's hierarchy."""
+    about = hierarchy_of(studio, project, column)
+    if not about["file"]:
+        raise NotThereError(_("this column has no hierarchy"))
+    return studio.folders.project(project) / FOLDER / str(about["file"])
+
+
+def set_hierarchy(studio: Studio, project: str, column: str, content: bytes, name: str) -> dict[str, Any]:
+    """Keep an uploaded hierarchy for a column."""
+    values, schema = _values(studio, project, column)
+    folder = studio.folders.project(project)
+    with _aside(folder, content, name) as file:
+        _stop_at_too_many_levels(content)
+        given = read_hierarchy(file, column)
+    return keep_hierarchy(values, schema, folder, given)
+
+
+def set_hierarchies(studio: Studio, project: str, files: Sequence[tuple[str, bytes]]) -> list[CheckedFile]:
+    """Keep many uploaded hierarchies, each for the column it is named after; return what is wrong with the others.
+
+    A file with a problem is not kept; the column has what it had before.
+    """
+    schema = studio.schema(project)
+    linking = [column.name for column in schema.with_role(Role.QUASI)] if schema.kind == Kind.TABLE else []
+    if not linking:
+        raise ParameterError(_("no column could link a person"), _("give one the role quasi first"))
+    frame = pl.scan_parquet(studio.folders.data(project)).select(linking).collect()
+    table = Table(frame, schema.without([name for name in schema.names if name not in linking]))
+    folder = studio.folders.project(project)
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        paths = [_laid(Path(place) / str(i), name, content) for i, (name, content) in enumerate(files)]
+        found = check_files(paths, table, most_levels=_MOST_LEVELS)
+        for one in found:
+            if one.hierarchy is not None and one.column is not None and not one.problems:
+                values = ColumnValues(table, table.schema[one.column])
+                keep_hierarchy(values, schema, folder, replace(one.hierarchy, name=one.column))
+    return found
+
+
+def _laid(folder: Path, name: str, content: bytes) -> Path:
+    """Write a file under its person's name, as far as a file can have it; what is wrong with it names it so."""
+    folder.mkdir(mode=0o700)
+    path = folder / (hierarchy_file_name(name.removesuffix(".csv")) or "file.csv")
+    path.write_bytes(content)
+    return path
+
+
+def build_hierarchy(studio: Studio, project: str, column: str, asked: Asked | None, *, keep: bool) -> dict[str, Any]:
+    """Make a column's hierarchy by a builder, or without one the first again; only look at it unless ``keep``."""
+    values, schema = _values(studio, project, column, asked)
+    if asked is not None and asked.by == Similar.by and len(values.counts) > _MOST_COMPARED:
+        raise ParameterError(
+            _("comparing {count:,} names with each other takes too long here").format(count=len(values.counts)),
+            _("run noren hierarchy build, and upload the file"),
+            column=column,
+        )
+    if asked is not None and not keep:
+        return seen_hierarchy(values, asked)
+    return keep_hierarchy(values, schema, studio.folders.project(project), asked)
+
+
+def _linking_column(studio: Studio, project: str, column: str) -> tuple[Column, Schema]:
+    schema = studio.schema(project)
+    found = schema[column]
+    if schema.kind != Kind.TABLE or found.role != Role.QUASI:
+        raise ParameterError(
+            _("only columns that could link a person have a hierarchy"),
+            _("give it the role quasi first"),
+            column=column,
+        )
+    return found, schema
+
+
+def _values(studio: Studio, project: str, column: str, asked: Asked | None = None) -> tuple[ColumnValues, Schema]:
+    """Return a column's values, with the other columns that a builder asks for."""
+    found, schema = _linking_column(studio, project, column)
+    builder = None if asked is None else builder_of(asked.by, asked.text, asked.other)
+    others = builder.columns if isinstance(builder, FromColumn) else ()
+    names = list(dict.fromkeys([found.name, *(schema[other].name for other in others)]))
+    frame = pl.scan_parquet(studio.folders.data(project)).select(names).collect()
+    table = Table(frame, schema.without([name for name in schema.names if name not in names]))
+    return ColumnValues(table, found), schema
+
+
+def _stop_at_too_many_levels(content: bytes) -> None:
+    text = io.StringIO(content.decode("utf-8-sig", errors="replace"), newline="")
+    with contextlib.suppress(csv.Error, StopIteration):
+        levels = len(next(csv.reader(text, delimiter=";")))
+        if levels > _MOST_LEVELS:
+            raise FormatError(
+                _("this row has {count} levels, more than {most}").format(count=levels, most=_MOST_LEVELS),
+                _("leave some out: each multiplies what a method searches"),
+                row=1,
+            )
+
+
+# --- categories ------------------------------------------------------------------------------------------------------
+
+
+def category_facts(project: Path) -> dict[str, Any] | None:
+    """Return what a page shows of the items' categories, where somebody gave some."""
+    found: dict[str, Any] | None = read_json(project / _CATEGORY_FACTS)
+    return found
+
+
+def set_categories(studio: Studio, project: str, content: bytes, name: str, *, fill: bool) -> dict[str, Any]:
+    """Keep an uploaded mapping of items to categories; ``fill`` puts items it does not list into one of their own."""
+    schema = studio.schema(project)
+    if schema.kind != Kind.HISTORY:
+        raise ParameterError(_("categories are for the items of a history"), _("upload hierarchies instead"))
+    folder = studio.folders.project(project)
+    items = pl.scan_parquet(studio.folders.data(project)).select(schema.role(Role.ITEM).name).collect().to_series()
+    with _aside(folder, content, name) as file:
+        given = read_categories(file)
+        if fill:
+            given = complete(given, items.drop_nulls().unique().to_list())
+        in_categories(items.unique(), given.of_item)
+    write_categories(given, folder / _CATEGORIES)
+    return _kept_facts(given, items, folder)
+
+
+def remove_categories(studio: Studio, project: str) -> None:
+    """Speak of items again."""
+    studio.ready_project(project)
+    forget_categories(studio.folders.project(project))
+
+
+def refresh_categories(history: History, project: Path) -> list[str]:
+    """Keep the categories of a project if they fit its data; return the column of items if they do not any more."""
+    if not (project / _CATEGORIES).exists():
+        return []
+    if not history.schema.with_role(Role.ITEM):
+        forget_categories(project)
+        return []
+    items = history[Role.ITEM]
+    try:
+        given = read_categories(project / _CATEGORIES)
+        in_categories(items.unique(), given.of_item)
+    except NorenError:
+        forget_categories(project)
+        return [history.schema.role(Role.ITEM).name]
+    _kept_facts(given, items, project)
+    return []
+
+
+def _kept_facts(given: Categories, items: pl.Series, project: Path) -> dict[str, Any]:
+    rows = items.drop_nulls().cast(pl.String).alias("item").value_counts(name="rows")
+    found = (
+        rows.with_columns(category=in_categories(rows["item"], given.of_item))
+        .group_by("category")
+        .agg(items=pl.len(), rows=pl.col("rows").sum())
+        .sort(["rows", "category"], descending=[True, False])
+    )
+    facts = {
+        "categories": len(found),
+        "items": int(found["items"].sum()),
+        "largest": [[c, given.name(c), i, r] for c, i, r in found.head(_SHOWN).iter_rows()],
+    }
+    write_json(project / _CATEGORY_FACTS, facts)
+    return facts
+
+
+def forget_categories(project: Path) -> None:
+    """Remove the categories of a project whose data have no items, or others."""
+    for name in (_CATEGORIES, _CATEGORY_FACTS):
+        (project / name).unlink(missing_ok=True)
+
+
+# --- both ------------------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _aside(folder: Path, content: bytes, name: str) -> Iterator[Path]:
+    """Yield a file with the content for a reader; what is wrong with it names the person's file."""
+    if content.startswith(b"\x1f\x8b"):
+        raise FormatError(_("this is a compressed file"), _("unpack it first"), file=name)
+    file = folder / f"upload-{new_id()}.part"
+    try:
+        file.write_bytes(content)
+        yield file
+    except InputError as error:
+        said = error.problem
+        named = name if error.file is not None or said.row is not None else None
+        raise type(error)(
+            said.rule, said.cure, file=named, row=said.row, column=said.column, value=said.value
+        ) from None
+    finally:
+        file.unlink(missing_ok=True)

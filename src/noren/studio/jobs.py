@@ -29,8 +29,7 @@ from sqlalchemy.exc import OperationalError
 
 from noren.errors import FileError
 from noren.i18n import _
-from noren.studio.folders import Folders, write_json
-from noren.studio.privacy import remove_half_written, remove_leftovers
+from noren.studio.folders import Folders, remove_half_written, remove_leftovers, write_json
 from noren.studio.reasons import GONE, UNEXPECTED, spoken, told_error
 from noren.studio.store import HEAVY, LIGHT, Job, State, Store, as_columns
 from noren.studio.work.outcome_files import set_aside

@@ -15,16 +15,9 @@ from noren.i18n import LANGUAGES, N_, _, active_language, in_every_language, sai
 from noren.web.disk import DISK_FULL, is_disk_full
 
 __all__ = [
-    "GONE",
-    "INTERRUPTED",
-    "MEMORY_FULL",
-    "UNEXPECTED",
-    "Reason",
-    "in_language_of_reader",
-    "reason_of",
-    "spoken",
+    "GONE", "INTERRUPTED", "MEMORY_FULL", "UNEXPECTED", "Reason", "in_language_of_reader", "reason_of", "spoken",
     "told_error",
-]
+]  # fmt: skip
 
 Reason = dict[str, str]
 """One sentence in each language: ``{"en": …, "ja": …}``."""

@@ -22,17 +22,9 @@ from noren.work.piece import Scalar, Unit
 from noren.work.sources import code_digest
 
 __all__ = [
-    "PieceStore",
-    "address",
-    "data_digest",
-    "default_folder",
-    "kept",
-    "not_kept",
-    "passing",
-    "plain_result",
-    "save",
+    "PieceStore", "address", "data_digest", "default_folder", "kept", "not_kept", "passing", "plain_result", "save",
     "use",
-]
+]  # fmt: skip
 
 _folder: Path | None = None
 

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from noren.studio.api import (
-    components,
-    data,
-    exports,
-    handing_out,
-    hierarchies,
-    ledger,
-    projects,
-    runs,
-    session,
-    users,
-)
+from noren.studio.api import data, people, projects, releases, runs
 
 __all__ = ["router"]
 
 router = APIRouter(prefix="/api/v1")
-for part in (session, users, projects, data, hierarchies, components, runs, exports, handing_out, ledger):
-    router.include_router(part.router)
+for part in (
+    people.session_router, people.router, projects.router, data.router, projects.components_router,
+    runs.router, releases.router, releases.approval_router, releases.ledger_router,
+):  # fmt: skip
+    router.include_router(part)

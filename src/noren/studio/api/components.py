@@ -12,8 +12,7 @@ from noren.measures import measures
 from noren.methods import methods
 from noren.methods.retention import Retention
 from noren.registry import Registry, build, describe
-from noren.studio.api.models import Ident
-from noren.studio.api.surroundings import TheStudio
+from noren.studio.api.models import Ident, TheStudio
 from noren.studio.forms.planning import USUAL_K, retention_plan
 from noren.web.error_models import errors
 

@@ -1,4 +1,4 @@
-"""A project's data: upload, schema, profile, rows, categories."""
+"""The data of a project: uploads, columns, questions; hierarchies and groups of values."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ import asyncio
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi.responses import FileResponse
+from pydantic import Base64Bytes, BaseModel, ConfigDict, Field
 
+from noren.data.hierarchies.builders import builders_for
+from noren.data.hierarchies.checking import CheckedFile
 from noren.data.schema import LONGEST_NAME, PRESETS, Schema
-from noren.errors import InputError, NorenError
-from noren.studio import groupings
-from noren.studio.api.models import Ident, JobOut, said_job
-from noren.studio.api.surroundings import TheStudio
+from noren.errors import InputError, NorenError, ParameterError
+from noren.i18n import _
+from noren.studio import hierarchies as groups
+from noren.studio.api.models import Ident, JobOut, TheStudio, said_job
 from noren.studio.forms.columns import content_of, problems_of, schema_of
+from noren.studio.hierarchies import Asked, hierarchy_facts
 from noren.web.error_models import errors
 from noren.web.uploads import received, shown_name, small_body, stop_if_told_too_large, told_length
 
@@ -203,7 +207,7 @@ def show_rows(project: Ident, studio: TheStudio, start: Start = 0, count: Count 
 def show_categories(project: Ident, studio: TheStudio) -> CategoriesOut | None:
     """Return the categories of items, where somebody gave some."""
     studio.ready_project(project)
-    found = groupings.category_facts(studio.folders.project(project))
+    found = groups.category_facts(studio.folders.project(project))
     return None if found is None else CategoriesOut(**found)
 
 
@@ -213,13 +217,170 @@ async def upload_categories(
 ) -> CategoriesOut:
     """Give items categories: item,category[,name], one row per item, as the body; ``fill`` names the others unknown."""
     studio.project(project)
-    content = await small_body(request, name, groupings.LARGEST)
-    found = await asyncio.to_thread(groupings.set_categories, studio, project, content, shown_name(name), fill=fill)
+    content = await small_body(request, name, groups.LARGEST)
+    found = await asyncio.to_thread(groups.set_categories, studio, project, content, shown_name(name), fill=fill)
     return CategoriesOut(**found)
 
 
 @router.delete("/projects/{project}/categories", status_code=204)
 def remove_categories(project: Ident, studio: TheStudio) -> Response:
     """Speak of items again, not of categories."""
-    groupings.remove_categories(studio, project)
+    groups.remove_categories(studio, project)
     return Response(status_code=204)
+
+
+_CSV: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {}}, "description": "the file"}}
+_MOST_FILES = 100
+_MOST_TOLD = 50
+
+
+class LevelOut(BaseModel):
+    """One level of a hierarchy: its labels, the rows of the rarest, some labels with their rows, how many more."""
+
+    labels: int
+    least: int
+    shown: list[tuple[str, int]]
+    more: int
+
+
+class AskedOut(BaseModel):
+    """The builder that made a hierarchy, in words."""
+
+    by: str
+    text: str
+    other: str
+
+
+class HierarchyOut(BaseModel):
+    """How a column's hierarchy was made; ``reason`` tells why there is none. One only looked at has no ``file``."""
+
+    name: str
+    made: Literal["default", "widths", "built", "uploaded"]
+    asked: AskedOut | None
+    widths: list[float] | None
+    file: str | None
+    reason: str | None
+    levels: list[LevelOut]
+
+
+class HierarchyIn(BaseModel):
+    """How to build a hierarchy: ``by`` a builder ``with`` what it needs, or by ``widths``; neither: the first again.
+
+    ``other`` is the label of values that the builder has no place for. Unless ``keep`` it is only looked at.
+    """
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+    widths: list[Annotated[float, Field(gt=0, le=1e15)]] | None = Field(default=None, min_length=1, max_length=20)
+    by: str | None = Field(default=None, max_length=40)
+    text: str = Field(default="", alias="with", max_length=500_000)
+    other: str = Field(default="", max_length=200)
+    keep: bool = True
+
+    def asked(self) -> Asked | None:
+        """Return the builder that is meant."""
+        if self.widths is not None:
+            return Asked("widths", ", ".join(f"{width:.15g}" for width in self.widths))
+        return None if self.by is None else Asked(self.by, self.text, self.other)
+
+
+class BuilderOut(BaseModel):
+    """A builder that can group a column's values: its name, what it does, what it needs, an example of that."""
+
+    by: str
+    summary: str
+    asks: str
+    example: str
+
+
+class FileIn(BaseModel):
+    """A file: its name, and its content in Base64."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(min_length=1, max_length=300)
+    content: Base64Bytes = Field(max_length=4 * groups.LARGEST // 3 + 100)
+
+
+class FilesIn(BaseModel):
+    """Many hierarchies at once, each named after its column."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    files: list[FileIn] = Field(min_length=1, max_length=_MOST_FILES)
+
+
+class FileOut(BaseModel):
+    """What became of a file: the column it was kept for, or why it was not; ``total`` counts all problems."""
+
+    name: str
+    column: str | None
+    kept: bool
+    problems: list[str]
+    total: int
+    notes: list[str]
+
+
+@router.get("/projects/{project}/hierarchies")
+def list_hierarchies(project: Ident, studio: TheStudio) -> list[HierarchyOut]:
+    """Return the hierarchies of the columns that could link a person, level by level."""
+    studio.ready_project(project)
+    return [HierarchyOut(**about) for about in hierarchy_facts(studio.folders.project(project))]
+
+
+@router.post("/projects/{project}/hierarchies")
+def upload_hierarchies(project: Ident, sent: FilesIn, studio: TheStudio) -> list[FileOut]:
+    """Give many columns their hierarchies at once; every problem of every file is told, and the right ones are kept."""
+    studio.ready_project(project)
+    files = [(shown_name(one.name), one.content) for one in sent.files]
+    found = groups.set_hierarchies(studio, project, files)
+    return [_file_out(name, one) for (name, _content), one in zip(files, found, strict=True)]
+
+
+def _file_out(name: str, one: CheckedFile) -> FileOut:
+    problems = [problem.sentence() for problem in one.problems[:_MOST_TOLD]]
+    return FileOut(
+        name=name,
+        column=one.column,
+        kept=not one.problems,
+        problems=problems,
+        total=len(one.problems),
+        notes=list(one.notes),
+    )
+
+
+@router.get("/projects/{project}/hierarchy", response_class=FileResponse, responses=_CSV)
+def download_hierarchy(project: Ident, studio: TheStudio, column: ColumnName) -> FileResponse:
+    """Return a column's hierarchy as a file, in ARX's form."""
+    path = groups.hierarchy_file(studio, project, column)
+    return FileResponse(path, media_type="text/csv; charset=utf-8", filename=path.name)
+
+
+@router.put("/projects/{project}/hierarchy", openapi_extra=ANY_BYTES)
+async def upload_hierarchy(
+    project: Ident, request: Request, studio: TheStudio, column: ColumnName, name: FileName = "hierarchy.csv"
+) -> HierarchyOut:
+    """Give a column another hierarchy: value;label;…;*, one row per value, as the body."""
+    studio.project(project)
+    content = await small_body(request, name, groups.LARGEST)
+    about = await asyncio.to_thread(groups.set_hierarchy, studio, project, column, content, shown_name(name))
+    return HierarchyOut(**about)
+
+
+@router.post("/projects/{project}/hierarchy")
+def build_hierarchy(project: Ident, sent: HierarchyIn, studio: TheStudio, column: ColumnName) -> HierarchyOut:
+    """Build a column's hierarchy, or look at what would be built, or make the first one again."""
+    asked = sent.asked()
+    if asked is None and not sent.keep:
+        raise ParameterError(_("there is nothing to preview"), _("name a builder (by)"))
+    return HierarchyOut(**groups.build_hierarchy(studio, project, column, asked, keep=sent.keep))
+
+
+@router.get("/projects/{project}/builders")
+def list_builders(project: Ident, studio: TheStudio, column: ColumnName) -> list[BuilderOut]:
+    """Return the builders that can group a column's values."""
+    about = studio.schema(project)[column]
+    return [
+        BuilderOut(by=one.by, summary=_(one.summary), asks=_(one.asks) if one.asks else "", example=one.example)
+        for one in builders_for(about)
+    ]

@@ -1,32 +1,39 @@
-"""What the REST interface takes and gives."""
+"""What requests of the REST interface bring, find around them and are answered."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, TypeVar
 
-from fastapi import Response
+from fastapi import Depends, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from noren.studio.jobs import Jobs
+from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
+from noren.studio.users import Who
 from noren.studio.work.stages import stage_of, time_left
 from noren.web.error_models import ErrorText
 
 __all__ = [
-    "Ident",
-    "JobOut",
-    "Order",
-    "Part",
-    "ProjectChange",
-    "ProjectIn",
-    "ProjectOut",
-    "SearchOrder",
-    "Step",
-    "SweepOrder",
-    "said_job",
-    "said_project",
-]
+    "Ident", "JobOut", "Order", "Part", "ProjectChange", "ProjectIn", "ProjectOut", "SearchOrder", "Step",
+    "SweepOrder", "TheStudio", "TheWho", "said_job", "said_project",
+]  # fmt: skip
+
+
+def _studio(request: Request) -> Studio:
+    studio: Studio = request.app.state.studio
+    return studio
+
+
+def _who(request: Request) -> Who:
+    who: Who = request.state.who
+    return who
+
+
+TheWho = Annotated[Who, Depends(_who)]
+TheStudio = Annotated[Studio, Depends(_studio)]
+
 
 _One = TypeVar("_One")
 Ident = Annotated[str, Field(pattern=r"^[a-z0-9]{12}$", description="an identifier of a project or a run")]

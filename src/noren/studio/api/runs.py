@@ -13,8 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from noren.judgement.place import frontier
 from noren.studio.api.data import Count, Rows, Start
-from noren.studio.api.models import Ident, JobOut, Order, Part, SearchOrder, SweepOrder, said_job
-from noren.studio.api.surroundings import TheStudio
+from noren.studio.api.models import Ident, JobOut, Order, Part, SearchOrder, SweepOrder, TheStudio, said_job
 from noren.studio.finding import find
 from noren.studio.lists import RunQuery, find_runs
 from noren.studio.service import Studio

@@ -4,23 +4,10 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from noren.studio.pages import (
-    compare,
-    data,
-    export,
-    handing_out,
-    home,
-    ledger,
-    login,
-    papers,
-    protect,
-    result,
-    runs,
-    users,
-)
+from noren.studio.pages import compare, data, export, home, ledger, people, protect, result, runs
 
 __all__ = ["router"]
 
 router = APIRouter(include_in_schema=False)
-for part in (home, login, data, protect, runs, result, compare, ledger, handing_out, export, papers, users):
+for part in (home, people, data, protect, runs, result, compare, ledger, export):
     router.include_router(part.router)

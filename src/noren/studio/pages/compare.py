@@ -1,9 +1,11 @@
-"""Compare: all runs of a project on one map, and a form that fills it with many more."""
+"""Comparing runs: the map, the table, and the search for a setting that meets the rule."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from statistics import fmean
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Form, Request
@@ -12,14 +14,12 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from noren.drawing.ground import live
 from noren.errors import NorenError, ParameterError
 from noren.i18n import _, ngettext
-from noren.judgement.place import Choice, Place, finding, frontier_sentence, recommend, worth_a_choice
+from noren.judgement.place import Choice, Place, finding, frontier_sentence, over_runs, recommend, worth_a_choice
 from noren.judgement.rule import RECIPIENTS, Rule
-from noren.judgement.verdict import Word
+from noren.judgement.verdict import Verdict, Word
 from noren.methods import methods
 from noren.registry import flags
-from noren.studio.api.models import Ident
-from noren.studio.api.surroundings import TheStudio
-from noren.studio.compared import TriedSetting, tried_settings
+from noren.studio.api.models import Ident, TheStudio
 from noren.studio.finding import FOR_WHOM, MORE_SEEDS, find, more_seeds, search_for
 from noren.studio.missing import measures_of, unmeasured_reason
 from noren.studio.pages.frame import page
@@ -27,8 +27,10 @@ from noren.studio.pages.result import run_of, untried_sentence
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
 from noren.sweeps.page import settings_map
-from noren.sweeps.usual import usual_parameters, usual_values
+from noren.sweeps.usual import strength_words, usual_parameters, usual_values
 from noren.sweeps.words import advice, answer, headline, rule_words
+
+__all__ = ["TriedSetting", "tried_settings"]
 
 router = APIRouter()
 
@@ -257,3 +259,66 @@ def _line(job: Job, studio: Studio, place: Place | None, mark: str) -> dict[str,
         "mark": mark if place else "",
         "created": job.created,
     }
+
+
+@dataclass(frozen=True)
+class TriedSetting:
+    """A setting and its finished runs, the oldest first, each with its place."""
+
+    studio: Studio = field(repr=False)
+    runs: Sequence[tuple[Job, Place]]
+
+    @property
+    def label(self) -> str:
+        """The method and its parameters."""
+        return self.runs[0][0].label
+
+    @property
+    def method(self) -> str:
+        """The name of its method; ``chain`` where it has several."""
+        steps = self.runs[0][0].order["steps"]
+        return str(steps[0]["method"]) if len(steps) == 1 else "chain"
+
+    @property
+    def strength(self) -> str:
+        """How strong the protection is: ``k = 5``; empty where nothing tells."""
+        return strength_words(self.method, self.runs[0][0].order["steps"][0]["parameters"])
+
+    @cached_property
+    def place(self) -> Place:
+        """Where it stands."""
+        return over_runs([place for _job, place in self.runs]).model_copy(update={"label": self.label})
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """How safe the worst run is."""
+        worst, _place = min(self.runs, key=lambda run: (run[1].word.order, -(run[1].risk or 0.0)))
+        return self.studio.verdict(worst.id)
+
+    @cached_property
+    def scores(self) -> dict[str, float]:
+        """The mean of each measure over the runs that have it."""
+        values: dict[str, list[float]] = {}
+        for job, _place in self.runs:
+            for one in self.studio.result(job.id).measures:
+                if one.value is not None:
+                    values.setdefault(one.name, []).append(one.value)
+        return {name: fmean(some) for name, some in values.items()}
+
+    @property
+    def uses(self) -> list[float]:
+        """The use that each run keeps."""
+        return [place.use for _job, place in self.runs if place.use is not None]
+
+    @property
+    def newest(self) -> Job:
+        """The run that a click opens."""
+        return self.runs[-1][0]
+
+
+def tried_settings(studio: Studio, done: Sequence[Job], rule: Rule) -> list[TriedSetting]:
+    """Return the settings of finished runs, by their first ones; runs of one setting differ in their seeds."""
+    groups: dict[str, list[tuple[Job, Place]]] = {}
+    for job in done:
+        groups.setdefault(job.label, []).append((job, studio.place(job, rule)))
+    return [TriedSetting(studio, runs) for runs in groups.values()]

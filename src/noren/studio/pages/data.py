@@ -22,29 +22,29 @@ from noren.errors import NorenError
 from noren.i18n import _, ngettext
 from noren.judgement.numbers import count
 from noren.judgement.page_text import printable
-from noren.studio import data_words, groupings
-from noren.studio.api.models import Ident, JobOut, said_job
-from noren.studio.api.surroundings import TheStudio
+from noren.studio import hierarchies as groups
+from noren.studio.api.models import Ident, JobOut, TheStudio, said_job
 from noren.studio.folders import read_json
-from noren.studio.forms.column_form import ColumnFields, content_from, fields_of, typed
 from noren.studio.forms.columns import (
     HISTORY_ROLES,
     NAMES_IN_HISTORY,
     ROLE_MEANINGS,
     TABLE_ROLES,
     TYPES,
+    ColumnFields,
+    content_from,
+    fields_of,
     problems_of,
     schema_of,
+    typed,
     types_for,
 )
+from noren.studio.pages import data_parts
+from noren.studio.pages.data_parts import Tried, hierarchies_context, told_apart, try_hierarchy, unicity_context
 from noren.studio.pages.frame import page
-from noren.studio.pages.hierarchies import Tried, hierarchies_context, try_hierarchy
-from noren.studio.pages.unicity import unicity_context
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
-from noren.studio.telling_apart import told_apart
-from noren.studio.work.answers import open_stops
-from noren.studio.work.reading import ENDINGS
+from noren.studio.work.reading import ENDINGS, open_stops
 
 router = APIRouter()
 
@@ -114,7 +114,7 @@ def _page(
         "fixed": fixed,
         "endings": ",".join(ENDINGS),
         "largest": studio.settings.largest_upload,
-        "largest_words": data_words.size(studio.settings.largest_upload),
+        "largest_words": data_parts.size(studio.settings.largest_upload),
         "source": _source(found, editor),
         "editor": None,
         "wrong": {"preset": ""} | dict(wrong or {}),
@@ -133,7 +133,7 @@ def _page(
 def _title(found: Project, profile: Mapping[str, Any] | None, job: JobOut | None) -> str:
     name = found.source.get("file") or found.name
     if profile is not None:
-        return data_words.finding(found.facts, profile)
+        return data_parts.finding(found.facts, profile)
     if job is None:
         return _("Bring your data: purchases of customers, or a table of people")
     if job.state in ("waiting", "running"):
@@ -149,9 +149,9 @@ def _source(found: Project, editor: _Editor | None) -> dict[str, Any] | None:
     columns = len(found.facts.get("file_columns", ())) or (len(editor.fields) if editor else 0)
     return {
         "name": found.source.get("file"),
-        "size": data_words.size(found.source["bytes"]) if "bytes" in found.source else "",
-        "form": data_words.form_sentence(form, columns) if form else "",
-        "notices": data_words.notices(found.facts),
+        "size": data_parts.size(found.source["bytes"]) if "bytes" in found.source else "",
+        "form": data_parts.form_sentence(form, columns) if form else "",
+        "notices": data_parts.notices(found.facts),
     }
 
 
@@ -179,7 +179,7 @@ def _editor(studio: Studio, found: Project) -> _Editor | None:
         form=facts["form"],
         guessed=guessed,
         open=facts.get("open", ()),
-        questions=data_words.questions(facts),
+        questions=data_parts.questions(facts),
         examples=facts.get("examples", {}),
     )
 
@@ -194,7 +194,7 @@ def _editor_of_draft(draft: Mapping[str, Any], job: Job) -> _Editor:
         form=draft["form"],
         guessed=draft["guessed"],
         open=draft["open"],
-        questions=data_words.questions(draft),
+        questions=data_parts.questions(draft),
         examples=draft.get("examples", {}),
         problems={column: [message]} if column in draft["file_columns"] else {},
     )
@@ -315,8 +315,8 @@ def _column_context(
         context["about"] = {
             "missing": about["missing"],
             "distinct": about["distinct"],
-            "sentence": data_words.values_sentence(about, rows),
-            "bars": data_words.bars_drawn(about, rows),
+            "sentence": data_parts.values_sentence(about, rows),
+            "bars": data_parts.bars_drawn(about, rows),
             "examples": about["examples"],
         }
     return context
@@ -432,11 +432,11 @@ def _ready_context(
         "unicity": unicity_context(profile["history"]),
         "facts": found.facts,
         "hierarchies": hierarchies_context(studio, found, tried) if is_table else [],
-        "categories": groupings.category_facts(folder),
+        "categories": groups.category_facts(folder),
         "is_table": is_table,
         "rows": _rows(studio, found, start),
-        "small": data_words.size(groupings.LARGEST),
-        "largest_small": groupings.LARGEST,
+        "small": data_parts.size(groups.LARGEST),
+        "largest_small": groups.LARGEST,
     }
 
 
@@ -448,14 +448,14 @@ def _history_context(history: Mapping[str, Any]) -> dict[str, Any]:
         "things": history["items"],
         "shape": shape,
         "rows": {
-            "caption": data_words.rows_finding(rows),
+            "caption": data_parts.rows_finding(rows),
             "spec": live(counts_bars(rows, label_title=_("purchases of a customer"), value_title=customers)),
             "table": [[label, count(n)] for label, n in zip(rows["labels"], rows["counts"], strict=True)],
         },
         "months": None
         if months is None
         else {
-            "caption": data_words.months_finding(months),
+            "caption": data_parts.months_finding(months),
             "spec": live(
                 counts_bars(months, label_title=_("months in which a customer bought"), value_title=customers)
             ),
@@ -483,7 +483,7 @@ def _build_hierarchy(request: Request, project: str, studio: Studio, posted: Map
 @router.post("/projects/{project}/data/categories")
 def drop_categories(project: Ident, studio: TheStudio) -> Response:
     """Speak of items again, not of categories."""
-    groupings.remove_categories(studio, project)
+    groups.remove_categories(studio, project)
     return RedirectResponse(f"/projects/{project}/data#categories", 303)
 
 

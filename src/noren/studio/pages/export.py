@@ -1,29 +1,36 @@
-"""Publish: what can be handed out, what tells about it, and, behind a warning of its own, what must be kept."""
+"""What leaves a studio: public part, secret part and reports; approvals and records; papers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Form, Query, Request
+from fastapi import APIRouter, Depends, Form, Path, Query, Request
 from fastapi.responses import RedirectResponse, Response
+from starlette.concurrency import run_in_threadpool
 
+from noren.data.release import Release
 from noren.errors import NorenError
-from noren.i18n import _
-from noren.judgement.sentences import besides, cautions, headline_sentence
+from noren.i18n import _, active_language, ngettext, speaking
+from noren.judgement.sentences import besides, cautions, headline_sentence, rule_sentence, word_text
 from noren.judgement.verdict import Reason, Verdict, Word
-from noren.studio import exports
-from noren.studio.api.exports import sent
-from noren.studio.api.models import Ident, said_job
-from noren.studio.api.surroundings import TheStudio, TheWho
-from noren.studio.handing_out import release_of_run
+from noren.papers.case import is_pseudonymised_only, judged_case
+from noren.papers.document import Pack
+from noren.papers.pack import About, Law, pack_files, pack_of
+from noren.papers.wording import Wording, fact_names, facts_given
+from noren.studio import exports, handing_out
+from noren.studio.api.models import Ident, TheStudio, TheWho, said_job
+from noren.studio.api.releases import sent
+from noren.studio.handing_out import Handout, ledger_release, release_of_run
 from noren.studio.missing import is_unaudited, missing_sentence
 from noren.studio.pages.frame import page
-from noren.studio.pages.handing_out import Act, TypedIn, acted, handing_of
 from noren.studio.pages.result import rule_words, run_of, untried_sentence
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
 from noren.studio.users import UserRole, Who, least
+from noren.studio.work.running import original_of
+
+__all__ = ["Act", "TypedIn", "acted", "handing_of", "router"]
 
 router = APIRouter()
 
@@ -207,3 +214,183 @@ def decide(
         return _page(request, studio, found, run, who, not_done=wrong, typed=typed, status=status)
     anchor = "handed-out" if act == "hand-out" else "approval"
     return RedirectResponse(_HERE.format(project=found.id, job=run.id) + f"#{anchor}", 303)
+
+
+Act = Literal["approve", "refuse", "hand-out"]
+_RELEASE = "/projects/{project}/ledger/releases/{number}"
+Number = Annotated[int, Path(ge=1, le=10**6)]
+
+
+def handing_of(studio: Studio, handout: Handout, who: Who, address: str) -> dict[str, Any]:
+    """Return what the part ``handing_out.html.jinja`` of a page shows."""
+    makers, decision = handing_out.makers_of(studio, handout), handing_out.decision_on(studio, handout)
+    return {
+        "address": address,
+        "four_eyes": studio.settings.four_eyes,
+        "has_users": who.is_user,
+        "decision": decision,
+        "may_leave": not studio.settings.four_eyes or (decision is not None and decision.stands),
+        "makers": sorted(makers),
+        "is_maker": who.login in makers,
+        "may_decide": who.is_user and who.may(UserRole.REVIEWER),
+        "may_publish": who.may(UserRole.STEWARD),
+        "audited": handout.audited,
+        "is_safe": handout.verdict.word.is_safe,
+        "word": word_text(handout.verdict.word),
+        "records": [one for one in handing_out.publications(studio, handout.project) if one.what == handout.what],
+        "digest": handing_out.shown_digest(handout),
+    }
+
+
+async def _typed_in(request: Request) -> dict[str, str]:
+    """Return what was written into a form."""
+    form = await request.form()
+    return {name: value for name, value in form.items() if isinstance(value, str) and name != "csrf"}
+
+
+def acted(studio: Studio, handout: Handout, who: Who, act: Act, typed: Mapping[str, str]) -> NorenError | None:
+    """Do what a form asks for; return what is wrong, if anything is."""
+    try:
+        if act == "approve":
+            handing_out.approve(studio, handout, who)
+        elif act == "refuse":
+            handing_out.refuse(studio, handout, who, typed.get("reason", ""))
+        else:
+            handing_out.publish(
+                studio, handout, who,
+                to=typed.get("to", ""), until=typed.get("until"), despite=typed.get("despite") == "yes",
+            )  # fmt: skip
+    except NorenError as error:
+        return error
+    return None
+
+
+TypedIn = Annotated[dict[str, str], Depends(_typed_in)]
+
+
+# --- a release of the ledger ---------------------------------------------------------------------------------
+
+
+@router.get(_RELEASE)
+def show_release(request: Request, project: Ident, number: Number, studio: TheStudio, who: TheWho) -> Response:
+    """Show what can be done with a release of the ledger."""
+    return _approvals_page(request, studio, ledger_release(studio, project, number), who, number, {}, None)
+
+
+@router.post(_RELEASE + "/{act}")
+@least(UserRole.REVIEWER)
+def act_on_release(
+    request: Request, project: Ident, number: Number, act: Act, studio: TheStudio, who: TheWho, typed: TypedIn
+) -> Response:
+    """Approve, refuse or hand out a release of the ledger."""
+    handout = ledger_release(studio, project, number)
+    wrong = acted(studio, handout, who, act, typed)
+    if wrong is not None:
+        return _approvals_page(request, studio, handout, who, number, typed, wrong)
+    return RedirectResponse(_RELEASE.format(project=project, number=number), 303)
+
+
+def _approvals_page(
+    request: Request, studio: Studio, handout: Handout, who: Who, number: int, typed: Mapping[str, str],
+    wrong: NorenError | None,
+) -> Response:  # fmt: skip
+    address = _RELEASE.format(project=handout.project, number=number)
+    return page(
+        request,
+        "ledger_release.html.jinja",
+        title=_("The release of {period}: who may have it, and who has it").format(period=handout.label),
+        place="ledger",
+        project=studio.project(handout.project),
+        status=200 if wrong is None else int(getattr(wrong, "status", 422)),
+        verdict_of_run=handout.verdict,
+        rule=rule_sentence(handout.verdict.rule),
+        handing=handing_of(studio, handout, who, address),
+        public_address=f"/api/v1{address}/public",
+        typed=typed,
+        wrong="" if wrong is None else str(wrong),
+    )
+
+
+_PAPERS = "/projects/{project}/results/{job}/papers"
+
+
+@router.get(_PAPERS)
+def show_papers(
+    request: Request, project: Ident, job: Ident, studio: TheStudio, law: Annotated[Law, Query()] = "appi"
+) -> Response:
+    """Show which papers there are for a law, and ask for what is not known."""
+    found, run = run_of(studio, project, job)
+    if run.state != State.DONE:
+        return RedirectResponse(f"/projects/{found.id}/runs/{run.id}", 303)
+    case = judged_case(Release.load(studio.job_folder(run) / "release"), studio.verdict(run.id))
+    pack = pack_of(case, law)
+    left = len(pack.fields())
+    title = ngettext(
+        "{count} paper goes with this release; {left} places in them are yours to fill in",
+        "{count} papers go with this release; {left} places in them are yours to fill in",
+        len(pack.documents),
+    )
+    return page(
+        request,
+        "papers.html.jinja",
+        title=title.format(count=len(pack.documents), left=left),
+        place="results",
+        project=found,
+        run=run,
+        verdict_of_run=case.verdict,
+        rule=rule_words(found)["rule"],
+        law=law,
+        laws=[("appi", _("Japan: the personal information act")), ("gdpr", _("European Union: GDPR"))],
+        kinds=[
+            ("auto", _("by what the method does")),
+            ("anonymised", _("anonymously processed information")),
+            ("pseudonymised", _("pseudonymously processed information")),
+        ],
+        documents=[(document.title, document.audience) for document in pack.documents],
+        fields=_fields(pack, _known(studio, found, run)),
+        only_names=is_pseudonymised_only(case.release),
+        paper_language=active_language(),
+        paper_languages=[("ja", "日本語"), ("en", "English")],
+        publish_address=f"/projects/{found.id}/results/{run.id}/publish",
+        here_address=_PAPERS.format(project=found.id, job=run.id),
+    )
+
+
+@router.post(_PAPERS)
+@least(UserRole.REVIEWER)
+async def write(
+    request: Request,
+    project: Ident,
+    job: Ident,
+    studio: TheStudio,
+    law: Annotated[Law, Form()],
+    about: Annotated[About, Form()] = "auto",
+    language: Annotated[Literal["en", "ja"], Form()] = "ja",
+) -> Response:
+    """Send the papers, with what was filled in."""
+    form = await request.form()
+    known = facts_given({name: text for name in fact_names() if isinstance(text := form.get(name), str)})
+    found, run = await run_in_threadpool(run_of, studio, project, job)
+
+    def packed() -> Response:
+        release = Release.load(studio.job_folder(studio.finished(run.id)) / "release")
+        case = judged_case(release, studio.verdict(run.id), original_of(run.order))
+        with speaking(language):
+            files = list(pack_files(pack_of(case, law, known=known, about=about), case))
+        name = exports.file_name(found.name, run.label, ending=f"papers-{law}-{language}.zip")
+        return sent(exports.Download(name, "application/zip", exports.packed(files)))
+
+    return await run_in_threadpool(packed)
+
+
+def _known(studio: Studio, project: Project, run: Job) -> dict[str, str]:
+    """Return what the records of handing out tell: to whom it went last, and when."""
+    records = [one for one in handing_out.publications(studio, project.id) if one.what == run.id]
+    return {"recipient": records[0].to, "provided_on": records[0].when[:10]} if records else {}
+
+
+def _fields(pack: Pack, known: dict[str, str]) -> list[dict[str, Any]]:
+    """Return the facts that papers ask for, with what they are and what is known of them."""
+    wording = Wording()
+    keys = dict.fromkeys(one.key for _document, one in pack.fields() if one.key)
+    return [{"name": key, "label": wording.word(f"common.field_{key}"), "value": known.get(key, "")} for key in keys]

@@ -14,8 +14,7 @@ from noren.data import catalog
 from noren.errors import NorenError
 from noren.i18n import N_, _, ngettext
 from noren.judgement.place import Place
-from noren.studio.api.models import Ident, JobOut, said_job
-from noren.studio.api.surroundings import TheStudio
+from noren.studio.api.models import Ident, JobOut, TheStudio, said_job
 from noren.studio.lists import ProjectInList, ProjectQuery, find_projects
 from noren.studio.pages.frame import page
 from noren.studio.service import Studio

@@ -21,8 +21,7 @@ from noren.judgement.verdict import Verdict, Word
 from noren.ledger import Certificate
 from noren.ledger.certificate import certificate_sentence
 from noren.studio import handing_out, project_ledger
-from noren.studio.api.models import Ident, said_job
-from noren.studio.api.surroundings import TheStudio
+from noren.studio.api.models import Ident, TheStudio, said_job
 from noren.studio.pages.frame import page
 from noren.studio.service import Studio
 from noren.studio.store import Project, State

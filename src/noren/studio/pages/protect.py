@@ -9,15 +9,13 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 
 from noren.attacks import attacks as every_attack
-from noren.descriptions import Runtime
+from noren.descriptions import OWN, PROMISES, PromiseKind, Runtime
 from noren.i18n import _, active_language, ngettext
 from noren.judgement.numbers import count
 from noren.measures import measures as every_measure
-from noren.protocols import Component
-from noren.studio.api.models import Ident
-from noren.studio.api.surroundings import TheStudio
+from noren.protocols import Component, Method
+from noren.studio.api.models import Ident, TheStudio
 from noren.studio.forms.planning import RunPlan, quick_judges
-from noren.studio.forms.promises import by_promise
 from noren.studio.forms.run_form import (
     CheckedForm,
     Draft,
@@ -31,7 +29,9 @@ from noren.studio.pages.compare import said_searches
 from noren.studio.pages.frame import page
 from noren.studio.service import Studio
 from noren.studio.store import Project, State
-from noren.studio.work.answers import open_stops
+from noren.studio.work.reading import open_stops
+
+__all__ = ["by_promise"]
 
 router = APIRouter()
 
@@ -49,7 +49,7 @@ async def _sent(request: Request) -> dict[str, list[str]]:
 
 
 Sent = Annotated[dict[str, list[str]], Depends(_sent)]
-Method = Annotated[list[str], Query(max_length=8)]
+Methods = Annotated[list[str], Query(max_length=8)]
 
 
 @router.get("/projects/{project}/protect")
@@ -57,7 +57,7 @@ def show_protect(
     request: Request,
     project: Ident,
     studio: TheStudio,
-    method: Method = [],  # noqa: B006 - FastAPI copies it
+    method: Methods = [],  # noqa: B006 - FastAPI copies it
     run: Annotated[str, Query(alias="from", max_length=12)] = "",
     *,
     diverse: bool = False,
@@ -253,3 +253,11 @@ def _takes(around: Surroundings, told: CheckedForm) -> dict[str, Any]:
     if slowest.runtime > Runtime.SECONDS:
         note = _("The slowest part is {name}; these data have {rows} rows.").format(name=slowest.name, rows=count(rows))
     return {"time": slowest.runtime.words, "note": note, "long": bool(slow) and rows >= _LONG_FROM}
+
+
+def by_promise(methods: Sequence[type[Method]]) -> list[tuple[PromiseKind, list[type[Method]]]]:
+    """Return methods under what they promise, in the order to show; the chain is made by adding steps, not chosen."""
+    there = sorted((one for one in methods if one.name != "chain"), key=lambda one: (-one.prominence, one.name))
+    kinds = dict.fromkeys([*PROMISES, *(one.promises for one in there if one.promises != OWN), OWN])
+    found = [(kind, [one for one in there if one.promises == kind]) for kind in kinds]
+    return [(PromiseKind(kind.key, _(kind.promise), _(kind.meaning)), some) for kind, some in found if some]

@@ -19,8 +19,7 @@ from noren.judgement.sentences import rule_sentence, word_text
 from noren.judgement.verdict import Word
 from noren.measures import place_of_measure
 from noren.methods import methods
-from noren.studio.api.models import Ident, JobOut, said_job
-from noren.studio.api.surroundings import TheStudio
+from noren.studio.api.models import Ident, JobOut, TheStudio, said_job
 from noren.studio.folders import STAGES_FILE, read_json
 from noren.studio.lists import RunInList, RunQuery, find_runs, methods_of
 from noren.studio.missing import measures_of, unmeasured_reason

@@ -1,9 +1,4 @@
-"""Read a file (or make a sample): the data, what their columns mean, a profile of them, and first hierarchies.
-
-What is known of the file before its rows are read (form, columns, guessed schema) is written to ``draft.json`` in the
-job's folder at once: where a row is wrong, a person mends the schema instead of starting again. The project's own files
-change together, at the end, when everything went well.
-"""
+"""Read a project's file: guess its columns, keep answers to questions, write it as Parquet with all that pages show."""
 
 from __future__ import annotations
 
@@ -19,24 +14,27 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import tomli_w
 
-from noren.data.formats.source import Source, saying_damage
+from noren.data.formats.source import Source, SourceLike, saying_damage
 from noren.data.formats.text_files import column_names, stop_at_other_columns
 from noren.data.formats.text_layout import DELIMITERS
 from noren.data.formats.workbooks import excel_sheet
 from noren.data.frames import History, Records, Table
 from noren.data.guessing.column_types import understanding
+from noren.data.guessing.schema_guess import SchemaGuess, guess_schema
 from noren.data.reading import read, write
 from noren.data.schema import Column, Kind, Role, Schema
 from noren.errors import FormatError
-from noren.i18n import _
+from noren.i18n import _, in_every_language, said_again
 from noren.progress import Progress
 from noren.reports.profile import profile
 from noren.studio.folders import Folders, write_json
-from noren.studio.groupings import forget_categories, refresh_categories
-from noren.studio.hierarchies import forget_hierarchies, make_hierarchies
-from noren.studio.work.answers import asked_in_every_language, guessed_with, left_out
+from noren.studio.forms.columns import content_of, schema_of
+from noren.studio.hierarchies import forget_categories, forget_hierarchies, make_hierarchies, refresh_categories
 
-__all__ = ["ENDINGS", "MOST_COLUMNS", "do"]
+__all__ = [
+    "ENDINGS", "LEAVE_OUT", "MOST_COLUMNS", "answer_of", "asked_in_every_language", "do", "guessed_with",
+    "left_out", "open_stops", "with_answer",
+]  # fmt: skip
 
 MOST_COLUMNS: Final = 1_000
 """Columns of a file that a page can ask a person about."""
@@ -299,3 +297,83 @@ def _stop_at_too_many(count: int, source: Path) -> None:
             file=source,
             row=1,
         )
+
+
+LEAVE_OUT: Final = "leave-out"
+"""What is answered where a column shall not be read at all."""
+_OF_THE_FILE: Final = frozenset({"kind", "customer"})
+_OF_A_COLUMN: Final = frozenset({"format", "number", "role"})
+
+Answers = Sequence[Mapping[str, Any]]
+
+
+def with_answer(answers: Answers, about: str, column: str | None, value: str) -> list[dict[str, Any]]:
+    """Return the answers with one more; the last answer to a question counts.
+
+    Who says what rows are answers everything anew that was about roles: they are other roles.
+
+    >>> given = with_answer([], "format", "day", "%d/%m/%Y")
+    >>> with_answer(given, "format", "day", "%m/%d/%Y")
+    [{'about': 'format', 'column': 'day', 'value': '%m/%d/%Y'}]
+    """
+    column = None if about in _OF_THE_FILE else column
+    kept = [dict(one) for one in answers if (one["about"], one["column"]) != (about, column)]
+    if about == "kind":
+        kept = [one for one in kept if one["about"] not in ("role", "customer") or one["value"] == LEAVE_OUT]
+    return [*kept, {"about": about, "column": column, "value": value}]
+
+
+def answer_of(question: Mapping[str, Any], answers: Answers) -> str | None:
+    """Return what was answered to a question, if anything was."""
+    column = None if question["about"] in _OF_THE_FILE else question["column"]
+    given = (one["value"] for one in answers if (one["about"], one["column"]) == (question["about"], column))
+    return next(given, None)
+
+
+def open_stops(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the questions that must be answered before anything is protected, and are not."""
+    answers = facts.get("answers", [])
+    return [one for one in facts.get("questions", []) if one["stops"] and answer_of(one, answers) is None]
+
+
+def left_out(answers: Answers) -> list[str]:
+    """Return the columns that somebody said to leave out."""
+    return [str(one["column"]) for one in answers if one["about"] == "role" and one["value"] == LEAVE_OUT]
+
+
+def guessed_with(source: SourceLike, answers: Answers) -> SchemaGuess:
+    """Return what the columns of a file mean, guessed where nobody answered."""
+    told = {one["about"]: one["value"] for one in answers if one["about"] in _OF_THE_FILE}
+    kind = Kind(told["kind"]) if "kind" in told else None
+    guess = guess_schema(source, kind=kind, customer=told.get("customer"))
+    said = [one for one in answers if one["about"] in _OF_A_COLUMN and one["value"] != LEAVE_OUT]
+    own = [one for one in said if one["column"] in guess.schema.names]
+    if not own:
+        return guess
+    content = content_of(guess.schema)
+    columns = {about["name"]: about for about in content["columns"]}
+    for one in own:
+        columns[one["column"]][one["about"]] = one["value"]
+    return replace(guess, schema=schema_of(content))
+
+
+def asked_in_every_language(guess: SchemaGuess) -> list[dict[str, Any]]:
+    """Return the questions of a guess as plain data, each text in every language.
+
+    Texts remember what they say (:func:`~noren.i18n.remember_messages`), so nothing is guessed twice.
+    """
+    return [
+        {
+            "about": one.about,
+            "column": one.column,
+            "chosen": one.chosen,
+            "stops": one.stops,
+            "text": _in_every_language(one.text),
+            "answers": [{"value": answer.value, "label": _in_every_language(answer.label)} for answer in one.answers],
+        }
+        for one in guess.questions
+    ]
+
+
+def _in_every_language(text: str) -> dict[str, str]:
+    return in_every_language(lambda: str(said_again(text)))

@@ -1,16 +1,38 @@
-"""The users of the studio, for stewards; and the trail of what was done."""
+"""Who asks, the users of the studio for stewards, and the trail of what was done."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Response
+from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from noren.studio.api.surroundings import TheStudio
+from noren.studio.api.models import TheStudio, TheWho
 from noren.studio.users import User, UserRole, least
 from noren.web.error_models import errors
+
+session_router = APIRouter(tags=["session"])
+
+
+class SessionOut(BaseModel):
+    """What a program needs to change something: the token for ``X-CSRF-Token``, beside the cookie it was given.
+
+    ``user`` is nobody in a studio of one person, who is its steward.
+    """
+
+    csrf: str
+    language: str
+    user: str | None
+    role: UserRole
+
+
+@session_router.get("/session", responses=errors(401))
+def session(request: Request, who: TheWho) -> SessionOut:
+    """Return the token of this session, and whose it is."""
+    user = who.login if who.is_user else None
+    return SessionOut(csrf=request.state.csrf, language=request.state.language, user=user, role=who.role)
+
 
 router = APIRouter(tags=["users"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
 

@@ -1,0 +1,394 @@
+"""Parts of the page of a project's data: what was read, how unique people are, groups of values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import polars as pl
+
+from noren.data.formats.text_layout import ENCODINGS
+from noren.data.frames import Table
+from noren.data.hierarchies.builders import builders_for
+from noren.data.schema import Column, Role, Scale
+from noren.drawing.ground import live
+from noren.drawing.unicity_lines import unicity_lines
+from noren.errors import NorenError, ParameterError
+from noren.i18n import _, active_language, ngettext
+from noren.inference.coarseness import EXACT
+from noren.inference.identifiers import ColumnSet, identifiers
+from noren.inference.population import PopulationRisk, population
+from noren.judgement.numbers import count, percent
+from noren.judgement.page_text import printable
+from noren.judgement.singled_out import estimates_differ
+from noren.naming import listing
+from noren.reports.unicity_part import singled_out_caption, unicity_headings, unicity_rows
+from noren.studio.hierarchies import Asked, build_hierarchy, hierarchy_facts
+from noren.studio.service import Studio
+from noren.studio.store import Project
+from noren.studio.work.reading import answer_of
+from noren.tables import Texts
+
+__all__ = [
+    "Tried", "bars_drawn", "finding", "form_sentence", "hierarchies_context", "levels_sentence", "months_finding",
+    "notices", "questions", "rows_finding", "size", "told_apart", "try_hierarchy", "unicity_context",
+    "values_sentence",
+]  # fmt: skip
+
+Facts = Mapping[str, Any]
+say = Texts(__name__)
+_SHOWN_NAMES = 5
+_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+
+
+def finding(facts: Facts, profile: Facts) -> str:
+    """Return what the data are, as one sentence."""
+    rows, missing, history = count(facts["rows"]), facts["missing"], profile["history"]
+    gaps = say("gaps.none") if not missing else say("gaps.some", missing, count=count(missing))
+    if history:
+        name = "finding.purchases" if history["first"] is None else "finding.dated"
+        people = count(history["customers"])
+        return say(name, rows=rows, people=people, first=history["first"], last=history["last"], gaps=gaps)
+    linking = sum(column["role"] == "quasi" for column in profile["columns"])
+    columns = count(len(profile["columns"]))
+    return say("finding.people", rows=rows, columns=columns, linking=count(linking), gaps=gaps)
+
+
+def form_sentence(form: Facts, columns: int) -> str:
+    """Return how a file is laid out."""
+    if form["kind"] != "text":
+        kind = form["kind"] if form["kind"] in ("parquet", "excel", "sample") else "public"
+        return say(f"form.{kind}", name=form.get("name"), columns=count(columns))
+    delimiter = form["delimiter"]
+    return say(
+        "form.text",
+        encoding=ENCODINGS.get(form["encoding"], form["encoding"]),
+        delimiter=say(f"delimiter.{_DELIMITERS[delimiter]}") if delimiter in _DELIMITERS else delimiter,
+        columns=count(columns),
+        header=say("form.header" if form["header"] else "form.no_header"),
+    )
+
+
+def size(number: int) -> str:
+    """Return how large a file is, as people say it.
+
+    >>> size(999), size(1_234_567)
+    ('999 B', '1.2 MB')
+    """
+    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if number >= scale:
+            return f"{number / scale:,.1f} {unit}"
+    return f"{number} B"
+
+
+def questions(facts: Facts) -> list[dict[str, Any]]:
+    """Return what the guess could not decide, in the viewer's language, each with its answers and the one given."""
+    language, given = active_language(), facts.get("answers", [])
+    return [
+        {
+            "about": one["about"],
+            "column": one["column"] or "",
+            "text": printable(one["text"][language], 400),
+            "stops": one["stops"],
+            "answered": answer_of(one, given),
+            "answers": [
+                {
+                    "value": answer["value"],
+                    "label": printable(answer["label"][language], 120),
+                    "chosen": answer["value"] == one["chosen"],
+                }
+                for answer in one["answers"]
+            ],
+        }
+        for one in facts.get("questions", [])
+    ]
+
+
+def notices(facts: Facts) -> list[str]:
+    """Return what happened on the way that a person should know."""
+    told = []
+    if facts.get("unreadable"):
+        told.append(say("notices.unreadable", names=_names(facts["unreadable"])))
+    left = [name for name in facts.get("left_out", []) if name not in facts.get("unreadable", [])]
+    if left:
+        told.append(say("notices.left_out", names=_names(left)))
+    if facts.get("replaced"):
+        told.append(say("notices.replaced", names=_names(facts["replaced"])))
+    return told
+
+
+def _names(names: Sequence[str]) -> str:
+    return listing([printable(name, 60) for name in names], _SHOWN_NAMES)
+
+
+def rows_finding(counts: Facts) -> str:
+    """Return how much customers buy."""
+    return _half_finding("rows", counts)
+
+
+def months_finding(counts: Facts) -> str:
+    """Return for how long customers buy."""
+    return _half_finding("months", counts)
+
+
+def _half_finding(name: str, counts: Facts) -> str:
+    if not counts["total"]:
+        return say("half.nobody")
+    median = f"{counts['median']:,.1f}".removesuffix(".0")
+    return say(f"half.{name}", math.ceil(counts["median"]), median=median, most=count(counts["maximum"]))
+
+
+def values_sentence(about: Facts, rows: int) -> str:
+    """Return what the values of a column are: from where to where, or the commonest."""
+    if about["minimum"] is not None:
+        return say("values.range", low=about["minimum"], high=about["maximum"])
+    bars = about["bars"]
+    if not bars or not rows:
+        return say("values.none")
+    named = len(bars["labels"]) - (1 if bars["others"] else 0)
+    if about["distinct"] == rows - about["missing"] and rows > 1:
+        return say("values.once", example=printable(bars["labels"][0], 40))
+    shares = [
+        f"{printable(bars['labels'][i], 40)} ({percent(bars['weights'][i] / rows)})" for i in range(min(2, named))
+    ]
+    return say("values.mostly", values=", ".join(shares))
+
+
+def levels_sentence(about: Facts) -> str:
+    """Return how a hierarchy grows wider, or why there is none."""
+    if about["reason"]:
+        return say(f"levels.{about['reason']}", most=count(50_000))
+    steps = " → ".join(count(level["labels"]) for level in about["levels"])
+    return say("levels.levels", len(about["levels"]), count=len(about["levels"]), steps=steps)
+
+
+def bars_drawn(about: Facts, rows: int, wide: float = 160, high: float = 40) -> list[dict[str, Any]]:
+    """Return a column's small histogram as rectangles: place, size, and what each says.
+
+    All other values of a long list are no bar: it would dwarf the rest.
+
+    >>> about = {"bars": {"labels": ["a", "b"], "weights": [4.0, 2.0], "others": False}}
+    >>> [(bar["x"], bar["width"], bar["height"]) for bar in bars_drawn(about, 6)]
+    [(0.0, 78.0, 40.0), (80.0, 78.0, 20.0)]
+    """
+    bars = about["bars"]
+    weights = (bars["weights"][:-1] if bars["others"] else bars["weights"]) if bars else []
+    if not weights:
+        return []
+    step, top = wide / len(weights), max(weights) or 1.0
+    gap = min(2.0, step / 5)
+    drawn = []
+    for i, (label, weight) in enumerate(zip(bars["labels"], weights, strict=False)):
+        height = max(round(weight / top * high, 2), 0.8 if weight else 0.0)
+        drawn.append(
+            {
+                "x": round(i * step, 2),
+                "y": round(high - height, 2),
+                "width": round(step - gap, 2),
+                "height": height,
+                "said": say(
+                    "bar",
+                    label=printable(label, 60),
+                    rows=count(round(weight)),
+                    share=percent(weight / rows if rows else 0.0),
+                ),
+            }
+        )
+    return drawn
+
+
+_LARGEST = 3
+_MOST_COLUMNS = 60
+_LONGEST_NAME = 80
+
+
+def told_apart(studio: Studio, project: Project, people: str) -> dict[str, Any]:
+    """Return what the columns tell, each and in small sets; and who is unique among so many ``people``."""
+    schema = studio.schema(project.id)
+    frame = pl.read_parquet(studio.folders.data(project.id), columns=list(schema.names))
+    table = Table(frame, schema)
+    names = [column.name for column in schema.columns if column.role != Role.IDENTIFIER][:_MOST_COLUMNS]
+    said: dict[str, Any] = {"people": people, "rows": [], "problem": "", "unique": None}
+    try:
+        found = identifiers(table, columns=names, largest=_LARGEST)
+        said["rows"] = [_row(one) for one in (*found.columns, *found.sets)]
+        if people.strip():
+            said["unique"] = _unique(table, _number(people))
+    except NorenError as error:
+        said["problem"] = str(error)
+    return said
+
+
+def _row(one: ColumnSet) -> dict[str, str]:
+    return {
+        "columns": " + ".join(printable(name, _LONGEST_NAME) for name in one.columns),
+        "alone": percent(one.alone),
+        "separation": percent(one.separation),
+        "distinction": percent(one.distinction),
+    }
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text.replace(",", "").replace("_", "").strip())
+    except ValueError:
+        raise ParameterError(
+            _("{text!r} is no number of people").format(text=printable(text, 40)), _("write it like 300000000")
+        ) from None
+
+
+def _unique(table: Table, people: float) -> dict[str, Any]:
+    found = population(table, people)
+    sentence = _(
+        "By the columns that could link a person, about {uniques} of {people} people are unique in the population "
+        "({share}), as {estimator} estimates it from {rows} people, {alone} of whom are alone here."
+    ).format(
+        uniques=count(round(found.uniques)),
+        people=count(found.population),
+        share=percent(found.share),
+        estimator=found.chosen,
+        rows=count(found.rows),
+        alone=count(found.alone),
+    )
+    others = [
+        (name, _counted(found, name) if name in found.estimates else found.failed[name])
+        for name in ("pitman", "zayatz", "snb")
+        if name != found.chosen
+    ]
+    return {"sentence": sentence, "others": others, "apart": estimates_differ(found)}
+
+
+def _counted(found: PopulationRisk, name: str) -> str:
+    uniques = found.estimates[name]
+    return f"{count(round(uniques))} ({percent(uniques / found.population)})"
+
+
+def unicity_context(history: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return the curve of a profile for the page; None of tables, of one customer and of profiles made before."""
+    found = None if history is None else history.get("unicity")
+    if found is None:
+        return None
+    words = ", ".join(f"{printable(name, 40)} ({_exactly(word)})" for name, word in found["columns"].items())
+    about = _(
+        "Known of a purchase: {known}. {sampled} of {customers} customers were asked about, drawn by lot."
+    ).format(known=words, sampled=count(found["sampled"]), customers=count(found["customers"]))
+    return {
+        "caption": singled_out_caption(found),
+        "about": about,
+        "spec": live(unicity_lines(found["curve"])),
+        "headings": unicity_headings(),
+        "table": unicity_rows(found["curve"]),
+    }
+
+
+def _exactly(word: str) -> str:
+    return _("exact") if word == EXACT else word
+
+
+_NOT_OFFERED: Final = ("usual", "widths")
+"""Builders that the page offers elsewhere: as the first one, and in a field of their own."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What a person asked for one column: as it was typed, with what was built to look at, or what was wrong."""
+
+    place: int
+    asked: Asked
+    about: Mapping[str, Any] | None = None
+    said: str = ""
+    kept: bool = False
+
+
+def try_hierarchy(studio: Studio, project: str, posted: Mapping[str, str]) -> Tried:
+    """Do what a form asks: keep widths, the first one again or what a builder makes, or only look at that."""
+    names = studio.schema(project).names
+    index = posted.get("column", "")
+    place = int(index) if index.isdigit() and int(index) < len(names) else 0
+    builds = "by" in posted
+    text = posted.get("with" if builds else "widths", "").replace("\r\n", "\n")
+    asked = Asked(posted.get("by", "widths"), text, posted.get("other", "").strip())
+    keep = not builds or posted.get("act") == "keep"
+    try:
+        if not builds and "first" not in posted and not text.strip():
+            raise ParameterError(_("no width is given"), _("write them like 5, 10, 20"))
+        wanted = None if "first" in posted else asked
+        about = build_hierarchy(studio, project, names[place], wanted, keep=keep)
+    except NorenError as error:
+        return Tried(place, asked, said=str(error))
+    return Tried(place, asked, about, kept=keep)
+
+
+def hierarchies_context(studio: Studio, found: Project, tried: Tried | None) -> list[dict[str, Any]]:
+    """Return what the page shows of each column that could link a person."""
+    schema = studio.schema(found.id)
+    numbered = {name: i for i, name in enumerate(schema.names)}
+    facts = hierarchy_facts(studio.folders.project(found.id))
+    return [
+        _shown(about, schema[about["name"]], numbered[about["name"]], tried)
+        for about in facts
+        if about["name"] in numbered and schema[about["name"]].role == Role.QUASI
+    ]
+
+
+def _shown(about: Mapping[str, Any], column: Column, place: int, tried: Tried | None) -> dict[str, Any]:
+    mine = tried if tried is not None and tried.place == place else None
+    own = about["asked"] and Asked(**about["asked"])
+    builds = mine is not None and mine.asked.by != "widths"
+    asked = mine.asked if mine is not None and builds else own
+    return {
+        "index": place,
+        "column": column.name,
+        "name": printable(column.name, _LONGEST_NAME),
+        "sentence": levels_sentence(about),
+        "made": _made(about),
+        "is_first": about["made"] == "default",
+        "is_number": column.scale == Scale.RATIO,
+        "widths": mine.asked.text if mine is not None and not builds else _widths(about),
+        "has_file": bool(about["file"]),
+        "levels": _levels(about),
+        "builders": [
+            {"by": one.by, "summary": _(one.summary), "asks": _(one.asks) if one.asks else "", "example": one.example}
+            for one in builders_for(column)
+            if one.by not in _NOT_OFFERED
+        ],
+        "asked": {"by": asked.by, "text": asked.text, "other": asked.other}
+        if asked
+        else {"by": "", "text": "", "other": ""},
+        "said": mine.said if mine is not None else "",
+        "wrong_widths": mine is not None and bool(mine.said) and not builds,
+        "wrong_builder": mine is not None and bool(mine.said) and builds,
+        "open": mine is not None,
+        "open_builder": builds,
+        "seen": _levels(mine.about) if mine is not None and mine.about is not None and not mine.kept else [],
+        "seen_sentence": levels_sentence(mine.about) if mine is not None and mine.about is not None else "",
+    }
+
+
+def _made(about: Mapping[str, Any]) -> str:
+    if about["made"] == "built":
+        return _("built by {by}").format(by=about["asked"]["by"])
+    return {
+        "default": _("the first one, made by Noren"),
+        "widths": _("by your widths"),
+        "uploaded": _("your file"),
+    }[about["made"]]
+
+
+def _widths(about: Mapping[str, Any]) -> str:
+    return ", ".join(f"{width:.15g}" for width in about["widths"] or [])
+
+
+def _levels(about: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [
+        level
+        | {
+            "examples": [(printable(label, 40), rows) for label, rows in level["shown"]],
+            "rest": ngettext("and {count} more", "and {count} more", level["more"]).format(count=count(level["more"]))
+            if level["more"]
+            else "",
+        }
+        for level in about["levels"]
+    ]
