@@ -28,7 +28,7 @@ from noren.studio.folders import read_json
 from noren.studio.jobs import Jobs
 from noren.studio.store import Job
 from noren.studio.worker import Line, Teller, perform
-from noren.web.bundle import Bundle
+from noren.web.frame import Bundle
 from noren.web.settings import Settings
 from noren.work.children import private_log
 from noren.work.queue import Claim

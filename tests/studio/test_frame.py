@@ -26,9 +26,8 @@ from noren.judgement.place import Place
 from noren.judgement.verdict import Word
 from noren.studio.app import make_app
 from noren.studio.pages.frame import FRAME
-from noren.web import bundle
-from noren.web.bundle import Bundle, bundle_address
-from noren.web.frame import as_json, common_words, local_path
+from noren.web import frame
+from noren.web.frame import Bundle, as_json, bundle_address, common_words, local_path
 from noren.web.guard import CONTENT_POLICY
 from noren.web.settings import Settings
 
@@ -158,7 +157,7 @@ def test_the_bundle_is_made_once_and_whole(tmp_path: Path, monkeypatch: pytest.M
             raise MemoryError
         return "window.vegaEmbed = 1;"
 
-    monkeypatch.setattr(bundle, "_made", make)
+    monkeypatch.setattr(frame, "_javascript", make)
     mine = Bundle(tmp_path)
     with pytest.raises(MemoryError):
         mine.ready()

@@ -23,9 +23,9 @@ from noren.i18n import active_language
 from noren.studio.app import BOUNDS
 from noren.studio.store import Store
 from noren.studio.users import Entrance
-from noren.web.bodies import BodyError, Patience, bounded
 from noren.web.guard import CONTENT_POLICY, Guard, keep_session
 from noren.web.settings import Settings
+from noren.web.uploads import BodyError, Patience, bounded
 
 HOME = "http://127.0.0.1:8321"
 

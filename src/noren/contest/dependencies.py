@@ -16,7 +16,7 @@ from noren.contest.entrance import Entrance
 from noren.errors import FileError, OutputError, ParameterError
 from noren.i18n import _, translated
 from noren.web.actions import Action, add_route
-from noren.web.disk import is_disk_full
+from noren.web.refusals import is_disk_full
 from noren.work.chain import Said
 
 __all__ = [

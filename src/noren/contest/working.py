@@ -42,7 +42,7 @@ from noren.contest.judging.faults import (
 )
 from noren.contest.store.jobs import Job
 from noren.errors import InputError
-from noren.web.disk import is_disk_full
+from noren.web.refusals import is_disk_full
 from noren.work.queue import Claim, State
 from noren.work.runner import Ending, Runner
 

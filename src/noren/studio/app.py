@@ -25,13 +25,12 @@ from noren.studio.pages.frame import FRAME, page
 from noren.studio.service import Studio
 from noren.studio.users import Entrance, allowed
 from noren.version import __version__
-from noren.web.answers import answer_errors
-from noren.web.bodies import Bounds
-from noren.web.bundle import Bundle
-from noren.web.common_pages import common_pages
+from noren.web.answers import answer_errors, common_pages
+from noren.web.frame import Bundle
 from noren.web.guard import Guard
 from noren.web.serving import PRIVATE_UMASK, serve_app
 from noren.web.settings import Settings
+from noren.web.uploads import Bounds
 
 __all__ = ["BOUNDS", "make_app", "serve", "start_warming", "warm"]
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from noren.errors import InputError, NorenError, sentences
 from noren.i18n import LANGUAGES, N_, _, active_language, in_every_language, said_again
-from noren.web.disk import DISK_FULL, is_disk_full
+from noren.web.refusals import DISK_FULL, is_disk_full
 
 __all__ = [
     "GONE", "INTERRUPTED", "MEMORY_FULL", "UNEXPECTED", "Reason", "in_language_of_reader", "reason_of", "spoken",

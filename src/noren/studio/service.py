@@ -39,8 +39,7 @@ from noren.studio.work.running import forget_shared, original_of
 from noren.sweeps.plan import data_key, expanded
 from noren.sweeps.running import sweep_folder
 from noren.sweeps.sweep import own_seed
-from noren.web.disk import DiskFullError, is_disk_full
-from noren.web.refusals import NotNowError, NotThereError
+from noren.web.refusals import DiskFullError, NotNowError, NotThereError, is_disk_full
 from noren.web.settings import Settings
 from noren.web.uploads import shown_name, write_upload
 from noren.work.ids import new_id

@@ -92,7 +92,7 @@ def perform(order: dict[str, Any], folder: Path, progress: Progress) -> Line:
     from noren.errors import NorenError
     from noren.studio.reasons import told_error
     from noren.studio.work import do
-    from noren.web.disk import is_disk_full
+    from noren.web.refusals import is_disk_full
 
     try:
         return {"summary": do(order, folder, progress)}

@@ -1,23 +1,26 @@
-"""What a server answers when something is the matter: programs get plain data, people a page that leads on."""
+"""What both servers answer: pages that they share, and what they say when something is the matter."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+import gzip
+from typing import Annotated, Any, Literal, Protocol
 
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, FastAPI, Form, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 from starlette.exceptions import HTTPException
 
 from noren.errors import CheckFailedError, InputError, NorenError
 from noren.i18n import _
-from noren.web.bodies import BodyError
-from noren.web.database_away import DATABASE_AWAY, is_database_away
-from noren.web.disk import DISK_FULL, is_disk_full
+from noren.judgement.glossary import chapters
+from noren.web.frame import Bundle, local_path
+from noren.web.guard import LANGUAGE, THEME, keep_cookie
+from noren.web.refusals import DATABASE_AWAY, DISK_FULL, is_database_away, is_disk_full
+from noren.web.uploads import BodyError
 
-__all__ = ["Page", "answer_errors"]
+__all__ = ["Page", "answer_errors", "common_pages"]
 
 
 class Page(Protocol):
@@ -104,3 +107,53 @@ def _status(error: Exception) -> int:
     """Return the status of an error: its own where it names one."""
     otherwise = 409 if isinstance(error, CheckFailedError) else 422
     return int(getattr(error, "status", otherwise))
+
+
+_YEAR = 365 * 86_400
+_LONGEST = 2_000
+
+
+def common_pages(page: Page) -> APIRouter:
+    """Return the routes; ``page`` renders as the server does, ``app.state.bundle`` is the charts' script."""
+    router = APIRouter(include_in_schema=False)
+
+    @router.get("/about")
+    def show_about(request: Request) -> Response:
+        """Tell what the words mean."""
+        return page(request, "about.html.jinja", title=_("What the words mean"), place="about", chapters=chapters())
+
+    router.get("/healthy")(_healthy)
+    router.get("/bundle/{name}")(_show_bundle)
+    router.post("/preferences")(_prefer)
+    return router
+
+
+def _healthy() -> PlainTextResponse:
+    """Say that the server answers."""
+    return PlainTextResponse("ok")
+
+
+def _show_bundle(name: str, request: Request) -> Response:
+    """Send the charts' script, packed as it lies on the disk; it never changes under its name."""
+    bundle: Bundle = request.app.state.bundle
+    if name != bundle.name:
+        raise HTTPException(404)
+    headers = {"Cache-Control": "private, max-age=31536000, immutable", "Vary": "Accept-Encoding"}
+    path, kind = bundle.ready(), "text/javascript; charset=utf-8"
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        return FileResponse(path, media_type=kind, headers=headers | {"Content-Encoding": "gzip"})
+    return Response(gzip.decompress(path.read_bytes()), media_type=kind, headers=headers)
+
+
+def _prefer(
+    request: Request,
+    back: Annotated[str, Form(max_length=_LONGEST)] = "/",
+    language: Annotated[Literal["en", "ja"] | None, Form()] = None,
+    theme: Annotated[Literal["light", "dark", "auto"] | None, Form()] = None,
+) -> Response:
+    """Remember the language and the theme, and go back to the page."""
+    answer = RedirectResponse(local_path(back), 303)
+    for cookie, value in ((LANGUAGE, language), (THEME, theme)):
+        if value is not None:
+            keep_cookie(answer, request, cookie, value, _YEAR)
+    return answer

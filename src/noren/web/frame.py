@@ -1,4 +1,4 @@
-"""What every page of every server has: the rail, the bar at the top, the words around the content.
+"""What every page of every server has: the rail, the bar at the top, the words around the content; the charts' script.
 
 A server makes one :class:`Frame` of its own templates and static files; those of this room stand behind them. Its
 ``base.html.jinja`` extends ``frame.html.jinja`` and fills what differs: the bar's title, the ways beside it, the foot.
@@ -6,13 +6,17 @@ A server makes one :class:`Frame` of its own templates and static files; those o
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import json
-from collections.abc import Sequence
+import threading
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import sha256
+from importlib.metadata import version
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -23,15 +27,26 @@ from markupsafe import Markup
 from starlette.datastructures import URL
 from starlette.staticfiles import StaticFiles
 
+from noren.data.formats.files import writing_file
 from noren.drawing.templating import surroundings
 from noren.i18n import LANGUAGES, _, active_language, ngettext
-from noren.judgement.numbers import count, decimal, percent, tenth
+from noren.judgement.numbers import count, decimal, percent, size, tenth
 from noren.judgement.sentences import word_text
 from noren.judgement.verdict import Word
 from noren.version import __version__
-from noren.web.bundle import bundle_address
 
-__all__ = ["Frame", "PagePlace", "as_json", "common_words", "fresh_id", "local_path", "with_query"]
+__all__ = [
+    "Bundle",
+    "Frame",
+    "PagePlace",
+    "as_json",
+    "bundle_address",
+    "common_words",
+    "fresh_id",
+    "local_path",
+    "stage_rows",
+    "with_query",
+]
 
 _HOUSE = "noren.web"
 _LANGUAGE_NAMES = {"en": "English", "ja": "日本語"}
@@ -216,3 +231,87 @@ def local_path(address: str, otherwise: str = "/") -> str:
     odd = not address.startswith("/") or address[1:2] in ("/", "\\") or "\\" in address or not address.isprintable()
     parts = urlsplit("" if odd else address)
     return otherwise if odd or parts.scheme or parts.netloc else address
+
+
+_BUNDLE_STYLE = 1
+"""Grows when what is made from the same vl-convert changes."""
+
+
+@cache
+def _bundle_name() -> str:
+    return f"vega-{version('vl-convert-python')}-{_BUNDLE_STYLE}.js"
+
+
+def bundle_address() -> str:
+    """Return where pages find the script; another vl-convert has another address, so a browser may keep it for good."""
+    return f"/bundle/{_bundle_name()}"
+
+
+class Bundle:
+    """The script of one studio, below its folder: packed once, served as it lies there.
+
+    >>> import tempfile
+    >>> bundle = Bundle(Path(tempfile.gettempdir()) / "nowhere")
+    >>> bundle.path.name.startswith("vega-")
+    True
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.name = _bundle_name()
+        self.path = folder / "bundle" / (self.name + ".gz")
+        self._making = threading.Lock()
+
+    def start(self) -> None:
+        """Make the script aside, so that the first chart does not wait for it."""
+        if not self.path.exists():
+            threading.Thread(target=self.ready, name="noren-bundle", daemon=True).start()
+
+    def ready(self) -> Path:
+        """Return the packed script, made now if it was not; whole or not at all, and once."""
+        with self._making:
+            if not self.path.exists():
+                self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                with writing_file(self.path) as aside:
+                    aside.write_bytes(gzip.compress(_javascript().encode(), compresslevel=9, mtime=0))
+                for other in self.path.parent.glob("vega-*.js.gz"):
+                    if other != self.path:
+                        other.unlink(missing_ok=True)  # of an older vl-convert
+        return self.path
+
+
+def _javascript() -> str:
+    import vl_convert
+
+    made: str = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub wants a snippet, it does not
+    return made
+
+
+def stage_rows(steps: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """Return a line for each step that was kept: what it does, its tasks, what it shuffled, and its seconds.
+
+    >>> kept = {"step": {"en": "jaccard"}, "stages": 2, "done": 5, "tasks": 6, "rows": 100, "bytes": 8500}
+    >>> stage_rows([kept | {"seconds": 2.5, "over": False}])
+    [['◐\\xa0jaccard (2 stages)', '5 of 6', '100 rows, 8.5 kB', '2.5']]
+    """
+    return [
+        [
+            _step_name(one),
+            _("{done} of {tasks}").format(done=count(one["done"]), tasks=count(one["tasks"])),
+            _shuffled(one["rows"], one["bytes"]),
+            f"{one['seconds']:,.1f}",
+        ]
+        for one in steps
+    ]
+
+
+def _step_name(step: Mapping[str, Any]) -> str:
+    """Return what a step does, whether it is over, and how many stages it took so far."""
+    said = step["step"].get(active_language()) or step["step"]["en"] or _("preparing")
+    stages = ngettext("{count} stage", "{count} stages", step["stages"]).format(count=count(step["stages"]))
+    return f"{'●' if step['over'] else '◐'}\N{NO-BREAK SPACE}{said} ({stages})"
+
+
+def _shuffled(rows: int, bytes_: int) -> str:
+    if not rows:
+        return "–"
+    return ngettext("{count} row, {size}", "{count} rows, {size}", rows).format(count=count(rows), size=size(bytes_))

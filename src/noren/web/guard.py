@@ -7,7 +7,7 @@
   No browser adds it by itself, so such a request has no cookie and needs no token of a page.
 - Who is not let in by the server's :class:`Doorkeeper` sees what is open to everybody, and nothing else.
 - What proxies say of a client is believed where the steward named them, and of nobody else.
-- Bodies are bounded in size and time (:mod:`noren.web.bodies`).
+- Bodies are bounded in size and time (:mod:`noren.web.uploads`).
 - Answers forbid scripts, styles and requests from anywhere else, framing, and guessing of types.
 """
 
@@ -33,9 +33,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from noren.i18n import LANGUAGES, _, speaking
 from noren.web.accounts import DAYS
-from noren.web.bodies import BodyError, Bounds, Patience, bounded
-from noren.web.database_away import DATABASE_AWAY, is_database_away
+from noren.web.refusals import DATABASE_AWAY, is_database_away
 from noren.web.settings import Settings
+from noren.web.uploads import BodyError, Bounds, Patience, bounded
 
 __all__ = [
     "CONTENT_POLICY", "LANGUAGE", "OPEN_TO_ALL", "SESSION", "THEME", "Bearer", "Doorkeeper", "Guard", "drop_session",

@@ -1,11 +1,32 @@
-"""What a server says no to, by what is the matter; each names the status it is answered with."""
+"""What a server says no to: its own refusals, a full disk, a database that is away; how its REST interface says so."""
 
 from __future__ import annotations
 
-from noren.errors import FileError, NorenError
-from noren.i18n import _
+import errno
+from collections.abc import Iterator
+from typing import Any, Final
 
-__all__ = ["NotNowError", "NotThereError", "NotYoursError", "TooLargeError"]
+from pydantic import BaseModel
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as NoConnectionError
+
+from noren.errors import FileError, NorenError, OutputError
+from noren.i18n import N_, _
+
+__all__ = [
+    "DATABASE_AWAY",
+    "DISK_FULL",
+    "DiskFullError",
+    "ErrorOut",
+    "ErrorText",
+    "NotNowError",
+    "NotThereError",
+    "NotYoursError",
+    "TooLargeError",
+    "errors",
+    "is_database_away",
+    "is_disk_full",
+]
 
 
 class NotThereError(NorenError):
@@ -39,3 +60,97 @@ class TooLargeError(FileError):
             _("upload a part of it, or use Parquet"),
             file=name,
         )
+
+
+class ErrorText(BaseModel):
+    """What is wrong and the cure; where it is, as far as that is known."""
+
+    message: str
+    row: int | None = None
+    column: str | None = None
+    value: str | None = None
+    rule: str | None = None
+    cure: str | None = None
+
+
+class ErrorOut(BaseModel):
+    """An answer that says why there is no other."""
+
+    error: ErrorText
+
+
+_TEXTS = {
+    400: "what was sent cannot be read",
+    401: "log in first",
+    403: "it is not yours to do, the request comes from another site, or its token is out of date",
+    404: "there is no such thing",
+    408: "what was sent came too slowly",
+    409: "it cannot be done in the state things are in",
+    413: "what was sent is too large",
+    422: "what was sent breaks a rule; the message names it and the cure",
+    429: "too often; wait and try again",
+    503: "the database does not answer; nothing was changed",
+    507: "the disk of the server is full; nothing was kept",
+}
+
+
+def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return how answers of these statuses are described.
+
+    >>> errors(404)[404]["description"]
+    'there is no such thing'
+    """
+    return {status: {"model": ErrorOut, "description": _TEXTS[status]} for status in statuses}
+
+
+DISK_FULL: Final = N_("the disk that holds the server's data is full; free some space there and try again")
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_FULL_TEXTS = ("no space left on device", "disk is full", "disk quota exceeded", "file too large (os error")
+
+
+class DiskFullError(OutputError):
+    """There is no room for what was to be kept; nothing of it is left."""
+
+    def __init__(self) -> None:
+        super().__init__(_(DISK_FULL))
+
+
+def is_disk_full(error: BaseException | None) -> bool:
+    """Tell whether a full disk (or quota) is behind an error, whichever library met it.
+
+    >>> is_disk_full(OSError(28, "No space left on device")), is_disk_full(OSError(2, "No such file"))
+    (True, False)
+    """
+    return any(
+        isinstance(one, DiskFullError)
+        or (isinstance(one, OSError) and one.errno in _FULL)
+        or (not isinstance(one, NorenError) and any(text in _told_by_system(one) for text in _FULL_TEXTS))
+        for one in _behind(error)
+    )
+
+
+def _told_by_system(error: BaseException) -> str:
+    """Return an error's text; of a database's error without the statement, which holds what people wrote."""
+    return str(getattr(error, "orig", None) or error).lower()
+
+
+def _behind(error: BaseException | None) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+DATABASE_AWAY: Final = N_("the database does not answer; nothing was changed. Try again in a minute")
+
+
+def is_database_away(error: BaseException) -> bool:
+    """Tell whether a database did not answer, or went away in between; what was begun is undone then.
+
+    >>> is_database_away(OperationalError("SELECT 1", None, OSError("gone"))), is_database_away(ValueError())
+    (True, False)
+    """
+    if isinstance(error, DBAPIError):
+        return error.connection_invalidated or isinstance(error, OperationalError | InterfaceError)
+    return isinstance(error, NoConnectionError)

@@ -6,7 +6,7 @@ from fastapi import APIRouter
 
 from noren.contest.api import account, files, outcomes
 from noren.contest.api.contests import contests, organising, teams
-from noren.web.error_models import errors
+from noren.web.refusals import errors
 
 __all__ = ["router"]
 

@@ -60,7 +60,7 @@ def _listen(orders: TextIO, waiting: queue.SimpleQueue[str]) -> None:
 def _answer(order: Mapping[str, Any], say: Say) -> dict[str, Any]:
     from noren.contest.judging.scoring_engine import ClusterLostError
     from noren.errors import InputError
-    from noren.web.disk import is_disk_full
+    from noren.web.refusals import is_disk_full
 
     try:
         return {"result": do(order, say)}

@@ -22,7 +22,7 @@ from noren.errors import NorenError
 from noren.i18n import _, active_language
 from noren.judgement.numbers import decimal, number
 from noren.judgement.verdict import Verdict
-from noren.web.cluster_stages import stage_rows
+from noren.web.frame import stage_rows
 
 __all__ = ["HandedIn", "Value", "handed_in", "values_of"]
 

@@ -18,7 +18,7 @@ from noren.studio import hierarchies as groups
 from noren.studio.api.models import Ident, JobOut, TheStudio, said_job
 from noren.studio.forms.columns import content_of, problems_of, schema_of
 from noren.studio.hierarchies import Asked, hierarchy_facts
-from noren.web.error_models import errors
+from noren.web.refusals import errors
 from noren.web.uploads import received, shown_name, small_body, stop_if_told_too_large, told_length
 
 router = APIRouter(tags=["data"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))

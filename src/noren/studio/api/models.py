@@ -13,7 +13,7 @@ from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
 from noren.studio.users import Who
 from noren.studio.work.stages import stage_of, time_left
-from noren.web.error_models import ErrorText
+from noren.web.refusals import ErrorText
 
 __all__ = [
     "Ident", "JobOut", "Order", "Part", "ProjectChange", "ProjectIn", "ProjectOut", "SearchOrder", "Step",

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from noren.studio.api.models import TheStudio, TheWho
 from noren.studio.users import User, UserRole, least
-from noren.web.error_models import errors
+from noren.web.refusals import errors
 
 session_router = APIRouter(tags=["session"])
 

@@ -15,7 +15,7 @@ from noren.registry import Registry, build, describe
 from noren.studio.api.models import Ident, Part, ProjectChange, ProjectIn, ProjectOut, TheStudio, said_project
 from noren.studio.forms.planning import USUAL_K, retention_plan
 from noren.studio.lists import ProjectQuery, find_projects
-from noren.web.error_models import errors
+from noren.web.refusals import errors
 
 router = APIRouter(tags=["projects"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
 

@@ -13,7 +13,7 @@ from noren.studio import exports, handing_out, project_ledger
 from noren.studio.api.models import Ident, JobOut, Step, TheStudio, TheWho, said_job
 from noren.studio.handing_out import Decision, Publication, ledger_release, release_of_run
 from noren.studio.users import UserRole, least
-from noren.web.error_models import errors
+from noren.web.refusals import errors
 
 __all__ = ["router", "sent"]
 

@@ -19,7 +19,7 @@ from noren.studio.lists import RunQuery, find_runs
 from noren.studio.service import Studio
 from noren.studio.store import State
 from noren.studio.users import UserRole, least
-from noren.web.error_models import errors
+from noren.web.refusals import errors
 
 router = APIRouter(tags=["runs"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
 

@@ -19,8 +19,8 @@ from noren.studio.lists import ProjectInList, ProjectQuery, find_projects
 from noren.studio.pages.frame import page
 from noren.studio.service import Studio
 from noren.studio.store import Project
-from noren.web.error_models import ErrorText
 from noren.web.frame import local_path
+from noren.web.refusals import ErrorText
 
 router = APIRouter()
 

@@ -41,8 +41,7 @@ from noren.studio.pages.frame import page
 from noren.studio.service import Studio, pair_of
 from noren.studio.store import Job, Project, State
 from noren.tables import Texts
-from noren.web.cluster_stages import stage_rows
-from noren.web.frame import with_query
+from noren.web.frame import stage_rows, with_query
 from noren.web.refusals import NotThereError
 
 __all__ = [

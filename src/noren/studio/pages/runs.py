@@ -27,8 +27,7 @@ from noren.studio.pages.frame import page
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
 from noren.studio.work.stages import STAGES
-from noren.web.cluster_stages import stage_rows
-from noren.web.frame import local_path
+from noren.web.frame import local_path, stage_rows
 from noren.web.refusals import NotThereError
 
 router = APIRouter()

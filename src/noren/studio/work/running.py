@@ -47,7 +47,7 @@ from noren.studio.work.outcome_files import Kept
 from noren.studio.work.project_files import method_of
 from noren.studio.work.stages import end_of
 from noren.sweeps.kept import KeptPoint
-from noren.web.disk import is_disk_full
+from noren.web.refusals import is_disk_full
 from noren.work.run import Run, RunStore, Stage
 
 __all__ = ["do", "forget_shared", "original_of"]
