@@ -99,9 +99,7 @@ class Studio:
 
     def new_project(self, name: str, *, sample: str | None = None, dataset: str | None = None) -> Project:
         """Add a project: empty, with made-up data, or with a public data set of this machine."""
-        name = " ".join(name.split())[:_LONGEST_NAME]
-        if not name or not name.isprintable():
-            raise ParameterError(_("a project needs a name"), _("write one"))
+        name = _project_name(name)
         if sample is not None and dataset is not None:
             raise ParameterError(_("a project has one kind of data"), _("choose a sample or a data set"))
         if sample is not None and sample not in SAMPLES:
@@ -118,10 +116,7 @@ class Studio:
     def rename(self, project: str, name: str) -> Project:
         """Give a project another name."""
         self.project(project)
-        name = " ".join(name.split())[:_LONGEST_NAME]
-        if not name or not name.isprintable():
-            raise ParameterError(_("a project needs a name"), _("write one"))
-        self.store.change_project(project, name=name)
+        self.store.change_project(project, name=_project_name(name))
         return self.project(project)
 
     def set_rule(self, project: str, rule: str) -> Project:
@@ -576,6 +571,13 @@ class Studio:
             shutil.rmtree(self.job_folder(job), ignore_errors=True)
             raise
         return job
+
+
+def _project_name(name: str) -> str:
+    name = " ".join(name.split())[:_LONGEST_NAME]
+    if not name or not name.isprintable():
+        raise ParameterError(_("a project needs a name"), _("write one"))
+    return name
 
 
 def _asked(facts: Mapping[str, Any]) -> dict[str, Any]:

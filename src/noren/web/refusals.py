@@ -14,19 +14,9 @@ from noren.errors import FileError, NorenError, OutputError
 from noren.i18n import N_, _
 
 __all__ = [
-    "DATABASE_AWAY",
-    "DISK_FULL",
-    "DiskFullError",
-    "ErrorOut",
-    "ErrorText",
-    "NotNowError",
-    "NotThereError",
-    "NotYoursError",
-    "TooLargeError",
-    "errors",
-    "is_database_away",
-    "is_disk_full",
-]
+    "DATABASE_AWAY", "DISK_FULL", "DiskFullError", "ErrorOut", "ErrorText", "NotNowError", "NotThereError",
+    "NotYoursError", "TooLargeError", "errors", "is_database_away", "is_disk_full",
+]  # fmt: skip
 
 
 class NotThereError(NorenError):

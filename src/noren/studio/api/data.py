@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import FileResponse
-from pydantic import Base64Bytes, BaseModel, ConfigDict, Field
+from pydantic import Base64Bytes, BaseModel, Field
 
 from noren.data.hierarchies.builders import builders_for
 from noren.data.hierarchies.checking import CheckedFile
@@ -15,7 +15,7 @@ from noren.data.schema import LONGEST_NAME, PRESETS, Schema
 from noren.errors import InputError, NorenError, ParameterError
 from noren.i18n import _
 from noren.studio import hierarchies as groups
-from noren.studio.api.models import Ident, JobOut, TheStudio, said_job
+from noren.studio.api.models import Ident, JobOut, Strict, TheStudio, said_job
 from noren.studio.forms.columns import content_of, problems_of, schema_of
 from noren.studio.hierarchies import Asked, hierarchy_facts
 from noren.web.refusals import errors
@@ -36,10 +36,8 @@ ANY_BYTES = {
 }
 
 
-class SchemaIn(BaseModel):
+class SchemaIn(Strict):
     """What the columns mean: as TOML, as plain data, or the name of a preset; and which columns to leave out."""
-
-    model_config = ConfigDict(extra="forbid")
 
     toml: str | None = Field(default=None, max_length=2**20)
     content: dict[str, Any] | None = None
@@ -263,13 +261,11 @@ class HierarchyOut(BaseModel):
     levels: list[LevelOut]
 
 
-class HierarchyIn(BaseModel):
+class HierarchyIn(Strict):
     """How to build a hierarchy: ``by`` a builder ``with`` what it needs, or by ``widths``; neither: the first again.
 
     ``other`` is the label of values that the builder has no place for. Unless ``keep`` it is only looked at.
     """
-
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     widths: list[Annotated[float, Field(gt=0, le=1e15)]] | None = Field(default=None, min_length=1, max_length=20)
     by: str | None = Field(default=None, max_length=40)
@@ -293,19 +289,15 @@ class BuilderOut(BaseModel):
     example: str
 
 
-class FileIn(BaseModel):
+class FileIn(Strict):
     """A file: its name, and its content in Base64."""
-
-    model_config = ConfigDict(extra="forbid")
 
     name: str = Field(min_length=1, max_length=300)
     content: Base64Bytes = Field(max_length=4 * groups.LARGEST // 3 + 100)
 
 
-class FilesIn(BaseModel):
+class FilesIn(Strict):
     """Many hierarchies at once, each named after its column."""
-
-    model_config = ConfigDict(extra="forbid")
 
     files: list[FileIn] = Field(min_length=1, max_length=_MOST_FILES)
 

@@ -16,7 +16,7 @@ from noren.studio.work.stages import stage_of, time_left
 from noren.web.refusals import ErrorText
 
 __all__ = [
-    "Ident", "JobOut", "Order", "Part", "ProjectChange", "ProjectIn", "ProjectOut", "SearchOrder", "Step",
+    "Ident", "JobOut", "Order", "Part", "ProjectChange", "ProjectIn", "ProjectOut", "SearchOrder", "Step", "Strict",
     "SweepOrder", "TheStudio", "TheWho", "said_job", "said_project",
 ]  # fmt: skip
 
@@ -39,7 +39,9 @@ _One = TypeVar("_One")
 Ident = Annotated[str, Field(pattern=r"^[a-z0-9]{12}$", description="an identifier of a project or a run")]
 
 
-class _Strict(BaseModel):
+class Strict(BaseModel):
+    """What a request brings: nothing but what is named here."""
+
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
@@ -55,7 +57,7 @@ class Part(BaseModel):
         return whole[self.start :][: self.count]
 
 
-class ProjectIn(_Strict):
+class ProjectIn(Strict):
     """A new project: empty, with made-up data, or with a public data set found on this machine."""
 
     name: str = Field(min_length=1, max_length=120, examples=["Shop A, 2026"])
@@ -63,7 +65,7 @@ class ProjectIn(_Strict):
     dataset: str | None = Field(default=None, max_length=60)
 
 
-class ProjectChange(_Strict):
+class ProjectChange(Strict):
     """Another name, another rule, archived or not; what is left out stays."""
 
     name: str | None = Field(default=None, min_length=1, max_length=120)
@@ -89,14 +91,14 @@ class ProjectOut(BaseModel):
     archived: bool
 
 
-class Step(_Strict):
+class Step(Strict):
     """A method and its parameters."""
 
     method: str = Field(max_length=60, examples=["generalize-by-count"])
     parameters: dict[str, Any] = Field(default_factory=dict, examples=[{"k": 3}])
 
 
-class _Judges(_Strict):
+class _Judges(Strict):
     attacks: list[str] | None = Field(default=None, max_length=60, description="left out: every attack that fits")
     measures: list[str] | None = Field(default=None, max_length=60, description="left out: every measure that fits")
     seed: int | None = Field(default=None, ge=0, lt=2**63, description="left out: drawn at random; never shown again")
@@ -114,7 +116,7 @@ class SweepOrder(_Judges):
     methods: list[Step] = Field(min_length=1, max_length=20)
 
 
-class SearchOrder(_Strict):
+class SearchOrder(Strict):
     """Whom a release is for."""
 
     rule: Literal["partner", "public", "inside"]
@@ -145,38 +147,16 @@ class JobOut(BaseModel):
 
 def said_project(project: Project) -> ProjectOut:
     """Return a project as the interface tells it."""
-    return ProjectOut(
-        id=project.id,
-        name=project.name,
-        created=project.created,
-        source=project.source,
-        ready=project.is_ready,
-        facts=project.facts,
-        rule=project.rule,
-        archived=project.archived,
-    )
+    return ProjectOut(**project.__dict__, ready=project.is_ready)
 
 
 def said_job(job: Job, jobs: Jobs) -> JobOut:
     """Return a job as the interface tells it."""
     live = jobs.live(job)
-    return JobOut(
-        id=job.id,
-        project=job.project,
-        kind=job.kind,
-        label=job.label,
-        sweep=job.sweep,
-        state=str(live.state),
-        done=live.done,
-        words=live.words,
-        best=live.best,
-        can_stop=live.can_stop,
-        left=None if live.state != State.RUNNING or job.elapsed is None else time_left(job.elapsed, live.done),
-        stage=stage_of(job.kind, live.done),
-        steps=[Step(**step) for step in job.order.get("steps", [])],
-        summary=job.summary,
-        error=ErrorText(**job.error) if job.error else None,
-        created=job.created,
-        started=job.started,
-        ended=job.ended,
-    )
+    more = {
+        "left": None if live.state != State.RUNNING or job.elapsed is None else time_left(job.elapsed, live.done),
+        "stage": stage_of(job.kind, live.done),
+        "steps": job.order.get("steps", []),
+        "error": job.error or None,
+    }
+    return JobOut(**job.__dict__ | live.__dict__ | more)

@@ -6,9 +6,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-from noren.studio.api.models import TheStudio, TheWho
+from noren.studio.api.models import Strict, TheStudio, TheWho
 from noren.studio.users import User, UserRole, least
 from noren.web.refusals import errors
 
@@ -40,11 +40,7 @@ Login = Annotated[str, Path(min_length=2, max_length=64)]
 Password = Annotated[str, Field(min_length=10, max_length=1000)]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class UserIn(_Strict):
+class UserIn(Strict):
     """A new user; the first must be a steward."""
 
     login: str = Field(min_length=2, max_length=64)
@@ -53,7 +49,7 @@ class UserIn(_Strict):
     role: UserRole
 
 
-class UserChange(_Strict):
+class UserChange(Strict):
     """Another role, another password, or both; the user logs in again."""
 
     role: UserRole | None = None
@@ -71,7 +67,7 @@ class UserOut(BaseModel):
 
 
 def _said(user: User) -> UserOut:
-    return UserOut(login=user.login, name=user.name, role=user.role, created=user.created, revoked=user.revoked)
+    return UserOut(**user.__dict__)
 
 
 @router.get("/users")

@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from noren.judgement.rule import RULES
 from noren.studio import exports, handing_out, project_ledger
-from noren.studio.api.models import Ident, JobOut, Step, TheStudio, TheWho, said_job
+from noren.studio.api.models import Ident, JobOut, Step, Strict, TheStudio, TheWho, said_job
 from noren.studio.handing_out import Decision, Publication, ledger_release, release_of_run
 from noren.studio.users import UserRole, least
 from noren.web.refusals import errors
@@ -32,10 +32,8 @@ def sent(download: exports.Download) -> StreamingResponse:
     return StreamingResponse(download.chunks, media_type=download.media_type, headers=headers)
 
 
-class Confirmation(BaseModel):
+class Confirmation(Strict):
     """That whoever asks knows what the secret part is."""
-
-    model_config = ConfigDict(extra="forbid")
 
     confirmed: Literal[True] = Field(description="I keep this file to myself: it tells who is behind each pseudonym")
 
@@ -111,17 +109,13 @@ Number = Annotated[int, Path(ge=1, le=10**6)]
 _LEDGER = "/projects/{project}/ledger/releases/{number}"
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class Refusal(_Strict):
+class Refusal(Strict):
     """Why a release is not to be handed out."""
 
     reason: str = Field(min_length=1, max_length=500)
 
 
-class PublicationIn(_Strict):
+class PublicationIn(Strict):
     """To whom a release is handed out, and until when it may be used."""
 
     to: str = Field(min_length=1, max_length=500, examples=["Example University, laboratory of Prof. A"])
@@ -232,22 +226,18 @@ Limit = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 RuleWord = Annotated[str, Field(pattern=rf"^({'|'.join(RULES)}|[0-9.][0-9./]{{0,11}})$")]
 
 
-class LedgerIn(BaseModel):
+class LedgerIn(Strict):
     """How each period is protected, how long it is, and how much risk all releases together may carry."""
-
-    model_config = ConfigDict(extra="forbid")
 
     steps: list[Step] = Field(default=[], max_length=8, description="left out: noise, and fresh names")
     period: Literal["month", "week", "quarter"] = "month"
-    budget: dict[Literal["um", "mm", "emm"], Limit] = {}
+    budget: dict[Literal["um", "mm", "emm"], Limit] = Field(default={})
     attacks: list[str] | None = Field(default=None, min_length=1, max_length=60)
     rule: RuleWord = Field(default="partner", description="a rule's name, or a tolerance such as 0.2 or 1/8")
 
 
-class PeriodIn(BaseModel):
+class PeriodIn(Strict):
     """Which period; the first that was not released where left out."""
-
-    model_config = ConfigDict(extra="forbid")
 
     period: str | None = Field(default=None, max_length=20, examples=["2011/1"])
 

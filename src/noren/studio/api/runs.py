@@ -9,11 +9,11 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from noren.judgement.place import frontier
 from noren.studio.api.data import Count, Rows, Start
-from noren.studio.api.models import Ident, JobOut, Order, Part, SearchOrder, SweepOrder, TheStudio, said_job
+from noren.studio.api.models import Ident, JobOut, Order, Part, SearchOrder, Strict, SweepOrder, TheStudio, said_job
 from noren.studio.finding import find
 from noren.studio.lists import RunQuery, find_runs
 from noren.studio.service import Studio
@@ -30,10 +30,8 @@ _SIGN_OF_LIFE = 15.0
 Name = Annotated[str, Query(min_length=1, max_length=200)]
 
 
-class ReportOrder(BaseModel):
+class ReportOrder(Strict):
     """Which runs a report is about, in the order to show."""
-
-    model_config = ConfigDict(extra="forbid")
 
     runs: list[Ident] = Field(min_length=1, max_length=50)
 

@@ -22,7 +22,7 @@ from noren.registry import flags
 from noren.studio.api.models import Ident, TheStudio
 from noren.studio.finding import FOR_WHOM, MORE_SEEDS, find, more_seeds, search_for
 from noren.studio.missing import measures_of, unmeasured_reason
-from noren.studio.pages.frame import page
+from noren.studio.pages.frame import Typed, page
 from noren.studio.pages.result import run_of, untried_sentence
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
@@ -73,16 +73,8 @@ def state(project: Ident, studio: TheStudio) -> JSONResponse:
 
 
 @router.post("/projects/{project}/compare")
-async def sweep(request: Request, project: Ident, studio: TheStudio) -> Response:
+def sweep(request: Request, project: Ident, studio: TheStudio, typed: Typed) -> Response:
     """Start a run for every value of the chosen methods."""
-    from starlette.concurrency import run_in_threadpool
-
-    form = await request.form()
-    typed = {name: value for name, value in form.items() if isinstance(value, str) and name != "csrf"}
-    return await run_in_threadpool(_sweep, request, project, studio, typed)
-
-
-def _sweep(request: Request, project: str, studio: Studio, typed: dict[str, str]) -> Response:
     found = studio.ready_project(project)
     try:
         wanted = [

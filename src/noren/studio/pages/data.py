@@ -8,13 +8,12 @@ from typing import Annotated, Any
 from urllib.parse import parse_qsl
 
 import polars as pl
-from fastapi import APIRouter, Form, Query, Request
+from fastapi import APIRouter, Depends, Form, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
-from starlette.concurrency import run_in_threadpool
 
 from noren.data.formats.parse import DATE_FORMATS, NUMBER, TIME_FORMATS
 from noren.data.guessing.column_types import guess_type, how_written
-from noren.data.schema import LONGEST_NAME, PRESETS, Column, Kind, Role, Schema, ValueType
+from noren.data.schema import LONGEST_NAME, PRESETS, Kind, Role, Schema, ValueType
 from noren.data.value_formats import NUMBER_FORMATS
 from noren.drawing.bars import counts_bars
 from noren.drawing.ground import live
@@ -58,6 +57,15 @@ _SCALES = {
     "interval": lambda: _("distances count (interval)"),
     "ratio": lambda: _("sums count (ratio)"),
 }
+
+
+async def _posted(request: Request) -> dict[str, str]:
+    body = (await request.body()).decode("utf-8", "replace")
+    return dict(parse_qsl(body, keep_blank_values=True, max_num_fields=_MOST_FIELDS))
+
+
+Posted = Annotated[dict[str, str], Depends(_posted)]
+"""A form of many fields, a few for each column."""
 
 
 @dataclass
@@ -282,7 +290,12 @@ def _editor_context(
             "others": [asdict(one) for one in editor.fields] if len(editor.fields) > _COLUMNS else [],
             "named": [str(role) for role in NAMES_IN_HISTORY],
             "meanings": {str(role): _(words) for role, words in ROLE_MEANINGS.items()},
-            "domains": {numbered[c.name]: c.domain for c in editor.schema.columns if _has_line_ends(c)},
+            "domains": {
+                # values that hold line ends, which no line of a field can
+                numbered[one.name]: one.domain
+                for one in editor.schema.columns
+                if any("\n" in value or "\r" in value for value in one.domain or ())
+            },
             "scales": {"text": _SCALES["nominal"](), "time": _SCALES["interval"](), "number": _SCALES["ratio"]()},
             "words": {
                 "fine": _("Nothing is wrong with this; save it to read the data again."),
@@ -292,11 +305,6 @@ def _editor_context(
             },
         },
     }
-
-
-def _has_line_ends(column: Column) -> bool:
-    """Tell whether values hold line ends, which no line of a field can."""
-    return any("\n" in value or "\r" in value for value in column.domain or ())
 
 
 def _column_context(
@@ -323,24 +331,15 @@ def _column_context(
 
 
 @router.post("/projects/{project}/data/columns")
-async def save_columns(request: Request, project: Ident, studio: TheStudio) -> Response:
+def save_columns(request: Request, project: Ident, studio: TheStudio, posted: Posted) -> Response:
     """Read the data again as the form says; on an error show the form as it was typed."""
-    body = await request.body()
-    return await run_in_threadpool(_save_columns, request, project, studio, _posted(body))
-
-
-def _posted(body: bytes) -> dict[str, str]:
-    return dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=_MOST_FIELDS))
-
-
-def _save_columns(request: Request, project: str, studio: Studio, posted: Mapping[str, str]) -> Response:
     found = studio.project(project)
     editor = _editor(studio, found)
     if editor is None:
         return RedirectResponse(f"/projects/{project}/data", 303)
     converted = next((name.removeprefix("convert-") for name in posted if name.startswith("convert-")), "")
     if converted.isdigit():
-        posted = dict(posted) | {f"type-{converted}": posted[f"convert-{converted}"]}
+        posted = posted | {f"type-{converted}": posted[f"convert-{converted}"]}
     editor.fields, kind = typed(editor.fields, posted), posted.get("kind", editor.kind)
     if kind != editor.kind and not any(_fits_kind(one, kind) for one in editor.fields):
         # rows are something else, and nobody said anew what columns are for: it is guessed
@@ -403,13 +402,8 @@ def copy(project: Ident, studio: TheStudio) -> Response:
 
 
 @router.post("/projects/{project}/data/preset")
-async def use_preset(request: Request, project: Ident, studio: TheStudio) -> Response:
+def use_preset(request: Request, project: Ident, studio: TheStudio, posted: Posted) -> Response:
     """Read the data again by a schema that ships with Noren."""
-    body = await request.body()
-    return await run_in_threadpool(_use_preset, request, project, studio, _posted(body))
-
-
-def _use_preset(request: Request, project: str, studio: Studio, posted: Mapping[str, str]) -> Response:
     found = studio.project(project)
     try:
         studio.set_schema(project, Schema.preset(posted.get("preset", "")))
@@ -465,13 +459,8 @@ def _history_context(history: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @router.post("/projects/{project}/data/hierarchy")
-async def build_hierarchy(request: Request, project: Ident, studio: TheStudio) -> Response:
+def build_hierarchy(request: Request, project: Ident, studio: TheStudio, posted: Posted) -> Response:
     """Build a column's hierarchy, show what would be built, or make the first one again."""
-    body = await request.body()
-    return await run_in_threadpool(_build_hierarchy, request, project, studio, _posted(body))
-
-
-def _build_hierarchy(request: Request, project: str, studio: Studio, posted: Mapping[str, str]) -> Response:
     found = studio.ready_project(project)
     tried = try_hierarchy(studio, project, posted)
     if tried.kept:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Form, Path, Query, Request
+from fastapi import APIRouter, Form, Path, Query, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
@@ -23,14 +23,14 @@ from noren.studio.api.models import Ident, TheStudio, TheWho, said_job
 from noren.studio.api.releases import sent
 from noren.studio.handing_out import Handout, ledger_release, release_of_run
 from noren.studio.missing import is_unaudited, missing_sentence
-from noren.studio.pages.frame import page
+from noren.studio.pages.frame import Typed, page
 from noren.studio.pages.result import rule_words, run_of, untried_sentence
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
 from noren.studio.users import UserRole, Who, least
 from noren.studio.work.running import original_of
 
-__all__ = ["Act", "TypedIn", "acted", "handing_of", "router"]
+__all__ = ["Act", "acted", "handing_of", "router"]
 
 router = APIRouter()
 
@@ -204,7 +204,7 @@ def secret_part(
 @router.post(_HERE + "/{act}")
 @least(UserRole.REVIEWER)
 def decide(
-    request: Request, project: Ident, job: Ident, act: Act, studio: TheStudio, who: TheWho, typed: TypedIn
+    request: Request, project: Ident, job: Ident, act: Act, studio: TheStudio, who: TheWho, typed: Typed
 ) -> Response:
     """Approve or refuse the release, or record that it is handed out."""
     found, run = run_of(studio, project, job)
@@ -242,12 +242,6 @@ def handing_of(studio: Studio, handout: Handout, who: Who, address: str) -> dict
     }
 
 
-async def _typed_in(request: Request) -> dict[str, str]:
-    """Return what was written into a form."""
-    form = await request.form()
-    return {name: value for name, value in form.items() if isinstance(value, str) and name != "csrf"}
-
-
 def acted(studio: Studio, handout: Handout, who: Who, act: Act, typed: Mapping[str, str]) -> NorenError | None:
     """Do what a form asks for; return what is wrong, if anything is."""
     try:
@@ -265,9 +259,6 @@ def acted(studio: Studio, handout: Handout, who: Who, act: Act, typed: Mapping[s
     return None
 
 
-TypedIn = Annotated[dict[str, str], Depends(_typed_in)]
-
-
 # --- a release of the ledger ---------------------------------------------------------------------------------
 
 
@@ -280,7 +271,7 @@ def show_release(request: Request, project: Ident, number: Number, studio: TheSt
 @router.post(_RELEASE + "/{act}")
 @least(UserRole.REVIEWER)
 def act_on_release(
-    request: Request, project: Ident, number: Number, act: Act, studio: TheStudio, who: TheWho, typed: TypedIn
+    request: Request, project: Ident, number: Number, act: Act, studio: TheStudio, who: TheWho, typed: Typed
 ) -> Response:
     """Approve, refuse or hand out a release of the ledger."""
     handout = ledger_release(studio, project, number)

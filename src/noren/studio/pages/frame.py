@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import Request
+from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse
 
 from noren.i18n import N_
@@ -13,7 +13,7 @@ from noren.studio.store import Project
 from noren.studio.users import UserRole, Who
 from noren.web.frame import Frame, PagePlace
 
-__all__ = ["FRAME", "page"]
+__all__ = ["FRAME", "Typed", "page"]
 
 FRAME = Frame("noren.studio", home=N_("To the projects"))
 _RAIL = (
@@ -31,6 +31,15 @@ _OF_PEOPLE = (
 """What stands on the rail beside the projects, for whom."""
 _TELLING = ("protect", "results", "compare")
 """Where it is told that something was handed out already; the page of the ledger shows the records."""
+
+
+async def _typed(request: Request) -> dict[str, str]:
+    form = await request.form()
+    return {name: value for name, value in form.items() if isinstance(value, str) and name != "csrf"}
+
+
+Typed = Annotated[dict[str, str], Depends(_typed)]
+"""What was written into a form."""
 
 
 def page(

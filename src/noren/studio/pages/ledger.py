@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
-from starlette.concurrency import run_in_threadpool
 
 from noren.data.schema import Kind
 from noren.drawing.ground import live
@@ -22,7 +21,7 @@ from noren.ledger import Certificate
 from noren.ledger.certificate import certificate_sentence
 from noren.studio import handing_out, project_ledger
 from noren.studio.api.models import Ident, TheStudio, said_job
-from noren.studio.pages.frame import page
+from noren.studio.pages.frame import Typed, page
 from noren.studio.service import Studio
 from noren.studio.store import Project, State
 
@@ -36,14 +35,8 @@ def show(request: Request, project: Ident, studio: TheStudio) -> Response:
 
 
 @router.post("/projects/{project}/ledger")
-async def begin(request: Request, project: Ident, studio: TheStudio) -> Response:
+def begin(request: Request, project: Ident, studio: TheStudio, typed: Typed) -> Response:
     """Make the ledger."""
-    form = await request.form()
-    typed = {name: value for name, value in form.items() if isinstance(value, str) and name != "csrf"}
-    return await run_in_threadpool(_begin, request, project, studio, typed)
-
-
-def _begin(request: Request, project: str, studio: Studio, typed: dict[str, str]) -> Response:
     found = studio.ready_project(project)
     try:
         project_ledger.make(
@@ -60,16 +53,10 @@ def _begin(request: Request, project: str, studio: Studio, typed: dict[str, str]
 
 
 @router.post("/projects/{project}/ledger/{act}")
-async def go_on(request: Request, project: Ident, act: Literal["weigh", "add"], studio: TheStudio) -> Response:
+def go_on(request: Request, project: Ident, act: Literal["weigh", "add"], studio: TheStudio, typed: Typed) -> Response:
     """Weigh the next release, or make it."""
-    form = await request.form()
-    period = form.get("period")
-    return await run_in_threadpool(_go_on, request, project, act, studio, period if isinstance(period, str) else None)
-
-
-def _go_on(request: Request, project: str, act: str, studio: Studio, period: str | None) -> Response:
     try:
-        (project_ledger.add if act == "add" else project_ledger.weigh)(studio, project, period)
+        (project_ledger.add if act == "add" else project_ledger.weigh)(studio, project, typed.get("period"))
     except NorenError as error:
         return _page(request, studio, studio.ready_project(project), {}, str(error), 409)
     return RedirectResponse(f"/projects/{project}/ledger", 303)

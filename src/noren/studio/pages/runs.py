@@ -25,7 +25,7 @@ from noren.studio.lists import RunInList, RunQuery, find_runs, methods_of
 from noren.studio.missing import measures_of, unmeasured_reason
 from noren.studio.pages.frame import page
 from noren.studio.service import Studio
-from noren.studio.store import Job, Project, State
+from noren.studio.store import Job, State
 from noren.studio.work.stages import STAGES
 from noren.web.frame import local_path, stage_rows
 from noren.web.refusals import NotThereError
@@ -61,7 +61,9 @@ _RISK_OF = {
 @router.get("/projects/{project}/runs/{job}")
 def show_job(request: Request, project: Ident, job: Ident, studio: TheStudio) -> Response:
     """Show how far a run is, and what went wrong where it failed; one that is done shows its result."""
-    found, project_found = _run_of(studio, project, job)
+    found, project_found = studio.job(job, kind="run"), studio.project(project)
+    if found.project != project:
+        raise NotThereError(_("there is no such run; it may have been removed"))
     if found.state == State.DONE:
         return RedirectResponse(f"/projects/{project}/results/{job}", 303)
     said = said_job(found, studio.jobs)
@@ -90,13 +92,6 @@ def show_job(request: Request, project: Ident, job: Ident, studio: TheStudio) ->
         }
         | _units(),
     )
-
-
-def _run_of(studio: Studio, project: str, job: str) -> tuple[Job, Project]:
-    found, project_found = studio.job(job, kind="run"), studio.project(project)
-    if found.project != project:
-        raise NotThereError(_("there is no such run; it may have been removed"))
-    return found, project_found
 
 
 def _title(job: JobOut, state: str = "") -> str:
