@@ -11,7 +11,7 @@ from noren.i18n import speaking
 from noren.judgement.evidence import Facts, Tried
 from noren.judgement.judging import judge
 from noren.judgement.verdict import Reason, Verdict, Word
-from noren.studio.forms.planning import quick_judges
+from noren.studio.forms.run_form import quick_judges
 from noren.studio.missing import failures, missing_sentence, unmeasured_reason
 from noren.studio.pages.export import _title
 from noren.studio.store import Job, State

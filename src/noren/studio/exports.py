@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 from urllib.parse import quote
 
-from noren.data.frames import History, Records
+from noren.data.frames import History
 from noren.data.reading import write
 from noren.data.release import Release, Statement
 from noren.data.schema import Schema
@@ -29,13 +29,14 @@ from noren.papers.card import card_files
 from noren.reports.scripts import ScriptOrder, as_commands, as_python, chain_toml
 from noren.studio import handing_out
 from noren.studio.folders import read_json
+from noren.studio.missing import is_unaudited
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
 from noren.studio.work.project_files import PROJECT_FILES
 from noren.web.refusals import NotNowError, NotThereError
 
 __all__ = [
-    "Download", "Form", "ScriptForm", "TableForm", "Written", "file_name", "is_audited", "is_official",
+    "Download", "Form", "ScriptForm", "TableForm", "Written", "file_name", "is_official",
     "is_perturbed", "latest", "packed", "public_part", "reconstruct", "reconstructed_table", "report_file",
     "script", "script_texts", "secret_part", "seed_is_easy", "written_for",
 ]  # fmt: skip
@@ -99,10 +100,7 @@ def _name_part(text: str) -> str:
 def public_part(studio: Studio, job: str, form: Form = "parquet") -> Download:
     """Return the public part and the statement, and nothing else; never of a release that was not audited."""
     found = studio.finished(job)
-    if not is_audited(found):
-        raise NotNowError(
-            _("this release is not audited, so nobody checked what it claims; do what is missing of the run first")
-        )
+    handing_out.must_be_audited(audited=not is_unaudited(found.summary))
     _must_be_approved(studio, job)
     folder = _published(studio, found, form)
     files = sorted(path for path in folder.iterdir() if path.is_file())
@@ -112,11 +110,6 @@ def public_part(studio: Studio, job: str, form: Form = "parquet") -> Download:
 def _must_be_approved(studio: Studio, job: str) -> None:
     if studio.settings.four_eyes:
         handing_out.must_be_approved(studio, handing_out.release_of_run(studio, job))
-
-
-def is_audited(job: Job) -> bool:
-    """Tell whether the audit of a finished run came to its end; a release that claims nothing needs none."""
-    return job.summary.get("audited") is not False
 
 
 def _published(studio: Studio, job: Job, form: Form) -> Path:
@@ -130,19 +123,16 @@ def _published(studio: Studio, job: Job, form: Form) -> Path:
     with _publishing:
         if not folder.exists():
             release = Release.load(studio.job_folder(job) / "release")
-            official = form == "csv" and _has_official_form(release.public)
+            public = release.public
+            official = form == "csv" and isinstance(public, History) and bool(public.schema.official)
             if form == "parquet" or official:
                 release.publish(folder, official=official, card=card_files(release, verdict=verdict))
             else:
                 aside = folder.with_name(f"{folder.name}.part")
                 release.publish(aside, replace_existing=True, card=card_files(release, verdict=verdict))
-                write(release.public, aside / "public.csv")
+                write(public, aside / "public.csv")
                 aside.replace(folder)
     return folder
-
-
-def _has_official_form(public: Records) -> bool:
-    return isinstance(public, History) and bool(public.schema.official)
 
 
 def is_official(studio: Studio, run: Job) -> bool:

@@ -19,7 +19,7 @@ from noren.judgement.rule import Rule, rule_named
 from noren.measures import measures as every_measure
 from noren.methods import methods as every_method
 from noren.protocols import Method
-from noren.studio.forms.planning import quick_judges
+from noren.studio.forms.run_form import quick_judges
 from noren.studio.service import Studio
 from noren.studio.store import Job
 from noren.studio.work.project_files import with_project_files

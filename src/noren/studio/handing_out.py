@@ -29,8 +29,8 @@ from noren.web.refusals import NotNowError, NotThereError, NotYoursError
 from noren.work.chain import Entry
 
 __all__ = [
-    "Decision", "Handout", "Publication", "approve", "decision_on", "ledger_release", "makers_of",
-    "must_be_approved", "publications", "publish", "refuse", "release_of_run", "shown_digest",
+    "Decision", "Handout", "Publication", "approve", "decision_on", "ledger_of", "ledger_release", "makers_of",
+    "must_be_approved", "must_be_audited", "publications", "publish", "refuse", "release_of_run", "shown_digest",
 ]  # fmt: skip
 
 _LONGEST = 500
@@ -132,13 +132,18 @@ def release_of_run(studio: Studio, job: str) -> Handout:
     return Handout(run.project, run.id, run.label, folder, studio.verdict(run.id), not is_unaudited(run.summary))
 
 
-def ledger_release(studio: Studio, project: str, number: int) -> Handout:
-    """Return a release of a project's ledger."""
+def ledger_of(studio: Studio, project: str) -> Ledger:
+    """Return the ledger of a project."""
     studio.ready_project(project)
     folder = studio.folders.ledger(project)
     if not folder.exists():
         raise NotThereError(_("this project has no ledger yet"))
-    book = Ledger.open(folder)
+    return Ledger.open(folder)
+
+
+def ledger_release(studio: Studio, project: str, number: int) -> Handout:
+    """Return a release of a project's ledger."""
+    book = ledger_of(studio, project)
     entry = next((entry for entry in book.entries if entry.number == number), None)
     if entry is None:
         raise NotThereError(_("the ledger has no such release"))
@@ -149,14 +154,9 @@ def ledger_release(studio: Studio, project: str, number: int) -> Handout:
 def makers_of(studio: Studio, handout: Handout) -> frozenset[str]:
     """Return the users who ordered a release or took it up again; none where it was made before there were users."""
     ordered = studio.store.trail.entries(project=handout.project, kinds=("ordered", "resumed"))
-    mine = (entry.actor for entry in ordered if _is_about(entry, handout))
+    about = {"work": "ledger", "label": handout.label} if handout.what.startswith("ledger-") else {"job": handout.what}
+    mine = (one.actor for one in ordered if all(one.body.get(name) == value for name, value in about.items()))
     return frozenset(mine) - RESERVED
-
-
-def _is_about(entry: Entry, handout: Handout) -> bool:
-    if handout.what.startswith("ledger-"):
-        return entry.body.get("work") == "ledger" and entry.body.get("label") == handout.label
-    return entry.body.get("job") == handout.what
 
 
 def shown_digest(handout: Handout) -> str:
@@ -186,7 +186,7 @@ def decision_on(studio: Studio, handout: Handout, digest: str | None = None) -> 
         void = _("the run was changed afterwards")
     elif last.body["digest"] != (digest or shown_digest(handout)):
         void = _("the released rows have changed")
-    elif _same(last.body["judged"]) != _same(_judged(handout)):
+    elif any(last.body["judged"][name] != _judged(handout)[name] for name in ("verdict", "rule")):
         void = _("its verdict is a different one now")
     return _decision(last, void)
 
@@ -196,16 +196,12 @@ def _decision(entry: Entry, void: str = "") -> Decision:
     return Decision(entry.kind, entry.actor, entry.time, body.get("reason", ""), body["digest"], body["judged"], void)
 
 
-def _same(judged: Mapping[str, Any]) -> tuple[Any, Any]:
-    return judged["verdict"], judged["rule"]
-
-
 def approve(studio: Studio, handout: Handout, who: Who) -> Decision:
     """Approve a release as it is; nobody approves what she made."""
     _must_be_reviewer(who)
     if who.login in makers_of(studio, handout):
         raise NotYoursError(_("you made this release; somebody else must approve it"))
-    _must_be_audited(handout)
+    must_be_audited(audited=handout.audited)
     return _decided(studio, handout, "approved")
 
 
@@ -280,7 +276,7 @@ def publish(
     if not who.may(UserRole.STEWARD):
         raise NotYoursError(_("only a steward hands out releases; ask one"))
     to, until = _text(to, _("who gets the release?")), _day(until)
-    _must_be_audited(handout)
+    must_be_audited(audited=handout.audited)
     is_safe = handout.verdict.word.is_safe
     if not is_safe and not despite:
         raise NotNowError(
@@ -306,8 +302,9 @@ def _publication(entry: Entry) -> Publication:
     return Publication(who=entry.actor, when=entry.time, entry=entry.digest, **body)
 
 
-def _must_be_audited(handout: Handout) -> None:
-    if not handout.audited:
+def must_be_audited(*, audited: bool) -> None:
+    """Stop where the audit of a release failed."""
+    if not audited:
         raise NotNowError(
             _("this release is not audited, so nobody checked what it claims; do what is missing of the run first")
         )

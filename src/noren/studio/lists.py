@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from noren.judgement.place import Place
-from noren.judgement.rule import Rule, rule_named
+from noren.judgement.rule import rule_named
 from noren.judgement.verdict import Word
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
@@ -128,7 +128,10 @@ def _is_asked_for(one: ProjectInList, query: ProjectQuery) -> bool:
 def find_runs(studio: Studio, project: str, query: RunQuery) -> list[RunInList]:
     """Return the runs of a project that are asked for, in order."""
     rule = studio.rule(project)
-    runs = [_placed(job, studio, rule) for job in studio.store.jobs(project, kind="run")]
+    runs = [
+        RunInList(job, studio.place(job, rule) if job.state == State.DONE else None)
+        for job in studio.store.jobs(project, kind="run")
+    ]
     found = [
         run
         for run in runs
@@ -142,10 +145,6 @@ def find_runs(studio: Studio, project: str, query: RunQuery) -> list[RunInList]:
     if query.sort in ("use", "risk"):
         return sorted(found, key=lambda run: _rank(run.place, query.sort))
     return found if query.sort == "oldest" else found[::-1]
-
-
-def _placed(job: Job, studio: Studio, rule: Rule) -> RunInList:
-    return RunInList(job, studio.place(job, rule) if job.state == State.DONE else None)
 
 
 def _rank(place: Place | None, sort: str) -> tuple[bool, float]:

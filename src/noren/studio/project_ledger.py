@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
@@ -17,11 +17,11 @@ from noren.studio import handing_out
 from noren.studio.exports import Download, file_name, packed
 from noren.studio.service import Studio
 from noren.studio.store import Job, State
-from noren.studio.work.keeping import curve_of
 from noren.studio.work.project_files import method_of
-from noren.web.refusals import NotNowError, NotThereError
+from noren.studio.work.writing import curve_of
+from noren.web.refusals import NotNowError
 
-__all__ = ["add", "make", "periods_to_come", "told", "usual_steps", "weigh"]
+__all__ = ["make", "periods_to_come", "public_part", "start", "told", "usual_steps"]
 
 
 def usual_steps() -> list[dict[str, Any]]:
@@ -46,7 +46,10 @@ def make(
     if studio.folders.ledger(project).exists():
         raise NotNowError(_("this project has a ledger already"))
     # a step goes by the ledger's periods, whatever the run it is taken from went by
-    ways = [method_of([_without_period(step)], studio.folders.project(project)) for step in steps]
+    ways = []
+    for step in steps:
+        given = {name: value for name, value in step.get("parameters", {}).items() if name not in ("period", "starts")}
+        ways.append(method_of([{"method": step["method"], "parameters": given}], studio.folders.project(project)))
     Ledger.create(
         studio.folders.ledger(project),
         schema=studio.schema(project),
@@ -61,7 +64,7 @@ def make(
 
 def told(studio: Studio, project: str) -> dict[str, Any]:
     """Return the ledger of a project as plain data."""
-    book = _book(studio, project)
+    book = handing_out.ledger_of(studio, project)
     handed_out = [one.as_dict() for one in handing_out.publications(studio, project)]
     more = {"curve": curve_of(book), "to_come": periods_to_come(studio, project), "handed_out": handed_out}
     return book.as_dict() | more
@@ -69,7 +72,7 @@ def told(studio: Studio, project: str) -> dict[str, Any]:
 
 def periods_to_come(studio: Studio, project: str) -> list[str]:
     """Return the periods of the data that were not released yet, in order."""
-    book = _book(studio, project)
+    book = handing_out.ledger_of(studio, project)
     dates = studio.schema(project).role(Role.DATE).name
     held = pl.scan_parquet(studio.folders.data(project)).select(pl.col(dates).unique()).collect()[dates]
     last = max((entry.period for entry in book.entries), key=period_key, default=None)
@@ -77,31 +80,17 @@ def periods_to_come(studio: Studio, project: str) -> list[str]:
     return [name for name in found if last is None or period_key(name) > period_key(last)]
 
 
-def weigh(studio: Studio, project: str, period: str | None = None) -> Job:
-    """See what the release of a period would add to the risk; nothing is released."""
-    return _start(studio, project, "weigh", period)
-
-
-def add(studio: Studio, project: str, period: str | None = None) -> Job:
-    """Release a period, unless the budget would be broken."""
-    return _start(studio, project, "add", period)
-
-
 def public_part(studio: Studio, project: str, number: int) -> Download:
     """Return the public part and the statement of a release of the ledger, and nothing else."""
-    book = _book(studio, project)
-    entry = next((entry for entry in book.entries if entry.number == number), None)
-    if entry is None:
-        raise NotThereError(_("the ledger has no such release"))
-    if studio.settings.four_eyes:
-        handing_out.must_be_approved(studio, handing_out.ledger_release(studio, project, number))
-    folder = book.release_folder(entry.period)
-    files = [(name, folder / name) for name in ("public.parquet", "statement.json")]
-    name = file_name(studio.project(project).name, entry.period, ending="public.zip")
+    handout = handing_out.ledger_release(studio, project, number)
+    handing_out.must_be_approved(studio, handout)
+    files = [(name, handout.folder / name) for name in ("public.parquet", "statement.json")]
+    name = file_name(studio.project(project).name, handout.label, ending="public.zip")
     return Download(name, "application/zip", packed(files))
 
 
-def _start(studio: Studio, project: str, act: str, period: str | None) -> Job:
+def start(studio: Studio, project: str, act: Literal["weigh", "add"], period: str | None = None) -> Job:
+    """See what the release of a period would add to the risk, or release it unless the budget would be broken."""
     to_come = periods_to_come(studio, project)
     if not to_come:
         raise NotNowError(_("every period of the data was released"))
@@ -114,16 +103,3 @@ def _start(studio: Studio, project: str, act: str, period: str | None) -> Job:
         raise NotNowError(_("the ledger is at work; wait until it is done"))
     order = {"act": act, "period": period or to_come[0], "seed": draw_seed()}
     return studio.submit(project, "ledger", period or to_come[0], order)
-
-
-def _without_period(step: Mapping[str, Any]) -> dict[str, Any]:
-    parameters = {name: value for name, value in step.get("parameters", {}).items() if name not in ("period", "starts")}
-    return {"method": step["method"], "parameters": parameters}
-
-
-def _book(studio: Studio, project: str) -> Ledger:
-    studio.ready_project(project)
-    folder = studio.folders.ledger(project)
-    if not folder.exists():
-        raise NotThereError(_("this project has no ledger yet"))
-    return Ledger.open(folder)

@@ -352,7 +352,17 @@ class Studio:
                 _("a run has one to {most} methods").format(most=_MOST_STEPS), _("choose as many, one after another")
             )
         asked = [{"method": s["method"], "parameters": dict(s.get("parameters", {}))} for s in steps]
-        ready = [self._fits(method_of([step], self.folders.project(project)), found) for step in asked]
+        ready: list[Method] = []
+        for step in asked:
+            method = method_of([step], self.folders.project(project))
+            if Kind(found.facts["kind"]) not in method.accepts:
+                raise ParameterError(
+                    _("{component} works on a {wanted}, and this is a {given}").format(
+                        component=method.name, wanted="/".join(sorted(method.accepts)), given=found.facts["kind"]
+                    ),
+                    _("choose another component, or another schema"),
+                )
+            ready.append(method)
         registries: tuple[tuple[Sequence[str] | None, Registry[Any]], ...]
         registries = ((attacks, every_attack), (measures, every_measure))
         for names, registry in registries:
@@ -363,16 +373,6 @@ class Studio:
                     )
         method_of(asked, self.folders.project(project))
         return ready
-
-    def _fits(self, method: Method, project: Project) -> Method:
-        if Kind(project.facts["kind"]) not in method.accepts:
-            raise ParameterError(
-                _("{component} works on a {wanted}, and this is a {given}").format(
-                    component=method.name, wanted="/".join(sorted(method.accepts)), given=project.facts["kind"]
-                ),
-                _("choose another component, or another schema"),
-            )
-        return method
 
     def sweep(
         self,
@@ -408,22 +408,20 @@ class Studio:
             ]
             there = [job.order["steps"] for job in jobs]
             ready = [one for one in ready if [{"method": one.name, "parameters": without_paths(one)}] not in there]
-        name, start = new_id(), self._sweep_seed(project) if seed is None else seed
+        name = new_id()
+        if seed is None:
+            seed = own_seed(sweep_folder(folder), data_key(original_of(self._order("run", project))))
         return [
             self.run(
                 project,
                 [{"method": one.name, "parameters": without_paths(one)}],
                 attacks=attacks,
                 measures=measures,
-                seed=start,
+                seed=seed,
                 sweep=name,
             )
             for one in ready
         ]
-
-    def _sweep_seed(self, project: str) -> int:
-        original = original_of(self._order("run", project))
-        return own_seed(sweep_folder(self.folders.project(project)), data_key(original))
 
     def job(self, job: str, *, kind: str | None = None) -> Job:
         """Return a job, or say that it is gone."""

@@ -13,7 +13,7 @@ from noren.methods import methods
 from noren.methods.retention import Retention
 from noren.registry import Registry, build, describe
 from noren.studio.api.models import Ident, Part, ProjectChange, ProjectIn, ProjectOut, TheStudio, said_project
-from noren.studio.forms.planning import USUAL_K, retention_plan
+from noren.studio.forms.run_form import USUAL_K, retention_plan
 from noren.studio.lists import ProjectQuery, find_projects
 from noren.web.refusals import errors
 

@@ -266,13 +266,13 @@ def make_ledger(project: Ident, asked: LedgerIn, studio: TheStudio) -> dict[str,
 @ledger_router.post("/projects/{project}/ledger/weigh", status_code=202)
 def weigh_period(project: Ident, asked: PeriodIn, studio: TheStudio) -> JobOut:
     """See what the release of a period would add to the risk; nothing is released."""
-    return said_job(project_ledger.weigh(studio, project, asked.period), studio.jobs)
+    return said_job(project_ledger.start(studio, project, "weigh", asked.period), studio.jobs)
 
 
 @ledger_router.post("/projects/{project}/ledger/releases", status_code=202)
 def release_period(project: Ident, asked: PeriodIn, studio: TheStudio) -> JobOut:
     """Release a period, unless the budget would be broken."""
-    return said_job(project_ledger.add(studio, project, asked.period), studio.jobs)
+    return said_job(project_ledger.start(studio, project, "add", asked.period), studio.jobs)
 
 
 @ledger_router.get(

@@ -56,7 +56,7 @@ def begin(request: Request, project: Ident, studio: TheStudio, typed: Typed) -> 
 def go_on(request: Request, project: Ident, act: Literal["weigh", "add"], studio: TheStudio, typed: Typed) -> Response:
     """Weigh the next release, or make it."""
     try:
-        (project_ledger.add if act == "add" else project_ledger.weigh)(studio, project, typed.get("period"))
+        project_ledger.start(studio, project, act, typed.get("period"))
     except NorenError as error:
         return _page(request, studio, studio.ready_project(project), {}, str(error), 409)
     return RedirectResponse(f"/projects/{project}/ledger", 303)

@@ -15,15 +15,16 @@ from noren.judgement.numbers import count
 from noren.measures import measures as every_measure
 from noren.protocols import Component, Method
 from noren.studio.api.models import Ident, TheStudio
-from noren.studio.forms.planning import RunPlan, quick_judges
 from noren.studio.forms.run_form import (
     CheckedForm,
     Draft,
+    RunPlan,
     Surroundings,
     checked,
     draft_of_form,
     draft_of_job,
     draft_of_methods,
+    quick_judges,
 )
 from noren.studio.pages.compare import said_searches
 from noren.studio.pages.frame import page

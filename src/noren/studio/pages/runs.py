@@ -67,6 +67,8 @@ def show_job(request: Request, project: Ident, job: Ident, studio: TheStudio) ->
     if found.state == State.DONE:
         return RedirectResponse(f"/projects/{project}/results/{job}", 303)
     said = said_job(found, studio.jobs)
+    told = (methods[step.method].best_so_far for step in said.steps if step.method in methods)
+    best = [words for words in told if words]
     return page(
         request,
         "job.html.jinja",
@@ -75,7 +77,7 @@ def show_job(request: Request, project: Ident, job: Ident, studio: TheStudio) ->
         project=project_found,
         job=said,
         stages=[(name, _(_STAGES[name])) for name, _end in STAGES["run"]],
-        best_label=_(_best_label(said)),
+        best_label=_(best[0] if len(best) == 1 else _ANY_BEST),
         cluster=stage_rows(read_json(studio.job_folder(found) / STAGES_FILE) or []),
         on_cluster=parse_engine(found.order.get("engine", "local")).address is not None,
         ahead=_ahead(studio, found),
@@ -104,12 +106,6 @@ def _title(job: JobOut, state: str = "") -> str:
         "interrupted": _("{label} was interrupted"),
     }
     return sentences[state or job.state].format(label=job.label)
-
-
-def _best_label(job: JobOut) -> str:
-    told = [methods[step.method].best_so_far for step in job.steps if step.method in methods]
-    can = [words for words in told if words]
-    return can[0] if len(can) == 1 else _ANY_BEST
 
 
 def _ahead(studio: Studio, job: Job) -> int:

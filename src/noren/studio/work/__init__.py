@@ -1,4 +1,4 @@
-"""What a worker can do: one module for each kind of job, found by the order's ``kind``."""
+"""What a worker can do: each kind of job, found by the order's ``kind``."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from noren.progress import Progress
 __all__ = ["KINDS", "do"]
 
 KINDS: Final = {
-    "read": "reading",
-    "run": "running",
-    "report": "reporting",
-    "reconstruct": "reconstructing",
-    "ledger": "keeping",
+    "read": ("reading", "do"),
+    "run": ("running", "do"),
+    "report": ("writing", "write_report_of"),
+    "reconstruct": ("writing", "reconstruct"),
+    "ledger": ("writing", "weigh_or_add"),
 }
-"""Which module does which kind of job; each has ``do(order, folder, progress)``."""
+"""Which function of which module does which kind of job: ``do(order, folder, progress)``."""
 
 
 def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any]:
     """Do what the order says and return what the studio should know of it."""
-    module = import_module(f"noren.studio.work.{KINDS[order['kind']]}")
-    answer: dict[str, Any] = module.do(order, folder, progress)
+    module, function = KINDS[order["kind"]]
+    answer: dict[str, Any] = getattr(import_module(f"noren.studio.work.{module}"), function)(order, folder, progress)
     return answer
