@@ -139,7 +139,7 @@ def test_it_dies_with_whoever_gave_orders() -> None:
     child = subprocess.Popen([sys.executable, "-m", "noren.contest.judging.scorer"], stdin=subprocess.PIPE)
     assert child.stdin is not None
     child.stdin.close()
-    assert child.wait(timeout=60) == 0
+    assert child.wait(timeout=60) == 3
 
 
 def test_faults_of_size_and_time_are_tried_less_often() -> None:

@@ -21,8 +21,6 @@ from tests.studio.browsing import watched
 from tests.studio.in_process import InProcess, Program, Server, lay_bundle
 from tests.studio.quiet import Quiet
 
-from noren.studio.folders import write_json
-
 # The coverage of a server is measured, but not that of the workers that it starts.
 MEASURED_ALONE = "import os; os.environ.pop('COVERAGE_PROCESS_START', None); from noren.cli import main; main()"
 OVER = {"done", "failed", "cancelled", "interrupted"}
@@ -193,7 +191,6 @@ def _laid_project(server: Server, name: str, sample: str | None, file: Path | No
     job = store.add_job(project, "read", name, order)
     folder = folders.job(project, job.id)
     folder.mkdir(parents=True, mode=0o700)
-    write_json(folder / "order.json", order)
     if file is not None:
         shutil.copyfile(file, folders.source(project))
     facts = reading.do(order, folder, silent)

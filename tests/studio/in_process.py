@@ -14,7 +14,6 @@ import traceback
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
@@ -24,13 +23,12 @@ from tests.conftest import PATIENCE
 
 from noren.i18n import speaking
 from noren.studio.app import make_app
-from noren.studio.folders import read_json
 from noren.studio.jobs import Jobs
 from noren.studio.store import Job
-from noren.studio.worker import Line, Teller, perform
+from noren.studio.worker import Teller, perform
 from noren.web.frame import Bundle
 from noren.web.settings import Settings
-from noren.work.children import private_log
+from noren.work.children import Line, private_log
 from noren.work.queue import Claim
 
 _KILLED = -9
@@ -117,12 +115,13 @@ class _Worker:
         self._claim, self._hear = claim, hear
         self._killed, self.gone = threading.Event(), threading.Event()
         self.teller = Teller(self._say)
-        self.stdin = SimpleNamespace(write=lambda _line: self.teller.enough(), flush=lambda: None)
+
+    def tell(self, _line: Line) -> bool:
+        self.teller.enough()
+        return True
 
     def kill(self) -> None:
         self._killed.set()
-
-    def wait(self) -> None:
         assert self.gone.wait(PATIENCE)
 
     def go_on(self) -> None:
@@ -133,12 +132,11 @@ class _Worker:
         self.go_on()
         self._hear(line)
 
-    def perform(self, folder: Path) -> int:
+    def perform(self, order: Line, folder: Path) -> int:
         """Do the job; return the exit code."""
         while not _one_at_a_time.acquire(timeout=0.05):
             self.go_on()
         try:
-            order = read_json(folder / "order.json")
             with mock.patch("noren.i18n._remembering", new=True), speaking(order["language"]):
                 last = perform(order, folder, self.teller)
             self._hear(last)
@@ -160,7 +158,7 @@ def _watch(jobs: Jobs, job: Job, folder: Path, claim: Claim) -> tuple[int, Line]
             return _KILLED, told
         jobs._workers[job.id] = worker
     try:
-        return worker.perform(folder), told
+        return worker.perform(job.order, folder), told
     except Killed:
         return _KILLED, told
     except Exception as error:

@@ -158,27 +158,29 @@ def test_one_folder_has_one_studio(own: Running) -> None:
 
 
 def test_a_worker_whose_server_is_gone_ends(tmp_path: Path) -> None:
-    (tmp_path / "order.json").write_text(json.dumps({"kind": "nothing", "language": "en"}))
     command = [sys.executable, "-c", HELD.format(folder=str(tmp_path))]
     alone = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert alone.stdout is not None
-    assert alone.stdout.readline() == "working\n"
     assert alone.stdin is not None
+    alone.stdin.write(json.dumps({"kind": "nothing", "language": "en"}) + "\n")
+    alone.stdin.flush()
+    assert alone.stdout.readline() == "working\n"
     alone.stdin.close()
     assert alone.wait(PATIENCE) == 3
     alone.stdout.close()
 
 
 HELD = """
-import threading
+import sys, threading
 from pathlib import Path
 import noren.studio.work
 from noren.studio import worker
+from noren.work.children import Parent
 def forever(order, folder, progress):
     print("working", flush=True)
     threading.Event().wait()
 noren.studio.work.do = forever
-worker.main(Path({folder!r}))
+worker.main(Path({folder!r}), Parent(sys.stdin, sys.stdout))
 """
 
 
@@ -205,7 +207,7 @@ def test_cancel_ends_the_worker_and_leaves_nothing_behind(own: Running, sample: 
         assert workers(own.folder) == []  # it is gone when the answer comes
         assert client.get(f"/api/v1/jobs/{job}").json()["state"] == "cancelled"
         left = {path.name for path in (own.folder / "projects" / sample / "jobs" / job).iterdir()}
-        assert left <= {"order.json", "error.log"}
+        assert left <= {"error.log"}
         refused = client.post(f"/api/v1/jobs/{job}/enough")
         assert refused.status_code == 409
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import errno
 import io
-import json
 import os
 import resource
 import shutil
 import signal
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -37,7 +35,7 @@ from noren.studio.work import running
 from noren.studio.work.outcome_files import Kept, forget_failures, load_outcome, set_aside
 from noren.web.refusals import DISK_FULL, NotNowError, TooLargeError, is_disk_full
 from noren.web.settings import Settings
-from noren.work.children import Heard, end_child
+from noren.work.children import Child, Parent
 from noren.work.queue import Claim
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
@@ -365,14 +363,11 @@ def test_a_fault_of_ours_ends_the_job_and_is_logged(
 @pytest.mark.parametrize(
     "script", ["print('{\"a\": 1}'); print('{\"cut'); sys.exit(3)", "subprocess.Popen(['sleep', '600'])"]
 )
-def test_a_dead_worker_is_noticed_whoever_holds_its_line(script: str) -> None:
+def test_a_dead_worker_is_noticed_whoever_holds_its_line(script: str, tmp_path: Path) -> None:
     command = [sys.executable, "-c", f"import subprocess, sys\n{script}"]
-    process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
-    )
-    with process as one:
-        heard = list(Heard(one).lines(threading.Event()))
-        end_child(one)
+    one = Child(command, tmp_path / "error.log")
+    heard = list(one.lines(threading.Event()))
+    one.end()
     assert heard == ([{"a": 1}] if "cut" in script else [])
 
 
@@ -441,7 +436,6 @@ def test_a_full_disk_is_known_whoever_met_it(error: Exception, full: bool) -> No
 
 
 def test_a_worker_says_that_the_disk_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "order.json").write_text(json.dumps({"kind": "run", "language": "ja"}))
     said: list[dict[str, Any]] = []
 
     def full(*_: Any) -> None:
@@ -450,9 +444,10 @@ def test_a_worker_says_that_the_disk_is_full(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr("noren.i18n._remembering", False)
     monkeypatch.setattr("noren.i18n._language", "en")
     monkeypatch.setattr("noren.studio.work.do", full)
-    monkeypatch.setattr(worker, "say", said.append)
-    monkeypatch.setattr(worker, "_listen", lambda teller: None)
-    assert worker.main(tmp_path) == 2
+    server = Parent(io.StringIO(), io.StringIO())
+    monkeypatch.setattr(server, "say", said.append)
+    monkeypatch.setattr(server, "listen", lambda hear: hear({"kind": "run", "language": "ja"}))
+    assert worker.main(tmp_path, server) == 2
     assert said == [{"error": {"message": spoken(DISK_FULL)}}]
     assert reason_of(FULL, "x") == spoken(DISK_FULL)
 
@@ -622,4 +617,3 @@ def test_a_job_whose_server_died_before_it_was_queued_is_queued_by_the_next(
     monkeypatch.setattr(studio.jobs.runner, "start", lambda: None)
     studio.start()
     assert queued(studio) == [job.id]
-    assert read_json(studio.job_folder(job) / "order.json") == job.order

@@ -97,7 +97,7 @@ HALF = [
     "jobs/{job}/.release.abc.part/secret/run.json", "jobs/{job}/published-csv.part/public.csv", ".schema.toml.q.old",
 ]  # fmt: skip
 WHOLE = [
-    "source.bin", "data.parquet", "jobs/{job}/order.json", "jobs/{job}/release/secret/run.json",
+    "source.bin", "data.parquet", "jobs/{job}/result.json", "jobs/{job}/release/secret/run.json",
     "jobs/{job}/release/upload-abcdefghjkmn.part", "../../upload-abcdefghjkmn.part", "upload-notes.part.txt",
     "../Not ours/upload-abcdefghjkmn.part",
 ]  # fmt: skip

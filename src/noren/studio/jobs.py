@@ -1,6 +1,6 @@
 """Durable background work: the studio's part in its queue of jobs.
 
-A job is a row in the store, which is a queue (:mod:`noren.work.queue`), and a folder with its order. To do it is to run
+A job is a row in the store, which is a queue (:mod:`noren.work.queue`), and a folder for its files. To do it is to run
 a worker process to its end. A server that was killed takes up what it had begun when it starts again; with PostgreSQL
 another that shares database and folder does so, as soon as the lease is over. Orders hold their seed and workers write
 whole files, so a job done twice gives the same bytes.
@@ -15,7 +15,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import shutil
-import subprocess
 import sys
 import threading
 import time
@@ -29,13 +28,13 @@ from sqlalchemy.exc import OperationalError
 
 from noren.errors import FileError
 from noren.i18n import _
-from noren.studio.folders import Folders, remove_half_written, remove_leftovers, write_json
+from noren.studio.folders import Folders, remove_half_written, remove_leftovers
 from noren.studio.reasons import GONE, UNEXPECTED, spoken, told_error
 from noren.studio.store import HEAVY, LIGHT, Job, State, Store, as_columns
 from noren.studio.work.outcome_files import set_aside
 from noren.web.refusals import is_disk_full
 from noren.web.settings import Settings
-from noren.work.children import Heard, end_child, private_log, start_child
+from noren.work.children import Child, Line, private_log
 from noren.work.queue import Claim
 from noren.work.runner import Ending, Runner
 
@@ -69,7 +68,7 @@ class Jobs:
         self._settings, self._after = settings, after
         self.runner = Runner(store.queue, self._work, {HEAVY: settings.workers, LIGHT: _AT_ONCE_LIGHT})
         self._live: dict[str, Live] = {}
-        self._workers: dict[str, subprocess.Popen[str]] = {}
+        self._workers: dict[str, Child] = {}
         self._lock = threading.Lock()
         # two servers with a database in the folder would each take up what the other does; with PostgreSQL they share.
         # The system's lock ends with its process, however it ends
@@ -117,8 +116,8 @@ class Jobs:
     # --- what people ask for ---------------------------------------------------------------------------------
 
     def submit(self, job: Job) -> None:
-        """Write the order of a new job and let it wait for its turn."""
-        write_json(self.folders.job(job.project, job.id) / "order.json", job.order)
+        """Let a new job wait for its turn."""
+        self.folders.job(job.project, job.id).mkdir(parents=True, exist_ok=True, mode=0o700)
         self._enqueue(job)
 
     def resume(self, job: Job) -> None:
@@ -142,30 +141,18 @@ class Jobs:
             worker = self._workers.get(job)
         if worker is not None:
             worker.kill()
-            worker.wait()
-        else:
-            self._wait_for_others(job)
+        while worker is None and self.store.queue.is_held(job):
+            # until whoever is at work on it, perhaps on another machine, learnt that it is over, or is gone
+            time.sleep(_LOOK_EVERY)
         if changed and known is not None and not had_result:
             self._clear(self.folders.job(known.project, job))
         return changed
-
-    def _wait_for_others(self, job: str) -> None:
-        """Wait until whoever is at work on a job, perhaps on another machine, learnt that it is over, or is gone."""
-        while self.store.queue.is_held(job):
-            time.sleep(_LOOK_EVERY)
 
     def enough(self, job: str) -> bool:
         """Ask a running job to stop its search and keep the best; tell whether there is a best to keep."""
         with self._lock:
             worker, live = self._workers.get(job), self._live.get(job)
-        if worker is None or worker.stdin is None or live is None or not live.can_stop:
-            return False
-        try:
-            worker.stdin.write("enough\n")
-            worker.stdin.flush()
-        except (BrokenPipeError, ValueError):
-            return False
-        return True
+        return worker is not None and live is not None and live.can_stop and worker.tell({"enough": True})
 
     def live(self, job: Job) -> Live:
         """Return how far a job is."""
@@ -178,7 +165,7 @@ class Jobs:
     def _clear(folder: Path) -> None:
         """Remove what a job had made so far: half a release is nobody's."""
         for path in folder.iterdir() if folder.is_dir() else ():
-            if path.name not in ("order.json", "error.log"):
+            if path.name != "error.log":
                 shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
 
     # --- the work --------------------------------------------------------------------------------------------
@@ -236,33 +223,30 @@ class Jobs:
         """Set aside the attack or the measure at which a worker was killed; tell whether the others can go on."""
         return job.kind == "run" and self._is_ours(job) and set_aside(folder, spoken(GONE))
 
-    def _watch(self, job: Job, folder: Path, claim: Claim) -> tuple[int, dict[str, Any]]:
-        told: dict[str, Any] = {}
+    def _watch(self, job: Job, folder: Path, claim: Claim) -> tuple[int, Line]:
+        told: Line = {}
         hear = self._hearing(job, told)
         command = [sys.executable, "-m", "noren.studio.worker", str(folder)]
         with self._lock:
             # under the lock that cancelling takes after it wrote so: either it finds the worker, or there is none
             if claim.gone.is_set() or not self._is_ours(job):
                 return _NEVER_STARTED, told
-            started = start_child(command, folder / "error.log")
-            self._workers[job.id] = started
+            worker = self._workers[job.id] = Child(command, folder / "error.log")
         try:
-            with started as worker:
-                try:
-                    for said in Heard(worker).lines(claim.gone):
-                        hear(said)
-                finally:
-                    end_child(worker)  # it and what it started must not go on unheard
-        finally:  # its process is gone
+            worker.tell(job.order)
+            for said in worker.lines(claim.gone):
+                hear(said)
+        finally:
+            code = worker.end()  # it and what it started must not go on unheard
             with self._lock:
                 self._workers.pop(job.id, None)
-        return started.returncode, told
+        return code, told
 
-    def _hearing(self, job: Job, told: dict[str, Any]) -> Callable[[dict[str, Any]], None]:
+    def _hearing(self, job: Job, told: Line) -> Callable[[Line], None]:
         """Return what takes in a worker's lines: how far it is is shown and kept, the rest is added to ``told``."""
         saved, live = 0.0, Live(State.RUNNING, 0.0, "", None)
 
-        def hear(said: dict[str, Any]) -> None:
+        def hear(said: Line) -> None:
             nonlocal saved, live
             if "done" not in said:
                 told.update(said)

@@ -1,34 +1,27 @@
 """The process that does one job: ``python -m noren.studio.worker JOB_FOLDER``.
 
-It reads ``order.json``, tells its progress as JSON lines on standard output and writes its results into the folder,
-each file whole or not at all. A line ``enough`` on standard input asks it to stop and keep the best; when standard
-input closes, the server is gone and so is the worker. What went wrong with the input is said as the command line says
-it, in every language; anything unexpected goes to the error log of the folder, never to a page.
+The first line that it hears is its order; ``{"enough": true}`` asks it to stop and keep the best. It tells its progress
+in lines (:mod:`noren.work.children`) and writes its results into the folder, each file whole or not at all. When nobody
+is there any more to listen to, the server is gone and so is the worker. What went wrong with the input is said as the
+command line says it, in every language; anything unexpected goes to the error log of the folder, never to a page.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
+import queue
 import sys
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from noren.progress import Progress, Stoppable
-from noren.work.children import become_child
+from noren.work.children import Line, Parent, become_child
 
-__all__ = ["Line", "Teller", "main", "perform"]
-
-Line = dict[str, Any]
+__all__ = ["Teller", "main", "perform"]
 
 _EVERY = 0.1
 _WRONG_INPUT = 2
-_mouth = sys.stdout
-_speaking = threading.Lock()
 
 
 class Teller:
@@ -65,25 +58,17 @@ class Teller:
         self._write({"done": round(min(1.0, max(0.0, done)), 4), "words": self._words, "best": best})
 
 
-def say(line: Line) -> None:
-    """Tell the server something."""
-    with _speaking:
-        _mouth.write(json.dumps(line, ensure_ascii=False) + "\n")
-        _mouth.flush()
-
-
-def main(folder: Path) -> int:
+def main(folder: Path, server: Parent) -> int:
     """Do the job of ``folder`` and return the exit code: 0 done, 2 it could not be done and the reason was told."""
     from noren.i18n import activate, remember_messages
-    from noren.studio.folders import read_json
 
     remember_messages()
-    order = read_json(folder / "order.json")
+    teller, orders = Teller(server.say), queue.SimpleQueue[Line]()
+    server.listen(lambda line: teller.enough() if line.get("enough") else orders.put(line))
+    order = orders.get()
     activate(order["language"])
-    teller = Teller(say)
-    threading.Thread(target=_listen, args=(teller,), daemon=True).start()
     last = perform(order, folder, teller)
-    say(last)
+    server.say(last)
     return 0 if "summary" in last else _WRONG_INPUT
 
 
@@ -102,14 +87,5 @@ def perform(order: dict[str, Any], folder: Path, progress: Progress) -> Line:
         return {"error": told_error(error, order.get("file_name"))}
 
 
-def _listen(teller: Teller) -> None:
-    with contextlib.suppress(ValueError):
-        for line in sys.stdin:
-            if line.strip() == "enough":
-                teller.enough()
-    os._exit(3)  # the server is gone
-
-
 if __name__ == "__main__":
-    _mouth = become_child()
-    sys.exit(main(Path(sys.argv[1])))
+    sys.exit(main(Path(sys.argv[1]), become_child()))

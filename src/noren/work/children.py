@@ -1,6 +1,6 @@
-"""Processes that work for us and say lines of JSON: started in private, heard until they are gone, ended with theirs.
+"""Processes that work for us: orders go in and answers come out as lines of JSON, and they end with whoever began them.
 
-The parent's side is :func:`start_child`, :class:`Heard` and :func:`end_child`; the child's is :func:`become_child`.
+The parent's side is :class:`Child`, the child's is :func:`become_child` with the :class:`Parent` that it returns.
 """
 
 from __future__ import annotations
@@ -11,33 +11,20 @@ import os
 import queue
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-__all__ = ["Heard", "become_child", "end_child", "private_log", "start_child"]
+__all__ = ["Child", "Line", "Parent", "become_child", "private_log"]
 
+Line = dict[str, Any]
+"""What both sides say to each other, one object a line."""
 _LOOK_EVERY, _LAST_WORDS = 0.25, 2.0
 """Seconds between looks at a child, and how long it is listened to once its process is gone."""
-
-
-def start_child(
-    command: Sequence[str], log: Path, *, environment: Mapping[str, str] | None = None
-) -> subprocess.Popen[str]:
-    """Start a process that is spoken with by lines; what else it says goes to a log that its owner alone may read."""
-    with private_log(log) as error:
-        return subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=error,
-            text=True,
-            encoding="utf-8",
-            env=None if environment is None else {**os.environ, **environment},
-            start_new_session=True,  # Ctrl-C in the terminal is for the parent
-        )
+_PARENT_GONE = 3
 
 
 def private_log(path: Path) -> TextIO:
@@ -46,23 +33,48 @@ def private_log(path: Path) -> TextIO:
     return os.fdopen(descriptor, "w", encoding="utf-8")
 
 
-class Heard:
-    """What a child says."""
+class Child:
+    """A process that works for us; what else it says goes to a log that its owner alone may read."""
 
-    def __init__(self, child: subprocess.Popen[str]) -> None:
-        self._child = child
+    def __init__(self, command: Sequence[str], log: Path, *, environment: Mapping[str, str] | None = None) -> None:
+        with private_log(log) as error:
+            self.process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=error,
+                text=True,
+                encoding="utf-8",
+                env=None if environment is None else {**os.environ, **environment},
+                start_new_session=True,  # Ctrl-C in the terminal is for the parent
+            )
         self._lines: queue.Queue[str | None] = queue.Queue()
         threading.Thread(target=self._hear, name="noren-hearing", daemon=True).start()
 
     def _hear(self) -> None:
         with contextlib.suppress(ValueError, OSError):  # closed under us
-            for line in self._child.stdout or ():
+            for line in self.process.stdout or ():
                 self._lines.put(line)
         self._lines.put(None)
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the process is gone."""
+        return self.process.poll() is not None
+
+    def tell(self, line: Mapping[str, Any]) -> bool:
+        """Say something to the child; tell whether it could hear it."""
+        try:
+            if self.process.stdin is not None:
+                self.process.stdin.write(json.dumps(line) + "\n")
+                self.process.stdin.flush()
+        except (OSError, ValueError):
+            return False
+        return True
+
     def lines(
         self, stop: threading.Event, look: Callable[[], None] | None = None, *, every: float = _LOOK_EVERY
-    ) -> Iterator[dict[str, Any]]:
+    ) -> Iterator[Line]:
         """Yield what the child says until it is gone, whoever still holds the other end; end it when told to.
 
         ``look`` is called a few times a second. Whoever heard enough for now stops, and goes on later.
@@ -70,13 +82,13 @@ class Heard:
         gone: float | None = None
         while gone is None or time.monotonic() < gone + _LAST_WORDS:
             if stop.is_set():
-                self._child.kill()
+                self.process.kill()
             if look is not None:
                 look()
             try:
                 line = self._lines.get(timeout=every)
             except queue.Empty:
-                if gone is None and self._child.poll() is not None:
+                if gone is None and self.is_over:
                     gone = time.monotonic()
                 continue
             if line is None:
@@ -85,17 +97,49 @@ class Heard:
             with contextlib.suppress(json.JSONDecodeError):  # cut off in the middle of a word
                 yield json.loads(line)
 
+    def kill(self) -> None:
+        """End the process, and wait until it is gone."""
+        self.process.kill()
+        self.process.wait()
 
-def end_child(child: subprocess.Popen[str]) -> None:
-    """End a child's process and all that it started; they are a session of their own."""
-    if child.poll() is None:
-        child.kill()
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(child.pid, signal.SIGKILL)
+    def end(self) -> int:
+        """End the process and all that it started, which are a session of their own; return its exit code."""
+        if not self.is_over:
+            self.process.kill()
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        with contextlib.suppress(OSError), self.process:  # what it was not told yet is lost with it
+            pass
+        return self.process.wait()
 
 
-def become_child() -> TextIO:
-    """Make this process a child, after others in turn and with files for its owner alone; return where to say lines.
+class Parent:
+    """Whoever began this process, as it hears them and is heard by them."""
+
+    def __init__(self, orders: TextIO, mouth: TextIO) -> None:
+        self._orders, self._mouth = orders, mouth
+        self._speaking = threading.Lock()
+
+    def say(self, line: Mapping[str, Any], *, allow_nan: bool = True) -> None:
+        """Tell something."""
+        with self._speaking:
+            self._mouth.write(json.dumps(line, ensure_ascii=False, allow_nan=allow_nan) + "\n")
+            self._mouth.flush()
+
+    def listen(self, hear: Callable[[Line], None]) -> None:
+        """Have ``hear`` take each line in a thread of its own; the process ends when there is nobody to listen to."""
+
+        def listening() -> None:
+            with contextlib.suppress(ValueError):
+                for line in self._orders:
+                    hear(json.loads(line))
+            os._exit(_PARENT_GONE)
+
+        threading.Thread(target=listening, daemon=True).start()
+
+
+def become_child() -> Parent:
+    """Make this process a child, after others in turn and with files for its owner alone; return whose it is.
 
     What a library prints is no line of ours: it goes to the log.
     """
@@ -104,4 +148,4 @@ def become_child() -> TextIO:
     os.umask(0o077)
     mouth = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    return mouth
+    return Parent(sys.stdin, mouth)

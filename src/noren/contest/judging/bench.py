@@ -9,11 +9,8 @@ what it keeps at hand is not held against a file.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-import json
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -22,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from noren.contest.judging.faults import GONE, STOPPED, TOO_LARGE, TOO_LONG, Fault
-from noren.work.children import Heard, end_child, start_child
+from noren.work.children import Child
 
 __all__ = ["ScorerProcess", "resident"]
 
@@ -47,15 +44,14 @@ class ScorerProcess:
 
     def __init__(self, log: Path, *, command: tuple[str, ...] = ("-m", "noren.contest.judging.scorer")) -> None:
         self._log, self._command = log, [sys.executable, *command]
-        self._child: subprocess.Popen[str] | None = None
-        self._heard: Heard | None = None
+        self._child: Child | None = None
         self._numbers = itertools.count(1)
         self._done = 0
 
     @property
     def pid(self) -> int | None:
         """The process, while there is one."""
-        return None if self._child is None else self._child.pid
+        return None if self._child is None else self._child.process.pid
 
     def do(
         self,
@@ -73,12 +69,11 @@ class ScorerProcess:
         """
         stop = stop or threading.Event()
         number = next(self._numbers)
-        told = self._told(json.dumps({"number": number, **order}))
-        if told is None:
+        child = self._told({"number": number, **order})
+        if child is None:
             return Fault(GONE)
-        child, heard = told
         watch = _Watch(child, seconds, megabytes)
-        for said in heard.lines(stop, watch, every=_LOOK_EVERY):
+        for said in child.lines(stop, watch, every=_LOOK_EVERY):
             if said.get("number") != number:
                 continue
             if "result" in said or "fault" in said:
@@ -92,39 +87,33 @@ class ScorerProcess:
 
     def close(self) -> None:
         """End the process."""
-        child, self._child, self._heard = self._child, None, None
+        child, self._child = self._child, None
         if child is not None:
-            with contextlib.suppress(OSError), child:  # what it was not told yet is lost with it
-                end_child(child)
+            child.end()
 
-    def _told(self, line: str) -> tuple[subprocess.Popen[str], Heard] | None:
+    def _told(self, order: Mapping[str, Any]) -> Child | None:
         """Hand an order to the process, or to a new one where it was ended meanwhile."""
         for _try in range(2):
-            if self._child is None or self._heard is None or self._child.poll() is not None:
+            if self._child is None or self._child.is_over:
                 self.close()
-                self._child = start_child(self._command, self._log, environment=_ONE_THREAD)
-                self._heard, self._done = Heard(self._child), 0
-            try:
-                if self._child.stdin is not None:
-                    self._child.stdin.write(f"{line}\n")
-                    self._child.stdin.flush()
-                return self._child, self._heard
-            except (OSError, ValueError):
-                self.close()
+                self._child, self._done = Child(self._command, self._log, environment=_ONE_THREAD), 0
+            if self._child.tell(order):
+                return self._child
+            self.close()
         return None
 
     def _make_room(self) -> None:
         self._done += 1
-        if self._done >= _MOST_ORDERS or (self._child is not None and resident(self._child.pid) > _MOST_KEPT):
+        if self._done >= _MOST_ORDERS or (self._child is not None and resident(self._child.process.pid) > _MOST_KEPT):
             self.close()
 
 
 class _Watch:
     """Looks at a process, and ends it where it takes too long or too much."""
 
-    def __init__(self, child: subprocess.Popen[str], seconds: float, megabytes: float) -> None:
-        self._child, self._until = child, time.monotonic() + seconds
-        self._most = max(resident(child.pid), _STARTED) + int(megabytes * 2**20)
+    def __init__(self, child: Child, seconds: float, megabytes: float) -> None:
+        self._child, self._until = child.process, time.monotonic() + seconds
+        self._most = max(resident(self._child.pid), _STARTED) + int(megabytes * 2**20)
         self.ended: str | None = None
 
     def __call__(self) -> None:

@@ -9,8 +9,6 @@ fault of ours, told in one short sentence, and in full on the standard error, wh
 from __future__ import annotations
 
 import contextlib
-import json
-import os
 import queue
 import sys
 import threading
@@ -20,10 +18,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from noren.contest.judging.faults import CLUSTER_LOST, DISK_FULL, TOO_LARGE, UNEXPECTED, UNREADABLE
-from noren.work.children import become_child
+from noren.work.children import Line, Parent, become_child
 
 if TYPE_CHECKING:
     from noren.contest.rulebook import Rulebook
@@ -35,26 +33,18 @@ _EVERY = 0.2
 Say = Callable[[Mapping[str, Any]], None]
 
 
-def main(orders: TextIO, mouth: TextIO) -> None:
+def main(judge: Parent) -> None:
     """Do orders for as long as somebody gives them."""
-    waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(orders, waiting), daemon=True).start()
+    orders: queue.SimpleQueue[Line] = queue.SimpleQueue()
+    judge.listen(orders.put)
     while True:
-        order = json.loads(waiting.get())
+        order = orders.get()
         number = order["number"]
 
         def say(line: Mapping[str, Any], number: int = number) -> None:
-            mouth.write(json.dumps({"number": number, **line}, ensure_ascii=False, allow_nan=False) + "\n")
-            mouth.flush()
+            judge.say({"number": number, **line}, allow_nan=False)
 
         say(_answer(order, say))
-
-
-def _listen(orders: TextIO, waiting: queue.SimpleQueue[str]) -> None:
-    with contextlib.suppress(ValueError):
-        for line in orders:
-            waiting.put(line)
-    os._exit(0)  # whoever gave orders is gone
 
 
 def _answer(order: Mapping[str, Any], say: Say) -> dict[str, Any]:
@@ -150,4 +140,4 @@ def _offer_to_the_system() -> None:
 
 if __name__ == "__main__":
     _offer_to_the_system()
-    main(sys.stdin, become_child())
+    main(become_child())
