@@ -122,11 +122,11 @@ def row_pairs(original: Records, release: Release, most: int = _SHOWN, *, insert
         row=pl.when(~inserted_row).then(pl.col("row") + 1),
         state=state.otherwise(pl.lit("kept")).cast(STATES),
     )
-    empty = pl.repeat(None, len(chosen), dtype=pl.String, eager=True)
+    blank = pl.repeat(None, len(chosen), dtype=pl.String, eager=True)
 
     def side(texts: pl.DataFrame, name: str) -> pl.Series:
         """Return a column of texts, as long as there are rows chosen; nothing but nulls where there is none."""
-        return texts[name].extend_constant(None, len(chosen) - len(texts)) if name in texts.columns else empty
+        return texts[name].extend_constant(None, len(chosen) - len(texts)) if name in texts.columns else blank
 
     columns = [frame["row"], frame["state"]]
     for name in names:
@@ -137,7 +137,7 @@ def row_pairs(original: Records, release: Release, most: int = _SHOWN, *, insert
                 "said": side(said, name),
                 "now": side(same_said, name),
                 "words": side(words, name),
-                "kind": kind(after.frame[name]) if name in said.columns else empty,
+                "kind": kind(after.frame[name]) if name in said.columns else blank,
                 "state": frame["state"],
             }
         )
