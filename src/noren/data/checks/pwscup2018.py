@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -177,30 +178,11 @@ def _judge_ranges(kept: pl.DataFrame, column: str, read: Callable[[pl.Expr], pl.
 
 
 def _range_teller(pair: CheckedPair, column: str, code: int) -> Callable[[int], Problem]:
-    forms = {
-        "date": _("a date is a day of 2010 or 2011 like 2010/12/1, a range of two like [2010/12/1;2010/12/9], or *"),
-        "price": say("price_number_from_most"),
-        "quantity": _("a quantity is a whole number from 1 to 999999, a range of two like [2;12], or *"),
-    }
+    names = {_MALFORMED: f"malformed_{column}", _REVERSED: "reversed", _OUTSIDE: "outside", _CHANGED: "changed"}
 
     def tell(row: int) -> Problem:
-        given, original = pair.given(row, column), pair.original(row, column)
-        rule, cure = {
-            _MALFORMED: (
-                forms[column],
-                _("write {original}, a range that contains it, or *").format(original=original),
-            ),
-            _REVERSED: (_("a range starts with its smaller end"), _("swap the two ends")),
-            _OUTSIDE: (
-                _("the range must contain the original {column} {original}").format(column=column, original=original),
-                _("widen the range to include it, or delete the cell with *"),
-            ),
-            _CHANGED: (
-                say("cell_must_keep_widen", column=column, original=original),
-                _("write {original}, a range that contains it, or *").format(original=original),
-            ),
-        }[code]
-        return Problem(row, column, given, rule, cure)
+        about = say.problem(names[code], column=column, original=pair.original(row, column))
+        return Problem(row, column, pair.given(row, column), *about)
 
     return tell
 
@@ -252,21 +234,13 @@ def _item_teller(pair: CheckedPair, code: int) -> Callable[[int], Problem]:
     def tell(row: int) -> Problem:
         given, original = pair.given(row, "item"), inline(pair.original(row, "item"))
         members = given[1:-1].split(";")
-        keep = _("write {original}, a set like {{{original};…}} that contains it, or *").format(original=original)
         if code == _MALFORMED:
             rule, cure = fault_of(members), _("correct the set, or delete the cell with *")
-        elif code == _TOO_MANY:
-            rule = say("set_most_items_one", most=LARGEST_SET, found=len(members))
-            cure = _("name fewer items, or delete the cell with *")
-        elif code == _OUTSIDE:
-            rule = _("the set must contain the original item {original}").format(original=original)
-            cure = _("add it to the set, or delete the cell with *")
-        elif code == _NO_SET:
-            rule = _("an item cell is an item, a set of items in braces like {a;b}, or *")
-            cure = keep
         else:
-            rule = _("the cell must keep or widen the original item {original}").format(original=original)
-            cure = keep
+            name = {_TOO_MANY: "set_too_large", _OUTSIDE: "set_without_original", _NO_SET: "no_set"}.get(
+                code, "other_item"
+            )
+            rule, cure = say.problem(name, original=original, most=LARGEST_SET, found=len(members))
         return Problem(row, "item", given, rule, cure)
 
     return tell
@@ -365,39 +339,22 @@ def check_guess(original: Path, published: Path, guess: Path, *, limit: int = 20
         )
     )
 
-    def told(column: str | None, rule: str, cure: str) -> Callable[[int], Problem]:
-        return lambda row: Problem(row, column, str(rows[column or "line"][row - 1]), rule, cure)
+    def teller(column: str | None, name: str) -> Callable[[int], Problem]:
+        def tell(row: int) -> Problem:
+            about = rows.row(row - 1, named=True)
+            return Problem(row, column, str(about[column or "line"]), *say.problem(name, first=about["first"]))
 
-    def named_before(row: int) -> Problem:
-        return Problem(
-            row,
-            "pseudonym",
-            str(rows["pseudonym"][row - 1]),
-            *say.problem("pseudonym_named_once_row", first=rows["first"][row - 1]),
-        )
+        return tell
 
     formed = pl.col("formed")
-    return gather(
-        [
-            Finding(
-                broken_rows(rows, ~formed),
-                0,
-                told(None, *say.problem("row_pseudonym_customer_two")),
-            ),
-            Finding(
-                broken_rows(rows, formed & ~pl.col("known")),
-                1,
-                told("pseudonym", *say.problem("pseudonym_must_occur_published")),
-            ),
-            Finding(
-                broken_rows(rows, formed & ~pl.col("somebody")),
-                2,
-                told("customer", *say.problem("customer_must_occur_original")),
-            ),
-            Finding(broken_rows(rows, formed & (pl.col("first") != pl.col("row"))), 1, named_before),
-        ],
-        limit=limit,
+    rules = (
+        (~formed, 0, None, "not_two_numbers"),
+        (formed & ~pl.col("known"), 1, "pseudonym", "unknown_pseudonym"),
+        (formed & ~pl.col("somebody"), 2, "customer", "unknown_customer"),
+        (formed & (pl.col("first") != pl.col("row")), 1, "pseudonym", "named_before"),
     )
+    found = [Finding(broken_rows(rows, bad), rank, teller(column, name)) for bad, rank, column, name in rules]
+    return gather(found, limit=limit)
 
 
 # --- the original -----------------------------------------------------------------------------------------------------
@@ -427,54 +384,30 @@ def _read_original(path: Path) -> pl.DataFrame:
 # --- rows ------------------------------------------------------------------------------------------------------------
 
 
-def _cell_count(line: pl.Expr) -> pl.Expr:
-    return pl.when(line == "").then(0).otherwise(line.str.count_matches(",", literal=True) + 1)
-
-
 def _row_fault(line: pl.Expr) -> pl.Expr:
     """Name what keeps a line from being read as cells at all; such a row is not looked at any further."""
+    cells = pl.when(line == "").then(0).otherwise(line.str.count_matches(",", literal=True) + 1)
     return (
         pl.when(line.str.contains("\r", literal=True))
-        .then(pl.lit("carriage return"))
+        .then(pl.lit("carriage_return"))
         .when(line.str.len_chars() > LONGEST_LINE)
         .then(pl.lit("length"))
-        .when(_cell_count(line) != len(COLUMNS))
+        .when(cells != len(COLUMNS))
         .then(pl.lit("cells"))
         .otherwise(pl.lit(""))
     )
 
 
 def _row_findings(pair: CheckedPair, rows: pl.DataFrame) -> Iterator[Finding]:
-    def carriage_return(row: int) -> Problem:
-        return Problem(row, None, pair.lines[row - 1], *say.problem("row_ends_lf_cr"))
-
-    def length(row: int) -> Problem:
-        return Problem(
-            row,
-            None,
-            pair.lines[row - 1],
-            *say.problem("row_most_characters_one", most=LONGEST_LINE, found=len(pair.lines[row - 1])),
-        )
-
-    def cells(row: int) -> Problem:
+    def tell(fault: str, row: int) -> Problem:
         line = pair.lines[row - 1]
-        return Problem(
-            row,
-            None,
-            line,
-            *say.problem(
-                "row_cells_one",
-                expected=len(COLUMNS),
-                columns=", ".join(COLUMNS),
-                found=line.count(",") + 1 if line else 0,
-                row=DELETED_ROW,
-            ),
-        )
+        found = len(line) if fault == "length" else line.count(",") + 1 if line else 0
+        values = {"expected": len(COLUMNS), "columns": ", ".join(COLUMNS), "row": DELETED_ROW}
+        return Problem(row, None, line, *say.problem(fault, most=LONGEST_LINE, found=found, **values))
 
-    tellers = {"carriage return": carriage_return, "length": length, "cells": cells}
-    faults = set(rows["fault"].unique())
-    for fault in faults & set(tellers):
-        yield Finding(broken_rows(rows, pl.col("fault") == fault), 0, tellers[fault])
+    faults = set(rows["fault"].unique()) - {""}
+    for fault in faults:
+        yield Finding(broken_rows(rows, pl.col("fault") == fault), 0, partial(tell, fault))
 
     found, expected = len(pair.lines), pair.table.height
     count = _("the file has {found:,} rows, the original has {expected:,}").format(found=found, expected=expected)
@@ -482,7 +415,7 @@ def _row_findings(pair: CheckedPair, rows: pl.DataFrame) -> Iterator[Finding]:
         cure = _("remove what follows row {expected:,}; a blank line counts as a row").format(expected=expected)
         yield Finding.once(Problem(expected + 1, None, pair.lines[expected], count, cure))
     # Rows that end with CR alone run together into one; saying that some are missing would mislead.
-    elif found < expected and "carriage return" not in faults:
+    elif found < expected and "carriage_return" not in faults:
         cure = say("write_one_row_each", row=DELETED_ROW)
         yield Finding(
             np.array([found], dtype=np.int64), len(COLUMNS), lambda row: Problem(row or None, None, None, count, cure)

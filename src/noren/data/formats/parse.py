@@ -37,6 +37,7 @@ from noren.data.value_formats import (
 )
 from noren.errors import Problem, ValueInCellError
 from noren.i18n import _
+from noren.tables import Texts
 
 __all__ = [
     "DATE_FORMATS",
@@ -55,6 +56,8 @@ __all__ = [
     "shown_cell",
     "unreadable",
 ]
+
+say = Texts(__name__)
 
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # 1 January of year 1 and 31 December 9999, counted from 1970
 _TICKS_PER_DAY = {"ms": 86_400_000, "us": 86_400_000_000}
@@ -320,49 +323,20 @@ def column_rules(column: Column, *, guessed: bool = False) -> list[tuple[pl.Expr
         # what was guessed from some rows binds no others
         column = Column(name=column.name, type=column.type, optional=True)
     if not column.optional:
-        rules.append(
-            (
-                value.is_null(),
-                _("the value is missing"),
-                _("fill it in, drop the row, or set optional = true for this column in the schema"),
-            )
-        )
+        rules.append((value.is_null(), *say.problem("missing")))
     if column.type == ValueType.DECIMAL:
-        rules.append((~value.is_finite(), _("the value must be a finite number"), _("mend or drop the row")))
+        rules.append((~value.is_finite(), *say.problem("not_finite")))
     if column.type in (ValueType.DECIMAL, ValueType.INTEGER) and column.width is not None:
         steps = value / column.width
         # 1e-6 of a step: what text of up to nine digits can be off by once it is a binary number
-        rules.append(
-            (
-                (steps - steps.round()).abs() > 1e-6 * pl.max_horizontal(pl.lit(1.0), steps.abs() * 1e-6),
-                _("the value must be a multiple of {width:g}").format(width=column.width),
-                _("round it, or give the column a smaller width in the schema"),
-            )
-        )
+        off = (steps - steps.round()).abs() > 1e-6 * pl.max_horizontal(pl.lit(1.0), steps.abs() * 1e-6)
+        rules.append((off, *say.problem("off_grid", width=column.width)))
     if column.minimum is not None:
-        rules.append(
-            (
-                value < pl.lit(column.minimum),
-                _("the value must be at least {bound}").format(bound=_bound(column.minimum)),
-                _("mend or drop the row, or lower the minimum in the schema"),
-            )
-        )
+        rules.append((value < pl.lit(column.minimum), *say.problem("too_small", bound=_bound(column.minimum))))
     if column.maximum is not None:
-        rules.append(
-            (
-                value > pl.lit(column.maximum),
-                _("the value must be at most {bound}").format(bound=_bound(column.maximum)),
-                _("mend or drop the row, or raise the maximum in the schema"),
-            )
-        )
+        rules.append((value > pl.lit(column.maximum), *say.problem("too_large", bound=_bound(column.maximum))))
     if column.domain is not None:
-        rules.append(
-            (
-                ~value.is_in(list(column.domain)),
-                _("the value is not in the declared domain ({count} values)").format(count=len(column.domain)),
-                _("mend it, or add it to the domain in the schema"),
-            )
-        )
+        rules.append((~value.is_in(list(column.domain)), *say.problem("not_in_domain", count=len(column.domain))))
     return rules
 
 
@@ -376,32 +350,11 @@ def _bound(bound: object) -> str:
 def unreadable(column: Column, values: pl.Series) -> tuple[str, str]:
     """Return the rule that unreadable cells break, and its cure."""
     patterns = _(" or ").join(spelled(column.format, column.type)) if column.scale == Scale.INTERVAL else ""
-    rules = {
-        ValueType.TEXT: (_("this is not a text"), _("give texts or numbers")),
-        ValueType.INTEGER: (_("this is not a whole number"), _("write it like {example}").format(example="12")),
-        ValueType.DECIMAL: (_("this is not a finite number"), _("write it like {example}").format(example="2.10")),
-        ValueType.DATE: (
-            _("this is not a day of the calendar written as {format}").format(format=patterns),
-            _("write all dates of the column in one way, or set its format in the schema"),
-        ),
-        ValueType.TIME: (
-            _("this is not a time of day written as {format}").format(format=patterns),
-            _("write all times of the column in one way, or set its format in the schema"),
-        ),
-        ValueType.DATETIME: (
-            _("this is not a moment written as {format}").format(format=patterns),
-            _("write all moments of the column in one way, or set its format in the schema"),
-        ),
-    }
-    rule, cure = rules[column.type]
-    if column.scale == Scale.RATIO:
-        if column.number is not None:
-            cure = _("write it like {example}").format(example=column.number)
-        ways = fitting_formats(values) if values.dtype == pl.String else ()
-        if ways:
-            cure = _('{cure}, or set number = "{number}" for this column in the schema').format(
-                cure=cure, number=ways[0]
-            )
+    example = column.number or ("12" if column.type == ValueType.INTEGER else "2.10")
+    rule, cure = say.problem(f"not_{column.type}", format=patterns, example=example)
+    ways = fitting_formats(values) if column.scale == Scale.RATIO and values.dtype == pl.String else ()
+    if ways:
+        cure = say("or_set_number", cure=cure, number=ways[0])
     return rule, cure
 
 
@@ -435,8 +388,7 @@ def parse_cells(values: pl.Series, column: Column, file: str | Path | None = Non
             values,
             column,
             file,
-            _("a set lists different items, none of them empty"),
-            _("write one item like a, a set like {a;b}, or * to delete the cell"),
+            *say.problem("not_a_set"),
         )
         domain = split.drop_nulls().explode(empty_as_null=False).unique().sort().to_list()
         return split.cast(set_dtype(domain))
@@ -453,16 +405,14 @@ def parse_cells(values: pl.Series, column: Column, file: str | Path | None = Non
         values,
         column,
         file,
-        _("the value is missing"),
-        _("write a value, a range like [a;b], or * to delete the cell"),
+        *say.problem("end_missing"),
     )
     _stop_if(
         (typed["lo"] > typed["hi"]).fill_null(value=False),
         values,
         column,
         file,
-        _("the range ends before it starts"),
-        _("write the smaller end first"),
+        *say.problem("range_ends_first"),
     )
     both = pl.DataFrame(typed).select(pl.when(pl.col("lo").is_not_null()).then(pl.struct("lo", "hi")).alias(name))
     return both[name]
