@@ -34,11 +34,8 @@ from noren.progress import Progress, part_of, silent
 from noren.tables import table_of
 
 __all__ = [
-    "ARCHIVE",
-    "KNOWN",
     "DataPart",
     "Dataset",
-    "Located",
     "cache_folder",
     "describe",
     "fetch",

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "DEFAULT_COUNT",
-    "DIMENSIONS",
     "UNKNOWN",
     "Categories",
     "as_released",

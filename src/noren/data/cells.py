@@ -25,7 +25,6 @@ import polars as pl
 from noren.data.schema import Column, Scale
 
 __all__ = [
-    "KINDS",
     "contains",
     "different",
     "generalised_dtype",

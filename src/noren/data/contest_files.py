@@ -40,9 +40,7 @@ from noren.errors import FileError, FormatError, ParameterError, ValueInCellErro
 from noren.tables import Texts
 
 __all__ = [
-    "MASTER_COLUMNS",
     "MONTHS",
-    "GuessFile",
     "listed_customers",
     "published",
     "read_guess",

@@ -12,7 +12,7 @@ import math
 import re
 from typing import NamedTuple
 
-__all__ = ["Range", "date_range", "number_range", "prefix"]
+__all__ = ["date_range", "number_range", "prefix"]
 
 _NUMBER = r"(-?\d+(?:\.\d+)?)"
 _BETWEEN = re.compile(rf"^{_NUMBER}\s*[-–—~]\s*{_NUMBER}$")

@@ -23,7 +23,6 @@ from dataclasses import dataclass
 import polars as pl
 
 __all__ = [
-    "CURRENCIES",
     "DATE_FORMATS",
     "ERA_FORMATS",
     "EXCEL",
@@ -32,7 +31,6 @@ __all__ = [
     "NUMBER_FORMATS",
     "TIME_FORMATS",
     "UNIX",
-    "NumberFormat",
     "currencies_of",
     "decimal_text",
     "fitting_formats",

@@ -25,9 +25,6 @@ from noren.i18n import _
 from noren.tables import Texts
 
 __all__ = [
-    "LARGEST_FILE",
-    "MOST_LINES",
-    "Lines",
     "Sheet",
     "SheetRule",
     "calendar_day",

@@ -20,7 +20,7 @@ from noren.errors import Problem
 from noren.i18n import _
 from noren.tables import Texts
 
-__all__ = ["COLUMNS", "GUESS_COLUMNS", "NAME", "check_guess", "check_release", "guess_problems", "guess_warnings"]
+__all__ = ["COLUMNS", "GUESS_COLUMNS", "NAME", "check_guess", "check_release"]
 
 say = Texts(__name__)
 

@@ -23,19 +23,7 @@ from noren.errors import Problem
 from noren.i18n import _
 from noren.tables import Texts
 
-__all__ = [
-    "COLUMNS",
-    "DELETED_ROW",
-    "LARGEST_SET",
-    "LONGEST_LINE",
-    "CheckedPair",
-    "cell_findings",
-    "check_guess",
-    "check_release",
-    "hundredths",
-    "one_to_one",
-    "pieces",
-]
+__all__ = ["COLUMNS", "check_guess", "check_release", "one_to_one"]
 
 say = Texts(__name__)
 

@@ -22,17 +22,7 @@ from noren.errors import FileError
 from noren.i18n import _
 from noren.tables import Texts
 
-__all__ = [
-    "NO_VALUE",
-    "SUCCESS",
-    "Part",
-    "checked_frame",
-    "parquet_blocks",
-    "parquet_names",
-    "parquet_parts",
-    "parquet_rows",
-    "partition_values",
-]
+__all__ = ["SUCCESS", "checked_frame", "parquet_blocks", "parquet_names", "parquet_parts", "parquet_rows"]
 
 say = Texts(__name__)
 

@@ -38,16 +38,7 @@ from noren.data.schema import TextLayout
 from noren.errors import FileError, FormatError, NorenError, ParameterError
 from noren.tables import Texts
 
-__all__ = [
-    "BOMB_BYTES",
-    "BOMB_RATIO",
-    "LARGEST_UNPACKED",
-    "Source",
-    "SourceLike",
-    "read_all_bytes",
-    "readable",
-    "saying_damage",
-]
+__all__ = ["Source", "SourceLike", "read_all_bytes", "readable", "saying_damage"]
 
 say = Texts(__name__)
 

@@ -26,15 +26,7 @@ from noren.i18n import _
 from noren.naming import listing
 from noren.tables import Texts
 
-__all__ = [
-    "LONGEST_FIELD",
-    "arrangement",
-    "column_names",
-    "mapped_blocks",
-    "own_names",
-    "stop_at_other_columns",
-    "text_blocks",
-]
+__all__ = ["arrangement", "column_names", "mapped_blocks", "own_names", "stop_at_other_columns", "text_blocks"]
 
 say = Texts(__name__)
 

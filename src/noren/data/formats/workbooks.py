@@ -29,7 +29,7 @@ from noren.i18n import _
 from noren.naming import listing
 from noren.tables import Texts
 
-__all__ = ["LARGEST_SHEET", "LARGEST_WORKBOOK", "WorkbookSheet", "excel_sheet", "write_excel"]
+__all__ = ["excel_sheet", "write_excel"]
 
 say = Texts(__name__)
 

@@ -36,7 +36,7 @@ from noren.i18n import _
 from noren.naming import listing, suggestion
 from noren.tables import Texts
 
-__all__ = ["Decision", "decide"]
+__all__ = ["decide"]
 
 say = Texts(__name__)
 

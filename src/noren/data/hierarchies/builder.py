@@ -24,17 +24,7 @@ from noren.i18n import _
 from noren.naming import listing
 from noren.progress import Progress, silent
 
-__all__ = [
-    "ANY",
-    "Builder",
-    "ColumnValues",
-    "canonical",
-    "numbers_in",
-    "parts_of",
-    "stop_at_misfits",
-    "texts_of",
-    "values_of",
-]
+__all__ = ["Builder", "ColumnValues", "canonical", "numbers_in", "parts_of", "stop_at_misfits", "texts_of", "values_of"]
 
 _SHOWN: Final = 10
 

@@ -28,7 +28,7 @@ from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.naming import suggestion
 
-__all__ = ["BUILDERS", "Usual", "build", "builder_of", "builders_for", "class_sizes", "usual_builder"]
+__all__ = ["BUILDERS", "build", "builder_of", "builders_for", "class_sizes", "usual_builder"]
 
 _CODE_LENGTHS: Final = range(2, 13)
 _MOST_MASKS: Final = 4

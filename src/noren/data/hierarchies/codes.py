@@ -31,7 +31,6 @@ __all__ = [
     "Place",
     "Postcode",
     "Prefix",
-    "fitted",
     "folded",
     "mask_hierarchy",
 ]

@@ -24,11 +24,9 @@ from noren.naming import listing
 from noren.tables import Texts
 
 __all__ = [
-    "DELIMITER",
     "MISSING_MARK",
     "MOST_PROBLEMS",
     "SAYS_NOTHING",
-    "CheckedRows",
     "Hierarchy",
     "check_hierarchy",
     "checked_rows",

@@ -25,7 +25,7 @@ from noren.tables import Texts
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["MOST_NAMES", "FromColumn", "Groups", "Rare", "Shown", "Similar", "alike", "written_plainly"]
+__all__ = ["FromColumn", "Groups", "Rare", "Shown", "Similar", "alike"]
 
 say = Texts(__name__)
 

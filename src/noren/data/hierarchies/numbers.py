@@ -33,7 +33,6 @@ from noren.naming import suggestion
 from noren.tables import Texts
 
 __all__ = [
-    "ERAS",
     "UNITS",
     "Cuts",
     "Dates",
@@ -41,7 +40,6 @@ __all__ = [
     "Widths",
     "date_hierarchy",
     "default_widths",
-    "era_year",
     "interval_hierarchy",
     "number_hierarchy",
 ]

@@ -16,7 +16,6 @@ from noren.data.samples.product_names import CATEGORIES, Catalogue
 from noren.kernels.arrays import Flags, Real, Whole
 
 __all__ = [
-    "DAYS",
     "FIRST_DAY",
     "MINUTES",
     "MOST_INVOICES",

@@ -50,18 +50,7 @@ from noren.kernels.arrays import Real, Whole
 from noren.progress import Progress, silent
 from noren.tables import Texts
 
-__all__ = [
-    "MOST_ROWS_PER_CUSTOMER",
-    "SORTED_ROWS",
-    "HistoryShape",
-    "ShapeCounter",
-    "generate",
-    "master",
-    "sample_blocks",
-    "sample_history",
-    "shape",
-    "write_sample",
-]
+__all__ = ["generate", "master", "sample_history", "shape", "write_sample"]
 
 say = Texts(__name__)
 

@@ -13,7 +13,7 @@ import polars as pl
 
 from noren.kernels.arrays import Whole
 
-__all__ = ["EXACT_CUSTOMERS", "HistoryShape", "ShapeCounter", "shape"]
+__all__ = ["HistoryShape", "ShapeCounter", "shape"]
 
 
 EXACT_CUSTOMERS: Final = 5_000
