@@ -55,7 +55,7 @@ INSIDE = {
         ("release",),
         ("reading", "row_digest"),
         ("categories", "checks", "hierarchies", "samples"),
-        ("inputs", "draws", "rungs", "download", "label_meanings"),
+        ("inputs", "draws", "rungs", "download"),
         ("catalog",),
         ("__init__",),
     ),

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from noren.data import checks
-from noren.data.checks import lines as lines_module
-from noren.data.checks.lines import calendar_day, read_lines
-from noren.data.checks.report import LONGEST_KEPT, WHOLE_FILE, Finding, Report, gather, inline
+from noren.data.checks import report as report_module
+from noren.data.checks.report import LONGEST_KEPT, WHOLE_FILE, Finding, Report, calendar_day, gather, inline, read_lines
 from noren.errors import FileError, FormatError, ParameterError, Problem, ValueInCellError
 
 T_2018 = "17850,2010/12/1,85123A,2.55,6\n13047,2010/12/2,71053,3.39,8\n"
@@ -165,13 +164,13 @@ def test_unreadable_files_are_told_with_a_cure(tmp_path: Path, monkeypatch: pyte
         read_lines(written(tmp_path / "cut.csv.gz", gzip.compress(b"a,b\n" * 1000)[:-9]))
     with pytest.raises(FileError, match="damaged"):
         read_lines(written(tmp_path / "noise.csv", b"\x1f\x8b1,2,3\n"))
-    monkeypatch.setattr(lines_module, "LARGEST_FILE", 1_000)
+    monkeypatch.setattr(report_module, "LARGEST_FILE", 1_000)
     with pytest.raises(FileError, match="1,000 bytes"):
         read_lines(written(tmp_path / "bomb.csv.gz", gzip.compress(b"\x00" * 1_001)))
     with pytest.raises(FileError, match="1,000 bytes"):
         read_lines(written(tmp_path / "large.csv", b"\x00" * 1_001))
     assert len(read_lines(written(tmp_path / "just.csv", b"\x00" * 1_000)).text) == 1
-    monkeypatch.setattr(lines_module, "MOST_LINES", 10)
+    monkeypatch.setattr(report_module, "MOST_LINES", 10)
     assert len(read_lines(written(tmp_path / "ten.csv", b"\n" * 10)).text) == 10
     with pytest.raises(FileError, match="more than 10 lines"):
         read_lines(written(tmp_path / "eleven.csv", b"\n" * 11))

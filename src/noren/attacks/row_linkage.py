@@ -18,7 +18,7 @@ from noren.data.cells import is_interval, is_set
 from noren.data.formats.render import value_text
 from noren.data.frames import Table
 from noren.data.hierarchies import SAYS_NOTHING, Hierarchy, read_hierarchies
-from noren.data.label_meanings import date_range, number_range, prefix
+from noren.data.hierarchies.levels import date_range, number_range, prefix
 from noren.data.schema import Column, Kind, Role, Scale
 from noren.data.statement import Statement
 from noren.engines.blocks import map_blocks

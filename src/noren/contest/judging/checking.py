@@ -26,9 +26,8 @@ from noren.contest.judging.prepared import LARGEST, Prepared, has_official_check
 from noren.contest.judging.submissions import DELETED, SUPPRESSED, Texts, numbered, pair_findings, read_texts
 from noren.contest.rulebook import Rulebook
 from noren.data import checks
-from noren.data.checks.lines import read_lines
 from noren.data.checks.pwscup2018 import one_to_one
-from noren.data.checks.report import Finding, Report, broken_rows, gather
+from noren.data.checks.report import Finding, Report, broken_rows, gather, read_lines
 from noren.data.formats.parse import column_rules, read_text, unreadable
 from noren.data.formats.sizes import stop_at_large
 from noren.data.formats.source import Source

@@ -33,7 +33,7 @@ from noren.contest.judging.submissions import SUPPRESSED, Texts, numbered, read_
 from noren.contest.lots import order
 from noren.contest.rulebook import Rulebook
 from noren.data.checks import CHECKERS
-from noren.data.checks.lines import read_sheet
+from noren.data.checks.report import read_sheet
 from noren.data.contest_files import write_guess, write_lines
 from noren.data.formats.sizes import stop_at_large
 from noren.data.frames import History, Records, Table

@@ -19,9 +19,8 @@ from typing import Final
 
 import polars as pl
 
-from noren.data.checks.lines import Sheet, SheetRule, read_lines, read_sheet
 from noren.data.checks.pwscup2017 import GUESS_COLUMNS, NAME
-from noren.data.checks.report import Finding
+from noren.data.checks.report import Finding, Sheet, SheetRule, read_lines, read_sheet
 from noren.data.formats.render import cell_text, file_text, lines_of
 from noren.data.formats.source import Source
 from noren.data.formats.text_files import arrangement, column_names, text_blocks

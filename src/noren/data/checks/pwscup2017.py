@@ -14,8 +14,20 @@ from pathlib import Path
 
 import polars as pl
 
-from noren.data.checks.lines import Sheet, SheetRule, calendar_day, read_columns, read_lines, read_sheet, stop_at_null
-from noren.data.checks.report import Finding, Report, broken_rows, gather, inline
+from noren.data.checks.report import (
+    Finding,
+    Report,
+    Sheet,
+    SheetRule,
+    broken_rows,
+    calendar_day,
+    gather,
+    inline,
+    read_columns,
+    read_lines,
+    read_sheet,
+    stop_at_null,
+)
 from noren.errors import Problem
 from noren.i18n import _
 from noren.tables import Texts

@@ -17,8 +17,18 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from noren.data.checks.lines import calendar_day, read_columns, read_lines, split_cells, stop_at_null
-from noren.data.checks.report import Finding, Report, broken_rows, gather, inline
+from noren.data.checks.report import (
+    Finding,
+    Report,
+    broken_rows,
+    calendar_day,
+    gather,
+    inline,
+    read_columns,
+    read_lines,
+    split_cells,
+    stop_at_null,
+)
 from noren.errors import Problem
 from noren.i18n import _
 from noren.tables import Texts

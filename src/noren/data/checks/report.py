@@ -2,22 +2,52 @@
 
 A checker finds broken rules column by column, each over the whole table at once: a :class:`Finding` holds the rows
 where one rule is broken and how to tell one of them. :func:`gather` counts all, and words only those that are shown.
+
+A text file is a column of lines, whatever bytes it holds. The contests' checkers read bytes as they come: a checker
+must therefore read a file that is not text at all without stumbling, and say in which row it stops being text.
+
+:func:`read_sheet` cuts lines as the 2017 checker's reader does, with what is odd about them. :func:`read_columns` reads
+the original table that a release is checked against. The steward's own file is trusted to be the contest's table; where
+it is not one, checking would accuse the release of the original's faults. So its first fault stops the check with an
+error that names file, row, column and cure.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from noren.errors import LONGEST_VALUE, ParameterError, Problem, shown
+from noren.data.formats.source import read_all_bytes
+from noren.errors import LONGEST_VALUE, FileError, FormatError, ParameterError, Problem, ValueInCellError, shown
 from noren.i18n import _
+from noren.tables import Texts
 
-__all__ = ["LONGEST_KEPT", "WHOLE_FILE", "Finding", "Report", "broken_rows", "gather", "inline"]
+__all__ = [
+    "LONGEST_KEPT",
+    "WHOLE_FILE",
+    "Finding",
+    "Report",
+    "Sheet",
+    "SheetRule",
+    "broken_rows",
+    "calendar_day",
+    "gather",
+    "inline",
+    "read_columns",
+    "read_lines",
+    "read_sheet",
+    "split_cells",
+    "stop_at_null",
+]
+
+say = Texts(__name__)
 
 LONGEST_KEPT = 8_000
 """Characters of an offending value that a report keeps: the longest row of the 2018 format."""
@@ -124,3 +154,204 @@ def _shortened(problem: Problem) -> Problem:
     if problem.value is None or len(problem.value) <= LONGEST_KEPT:
         return problem
     return Problem(problem.row, problem.column, problem.value[:LONGEST_KEPT], problem.rule, problem.cure)
+
+
+LARGEST_FILE = 2**30
+"""Bytes of a file once unpacked: room for the largest contest table, 89,278 rows, with the longest rows it allows."""
+
+MOST_LINES = 20_000_000
+"""Lines of a file: keeps a gigabyte of bare line ends from becoming many gigabytes of table."""
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The lines of a file without their line ends.
+
+    Parameters
+    ----------
+    text
+        One line a row, named ``line``.
+    not_utf8
+        The first line, from 1, that is not UTF-8 where UTF-8 was asked for; the text is then read as ISO-8859-1.
+    byte_order_mark
+        Whether UTF-8 was asked for and a byte order mark was cut off.
+    """
+
+    text: pl.Series
+    not_utf8: int | None = None
+    byte_order_mark: bool = False
+
+
+def read_lines(path: Path, *, utf8: bool = False, carriage_return_ends_line: bool = False) -> Lines:
+    """Read a plain or gzip-compressed file as lines.
+
+    Every byte string is a text in ISO-8859-1, which is how the 2018 checker reads; with ``utf8`` the file is read as
+    UTF-8, as the 2017 checker does. A line ends with LF or CR LF, with ``carriage_return_ends_line`` also with a lone
+    CR; otherwise such a CR stays in its line. A last line without an end counts.
+    """
+    content = read_all_bytes(path, largest=LARGEST_FILE).replace(b"\r\n", b"\n")
+    if carriage_return_ends_line:
+        content = content.replace(b"\r", b"\n")
+    marked = utf8 and content.startswith(_BYTE_ORDER_MARK)
+    if marked:
+        content = content.removeprefix(_BYTE_ORDER_MARK)
+    if content.count(b"\n") > MOST_LINES:
+        raise FileError(*say.problem("file_more_than_lines", most=MOST_LINES), file=path)
+    not_utf8 = None
+    try:
+        text = content.decode("utf-8" if utf8 else "latin-1")
+    except UnicodeDecodeError as error:
+        not_utf8 = content.count(b"\n", 0, error.start) + 1
+        text = content.decode("latin-1")
+    if not text:
+        return Lines(pl.Series("line", [], dtype=pl.String), byte_order_mark=marked)
+    lines = pl.Series("line", [text.removesuffix("\n")]).str.split("\n").explode()
+    return Lines(lines, not_utf8, marked)
+
+
+def split_cells(line: pl.Expr, columns: Sequence[str]) -> pl.Expr:
+    """Split lines into one struct field per column; the last takes the rest of its line, missing ones are null."""
+    return line.str.splitn(",", len(columns)).struct.rename_fields(list(columns))
+
+
+@dataclass(frozen=True)
+class SheetRule:
+    """A rule about one column, or with ``None`` about the row: where it is broken, its words and the cure."""
+
+    column: str | None
+    broken: pl.Expr
+    rule: str
+    cure: str
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A comma-separated file as the official checker's reader takes it.
+
+    It skips blank lines, takes CR for a line end, drops a byte order mark and quotes around a cell, lets the first row
+    set the width, and fills up short rows with empty cells. ``rows`` has ``row`` (line number), ``place`` (row number
+    from 0, blank lines left out), ``line``, ``cells`` (their number) and the text of each column.
+    """
+
+    lines: Lines
+    rows: pl.DataFrame
+    columns: tuple[str, ...]
+
+    @property
+    def width(self) -> int:
+        """How many cells the first row has."""
+        return int(self.rows["cells"][0])
+
+    def cell(self, row: int, column: str) -> str:
+        """Return one cell by its line number; the whole line as column ``line``."""
+        return str(self.rows[column][self.rows["row"].search_sorted(row)])
+
+    def findings(self, rows: pl.DataFrame, *rules: SheetRule) -> Iterator[Finding]:
+        """Judge ``rows`` by all ``rules`` at once."""
+        judged = rows.select(
+            "row", *(rule.broken.fill_null(value=False).alias(f"rule {i}") for i, rule in enumerate(rules))
+        )
+        for i, rule in enumerate(rules):
+            broken = judged["row"].filter(judged[f"rule {i}"]).cast(pl.Int64).to_numpy()
+            rank = 0 if rule.column is None else self.columns.index(rule.column) + 1
+            yield Finding(broken, rank, partial(self._problem, rule))
+
+    def _problem(self, rule: SheetRule, row: int) -> Problem:
+        return Problem(row, rule.column, self.cell(row, rule.column or "line"), rule.rule, rule.cure)
+
+    def problems(self) -> Iterator[Finding]:
+        """Find what stops the reader."""
+        if self.lines.not_utf8 is not None:
+            rule = _("the file must be UTF-8 text; this row is not")
+            yield Finding.once(Problem(self.lines.not_utf8, None, None, rule, _("save the file as UTF-8")))
+        if self.rows.is_empty():
+            yield Finding.once(Problem(None, None, None, *say.problem("file_no_rows")))
+            return
+        # The reader stops at a row with more cells than the first one; where that one is short, it is the one to blame.
+        most = max(self.width, len(self.columns))
+        rule = say("row_cells_one_more", expected=len(self.columns), columns=", ".join(self.columns))
+        yield from self.findings(self.rows, SheetRule(None, pl.col("cells") > most, rule, _("remove what is too many")))
+
+    def warnings(self) -> Iterator[Finding]:
+        """Find what the reader passes over in silence."""
+        if self.lines.byte_order_mark:
+            rule = _("the file starts with a byte order mark, which not every reader takes")
+            yield Finding.once(Problem(1, None, None, rule, _("save the file as UTF-8 without one")))
+        blank = self.lines.text.str.strip_chars(" \t") == ""
+        if blank.any():
+            rule = _("blank lines are passed over: there are {count:,}").format(count=blank.sum())
+            yield Finding.once(Problem(int(blank.arg_true()[0]) + 1, None, None, rule, _("remove them")))
+
+
+def read_sheet(path: Path, columns: tuple[str, ...]) -> Sheet:
+    """Read a plain or gzip-compressed file; nothing in it is an error, see :meth:`Sheet.problems`."""
+    lines = read_lines(path, utf8=True, carriage_return_ends_line=True)
+    line = pl.col("line")
+    rows = (
+        lines.text.to_frame()
+        .with_row_index("row", offset=1)
+        .filter(line.str.strip_chars(" \t") != "")
+        .with_row_index("place")
+        .with_columns(
+            cells=line.str.count_matches(",", literal=True) + 1, split=split_cells(line, [*columns, "too many"])
+        )
+        .unnest("split")
+        .with_columns(pl.col(columns).fill_null(""))
+    )
+    if lines.text.str.contains('"', literal=True).any():
+        rows = rows.with_columns(pl.col(columns).str.replace(r'^"([^"]*)"$', "$1"))
+    return Sheet(lines, rows, columns)
+
+
+def read_columns(path: Path, lines: Lines, columns: Sequence[str]) -> pl.DataFrame:
+    """Return the original's ``columns`` as text, or say which row has not as many cells."""
+    if lines.text.is_empty():
+        raise FileError(*say.problem("original_empty"), file=path)
+    if lines.not_utf8 is not None:
+        raise FormatError(*say.problem("original_not_utf_text"), file=path, row=lines.not_utf8)
+    cells = lines.text.str.count_matches(",", literal=True) + 1
+    odd = (cells != len(columns)).arg_true()
+    if len(odd):
+        row = odd[0]
+        raise FormatError(
+            *say.problem(
+                "row_original_cells_one",
+                expected=len(columns),
+                columns=", ".join(columns),
+                found=cells[row] if lines.text[row] else 0,
+            ),
+            file=path,
+            row=row + 1,
+        )
+    return lines.text.to_frame().select(split_cells(pl.col("line"), columns).alias("cells")).unnest("cells")
+
+
+def stop_at_null(path: Path, table: pl.DataFrame, column: str, values: pl.Series, rule: str) -> None:
+    """Stop with the first row of ``table`` whose ``column`` could not be read into ``values``."""
+    unread = values.is_null().arg_true()
+    if len(unread):
+        row = unread[0]
+        raise ValueInCellError(
+            rule,
+            _("correct the original (it has no header line)"),
+            file=path,
+            row=row + 1,
+            column=column,
+            value=table[column][row],
+        )
+
+
+def calendar_day(text: pl.Expr, pattern: str) -> pl.Expr:
+    """Return dates as whole numbers ``yyyymmdd``, null where ``pattern`` does not match or the day does not exist.
+
+    ``pattern`` has three groups: year, month, day. The numbers order as the days do, which is all a check needs:
+    ``2010/12/1`` becomes 20101201, ``2011/2/30`` null.
+    """
+    groups = text.str.extract_groups(pattern)
+    year, month, day = (groups.struct[i].cast(pl.Int32, strict=False) for i in range(3))
+    leap = ((year % 4 == 0) & (year % 100 != 0)) | (year % 400 == 0)
+    longest = pl.when(month == 2).then(28 + leap.cast(pl.Int32)).when(month.is_in([4, 6, 9, 11])).then(30).otherwise(31)
+    exists = month.is_between(1, 12) & day.is_between(1, longest)
+    return pl.when(exists).then(year * 10_000 + month * 100 + day)
