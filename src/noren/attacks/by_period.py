@@ -1,7 +1,6 @@
-"""What attacks on repeated releases share: the parameter that says how long a pseudonym is kept.
+"""What attacks on repeated releases share: how long a pseudonym is kept, and rows item by item and period by period.
 
-**Known rows and public rows, item by item and period by period, as the arrays that.**
-:mod:`noren.kernels.linkage.copied_rows` works on.
+Known and public rows become the arrays that :mod:`noren.kernels.linkage.copied_rows` works on.
 """
 
 from __future__ import annotations
@@ -89,7 +88,7 @@ def told_periods(attack: Attack, statement: Statement) -> Attack:
     return build(type(attack), attack.parameters() | said)
 
 
-# --- Known rows and public rows, item by item and period by period, as the arrays that --------------------------------
+# --- known rows and public rows as arrays ----------------------------------------------------------------------------
 
 
 Whole = NDArray[np.int64]

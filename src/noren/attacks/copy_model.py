@@ -1,6 +1,5 @@
 """How the release made its public rows of the known ones, learnt from nothing but the two.
 
-**How the release made its public rows of the known ones, learnt from nothing but the two.**
 How far dates, prices and quantities move, which share of rows is a copy of a known one: two passes tell. The first
 looks at rows alone, whosever they are; the second assigns pseudonyms to customers, one each, by what the first
 believes, and learns from the pairs it trusts.

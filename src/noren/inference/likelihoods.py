@@ -9,8 +9,8 @@ factor: ``P(data | t in) / P(data) = 1/R · Σ_rows A(t, row) / mean_u A(u, row)
 **Membership inference: is this person in the data? A score for each person of a pool; higher, likelier.**
 The attacker knows all of a person's record and holds a list of people among whom the members are; he sees the public
 part and the statement. Two ways. By *likelihood*: how many of the public histories would be this person's, if all who
-fit one were as likely to be behind it (:mod:`noren.inference.likelihoods`). By *nearness*, where values were moved and
-nothing fits: how near the nearest public history is, in the unit of U, by the distance of the attack ``nearest``.
+fit one were as likely to be behind it, as above. By *nearness*, where values were moved and nothing fits:
+how near the nearest public history is, in the unit of U, by the distance of the attack ``nearest``.
 """
 
 from __future__ import annotations

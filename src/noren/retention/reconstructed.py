@@ -1,4 +1,4 @@
-"""Perturbed records as they were counted: one by one, or those that are alike together."""
+"""Perturbed records as they were counted, one by one or those that are alike together; and what was reconstructed."""
 
 from __future__ import annotations
 
