@@ -41,7 +41,7 @@ def test_work_stands_at_the_top_of_a_module_and_takes_plain_values(name: str) ->
 def test_errata_are_named_once_and_those_that_cells_name_are_there(name: str) -> None:
     found = document(name)
     errata = {erratum.key: erratum for erratum in found.errata()}
-    assert len(errata) == len(found.errata())
+    assert len(errata) == len(list(found.errata()))
     cells = [cell for erratum in errata.values() for cell in erratum.cells]
     for part in found.parts:
         if not part.units(FULL):

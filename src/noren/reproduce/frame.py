@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -273,4 +273,4 @@ class Document:
     title: str
     citation: str
     parts: tuple[Section, ...]
-    errata: Callable[[], Sequence[Erratum]] = tuple
+    errata: Callable[[], Iterable[Erratum]] = tuple

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -155,12 +156,13 @@ class Reproduction:
     computed: int
     kept: int
     version: str = __version__
-    counts: dict[str, int] = field(init=False)
 
-    def __post_init__(self) -> None:
-        own = [document.counts for document in self.documents]
-        names = DocumentResult(Document("", "", "", ()), ()).counts
-        object.__setattr__(self, "counts", {name: sum(counts[name] for counts in own) for name in names})
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """The counts of all documents together."""
+        parts = [part for document in self.documents for part in document.parts]
+        errata = [erratum for document in self.documents for erratum in document.errata]
+        return DocumentResult(Document("", "", "", ()), parts, errata).counts
 
     @property
     def failed(self) -> list[tuple[str, str, Datum]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from math import factorial
 from typing import Any
@@ -359,17 +359,11 @@ MEAN_DAY = 541.973_23
 """Their mean date, in days from 2010/1/1."""
 
 
-def errata() -> list[Erratum]:
-    """Return the errata."""
-    return [Erratum.of("S0", "caption"), _itemsets(), _dates(), Erratum.of("S0", "medians")]
-
-
-def _itemsets() -> Erratum:
+def errata() -> Iterator[Erratum]:
+    """Yield the errata."""
+    yield Erratum.of("S0", "caption")
     numbers = [float(TABLES[6][team][0] or 0) for team in sorted(TABLE_3, key=lambda team: TABLE_3[team][0])]
-    return Erratum.of("S0", "itemsets", least=numbers[0], most=numbers[-1])
-
-
-def _dates() -> Erratum:
+    yield Erratum.of("S0", "itemsets", least=numbers[0], most=numbers[-1])
     sums = [
         Datum.exactly(
             _("team {team}, sum of dates").format(team=team),
@@ -381,7 +375,8 @@ def _dates() -> Erratum:
         )
         for team in ("01", "11", "14")
     ]
-    return Erratum.of("S0", "dates", sums)
+    yield Erratum.of("S0", "dates", sums)
+    yield Erratum.of("S0", "medians")
 
 
 # --- the document -----------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from statistics import fmean, stdev
 from typing import Any
 
@@ -348,13 +349,9 @@ def table_2(found: Findings) -> Comparison:
 # --- What S2 gets wrong, with what can be derived ---------------------------------------------------------------------
 
 
-def errata() -> list[Erratum]:
-    """Return the errata."""
-    return [_overlap(), _added(), _best(), _rows(), Erratum.of("S2", "floor")]
-
-
-def _overlap() -> Erratum:
-    return Erratum.of(
+def errata() -> Iterator[Erratum]:
+    """Yield the errata."""
+    yield Erratum.of(
         "S2",
         "overlap",
         [
@@ -365,18 +362,12 @@ def _overlap() -> Erratum:
         ],
         printed=printed_overlap(B, MU),
     )
-
-
-def _added() -> Erratum:
     # everybody alone
     cells = [
         Datum.exactly("c = 400", name, 0, of_rows(400, 400, B, OVERLAP), tolerance=0.5, digits=0, erratum=erratum)
         for name, of_rows, erratum in ((_("by (1)"), printed_added, "added"), (_("as derived"), expected_added, ""))
     ]
-    return Erratum.of("S2", "added", cells, rows=printed_added(400, 400, B, OVERLAP))
-
-
-def _best() -> Erratum:
+    yield Erratum.of("S2", "added", cells, rows=printed_added(400, 400, B, OVERLAP))
     cells = [
         Datum.exactly(f"n = {n:,}", name, said, ours, tolerance=0.5, digits=0, erratum=erratum)
         for n, said, wrong in ((400, BEST_400, "best"), (4000, BEST_4000[0], ""))
@@ -385,10 +376,7 @@ def _best() -> Erratum:
             (_("least of the curve"), best_clusters(n, B, OVERLAP).clusters, "" if wrong else "best"),
         )
     ]
-    return Erratum.of("S2", "best", cells)
-
-
-def _rows() -> Erratum:
+    yield Erratum.of("S2", "best", cells)
     c, _rate, said = BEST_4000
     derived, had = expected_added(4000, c, B, OVERLAP), 4000 * B
     # h = 2bµ lacks the denominator of µ = h/(2b - h)
@@ -409,7 +397,8 @@ def _rows() -> Erratum:
             _("by (1) with h = 2bµ, less nb"), _("rows added"), said, whole - had, tolerance=whole / c / 2, digits=0
         ),
     ]
-    return Erratum.of("S2", "rows", cells, added=derived, less=whole - had, c=c * whole / (said + had))
+    yield Erratum.of("S2", "rows", cells, added=derived, less=whole - had, c=c * whole / (said + had))
+    yield Erratum.of("S2", "floor")
 
 
 # --- the document -----------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -174,36 +175,20 @@ ROUNDED = 0.0005
 """How far a ρ of three decimals may be from the one it was rounded from."""
 
 
-def errata() -> list[Erratum]:
-    """Return the errata."""
-    return [
-        _loop(),
-        _means(),
-        _domains(),
-        _k_kept(),
-        _ages(),
-        _span(),
-        Erratum.of("S4", "blood"),
-        Erratum.of("S4", "product"),
-    ]
-
-
-def _loop() -> Erratum:
+def errata() -> Iterator[Erratum]:
+    """Yield the errata."""
     rhos = keep_probabilities(2, SIZES, 1_000)
     x = 1_000 * np.outer(BLOOD["A"], MONTH["1"])
     y = mixed(x, rhos)
     first = float(np.abs(em_step(y, y, rhos) - y).sum()) / 1_000
     steps = expectation_maximisation(y, rhos, EPSILON)[1]
-    return Erratum.of(
+    yield Erratum.of(
         "S4",
         "loop",
         [Datum.exactly(_("steps until the loop ends"), paper=0, ours=steps, digits=0, erratum="loop")],
         first=first,
         epsilon=EPSILON,
     )
-
-
-def _means() -> Erratum:
     cells = [
         Datum.exactly(
             _("Table {number}, {kind}").format(number=number, kind=kind),
@@ -217,12 +202,7 @@ def _means() -> Erratum:
         for at, kind in enumerate((_("perturbed"), _("reconstructed")))
         for k_at, k in enumerate(KS)
     ]
-    return Erratum.of(
-        "S4", "means", cells, perturbed=mean_of_patterns(8, 0, 0), reconstructed=mean_of_patterns(8, 1, 0)
-    )
-
-
-def _domains() -> Erratum:
+    yield Erratum.of("S4", "means", cells, perturbed=mean_of_patterns(8, 0, 0), reconstructed=mean_of_patterns(8, 1, 0))
     cells = [
         Datum.exactly(
             _("{table}, {cells} cells").format(table=table, cells=int(np.prod(sizes_of(table)))),
@@ -235,10 +215,7 @@ def _domains() -> Erratum:
         for table in ("t1", "t2")
         for at, k in enumerate(KS)
     ]
-    return Erratum.of("S4", "domains", cells)
-
-
-def _k_kept() -> Erratum:
+    yield Erratum.of("S4", "domains", cells)
     cells = [
         Datum.exactly(
             f"{table}, ρ = {rho:.3f}",
@@ -254,13 +231,10 @@ def _k_kept() -> Erratum:
         for k, rho in zip(KS, rhos, strict=True)
     ]
     below = sum(cell.ok is False for cell in cells)
-    return Erratum.of("S4", "k-kept", cells, below=below)
-
-
-def _ages() -> Erratum:
+    yield Erratum.of("S4", "k-kept", cells, below=below)
     ends = class_ends(AGES)[1]
     as_printed = sum(end <= 65 for end in ends) + 1
-    return Erratum.of(
+    yield Erratum.of(
         "S4",
         "ages",
         [
@@ -269,9 +243,6 @@ def _ages() -> Erratum:
         ],
         as_printed=as_printed,
     )
-
-
-def _span() -> Erratum:
     columns = [[reconstructed[at] for _perturbed, reconstructed in TABLE_9.values()] for at in range(len(KS))]
     cells = [
         Datum.exactly(
@@ -286,7 +257,9 @@ def _span() -> Erratum:
         )
         for k, column in zip(KS, columns, strict=True)
     ]
-    return Erratum.of("S4", "span", cells, low=min(columns[2]))
+    yield Erratum.of("S4", "span", cells, low=min(columns[2]))
+    yield Erratum.of("S4", "blood")
+    yield Erratum.of("S4", "product")
 
 
 # --- the document -----------------------------------------------------------------------------------------------------
