@@ -59,6 +59,23 @@ INSIDE = {
         ("catalog",),
         ("__init__",),
     ),
+    "contest": (
+        ("kinds", "lots", "engine", "credentials"),
+        ("phases", "rulebook"),
+        ("state",),
+        ("acts", "receipts", "schemas", "standings"),
+        ("client", "stability"),
+        ("judging", "results", "store"),
+        ("arena",),
+        ("archive", "webhooks", "working"),
+        ("desk", "replay"),
+        ("entrance",),
+        ("dependencies",),
+        ("api", "pages"),
+        ("app",),
+        ("simulation",),
+        ("__init__",),
+    ),
 }
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from noren.contest import acts
 from noren.contest.acts import RefusedError
-from noren.contest.phases import Phase, PhaseKind, planned_phases
+from noren.contest.kinds import PhaseKind
+from noren.contest.phases import Phase, planned_phases
 from noren.contest.rulebook import preset
 from noren.contest.state import Contest, Settings, fold, fold_until
 from noren.work.chain import BrokenChainError, Entry, Said, chained, next_entry, verify

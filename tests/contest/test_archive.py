@@ -17,7 +17,8 @@ from noren.contest.acts import RefusedError
 from noren.contest.archive import export, import_archive, open_archive, read_log
 from noren.contest.arena import Arena
 from noren.contest.desk import Desk, Who
-from noren.contest.state import Role, fold
+from noren.contest.kinds import Role
+from noren.contest.state import fold
 from noren.errors import FileError, NorenError
 from noren.work.chain import BrokenChainError
 

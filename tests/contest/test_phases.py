@@ -6,7 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from noren.contest.phases import Phase, PhaseKind, check_phases, moment, open_phases, planned_phases
+from noren.contest.kinds import PhaseKind
+from noren.contest.phases import Phase, check_phases, moment, open_phases, planned_phases
 from noren.errors import NorenError
 
 START = "2026-04-01T00:00:00+00:00"

@@ -18,19 +18,10 @@ import sqlalchemy as sa
 from tests.conftest import PATIENCE
 from tests.contest.cups import Cup, finished, three_teams
 
-from noren.contest.arena import POST, Arena
+from noren.contest.arena import POST, Arena, orders_for
 from noren.contest.store.sealing import Hook
 from noren.contest.store.tables import jobs
-from noren.contest.webhooks import (
-    SIGNATURE,
-    Postman,
-    UndeliveredError,
-    check_address,
-    deliver,
-    is_outside,
-    orders_for,
-    signature,
-)
+from noren.contest.webhooks import SIGNATURE, Postman, UndeliveredError, check_address, deliver, is_outside, signature
 from noren.errors import ParameterError
 
 SECRET = b"the secret of the hook"

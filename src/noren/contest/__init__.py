@@ -5,35 +5,3 @@ is shown of it, from the teams to the final ranking, is a fold of that log (:mod
 done next is decided from the fold (:mod:`~noren.contest.acts`); scores are made of files by pure functions
 (:mod:`~noren.contest.judging`). So whoever has log and files can replay every score, table and rank.
 """
-
-from enum import StrEnum
-
-from noren.i18n import N_, _
-
-__all__ = ["PhaseKind"]
-
-
-class PhaseKind(StrEnum):
-    """What a phase is for."""
-
-    REGISTRATION = "registration"
-    PROTECT = "protect"
-    ATTACK = "attack"
-    BREAK = "break"
-    EVALUATION = "evaluation"
-    RESULTS = "results"
-
-    @property
-    def words(self) -> str:
-        """What it is called, in the language now spoken."""
-        return _(_WORDS[self])
-
-
-_WORDS = {
-    PhaseKind.REGISTRATION: N_("registration"),
-    PhaseKind.PROTECT: N_("protect"),
-    PhaseKind.ATTACK: N_("attack"),
-    PhaseKind.BREAK: N_("break"),
-    PhaseKind.EVALUATION: N_("evaluation"),
-    PhaseKind.RESULTS: N_("results"),
-}

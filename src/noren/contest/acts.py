@@ -13,7 +13,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from noren.contest import PhaseKind
+from noren.contest.kinds import PhaseKind
 from noren.errors import InputError
 from noren.i18n import N_, _, ngettext
 from noren.web.actions import Action, Asked, action

@@ -10,6 +10,7 @@ what is due by now.
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,22 +19,36 @@ from typing import Any
 from noren.contest import acts
 from noren.contest.acts import RefusedError
 from noren.contest.judging.near_duplicates import similar
+from noren.contest.kinds import PhaseKind
 from noren.contest.lots import order as by_lot
-from noren.contest.phases import PhaseKind, moment
+from noren.contest.phases import moment
 from noren.contest.receipts import Receipt, SigningKey
+from noren.contest.results import results_of
 from noren.contest.state import Contest, Round, Submission, fold, fold_until
 from noren.contest.store.database import Change, ContestStore, UnknownContestError
 from noren.contest.store.files import Files
 from noren.contest.store.jobs import Job
-from noren.contest.store.sealing import derived, kept_key
+from noren.contest.store.sealing import Hook, derived, kept_key
 from noren.i18n import _
 from noren.work.chain import Entry, Said, chained
 
-__all__ = ["JUDGE", "POST", "Arena", "JudgesDesk", "JudgesOrder", "Order", "numbered", "target_label"]
+__all__ = [
+    "JUDGE",
+    "POST",
+    "Arena",
+    "JudgesDesk",
+    "JudgesOrder",
+    "Order",
+    "numbered",
+    "orders_for",
+    "target_label",
+]
 
 
 JUDGE, POST = "judge", "post"
 """The queue of what is scored, and that of what is sent to other servers."""
+_TOLD = ("release-judged", "targets-published", "results")
+"""The entries of a log that others are told of."""
 _SILENT = ("results", "paused", "resumed", "code-changed", "rescheduled")
 """Entries that results are not made of."""
 
@@ -346,8 +361,6 @@ class JudgesDesk:
             last = max((entry.position for entry in entries if entry.kind == "results"), default=-1)
             if all(entry.position <= last or entry.kind in _SILENT for entry in entries):
                 return  # nothing that results are made of came after the last ones
-        from noren.contest.results import results_of
-
         digest = results_of(contest).digest
 
         def decide(state: Contest, _now: str) -> Iterable[Said]:  # what came meanwhile is for the next look
@@ -357,7 +370,6 @@ class JudgesDesk:
 
     def _hooks(self, contest: Contest, made: Sequence[Entry]) -> Iterable[Order]:
         """Return what is to be sent to those who asked to hear of results."""
-        from noren.contest.webhooks import orders_for
 
         return orders_for(self.arena.store.hooks.of(contest.id), made)
 
@@ -396,3 +408,19 @@ def _compared_with(contest: Contest, own: Submission) -> list[Submission]:
     else:
         latest = {one.team: one for one in contest.guesses(own.round, target=own.target) if one.counts}
     return [one for team, one in latest.items() if team != own.team]
+
+
+def orders_for(hooks: Iterable[Hook], entries: Sequence[Entry]) -> list[Order]:
+    """Return the messages that entries cause, one for each address and kind."""
+    kinds = Counter(entry.kind for entry in entries if entry.kind in _TOLD)
+    if not kinds:
+        return []
+    last = entries[-1]
+    head = {"position": last.position, "digest": last.digest}
+    told = [{"event": kind, "count": count, "time": last.time, "head": head} for kind, count in kinds.items()]
+    return [
+        Order("hook", queue=POST, order={"hook": hook.id, "message": {"contest": hook.contest} | message})
+        for hook in hooks
+        if hook.disabled is None
+        for message in told
+    ]

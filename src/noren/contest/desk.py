@@ -25,13 +25,14 @@ from noren.contest.archive import export
 from noren.contest.arena import Arena, Order
 from noren.contest.judging import SCORER, VERSIONS
 from noren.contest.judging.prepared import original_of
+from noren.contest.kinds import PhaseKind, Role
 from noren.contest.lots import commitment, new_salt
-from noren.contest.phases import Phase, PhaseKind, check_phases, moment, zone_named
+from noren.contest.phases import Phase, check_phases, moment, zone_named
 from noren.contest.receipts import Receipt
 from noren.contest.results import Results, results_of
 from noren.contest.rulebook import Rulebook, read_rulebook
 from noren.contest.standings import Board, board
-from noren.contest.state import Contest, Role, Settings, Submission, Target, Team
+from noren.contest.state import Contest, Settings, Submission, Target, Team
 from noren.contest.store.accounts import Account
 from noren.contest.store.sealing import Hook
 from noren.contest.webhooks import check_address

@@ -6,9 +6,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from noren.contest.kinds import Role
 from noren.contest.phases import Phase
 from noren.contest.rulebook import Rulebook
-from noren.contest.state import Role, Settings
+from noren.contest.state import Settings
 
 __all__ = [
     "ContestOut",

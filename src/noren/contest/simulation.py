@@ -32,7 +32,8 @@ from noren.contest.arena import Arena, JudgesDesk
 from noren.contest.desk import Desk, NewContest, Who
 from noren.contest.judging.prepared import guess_on, original_of
 from noren.contest.judging.submissions import submission_of
-from noren.contest.phases import Phase, PhaseKind, moment, planned_phases
+from noren.contest.kinds import PhaseKind
+from noren.contest.phases import Phase, moment, planned_phases
 from noren.contest.rulebook import Rulebook, preset
 from noren.contest.standings import board
 from noren.contest.state import Contest

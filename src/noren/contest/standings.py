@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Literal
 
-from noren.contest.phases import PhaseKind
+from noren.contest.kinds import PhaseKind
 from noren.contest.rulebook import Rulebook
 from noren.contest.state import Contest, Submission, Team
 from noren.i18n import _

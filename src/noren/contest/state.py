@@ -8,24 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from noren.contest.phases import Phase, PhaseKind, open_phases
+from noren.contest.kinds import PhaseKind
+from noren.contest.phases import Phase, open_phases
 from noren.contest.rulebook import Rulebook, read_rulebook
 from noren.work.chain import Entry
 
-__all__ = ["Contest", "Member", "Role", "Round", "Settings", "Submission", "Target", "Team", "fold", "fold_until"]
-
-
-class Role(StrEnum):
-    """What somebody is in a contest."""
-
-    VISITOR = "visitor"
-    MEMBER = "member"
-    ORGANISER = "organiser"
+__all__ = ["Contest", "Member", "Round", "Settings", "Submission", "Target", "Team", "fold", "fold_until"]
 
 
 class Settings(BaseModel):

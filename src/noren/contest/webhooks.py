@@ -18,30 +18,24 @@ import socket
 import ssl
 import threading
 import time
-from collections import Counter
-from collections.abc import Iterable, Sequence
 from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
 import sqlalchemy as sa
 
-from noren.contest.arena import POST, Arena, Order
+from noren.contest.arena import POST, Arena
 from noren.contest.store.sealing import Hook
 from noren.contest.store.tables import jobs
 from noren.errors import NorenError, ParameterError
 from noren.i18n import _
 from noren.version import __version__
 from noren.work.canonical import canonical
-from noren.work.chain import Entry
 from noren.work.queue import Claim, State, clock_of
 
 __all__ = [
-    "SIGNATURE", "TOLD", "Postman", "UndeliveredError", "check_address", "deliver", "is_outside",
-    "orders_for", "signature",
+    "SIGNATURE", "Postman", "UndeliveredError", "check_address", "deliver", "is_outside", "signature",
 ]  # fmt: skip
 
-TOLD: Final = ("release-judged", "targets-published", "results")
-"""The entries of a log that others are told of."""
 SIGNATURE: Final = "X-Noren-Signature"
 _SECONDS = 10.0
 """How long one delivery may take: less than a lease of the queue."""
@@ -54,22 +48,6 @@ class UndeliveredError(NorenError):
 
 
 # --- what is told ----------------------------------------------------------------------------------------------------
-
-
-def orders_for(hooks: Iterable[Hook], entries: Sequence[Entry]) -> list[Order]:
-    """Return the messages that entries cause, one for each address and kind."""
-    kinds = Counter(entry.kind for entry in entries if entry.kind in TOLD)
-    if not kinds:
-        return []
-    last = entries[-1]
-    head = {"position": last.position, "digest": last.digest}
-    told = [{"event": kind, "count": count, "time": last.time, "head": head} for kind, count in kinds.items()]
-    return [
-        Order("hook", queue=POST, order={"hook": hook.id, "message": {"contest": hook.contest} | message})
-        for hook in hooks
-        if hook.disabled is None
-        for message in told
-    ]
 
 
 def signature(secret: bytes, moment: int, body: bytes) -> str:

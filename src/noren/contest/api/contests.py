@@ -13,8 +13,9 @@ from starlette.datastructures import UploadFile
 from noren.contest import acts
 from noren.contest.dependencies import Asking, ContestName, Ident, TheDesk, add_action, broken_rule, not_too_often
 from noren.contest.desk import Desk, Done, NewContest, Who
+from noren.contest.kinds import Role
 from noren.contest.schemas import ContestOut, HeadOut, MemberOut, PhaseOut, RoundOut, Strict, TeamOut
-from noren.contest.state import Contest, Role, Team
+from noren.contest.state import Contest, Team
 from noren.contest.store.jobs import Job
 from noren.contest.store.sealing import Hook
 from noren.errors import ParameterError

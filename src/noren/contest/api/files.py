@@ -28,7 +28,7 @@ from noren.contest.dependencies import (
     not_too_often,
 )
 from noren.contest.desk import Desk, Place, Who
-from noren.contest.phases import PhaseKind
+from noren.contest.kinds import PhaseKind
 from noren.contest.receipts import Receipt
 from noren.contest.schemas import ReceivedOut, ShownOut, SubmissionOut, TargetOut
 from noren.contest.state import Contest, Submission

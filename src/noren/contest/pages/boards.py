@@ -8,11 +8,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
+from noren.contest.kinds import Role
 from noren.contest.pages.frame import Asker, TheDesk, page
 from noren.contest.pages.playing import values_of
 from noren.contest.pages.words import log_words, played_rounds, round_words, shown_time
 from noren.contest.standings import Board, Cell, Matrix, Standing, below_chance
-from noren.contest.state import Contest, Role
+from noren.contest.state import Contest
 from noren.i18n import _, ngettext
 from noren.judgement.numbers import count, decimal, percent
 from noren.web.refusals import NotThereError

@@ -9,8 +9,9 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from noren.contest.dependencies import TheDesk, TheEntrance, desk_of, entrance_of
 from noren.contest.desk import NOBODY, Who
+from noren.contest.kinds import Role
 from noren.contest.pages import words
-from noren.contest.state import Contest, Role
+from noren.contest.state import Contest
 from noren.i18n import N_
 from noren.judgement.numbers import size
 from noren.web.frame import Frame, PagePlace

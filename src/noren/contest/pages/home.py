@@ -10,10 +10,11 @@ from fastapi.responses import RedirectResponse, Response
 
 from noren.contest import acts
 from noren.contest.desk import Desk, Who
+from noren.contest.kinds import PhaseKind, Role
 from noren.contest.pages.frame import Asker, TheDesk, TheEntrance, address, page, to_login
 from noren.contest.pages.words import finding_now, rules
-from noren.contest.phases import PhaseKind, open_phases
-from noren.contest.state import Contest, Role, Team
+from noren.contest.phases import open_phases
+from noren.contest.state import Contest, Team
 from noren.errors import NorenError
 from noren.i18n import _, ngettext
 from noren.web.actions import Action

@@ -21,9 +21,10 @@ from noren.contest.acts import RefusedError
 from noren.contest.dependencies import broken_rule
 from noren.contest.desk import Desk, NewContest, Who
 from noren.contest.judging import SCORER
+from noren.contest.kinds import PhaseKind
 from noren.contest.pages.frame import Asker, TheDesk, address, page, to_login
 from noren.contest.pages.words import round_words
-from noren.contest.phases import Phase, PhaseKind, moment, opened_now, planned_phases, zone_named
+from noren.contest.phases import Phase, moment, opened_now, planned_phases, zone_named
 from noren.contest.rulebook import PRESETS, Rulebook, read_rulebook
 from noren.contest.state import Contest, Settings
 from noren.data.schema import Kind

@@ -12,12 +12,13 @@ from fastapi.responses import RedirectResponse, Response
 from noren.contest import acts
 from noren.contest.acts import RefusedError
 from noren.contest.desk import Desk, Place, Who
+from noren.contest.kinds import PhaseKind, Role
 from noren.contest.pages.frame import Asker, TheDesk, address, page, to_login
 from noren.contest.pages.words import finding_now, left, shown_time, waiting_words
-from noren.contest.phases import Phase, PhaseKind
+from noren.contest.phases import Phase
 from noren.contest.rulebook import Rulebook
 from noren.contest.standings import verdict_on
-from noren.contest.state import Contest, Role, Round, Submission, Target, Team
+from noren.contest.state import Contest, Round, Submission, Target, Team
 from noren.errors import NorenError
 from noren.i18n import _, active_language
 from noren.judgement.numbers import decimal, number

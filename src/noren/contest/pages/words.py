@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from noren.contest.phases import Phase, PhaseKind, open_phases, zone_named
+from noren.contest.kinds import PhaseKind
+from noren.contest.phases import Phase, open_phases, zone_named
 from noren.contest.rulebook import Condition, Rulebook, Term
 from noren.contest.state import Contest, Settings
 from noren.i18n import _
