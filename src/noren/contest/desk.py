@@ -266,8 +266,12 @@ class Desk:
             "installed": lambda: SCORER,
         }
         given = {name: make() for name, make in known.items() if name in act.parameters and name not in act.asked}
-        state = self.arena.change(found.id, lambda state, now: act(state, now, **given, **asked), _after_rescore)
-        return Done(state, given)
+
+        def orders(state: Contest, made: Sequence[Entry]) -> Iterable[Order]:
+            rescored = any(entry.kind == "rescored" for entry in made)
+            return [Order(one.kind, one.id) for one in state.unjudged()] if rescored else []
+
+        return Done(self.arena.change(found.id, lambda state, now: act(state, now, **given, **asked), orders), given)
 
     def _allowed(self, who: Who, contest: str, role: str, asked: Mapping[str, Any]) -> Contest:
         """Return the contest of an action to whoever may do it."""
@@ -529,9 +533,3 @@ def estimated(took: Sequence[float], before: int, workers: int) -> tuple[float, 
         return None
     ordered, turns = sorted(took), before // max(workers, 1) + 1
     return ordered[len(ordered) // 4] * turns, ordered[-1 - len(ordered) // 20] * turns
-
-
-def _after_rescore(state: Contest, made: Sequence[Entry]) -> Iterable[Order]:
-    if any(entry.kind == "rescored" for entry in made):
-        return [Order(one.kind, one.id) for one in state.unjudged()]
-    return []

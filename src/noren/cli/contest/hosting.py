@@ -96,7 +96,9 @@ def serve(
     if demo:
         if data_dir is not None or database is not None or files is not None:
             raise ParameterError(_("--demo keeps nothing"), _("leave --data-dir, --database and --files out"))
-        _serve_demo(host, port, open_page=open_page)
+        from noren.contest.simulation import serve_demo
+
+        serve_demo(listening(host, port), host, say, open_page=open_page)
         return
     taken = listening(host, port)
     chosen: dict[str, Any] = {} if workers is None else {"workers": workers}
@@ -129,12 +131,6 @@ def serve(
     from noren.contest.app import serve as run
 
     run(settings, taken, address if open_page else None, say)
-
-
-def _serve_demo(host: str, port: int, *, open_page: bool) -> None:
-    from noren.contest.simulation import serve_demo
-
-    serve_demo(listening(host, port), host, say, open_page=open_page)
 
 
 def default_folder() -> Path:

@@ -114,7 +114,8 @@ def checked_guess(data: Records, original: Path, names: pl.Series, guess: Path, 
         _stop_at_binary(guess)
         stop_at_large(guess, LARGEST)
         if not has_official_checker(data):
-            return gather(pair_findings(guess, data, names, _people(data)), limit=limit)
+            people = data.customers.cast(pl.String) if isinstance(data, History) else numbered(len(data))
+            return gather(pair_findings(guess, data, names, people), limit=limit)
         with TemporaryDirectory(prefix="noren-") as folder:
             published = Path(folder) / "pseudonyms.csv"
             published.write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
@@ -122,12 +123,6 @@ def checked_guess(data: Records, original: Path, names: pl.Series, guess: Path, 
             return checks.check_guess(official, original, guess, published=published, limit=limit)
 
     return _answered(rules)
-
-
-def _people(data: Records) -> pl.Series:
-    if isinstance(data, History):
-        return data.customers.cast(pl.String)
-    return numbered(len(data))
 
 
 def _answered(rules: Callable[[], Report]) -> Report:
@@ -355,7 +350,10 @@ class _Check:
             _("write one item like a, a set like {a;b}, or * to delete the cell"),
         )
         if column.role in (Role.ITEM, Role.QUASI, Role.SENSITIVE):
-            yield self._foreign(lists, column) & ~bad_set, *self._foreign_words(column)
+            words = _("the value must occur in this column of the original"), _("write a value of the original, or *")
+            if column.role == Role.ITEM:
+                words = _("the item must occur in the original table"), _("write an item of the original")
+            yield self._foreign(lists, column) & ~bad_set, *words
 
     def _foreign(self, lists: pl.Series, column: Column) -> pl.Series:
         known = self.original.frame[column.name].cast(pl.String).drop_nulls().unique()
@@ -364,8 +362,3 @@ class _Check:
         flat = pl.DataFrame({"at": np.arange(len(lists)), "value": lists}).explode("value")
         strange = flat.filter(~pl.col("value").is_in(known.implode()))["at"].unique()
         return pl.Series(np.arange(len(lists))).is_in(strange.implode())
-
-    def _foreign_words(self, column: Column) -> tuple[str, str]:
-        if column.role == Role.ITEM:
-            return _("the item must occur in the original table"), _("write an item of the original")
-        return _("the value must occur in this column of the original"), _("write a value of the original, or *")
