@@ -9,7 +9,7 @@ import typer
 from typer import Argument, Option
 
 from noren.cli.parts.commands import COMPONENT_FLAGS, Note, Output, Part, Table, app
-from noren.cli.parts.inputs import Control, Original, Reading, RuleName, SchemaName, comma_separated, load_original
+from noren.cli.parts.inputs import Control, Original, Reading, RuleName, SchemaName, comma_separated, load_people
 from noren.cli.parts.screen import progress_bar
 from noren.errors import ParameterError
 from noren.i18n import _
@@ -215,7 +215,7 @@ def identifiers(
     """Find quasi-identifiers."""
     from noren.inference.identifiers import identifiers as search
 
-    data = load_original(table, schema, rows="people" if schema is None else None)
+    data = load_people(table, schema)
     with progress_bar(_("Searching")) as progress:
         found = search(
             data, columns=comma_separated(columns), largest=largest, shown=shown, seed=seed, progress=progress
@@ -260,7 +260,7 @@ def population(
     from noren.judgement.numbers import percent
     from noren.judgement.singled_out import estimates_differ
 
-    data = load_original(table, schema, rows="people" if schema is None else None)
+    data = load_people(table, schema)
     found = estimate(data, size, fraction=fraction, columns=comma_separated(columns))
     rows = []
     for name in ("pitman", "zayatz", "snb"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -12,7 +13,7 @@ import typer
 from typer import Argument, Option
 
 from noren.cli.parts.commands import COMPONENT_FLAGS, Failures, Note, Output, Part, Table, app
-from noren.cli.parts.inputs import Force, Reading, RuleName, comma_separated, load_original
+from noren.cli.parts.inputs import Force, Reading, RuleName, comma_separated
 from noren.cli.parts.screen import say, situation
 from noren.errors import ParameterError
 from noren.i18n import _, ngettext, speaking
@@ -90,9 +91,9 @@ def explore(
         raise ParameterError(_("no original is named"), _("name the file to protect: noren explore T.csv …"))
     if out is not None:
         must_be_free(out, replace=(force or holds_study(out)) and STUDY)
-    customers = reading.master or (None if file is None else file.file("master"))
-    known = reading.schema or (None if file is None else file.schema())
-    data = load_original(path, known, customers, rows=reading.rows_are, customer=reading.customer)
+    if file is not None and reading.master is None:
+        reading = replace(reading, master=file.file("master"))
+    data = reading.load(path, schema=None if file is None else file.schema())
     if file is not None and file.differs(data):
         say(_("{file}: the data are not those that it was written about").format(file=sweep))
     asked = _order(
@@ -107,7 +108,9 @@ def explore(
         rule=rule,
     )
     with _going_on(), watching(quiet=situation.json) as watch:
-        study = run(data, asked, file=path, master=customers, cache=cache, fresh=fresh, workers=workers, watch=watch)
+        study = run(
+            data, asked, file=path, master=reading.master, cache=cache, fresh=fresh, workers=workers, watch=watch
+        )
     if out is not None:
         with speaking(language) if language else contextlib.nullcontext():
             study.save(out, replace_existing=force)

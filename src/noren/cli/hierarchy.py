@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from noren.cli.parts.commands import Note, Output, Part, Table, app
-from noren.cli.parts.inputs import Force, Original, SchemaName, load_original
+from noren.cli.parts.inputs import Force, Original, SchemaName, load_people
 from noren.cli.parts.screen import progress_bar, say
 from noren.errors import FormatError, InputError, OutputError, ParameterError
 from noren.i18n import _, ngettext
@@ -57,7 +57,7 @@ def build(
     force: Force = False,
 ) -> Output:
     """Build a hierarchy."""
-    data = load_original(original, schema, rows="people" if schema is None else None, quiet=True)
+    data = load_people(original, schema, quiet=True)
     if column is not None:
         _stop_if_there(out, force)
         made = [_built(data, column, by, _words(by, given), other, out)]
@@ -187,7 +187,7 @@ def check(
 
     records = None
     if data is not None:
-        records = load_original(data, schema, rows="people" if schema is None else None, quiet=True)
+        records = load_people(data, schema, quiet=True)
     found = check_files(files_in(files), records, column=column)
     valid = not any(one.problems for one in found)
     answer = {"valid": valid, "files": [one.as_dict() for one in found]}

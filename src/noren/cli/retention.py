@@ -11,7 +11,7 @@ import typer
 from typer import Argument, Option
 
 from noren.cli.parts.commands import Note, Output, Table, app
-from noren.cli.parts.inputs import CustomerColumn, Rows, SchemaName, comma_separated, load_original, schema_of_release
+from noren.cli.parts.inputs import CustomerColumn, Reading, Rows, SchemaName, comma_separated
 from noren.cli.parts.screen import number, situation
 from noren.errors import ParameterError
 from noren.i18n import _
@@ -269,8 +269,8 @@ class Picture:
             chart_ending(self.out)
         loaded, data = Release.load(release), None
         if self.original is not None:
-            schema = self.schema or schema_of_release(release, self.rows_are, self.customer)
-            data = load_original(self.original, schema, rows=self.rows_are, customer=self.customer, quiet=True)
+            reading = Reading(self.schema, self.rows_are, self.customer)
+            data = reading.load(self.original, release=release, quiet=True)
         shown = charts.view(loaded, names, original=data, model=None if self.model == "stated" else self.model)
         answer = shown.as_dict()
         if self.out is not None:

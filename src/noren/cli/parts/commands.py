@@ -28,21 +28,6 @@ from noren.cli.parts.screen import say, show_json, show_table, situation
 from noren.errors import ComponentError, NorenError, OutputError, reason_of
 from noren.i18n import _
 
-__all__ = [
-    "COMPONENT_FLAGS",
-    "READ",
-    "WORKED_IN",
-    "App",
-    "Failures",
-    "Note",
-    "Output",
-    "Part",
-    "Table",
-    "app",
-    "is_written",
-    "show",
-]
-
 COMPONENT_FLAGS = {"allow_extra_args": True, "ignore_unknown_options": True}
 """Settings of a command that takes the parameters of methods, attacks or measures as flags."""
 

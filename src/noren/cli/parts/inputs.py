@@ -24,35 +24,6 @@ if TYPE_CHECKING:
     from noren.execution.engine import Dataset, Engine
     from noren.registry import Kind, Registry
 
-__all__ = [
-    "Control",
-    "CustomerColumn",
-    "EngineName",
-    "Force",
-    "ItemPrefix",
-    "Json",
-    "KnowledgeShare",
-    "Known",
-    "Master",
-    "Original",
-    "Reading",
-    "ReleasePath",
-    "Rows",
-    "RuleName",
-    "SchemaName",
-    "Seed",
-    "answers",
-    "chosen",
-    "comma_separated",
-    "guessed",
-    "listening",
-    "load_original",
-    "open_original",
-    "schema_flag",
-    "schema_of_release",
-    "stop_at_both",
-]
-
 Original = Annotated[
     Path, Argument(metavar="ORIGINAL", help=_("The original data: CSV, Parquet, Excel or an official text file."))
 ]
@@ -136,62 +107,50 @@ class Reading:
     customer: CustomerColumn = None
     master: Master = None
 
-    def open(self, engine: Engine, path: Path, *, release: Path | None = None) -> Dataset:
-        """Open the original on an engine; by the schema of its ``release`` where none is named."""
-        schema = self.schema
-        if not schema and release is not None:
-            schema = schema_of_release(release, self.rows_are, self.customer)
-        return open_original(engine, path, schema, self.master, rows=self.rows_are, customer=self.customer)
+    def open(
+        self,
+        engine: Engine,
+        path: Path,
+        *,
+        schema: str | Schema | None = None,
+        release: Path | None = None,
+        quiet: bool = False,
+    ) -> Dataset:
+        """Open the original and say what was chosen on the way; stop where a wrong choice would count the wrong people.
 
-    def load(self, path: Path, *, release: Path | None = None) -> Records:
-        """Read the original into memory."""
+        Where no schema is named, it is read by ``schema``, or by that of its ``release``.
+        """
+        known = self.schema or schema
+        if not known and release is not None:
+            known = schema_of_release(release, self.rows_are, self.customer)
+        data = engine.read(
+            path,
+            known,
+            master=self.master,
+            **_said_of_rows(known, self.rows_are, self.customer),
+            stop_at=lambda questions: _stop_at(questions, path),
+        )
+        if not (quiet or situation.json):
+            say(*(f"{path.name}: {line}" for line in data.said))
+        say(*(f"{path.name}: {line}" for line in data.questions))
+        return data
+
+    def load(self, path: Path, **how: Any) -> Records:
+        """Read the original into memory, as :meth:`open` does."""
         from noren.execution.engine import LocalEngine
 
-        return self.open(LocalEngine(), path, release=release).rows
+        return self.open(LocalEngine(), path, **how).rows
 
     @property
     def flags(self) -> str:
         """The flags that say again what rows and columns are, for a command that comes next."""
-        return schema_flag(self.schema, self.rows_are, self.customer)
+        flags = {"--schema": self.schema, "--rows": self.rows_are, "--customer": self.customer}
+        return "".join(f" {flag} {shlex.quote(value)}" for flag, value in flags.items() if value)
 
 
-def open_original(
-    engine: Engine,
-    path: Path,
-    schema: str | Schema | None,
-    master: Path | None = None,
-    *,
-    rows: str | None = None,
-    customer: str | None = None,
-    quiet: bool = False,
-) -> Dataset:
-    """Open the original and say what was chosen on the way; stop where a wrong choice would count the wrong people."""
-    data = engine.read(
-        path,
-        schema,
-        master=master,
-        **_said_of_rows(schema, rows, customer),
-        stop_at=lambda questions: _stop_at(questions, path),
-    )
-    if not (quiet or situation.json):
-        say(*(f"{path.name}: {line}" for line in data.said))
-    say(*(f"{path.name}: {line}" for line in data.questions))
-    return data
-
-
-def load_original(
-    path: Path,
-    schema: str | Schema | None,
-    master: Path | None = None,
-    *,
-    rows: str | None = None,
-    customer: str | None = None,
-    quiet: bool = False,
-) -> Records:
-    """Read the original into memory; see :func:`open_original`."""
-    from noren.execution.engine import LocalEngine
-
-    return open_original(LocalEngine(), path, schema, master, rows=rows, customer=customer, quiet=quiet).rows
+def load_people(path: Path, schema: str | None, *, quiet: bool = False) -> Records:
+    """Read a table of people into memory."""
+    return Reading(schema, "people" if schema is None else None).load(path, quiet=quiet)
 
 
 def guessed(path: Path, *, rows: str | None = None, customer: str | None = None, stop: bool = True) -> SchemaGuess:
@@ -241,12 +200,6 @@ def answers(question: Question) -> str:
     words = {kind: rows for rows, kind in _KINDS.items()}
     said = [shlex.quote(words.get(answer.value, answer.value)) for answer in question.answers]
     return _(" or ").join([*(f"{flags[question.about]} {value}" for value in said), others[question.about]])
-
-
-def schema_flag(schema: str | None, rows: str | None = None, customer: str | None = None) -> str:
-    """Return the flags that say again what rows and columns are, for a command that comes next."""
-    flags = {"--schema": schema, "--rows": rows, "--customer": customer}
-    return "".join(f" {flag} {shlex.quote(value)}" for flag, value in flags.items() if value)
 
 
 def schema_of_release(path: Path, rows: str | None = None, customer: str | None = None) -> str | None:
