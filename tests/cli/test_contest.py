@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.conftest import Command
 
-from noren.cli.contest.options import round_of
+from noren.cli.contest.connecting import round_of
 from noren.cli.contest.organising import _moved, _plan, _push
 from noren.contest.client import Client
 from noren.errors import ParameterError

@@ -19,7 +19,6 @@ from noren.cli import (  # noqa: F401 - each adds its commands
     measure,
     overview,
     protect,
-    reconstruct,
     releases,
     retention,
     studio,

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from noren.cli.contest.options import (
+from noren.cli.contest.connecting import (
     Database,
     Files,
     arena_at,

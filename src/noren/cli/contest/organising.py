@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from typer import Argument, Option
 
-from noren.cli.contest.options import (
+from noren.cli.contest.connecting import (
     Connection,
     Contest,
     add_action,
@@ -341,7 +341,7 @@ def simulate(
     out: Annotated[Path | None, Option(help=_("Write the archive of the cup to this file."))] = None,
 ) -> Output:
     """Play a contest and show its final boards."""
-    from noren.cli.contest.looking import board_parts, rules
+    from noren.cli.contest.results import board_parts, rules
     from noren.contest.simulation import Plan
     from noren.contest.simulation import simulate as play
     from noren.data.formats.files import must_be_writable

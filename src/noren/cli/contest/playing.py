@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from noren.cli.contest.options import (
+from noren.cli.contest.connecting import (
     Connection,
     Contest,
     Round,
