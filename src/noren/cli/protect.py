@@ -52,8 +52,7 @@ def protect(
         ),
     ] = False,
     stream: Annotated[
-        bool,
-        Option("--stream", help=_("Retention alone: block by block, for files of any size; no secret part.")),
+        bool, Option("--stream", help=_("Retention alone: block by block, for files of any size; no secret part."))
     ] = False,
     engine: EngineName = "local",
     force: Force = False,

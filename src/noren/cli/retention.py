@@ -239,6 +239,7 @@ chart_commands = app.group(
     no_args_is_help=True,
 )
 
+Model = Literal["stated", "none", "em", "independence", "loglinear", "ml", "auto"]
 Released = Annotated[Path, Argument(metavar="RELEASE", help=_("A folder that noren protect --method retention wrote."))]
 
 
@@ -251,7 +252,7 @@ class Picture:
         None
     )
     model: Annotated[
-        Literal["stated", "none", "em", "independence", "loglinear", "ml", "auto"],
+        Model,
         Option(help=_("How to reconstruct; stated: as the release says.")),
     ] = "stated"
     schema: SchemaName = None
@@ -312,40 +313,24 @@ def crosstab(
     epilog=_("Example: noren reconstruct release/ --model auto --out table.parquet"),
 )
 def reconstruct(
-    release: Annotated[
-        Path, Argument(metavar="RELEASE", help=_("A folder that noren protect --method retention wrote."))
-    ],
-    out: Annotated[
-        Path, Option("--out", help=_("The file of whole records to write: Parquet, CSV or Excel, by its ending."))
-    ],
-    model: Annotated[
-        Literal["stated", "none", "em", "independence", "loglinear", "ml", "auto"],
-        Option("--model", help=_("How to estimate; stated: as the release says.")),
-    ] = "stated",
-    attributes: Annotated[
-        str, Option("--attributes", help=_("Only these attributes, separated by commas; all where left out."))
-    ] = "",
-    interactions: Annotated[
-        str,
-        Option("--interactions", help=_("For loglinear: race+sex,race+age …; all pairs where left out.")),
-    ] = "",
+    release: Released,
+    out: Annotated[Path, Option(help=_("The file of whole records to write: Parquet, CSV or Excel, by its ending."))],
+    model: Annotated[Model, Option(help=_("How to estimate; stated: as the release says."))] = "stated",
+    attributes: Annotated[str, Option(help=_("Only these attributes, separated by commas; all where left out."))] = "",
+    interactions: Annotated[str, Option(help=_("For loglinear: race+sex,race+age …; all pairs where left out."))] = "",
     bootstrap: Annotated[
-        int,
-        Option("--bootstrap", min=0, help=_("How often to draw again, for an interval of each cell; 0: no intervals.")),
+        int, Option(min=0, help=_("How often to draw again, for an interval of each cell; 0: no intervals."))
     ] = 0,
     cells: Annotated[
         Path | None,
         Option(
-            "--cells",
             help=_(
                 "Also write the cross tabulation, with intervals if there are any; of a table too large for that, "
                 "those of one and of two attributes."
             ),
         ),
     ] = None,
-    seed: Annotated[
-        int, Option("--seed", min=0, help=_("Deals records into folds and shuffles them; it is no secret."))
-    ] = 0,
+    seed: Annotated[int, Option(min=0, help=_("Deals records into folds and shuffles them; it is no secret."))] = 0,
     engine: EngineName = "local",
 ) -> Output:
     """Reconstruct a table."""
@@ -356,8 +341,8 @@ def reconstruct(
 
     asked: dict[str, Any] = {
         "model": None if model == "stated" else model,
-        "attributes": _split(attributes),
-        "interactions": [one.split("+") for one in _split(interactions)],
+        "attributes": comma_separated(attributes),
+        "interactions": [one.split("+") for one in comma_separated(interactions)],
         "bootstrap": bootstrap,
         "seed": seed,
     }
@@ -393,10 +378,6 @@ def reconstruct(
         wide = float((found.intervals.high - found.intervals.low).mean())
         rows.insert(2, (_("interval of a cell (95%), mean width"), number(wide)))
     return Output({"out": str(out)} | facts, [Table((_("what"), ""), rows)])
-
-
-def _split(words: str) -> list[str]:
-    return [word.strip() for word in words.split(",") if word.strip()]
 
 
 def _write_cells(found: Reconstruction, path: Path) -> None:
