@@ -1,27 +1,40 @@
-"""``noren studio``: the web workbench."""
+"""``noren studio``: the web workbench, who may use it, and the trail of what they did."""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noren.cli import studio_people
-from noren.cli.parts.commands import App
+from noren.cli.parts.commands import App, Note, Output, Part, Table
 from noren.cli.parts.inputs import listening
 from noren.cli.parts.screen import say
-from noren.errors import ParameterError
-from noren.i18n import _
+from noren.errors import FileError, ParameterError
+from noren.i18n import _, ngettext
 
 if TYPE_CHECKING:
+    from noren.studio.store import Store
+    from noren.studio.users import User
     from noren.web.settings import Settings
 
 HELP = _("Open the web workbench on this machine: protect, attack and judge data in the browser.")
 EXAMPLE = _("Example: noren studio --data-dir ~/noren --port 8321")
 
+PASSWORD = "NOREN_STUDIO_PASSWORD"  # noqa: S105 - the name of a variable
+LoginName = Annotated[str, typer.Argument(metavar="LOGIN", help=_("The login."))]
+RoleName = Annotated[
+    str,
+    typer.Option("--role", metavar="steward|reviewer|reader", help=_("The role; the first user must be a steward.")),
+]
+
 app = App(invoke_without_command=True)
-studio_people.add_to(app)
+user = app.group("user", help=_("Who may use a studio: add, list, role, password, revoke."), no_args_is_help=True)
 
 
 @app.callback(epilog=EXAMPLE)
@@ -153,3 +166,182 @@ def _set_password(settings: Settings) -> None:
     with writing_file(settings.password_file, private=True) as aside:
         aside.write_text(kept, encoding="ascii")
     say(_("the password is set"))
+
+
+# --- who may use a studio --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class StudioPlace:
+    """Which studio a command is about."""
+
+    data_dir: Annotated[
+        Path | None,
+        typer.Option("--data-dir", "--folder", help=_("The folder of the studio; the user's own where left out.")),
+    ] = None
+    database: Annotated[
+        str | None, typer.Option("--database", help=_("The studio's PostgreSQL address, where it has one."))
+    ] = None
+
+    @contextlib.contextmanager
+    def store(self, *, make: bool = False) -> Iterator[Store]:
+        """Yield the database of a studio, under the name of the command line; it may be open in a server meanwhile."""
+        from noren.studio.store import Store
+        from noren.studio.trail import TERMINAL, acting_as
+        from noren.web.settings import Settings, default_folder
+
+        settings = Settings(self.data_dir or default_folder(), database=self.database)
+        if make:
+            settings.make_folder()
+        elif self.database is None and not (settings.folder / "studio.sqlite").is_file():
+            raise FileError(
+                _("there is no studio in this folder"),
+                _("name it with --data-dir, or open it once"),
+                file=settings.folder,
+            )
+        store = Store(settings.database_url)
+        try:
+            with acting_as(TERMINAL):
+                yield store
+        finally:
+            store.close()
+
+
+@user.command(
+    "add",
+    help=_("Add a user; the password is asked for, read from standard input, or from NOREN_STUDIO_PASSWORD."),
+    epilog=_("Example: noren studio user add ann --role steward --data-dir ~/noren"),
+)
+def add(
+    login: LoginName,
+    role: RoleName = "steward",
+    name: Annotated[str, typer.Option("--name", help=_("What others see; the login where left out."))] = "",
+    *,
+    place: StudioPlace,
+) -> Output:
+    """Add a user."""
+    from noren.studio.users import role_named
+
+    wanted = role_named(role)
+    with place.store(make=True) as store:
+        return _told(store.users.add(login, name, _password(), wanted))
+
+
+@user.command(
+    "list", help=_("Show who may use a studio."), epilog=_("Example: noren studio user list --data-dir ~/noren")
+)
+def list_users(place: StudioPlace) -> Output:
+    """Show everybody."""
+    with place.store() as store:
+        found = store.users.all()
+    rows = [(one.login, one.name, one.role.words, one.created[:10], (one.revoked or "")[:10]) for one in found]
+    headings = (_("login"), _("name"), _("role"), _("since"), _("revoked"))
+    return Output({"users": [_plain(one) for one in found]}, [Table(headings, rows)])
+
+
+@user.command(
+    "role",
+    help=_("Give a user another role; open sessions end."),
+    epilog=_("Example: noren studio user role ben --role reviewer"),
+)
+def set_role(login: LoginName, role: RoleName, place: StudioPlace) -> Output:
+    """Set a role."""
+    from noren.studio.users import role_named
+
+    with place.store() as store:
+        return _told(store.users.set_role(login, role_named(role)))
+
+
+@user.command(
+    "password",
+    help=_("Give a user another password, read as by add; open sessions end."),
+    epilog=_("Example: noren studio user password ben"),
+)
+def set_password(login: LoginName, place: StudioPlace) -> Output:
+    """Set a password."""
+    with place.store() as store:
+        store.users.one(login)
+        return _told(store.users.set_password(login, _password()))
+
+
+@user.command(
+    "revoke",
+    help=_("Revoke a user; open pages are told with their next request."),
+    epilog=_("Example: noren studio user revoke ben"),
+)
+def revoke(login: LoginName, place: StudioPlace) -> Output:
+    """Revoke a user."""
+    with place.store() as store:
+        return _told(store.users.revoke(login))
+
+
+def _password() -> str:
+    """Return the password from the surroundings, from what is sent to the command, or from whoever types it."""
+    given = os.environ.get(PASSWORD)
+    if given is None and not sys.stdin.isatty():
+        given = sys.stdin.readline().rstrip("\r\n")
+    return given or str(typer.prompt(_("Password"), hide_input=True, confirmation_prompt=True, err=True))
+
+
+def _plain(one: User) -> dict[str, str | None]:
+    return {name: getattr(one, name) for name in ("login", "name", "role", "created", "revoked")}
+
+
+def _told(one: User) -> Output:
+    if one.revoked is not None:
+        return Output(_plain(one), [_("{login} is revoked").format(login=one.login)])
+    return Output(_plain(one), [_("{login} is a {role}").format(login=one.login, role=one.role.words)])
+
+
+# --- what they did ---------------------------------------------------------------------------------------------------
+
+
+@app.command(
+    "trail",
+    help=_("Write the audit trail of a studio to a file, one entry a line."),
+    epilog=_("Example: noren studio trail --data-dir ~/noren --out trail.jsonl"),
+)
+def trail(
+    out: Annotated[Path, typer.Option("--out", help=_("The file to write, one entry a line."))], place: StudioPlace
+) -> Output:
+    """Write the trail of a studio."""
+    from noren.data.formats.files import writing_file
+
+    with place.store() as store, writing_file(out, private=True) as aside:
+        with aside.open("wb") as file:
+            file.writelines(store.trail.lines())
+        head = store.trail.head()
+    count, digest = (0, "") if head is None else (head.position + 1, head.digest)
+    return Output({"entries": count, "last": digest}, _about_trail(_entries(count), digest))
+
+
+@app.command(
+    "verify",
+    help=_("Check the hash chain of an exported trail, and name the first broken entry."),
+    epilog=_("Example: noren studio verify trail.jsonl"),
+)
+def verify(
+    file: Annotated[Path, typer.Argument(metavar="TRAIL", help=_("A file that noren studio trail wrote."))],
+    expect: Annotated[
+        str | None,
+        typer.Option("--expect", metavar="DIGEST", help=_("A digest noted earlier: an entry must have it.")),
+    ] = None,
+) -> Output:
+    """Tell whether the chain of a trail holds; leave with 1 where it does not."""
+    from noren.studio.trail import check_file
+    from noren.work.chain import BrokenChainError
+
+    try:
+        count, digest = check_file(file, expect)
+    except BrokenChainError as error:
+        return Output({"holds": False, "entry": error.place, "message": str(error)}, [Note(str(error))], exit_code=1)
+    holds = _("the chain holds: {told}").format(told=_entries(count))
+    return Output({"entries": count, "last": digest, "holds": True}, _about_trail(holds, digest))
+
+
+def _entries(count: int) -> str:
+    return ngettext("{count} entry", "{count} entries", count).format(count=f"{count:,}")
+
+
+def _about_trail(first: str, digest: str) -> list[Part]:
+    return [first, _("latest digest: {digest}").format(digest=digest)] if digest else [first]
