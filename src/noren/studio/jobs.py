@@ -191,7 +191,10 @@ class Jobs:
         self._save(job.id, done=0.0)
         for _try in range(_MOST_SET_ASIDE):
             code, told = self._watch(job, folder, claim)
-            if claim.gone.is_set() or code >= 0 or not self._goes_on_without(job, folder):
+            if claim.gone.is_set() or code >= 0:
+                break
+            # the attack or the measure at which the worker was killed is set aside, and the others go on
+            if job.kind != "run" or not self._is_ours(job) or not set_aside(folder, spoken(GONE)):
                 break
         if claim.gone.is_set():
             return Ending(State.WAITING, {"done": 0.0})
@@ -218,10 +221,6 @@ class Jobs:
     def _is_ours(self, job: Job) -> bool:
         """Tell whether a job is still to be done by us: not cancelled, removed or another's."""
         return self.store.queue.holds(self.runner.holder, job.id)
-
-    def _goes_on_without(self, job: Job, folder: Path) -> bool:
-        """Set aside the attack or the measure at which a worker was killed; tell whether the others can go on."""
-        return job.kind == "run" and self._is_ours(job) and set_aside(folder, spoken(GONE))
 
     def _watch(self, job: Job, folder: Path, claim: Claim) -> tuple[int, Line]:
         told: Line = {}

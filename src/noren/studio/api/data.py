@@ -10,7 +10,6 @@ from fastapi.responses import FileResponse
 from pydantic import Base64Bytes, BaseModel, Field
 
 from noren.data.hierarchies.builders import builders_for
-from noren.data.hierarchies.checking import CheckedFile
 from noren.data.schema import LONGEST_NAME, PRESETS, Schema
 from noren.errors import InputError, NorenError, ParameterError
 from noren.i18n import _
@@ -326,19 +325,17 @@ def upload_hierarchies(project: Ident, sent: FilesIn, studio: TheStudio) -> list
     studio.ready_project(project)
     files = [(shown_name(one.name), one.content) for one in sent.files]
     found = groups.set_hierarchies(studio, project, files)
-    return [_file_out(name, one) for (name, _content), one in zip(files, found, strict=True)]
-
-
-def _file_out(name: str, one: CheckedFile) -> FileOut:
-    problems = [problem.sentence() for problem in one.problems[:_MOST_TOLD]]
-    return FileOut(
-        name=name,
-        column=one.column,
-        kept=not one.problems,
-        problems=problems,
-        total=len(one.problems),
-        notes=list(one.notes),
-    )
+    return [
+        FileOut(
+            name=name,
+            column=one.column,
+            kept=not one.problems,
+            problems=[problem.sentence() for problem in one.problems[:_MOST_TOLD]],
+            total=len(one.problems),
+            notes=list(one.notes),
+        )
+        for (name, _content), one in zip(files, found, strict=True)
+    ]
 
 
 @router.get("/projects/{project}/hierarchy", response_class=FileResponse, responses=_CSV)

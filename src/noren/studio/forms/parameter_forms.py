@@ -209,7 +209,7 @@ def controls(
         default = None if about.is_required() else about.get_default(call_default_factory=True)
         offered = _offered(shape.kind, columns)
         told = _in_form(about)
-        words: str = told.get("help") or about.description or ""
+        words = _(told.get("help") or about.description or "")
         main = about.is_required() or told.get("main") or (name == "l" and has_diversity(component, columns))
         choices = [(value, word_of(component, name, value)) for value in shape.choices]
         if shape.kind == "column":
@@ -221,7 +221,7 @@ def controls(
             Control(
                 field=name,
                 label=label_of(component, name),
-                help=_sentence(_(words)),
+                help=words[:1].upper() + words[1:],
                 kind=shape.kind,
                 required=about.is_required(),
                 main=bool(main),
@@ -235,10 +235,6 @@ def controls(
             )
         )
     return made
-
-
-def _sentence(words: str) -> str:
-    return words[:1].upper() + words[1:]
 
 
 def _fields(component: type[Component]) -> dict[str, FieldInfo]:
@@ -343,7 +339,8 @@ def check(
         made = component(**parameters)
     except ValidationError as error:
         for one in error.errors(include_url=False):
-            place = str(one["loc"][0]) if one["loc"] else _blamed(component)
+            # that parameters contradict each other is said at k, around which most turns
+            place = str(one["loc"][0]) if one["loc"] else "k" if "k" in component.model_fields else ""
             if one["type"] == "literal_error" and list(typed.get(place, ())) == [_OTHER]:
                 continue  # a number was meant, and what is wrong with it is said too
             errors.setdefault(place, _said(one))
@@ -351,11 +348,6 @@ def check(
     except NorenError as error:
         return None, errors | {_culprit(component, parameters, str(error)): str(error)}
     return (None if errors else made), errors
-
-
-def _blamed(component: type[Component]) -> str:
-    """Return where it is said that parameters contradict each other: at k, around which most turns."""
-    return "k" if "k" in component.model_fields else ""
 
 
 def _culprit(component: type[Component], parameters: Mapping[str, Any], said: str) -> str:

@@ -339,15 +339,19 @@ def checked(draft: Draft, around: Surroundings) -> CheckedForm:
                 controls(method, typed, around.columns, wrong),
                 wrong.get("", ""),
                 "" if made is None or wrong else meaning_of(made, around),
-                _plan(made, around) if isinstance(made, Retention) and not wrong else None,
+                retention_plan(made, around.schema, around.profile, USUAL_K)
+                if isinstance(made, Retention) and not wrong
+                else None,
             )
         )
         errors |= {f"{number}.{place}": said for place, said in wrong.items()}
         if made is not None:
             ready.append({"method": name, "parameters": without_paths(made)})
-    seed, seed_error = _seed(draft.seed)
-    if seed_error:
-        errors[_SEED] = seed_error
+    seed, seed_error = None, ""
+    if draft.seed.isascii() and draft.seed.isdigit() and int(draft.seed) < 2**63:
+        seed = int(draft.seed)
+    elif draft.seed:
+        seed_error = errors[_SEED] = _("write a whole number from 0 on, of up to 18 digits")
     error = ""
     if len(ready) == len(draft.steps) and ready and not errors:
         try:
@@ -356,18 +360,6 @@ def checked(draft: Draft, around: Surroundings) -> CheckedForm:
             error = str(problem)
     whole = ready if len(ready) == len(draft.steps) and ready else None
     return CheckedForm(draft, steps, whole, seed, seed_error, error, errors)
-
-
-def _seed(text: str) -> tuple[int | None, str]:
-    if not text:
-        return None, ""
-    if text.isascii() and text.isdigit() and int(text) < 2**63:
-        return int(text), ""
-    return None, _("write a whole number from 0 on, of up to 18 digits")
-
-
-def _plan(method: Retention, around: Surroundings) -> RunPlan:
-    return retention_plan(method, around.schema, around.profile, USUAL_K)
 
 
 def meaning_of(method: Component, around: Surroundings) -> str:
@@ -381,7 +373,8 @@ def meaning_of(method: Component, around: Surroundings) -> str:
             "a probability of {rho}, else it is drawn anew."
         )
         rho = f"{rhos[0]:.3f}" if len(set(rhos)) == 1 else f"{min(rhos):.3f}–{max(rhos):.3f}"
-        return said.format(chance=_share(1 / found), rho=rho)
+        chance = 1 / found
+        return said.format(chance=f"{chance:.1%}" if chance < 0.1 else f"{chance:.0%}", rho=rho)
     if not isinstance(k, int):
         return ""
     if around.project.facts["kind"] == "history":
@@ -398,7 +391,3 @@ def meaning_of(method: Component, around: Surroundings) -> str:
         return said.format(k=k, people=around.people, groups=groups)
     said = _("Each row will be the same as at least {others:,} others of {rows:,} in all columns that link to people.")
     return said.format(others=k - 1, rows=int(around.profile["rows"]))
-
-
-def _share(value: float) -> str:
-    return f"{value:.1%}" if value < 0.1 else f"{value:.0%}"

@@ -19,7 +19,7 @@ from noren.errors import NorenError, ParameterError
 from noren.i18n import _, active_language, ngettext
 from noren.inference.coarseness import EXACT
 from noren.inference.identifiers import ColumnSet, identifiers
-from noren.inference.population import PopulationRisk, population
+from noren.inference.population import population
 from noren.judgement.numbers import count, percent
 from noren.judgement.page_text import printable
 from noren.judgement.singled_out import estimates_differ
@@ -252,17 +252,13 @@ def _unique(table: Table, people: float) -> dict[str, Any]:
         rows=count(found.rows),
         alone=count(found.alone),
     )
+    told = {name: f"{count(round(n))} ({percent(n / found.population)})" for name, n in found.estimates.items()}
     others = [
-        (name, _counted(found, name) if name in found.estimates else found.failed[name])
+        (name, told[name] if name in told else found.failed[name])
         for name in ("pitman", "zayatz", "snb")
         if name != found.chosen
     ]
     return {"sentence": sentence, "others": others, "apart": estimates_differ(found)}
-
-
-def _counted(found: PopulationRisk, name: str) -> str:
-    uniques = found.estimates[name]
-    return f"{count(round(uniques))} ({percent(uniques / found.population)})"
 
 
 def unicity_context(history: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -270,7 +266,9 @@ def unicity_context(history: Mapping[str, Any] | None) -> dict[str, Any] | None:
     found = None if history is None else history.get("unicity")
     if found is None:
         return None
-    words = ", ".join(f"{printable(name, 40)} ({_exactly(word)})" for name, word in found["columns"].items())
+    words = ", ".join(
+        f"{printable(name, 40)} ({_('exact') if word == EXACT else word})" for name, word in found["columns"].items()
+    )
     about = _(
         "Known of a purchase: {known}. {sampled} of {customers} customers were asked about, drawn by lot."
     ).format(known=words, sampled=count(found["sampled"]), customers=count(found["customers"]))
@@ -281,10 +279,6 @@ def unicity_context(history: Mapping[str, Any] | None) -> dict[str, Any] | None:
         "headings": unicity_headings(),
         "table": unicity_rows(found["curve"]),
     }
-
-
-def _exactly(word: str) -> str:
-    return _("exact") if word == EXACT else word
 
 
 _NOT_OFFERED: Final = ("usual", "widths")
