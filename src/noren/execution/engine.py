@@ -40,7 +40,7 @@ from noren.progress import Progress, silent
 from noren.protocols import Attack, Component, Guess, Measure, Method, Need, Score
 
 if TYPE_CHECKING:
-    from noren.retention.reconstruction import Reconstruction
+    from noren.retention.reconstructed import Reconstruction
 
 __all__ = ["Dataset", "Engine", "LocalEngine", "Protected", "Released", "ServerEngine", "engine_named"]
 
@@ -272,15 +272,15 @@ class LocalEngine:
                 release.save(out, replace_existing=force)
             failure: AuditUnfinishedError | None = None
             if audit and check is not None:
-                try:
-                    with nullcontext() if auditing is None else auditing():
+                with nullcontext() if auditing is None else auditing():
+                    try:
                         check()
-                except AuditUnfinishedError as error:
-                    release, failure = error.release, error
-                except CheckFailedError:
-                    if auditing is not None:
-                        shutil.rmtree(out)
-                    raise
+                    except AuditUnfinishedError as error:
+                        release, failure = error.release, error
+                    except CheckFailedError:
+                        if auditing is not None:
+                            shutil.rmtree(out)
+                        raise
         if auditing is None or failure is not None:
             release.save(out, official=official, replace_existing=force or auditing is not None)
         rows = (release.secret.original_rows, len(release.public), release.deleted_rows, release.inserted_rows)
@@ -368,15 +368,11 @@ class ServerEngine(LocalEngine):
         self._cluster = None if chosen.address is None else engine_named(text)
         self._name, self._ran = text, ran
 
-    def hands_over(self, component: Component) -> bool:
-        """Tell whether a component runs on the cluster."""
-        return self._cluster is not None and self._cluster.runs(component)
-
     def _there(self, component: Component, progress: Progress) -> Engine | None:
         """Return the cluster where a component runs on it, and tell where it runs."""
         if self._cluster is None:
             return None
-        fits = self.hands_over(component)
+        fits = self._cluster.runs(component)
         self._ran(component.name, self._name if fits else "local")
         if fits:
             return self._cluster

@@ -57,7 +57,7 @@ from noren.retention.reconstruction import reconstruct_seen
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from noren.retention.reconstruction import Reconstruction
+    from noren.retention.reconstructed import Reconstruction
 
 __all__ = ["SparkEngine"]
 

@@ -20,8 +20,9 @@ from noren.attacks import attacks as every_attack
 from noren.data.release import Release
 from noren.judgement.outcome import Outcome, label_of
 from noren.measures import measures as every_measure
-from noren.protocols import Guess, Score
+from noren.protocols import Attack, Guess, Measure, Score
 from noren.studio.folders import read_json, write_json
+from noren.work.run import RunStore
 
 __all__ = ["Failure", "Kept", "forget_failures", "load_outcome", "set_aside"]
 
@@ -38,20 +39,21 @@ class Failure(TypedDict):
     reason: dict[str, str]
 
 
-class Kept:
+class Kept(RunStore):
     """What a run has so far, in the folder of its job."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._content: dict[str, Any] = _EMPTY | (read_json(folder / _OUTCOME) or {})
-        self.guesses = {
+        guesses = {
             name: Guess(name, pl.read_parquet(folder / _GUESSES / f"{name}.parquet"), notes)
             for name, notes in self._content["notes"].items()
         }
-        self.scores = {
+        scores = {
             name: Score(said["value"], said["parts"], said.get("notes", {}))
             for name, said in self._content["scores"].items()
         }
+        super().__init__(guesses, scores)
 
     @property
     def failed(self) -> list[Failure]:
@@ -72,11 +74,6 @@ class Kept:
         return engines
 
     @property
-    def guesses_folder(self) -> Path:
-        """Where the guesses lie."""
-        return self._folder / _GUESSES
-
-    @property
     def has_release(self) -> bool:
         """Whether the release is there, and its audit is behind it: it came to its end, or it failed as told."""
         return self._content.get("released", False) and (self._folder / "release").is_dir()
@@ -90,7 +87,7 @@ class Kept:
         """Keep that the release is there, and whether it was audited."""
         self._write(label=label, audited=audited, released=True)
 
-    def add_guess(self, guess: Guess) -> None:
+    def add_guess(self, guess: Guess, attack: Attack, seconds: float | None) -> None:
         """Keep what an attack guessed."""
         (self._folder / _GUESSES).mkdir(exist_ok=True, mode=0o700)
         guess.pairs.write_parquet(self._folder / _GUESSES / f"{guess.attack}.parquet")
@@ -98,11 +95,11 @@ class Kept:
         notes = json.loads(json.dumps(dict(guess.notes), default=str))
         self._write(notes=self._content["notes"] | {guess.attack: notes})
 
-    def add_score(self, name: str, score: Score) -> None:
+    def add_score(self, score: Score, measure: Measure, seconds: float | None) -> None:
         """Keep what a measure said."""
-        self.scores[name] = score
+        self.scores[measure.name] = score
         said = json.loads(json.dumps(score.as_dict(), default=str, allow_nan=False))
-        self._write(scores=self._content["scores"] | {name: said})
+        self._write(scores=self._content["scores"] | {measure.name: said})
 
     def add_engine(self, component: str, engine: str) -> None:
         """Keep where a component ran."""

@@ -15,7 +15,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -37,7 +37,7 @@ from noren.judgement.outcome import fitting, label_of
 from noren.measures import measures as every_measure
 from noren.measures.evidence import at_hand
 from noren.progress import Progress, part_of
-from noren.protocols import Attack, Guess, Measure, Method, Score
+from noren.protocols import Attack, Component, Guess, Measure, Method, Score
 from noren.reports.row_pairs import row_pairs
 from noren.reports.run_view import run_view
 from noren.studio.folders import STAGES_FILE, Folders, read_json, write_json
@@ -48,7 +48,7 @@ from noren.studio.work.project_files import method_of
 from noren.studio.work.stages import end_of
 from noren.sweeps.kept import KeptPoint
 from noren.web.refusals import is_disk_full
-from noren.work.run import Run, RunStore, Stage
+from noren.work.run import Run, Stage
 
 __all__ = ["do", "forget_shared", "original_of"]
 
@@ -59,20 +59,20 @@ _VIEWED = 0.92
 
 def do(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any]:
     """Make the release and judge it; what of it is there already stays."""
-    original, kept, project = original_of(order), Kept(folder), Folders(Path(order["root"])).project(order["project"])
+    original, project = original_of(order), Folders(Path(order["root"])).project(order["project"])
     data = Dataset(original.schema, Folders(Path(order["root"])).data(order["project"]), original)
     method = method_of(order["steps"], project)
     shared = KeptPoint(project, original, method, order["seed"], order.get("attacks"), order.get("measures"))
     write_json(folder / _SHARED, [str(path.relative_to(project)) for path in shared.folders])
+    kept = _SharedStore(folder, shared)
     engine = ServerEngine(order.get("engine", "local"), ran=kept.add_engine)
     with _telling_stages(folder):
         if not kept.has_release:
             part = part_of(progress, 0.0, end_of("run", "protect"))
             _release(data, method, order["seed"], folder, kept, shared, engine, part)
         release = Release.load(folder / "release")  # judged is what was written
-        known = shared if shared.is_of(folder / "release") else None
-        made = Released.of(release, folder / "release")
-        run = Run(engine, data, made, _SharedStore(kept, known, engine, release))
+        kept.release = release if shared.is_of(folder / "release") else None
+        run = Run(engine, data, Released.of(release, folder / "release"), kept)
         _judge(run, order.get("attacks"), order.get("measures"), progress)
     return summary_of(_show(original, release, kept, folder, progress), order.get("rule"))
 
@@ -126,7 +126,7 @@ def _release(
         name = done.statement.method
         kept.add_failure("audit", name, reason_of(done.failure.__cause__ or done.failure, name))
     kept.add_release(label_of(done.statement), audited=done.audited)
-    if done.audited is not False and not done.more:
+    if done.audited is not False and kept.engines.get(method.name, "local") == "local":
         _share(lambda: shared.add_release(made, time.perf_counter() - begin))
 
 
@@ -142,34 +142,35 @@ def _judge(run: Run, attacks: list[str] | None, measures: list[str] | None, prog
     run.measure([every_measure.create(name) for name in names], progress=part_of(progress, attacked, measured))
 
 
-class _SharedStore(RunStore):
-    """Keeps a run's answers in its folder; takes what sweeps have, and shares with them what this machine found."""
+class _SharedStore(Kept):
+    """Keeps a run's answers; takes those that sweeps have, and shares with them what this machine found.
 
-    def __init__(self, kept: Kept, shared: KeptPoint | None, engine: ServerEngine, release: Release) -> None:
-        super().__init__(kept.guesses, kept.scores)
-        self._kept, self._shared, self._engine, self._release = kept, shared, engine, release
+    ``release`` is the one that sweeps have, too; None where this run made another.
+    """
 
-    def was_tried(self, stage: Stage, name: str) -> bool:
-        return self._kept.was_tried(stage, name)
-
-    def doing(self, stage: Stage, name: str) -> AbstractContextManager[None]:
-        return self._kept.doing(stage, name)
+    def __init__(self, folder: Path, shared: KeptPoint) -> None:
+        super().__init__(folder)
+        self._shared = shared
+        self.release: Release | None = None
 
     def find_guess(self, name: str) -> Guess | None:
-        return None if self._shared is None else self._shared.guess(name)
+        return None if self.release is None else self._shared.guess(name)
 
     def find_score(self, name: str) -> Score | None:
-        return None if self._shared is None else self._shared.score(name)
+        return None if self.release is None else self._shared.score(name)
 
     def add_guess(self, guess: Guess, attack: Attack, seconds: float | None) -> None:
-        self._kept.add_guess(guess)
-        if self._shared is not None and seconds is not None and not self._engine.hands_over(attack):
-            _share(partial(self._shared.add_guess, guess, self._release, seconds))
+        super().add_guess(guess, attack, seconds)
+        if self.release is not None and seconds is not None and self._ran_here(attack):
+            _share(partial(self._shared.add_guess, guess, self.release, seconds))
 
     def add_score(self, score: Score, measure: Measure, seconds: float | None) -> None:
-        self._kept.add_score(measure.name, score)
-        if self._shared is not None and seconds is not None and not self._engine.hands_over(measure):
+        super().add_score(score, measure, seconds)
+        if self.release is not None and seconds is not None and self._ran_here(measure):
             _share(partial(self._shared.add_score, measure.name, score, seconds))
+
+    def _ran_here(self, component: Component) -> bool:
+        return self.engines.get(component.name, "local") == "local"
 
     def fail(self, stage: Stage, name: str, error: Exception) -> None:
         """Keep why a component failed. A full disk ends the run: nothing after it could be kept either."""
@@ -178,7 +179,7 @@ class _SharedStore(RunStore):
         if isinstance(error, InputError) and stage == "measure":
             return
         _log(error)
-        self._kept.add_failure(stage, name, reason_of(error, name))
+        self.add_failure(stage, name, reason_of(error, name))
 
 
 def _share(work: Callable[[], None]) -> None:

@@ -1,0 +1,69 @@
+"""A run does what is left, keeps each answer at once, and goes on after a failure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from noren import api
+from noren.attacks import attacks
+from noren.errors import ParameterError
+from noren.execution.engine import Dataset, LocalEngine, Released
+from noren.measures import measures
+from noren.progress import Enough
+from noren.protocols import Guess
+from noren.work.run import Run, RunStore
+
+
+@pytest.fixture
+def run() -> Run:
+    history = api.sample(customers=12, rows=150, items=20, seed=1)
+    release = api.protect(history, "pseudonymize", seed=1)
+    return Run(LocalEngine(), Dataset(history.schema, None, history), Released.of(release))
+
+
+def ready(*names: str) -> list[Any]:
+    return [attacks.create(name) for name in names]
+
+
+def breaking(monkeypatch: pytest.MonkeyPatch, name: str, error: BaseException) -> list[str]:
+    """Let one attack break down; return the list of all that are asked."""
+    real, asked = LocalEngine.attack, []
+
+    def attack(engine: LocalEngine, original: Any, release: Any, one: Any, **how: Any) -> Guess:
+        asked.append(one.name)
+        if one.name == name:
+            raise error
+        return real(engine, original, release, one, **how)
+
+    monkeypatch.setattr(LocalEngine, "attack", attack)
+    return asked
+
+
+def test_what_fails_is_noted_and_the_others_go_on(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    breaking(monkeypatch, "jaccard", ValueError("odd"))
+    run.attack(ready("jaccard", "unique-rows"))
+    run.measure([measures.create("reid-rate")])
+    assert list(run.store.guesses) == ["unique-rows"]
+    assert run.store.failures.keys() == {"jaccard"}
+    assert run.store.scores["reid-rate"].value > 0
+
+
+def test_a_run_that_was_stopped_goes_on_where_it_was(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = breaking(monkeypatch, "jaccard", Enough())
+    with pytest.raises(Enough):
+        run.attack(ready("unique-rows", "jaccard"))
+    monkeypatch.undo()
+    asked += breaking(monkeypatch, "", ValueError())
+    run.attack(ready("unique-rows", "jaccard"))
+    assert asked == ["unique-rows", "jaccard"]
+    assert list(run.store.guesses) == ["unique-rows", "jaccard"]
+
+
+def test_what_was_asked_for_by_name_and_refused_is_said(run: Run) -> None:
+    by_name = RunStore(named=frozenset({"measure"}))
+    with pytest.raises(ParameterError, match="reid-rate judges attacks, and there is no guess"):
+        Run(run.engine, run.original, run.release, by_name).measure([measures.create("reid-rate")])
+    run.measure([measures.create("reid-rate")])
+    assert (run.store.scores, run.store.failures) == ({}, {})
