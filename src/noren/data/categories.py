@@ -365,7 +365,8 @@ def _grouped(names: list[str], heads: list[str], groups: int, seed: int) -> NDAr
     from sklearn.preprocessing import normalize
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-    texts = [" ".join([*_telling(name), f"{head}_"]) for name, head in zip(names, heads, strict=True)]
+    telling = ([_PLURAL.sub("", w) for w in _words(name.upper()) if w not in _ADJECTIVES] for name in names)
+    texts = [" ".join([*words, f"{head}_"]) for words, head in zip(telling, heads, strict=True)]
     distinct = len(set(texts))
     if groups >= distinct:
         return np.unique(texts, return_inverse=True)[1].astype(np.int64)
@@ -379,7 +380,3 @@ def _grouped(names: list[str], heads: list[str], groups: int, seed: int) -> NDAr
     with threadpool_limits(1):
         found = KMeans(groups, n_init=10, random_state=seed).fit_predict(vectors)
     return np.asarray(found, dtype=np.int64)
-
-
-def _telling(name: str) -> list[str]:
-    return [_PLURAL.sub("", word) for word in _words(name.upper()) if word not in _ADJECTIVES]

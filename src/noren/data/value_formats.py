@@ -265,7 +265,7 @@ _SOME_MOMENT = dt.datetime(2009, 8, 7, 16, 45)
 
 def plain_moment_value(text: pl.Expr, kind: str, pattern: str | None) -> pl.Expr:
     """Return days or times that are written by the very pattern, null elsewhere: the fast way, to be tried first."""
-    if pattern is not None and _is_special(pattern):
+    if pattern is not None and (pattern in (*ERA_FORMATS, EXCEL, UNIX) or pattern.endswith("%z")):
         return moment_value(text, kind, pattern)
     return _first_fit(text, kind, _DEFAULTS[kind] if pattern is None else (pattern,))
 
@@ -351,10 +351,6 @@ def spelled(pattern: str | None, kind: str) -> tuple[str, ...]:
             one = one.replace(code, name)
         said.append(one)
     return tuple(said)
-
-
-def _is_special(pattern: str) -> bool:
-    return pattern in (*ERA_FORMATS, EXCEL, UNIX) or pattern.endswith("%z")
 
 
 def _with_and_without_seconds(pattern: str) -> Iterator[str]:

@@ -68,17 +68,14 @@ def _repeated_texts(path: Path) -> list[str]:
     """Return the columns whose texts the file holds once and numbers: a text for each row takes four bytes and more."""
     with pq.ParquetFile(path) as file:
         about, arrow = file.metadata, file.schema_arrow
-    texts = {f.name for f in arrow if _is_text(f.type) and arrow.names.count(f.name) == 1}
+    is_text = (pa.types.is_string, pa.types.is_large_string)
+    texts = {f.name for f in arrow if any(one(f.type) for one in is_text) and arrow.names.count(f.name) == 1}
     bytes_ = dict.fromkeys(texts, 0)
     for at in range(about.num_columns):
         if (name := about.schema.column(at).path) in texts:
             groups = range(about.num_row_groups)
             bytes_[name] = sum(about.row_group(group).column(at).total_uncompressed_size for group in groups)
     return [name for name in arrow.names if bytes_.get(name, 4 * about.num_rows) < 4 * about.num_rows]
-
-
-def _is_text(dtype: pa.DataType) -> bool:
-    return bool(pa.types.is_string(dtype) or pa.types.is_large_string(dtype))
 
 
 def checked_frame(data: pa.RecordBatch | pa.Table, repeated: Sequence[str] = ()) -> pl.DataFrame:
