@@ -19,7 +19,6 @@ import polars as pl
 
 from noren.data.frames import Records
 from noren.data.release import Release
-from noren.data.statement import Statement
 from noren.drawing.histograms import Bars, Beside, bars_of, perturbed_by, shares, side_by_side
 from noren.judgement.page_text import printable
 from noren.kernels.arrays import Real, Whole
@@ -169,7 +168,8 @@ def _reconstructed(
     whole = perturbed_by(release)
     if whole is None:
         return {}, None
-    model = _model(release.statement)
+    stated = release.statement.parameters.get("reconstruct", "auto")
+    model: Model = stated if stated in MODELS else "auto"
     every = list(combinations(range(len(columns)), 2))
     if model == "none":
         return {}, {"model": model, "how": "none", "skipped": len(every)}
@@ -184,7 +184,7 @@ def _reconstructed(
     if made.cells <= _JOINT_CELLS and len(columns) > 2:
         table = _estimate(made, codes, model, stop)
         if table is not None:
-            joint = {(a, b): _margin(table, a, b) for a, b in every}
+            joint = {pair: table.sum(axis=tuple({*range(table.ndim)}.difference(pair))) for pair in every}
             tables = {pair: _Estimate(_on_bars(one, weights, pair), model) for pair, one in joint.items()}
             return tables, {"model": model, "how": "joint", "skipped": 0}
     found = {}
@@ -203,11 +203,6 @@ def _reconstructed(
     return found, {"model": model, "how": "pairs" if found else "none", "skipped": len(every) - len(found)}
 
 
-def _model(statement: Statement) -> Model:
-    told = statement.parameters.get("reconstruct", "auto")
-    return told if told in MODELS else "auto"
-
-
 def _estimate(made: Perturbation, codes: Sequence[Whole], model: Model, stop: float) -> Real | None:
     """Return a model's estimate, the same as ``reconstruct`` with seed 0; none where time is up."""
 
@@ -220,11 +215,6 @@ def _estimate(made: Perturbation, codes: Sequence[Whole], model: Model, stop: fl
         return estimated(made.table(codes), made.channels, model, generator, report=report)[0]
     except _OutOfTimeError:
         return None
-
-
-def _margin(table: Real, a: int, b: int) -> Real:
-    kept: Real = table.sum(axis=tuple(at for at in range(table.ndim) if at not in (a, b)))
-    return kept
 
 
 def _on_bars(table: Real, weights: Sequence[Real], pair: Pair) -> Real:

@@ -52,7 +52,8 @@ def place_labels(
     for own, ((x, y), text) in enumerate(zip(spots, texts, strict=True)):
         wide = text_width(text)
         others = [*placed, *points[:own], *points[own + 1 :]]
-        fitting = [c for c in _candidates(x, y, wide) if _inside(_box(c, wide), size)]
+        boxed = [(c, _box(c, wide)) for c in _candidates(x, y, wide)]
+        fitting = [c for c, (x0, y0, x1, y1) in boxed if x0 >= 0 and y0 >= 0 and x1 <= size[0] and y1 <= size[1]]
         free = [c for c in fitting if not _meets(_box(c, wide), others)]
         # a label on the line is still legible, one on a label is not
         label = next((c for c in free if not _meets(_box(c, wide), lines)), free[0] if free else None)
@@ -92,10 +93,6 @@ def _candidates(x: float, y: float, wide: float) -> list[Label]:
 
 def _box(label: Label, wide: float) -> Box:
     return label.left, label.top, label.left + wide, label.top + LETTER[1]
-
-
-def _inside(box: Box, size: tuple[float, float]) -> bool:
-    return box[0] >= 0 and box[1] >= 0 and box[2] <= size[0] and box[3] <= size[1]
 
 
 def _meets(box: Box, others: Sequence[Box]) -> bool:

@@ -172,18 +172,15 @@ def _page(curves: Curves) -> str:
     return template("noren.drawing", "ledger.html.jinja").render(
         language=active_language(),
         headline=curves.finding(),
-        words={
-            "title": _("Risk over releases"),
-            "about": about_measure(curves.measure),
-            "table": _("{measure} of each attack after each release").format(measure=curves.measure.upper()),
-            "attack": _("attack"),
-        },
+        about=about_measure(curves.measure),
+        measure=curves.measure.upper(),
         chart=Markup(picture(curves.chart(titled=False))),  # noqa: S704 - drawn by us, its texts escaped
         periods=[printable(period, _LONGEST_NAME) for period in curves.periods],
         rows=rows,
         limits=limits,
         version=__version__,
         css=house_styles(),
+        _=_,
     )
 
 

@@ -233,7 +233,7 @@ def treatment(column: ReleasedColumn, wording: Wording) -> str:
         if count:
             more = {"width": _width(column, wording), "size": number(column.size or 0)}
             said.append(wording.word(f"common.done_{name}", share=percent(count / column.cells), **more))
-    return _comma(wording).join(said)
+    return ("、" if wording.language == "ja" else "; ").join(said)
 
 
 def _width(column: ReleasedColumn, wording: Wording) -> str:
@@ -241,7 +241,3 @@ def _width(column: ReleasedColumn, wording: Wording) -> str:
     if column.type in (ValueType.DATE, ValueType.DATETIME):
         return wording.word("common.days", days=text)
     return wording.word("common.minutes", minutes=text) if column.type == ValueType.TIME else text
-
-
-def _comma(wording: Wording) -> str:
-    return "、" if wording.language == "ja" else "; "

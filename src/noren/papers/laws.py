@@ -35,62 +35,54 @@ __all__ = ["anonymised", "impact_assessment", "item_one", "item_two", "pseudonym
 
 def anonymised(case: Case, wording: Wording) -> list[Document]:
     """Return the papers for anonymously processed information."""
-    return [
-        _making(case, wording),
-        _providing(case, wording),
-        _standard(case, wording),
-        _recipient(case, wording),
-        document("5-register", "appi.register", "inside", register("appi", case, wording), case, wording),
-    ]
 
+    def section(title: str, *blocks: Block) -> Section:
+        return Section(wording.word(f"appi.{title}"), blocks)
 
-def _making(case: Case, wording: Wording) -> Document:
-    said = wording.said("appi.making_text"), categories(case, wording), wording.said("appi.making_more")
-    sections = [Section(wording.word("appi.categories_title"), said)]
-    return document("1-making", "appi.making", "public", sections, case, wording)
-
-
-def _providing(case: Case, wording: Wording) -> Document:
-    what = wording.said("appi.providing_text"), categories(case, wording)
-    sections = [
-        Section(wording.word("appi.categories_title"), what),
-        Section(wording.word("appi.provision_title"), (wording.said("appi.provision_text"),)),
-    ]
-    return document("2-providing", "appi.providing", "public", sections, case, wording)
-
-
-def _recipient(case: Case, wording: Wording) -> Document:
-    rows, columns = count(len(case.release.public)), count(len(case.columns))
+    what, rows, columns = categories(case, wording), count(len(case.release.public)), count(len(case.columns))
     duties = counsel(("appi.recipient_duty_44", "appi.recipient_duty_45", "appi.recipient_duty_46"), wording)
-    what = wording.said("appi.recipient_text"), wording.said("appi.recipient_file", rows=rows, columns=columns)
-    sections = [
-        Section(wording.word("appi.recipient_what"), (*what, categories(case, wording))),
-        Section(wording.word("appi.recipient_duties"), (duties,)),
+    file = wording.said("appi.recipient_file", rows=rows, columns=columns)
+    making = wording.said("appi.making_text"), what, wording.said("appi.making_more")
+    written = [
+        ("1-making", "appi.making", "public", [section("categories_title", *making)]),
+        (
+            "2-providing",
+            "appi.providing",
+            "public",
+            [
+                section("categories_title", wording.said("appi.providing_text"), what),
+                section("provision_title", wording.said("appi.provision_text")),
+            ],
+        ),
+        ("3-standard", "appi.standard", "inside", _standard(case, wording)),
+        (
+            "4-recipient",
+            "appi.recipient",
+            "recipient",
+            [
+                section("recipient_what", wording.said("appi.recipient_text"), file, what),
+                section("recipient_duties", duties),
+            ],
+        ),
+        ("5-register", "appi.register", "inside", register("appi", case, wording)),
     ]
-    return document("4-recipient", "appi.recipient", "recipient", sections, case, wording)
+    return [document(name, key, audience, sections, case, wording) for name, key, audience, sections in written]
 
 
 # --- the standard of Rules Art. 34 -----------------------------------------------------------------------------------
 
 
-def _standard(case: Case, wording: Wording) -> Document:
-    keys = ("item", "columns", "risk", "measure", "evidence", "decide")
-    rows = tuple(
-        _row(f"appi.item_{number}", *told, wording)
-        for number, told in enumerate(
-            (
-                item_one(case, wording),
-                item_two(case, wording),
-                _item_three(case, wording),
-                _item_four(case, wording),
-                _item_five(case, wording),
-            ),
-            start=1,
-        )
-    )
-    table = Grid(tuple(wording.word(f"appi.{key}") for key in keys), rows)
+def _standard(case: Case, wording: Wording) -> list[Section]:
+    items = (item_one, item_two, _item_three, _item_four, _item_five)
+    rows: list[tuple[Text, ...]] = []
+    for key, item in ((f"appi.item_{number}", item) for number, item in enumerate(items, start=1)):
+        columns, done, evidence = item(case, wording)
+        cells = wording.word(key), columns or wording.word("common.none"), wording.word(f"{key}_risk"), done, evidence
+        rows.append((*((cell,) for cell in cells), (wording.decision(f"{key}_decide"),)))
+    headings = ("item", "columns", "risk", "measure", "evidence", "decide")
+    table = Grid(tuple(wording.word(f"appi.{key}") for key in headings), tuple(rows))
     law = wording.said("appi.law"), wording.said("appi.rules")
-    sections = [
+    return [
         Section(wording.word("appi.standard_name"), (wording.said("appi.standard_intro"), *law, table)),
         Section(wording.word("appi.columns_title"), (columns_grid(case, wording),)),
         Section(
@@ -102,12 +94,6 @@ def _standard(case: Case, wording: Wording) -> Document:
             (*evidence_blocks(case, wording), wording.said("appi.self_matching")),
         ),
     ]
-    return document("3-standard", "appi.standard", "inside", sections, case, wording)
-
-
-def _row(key: str, columns: str, done: str, evidence: str, wording: Wording) -> tuple[Text, ...]:
-    cells = wording.word(key), columns or wording.word("common.none"), wording.word(f"{key}_risk"), done, evidence
-    return (*((cell,) for cell in cells), (wording.decision(f"{key}_decide"),))
 
 
 Told = tuple[str, str, str]
@@ -170,7 +156,8 @@ def _item_five(case: Case, wording: Wording) -> Told:
 
 def pseudonymised(case: Case, wording: Wording) -> list[Document]:
     """Return the papers for pseudonymously processed information; each says that it is not anonymous."""
-    what = Section(wording.word("pseudonymised.what_it_is"), (_what(case, wording),))
+    kind = "pseudonymised.not_anonymous" if is_pseudonymised_only(case.release) else "pseudonymised.chosen"
+    what = Section(wording.word("pseudonymised.what_it_is"), (wording.said(kind),))
     purpose = Section(wording.word("pseudonymised.publication_name"), (wording.said("pseudonymised.publication_text"),))
     duties = Points(tuple(wording.said(f"pseudonymised.notice_{number}") for number in "35678"))
     written = [
@@ -185,12 +172,6 @@ def pseudonymised(case: Case, wording: Wording) -> list[Document]:
         ("4-register", "pseudonymised.register", "inside", register("pseudonymised", case, wording)),
     ]
     return [document(name, key, audience, [what, *own], case, wording) for name, key, audience, own in written]
-
-
-def _what(case: Case, wording: Wording) -> Text:
-    return wording.said(
-        "pseudonymised.not_anonymous" if is_pseudonymised_only(case.release) else "pseudonymised.chosen"
-    )
 
 
 def _standard_of_use(case: Case, wording: Wording) -> list[Section]:
