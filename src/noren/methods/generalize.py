@@ -284,12 +284,13 @@ class Generalize(Method):
     def statement(self, notes: dict[str, Any]) -> Statement:
         """Return what a release says of itself."""
         parameters = self.parameters() | public_name(self.categories)
-        promise = (
-            N_("each public history is shared by at least min_class customers, enough to outlive the attackers")
-            if self.k is None
-            else N_("each public history is shared by at least k customers")
-        )
-        return Statement(method=self.name, parameters=parameters, promise=promise, notes=notes)
+        return Statement(method=self.name, parameters=parameters, promise=self._promise(), notes=notes)
+
+    def _promise(self) -> str:
+        """Return what the statement promises; a subclass promises the same in other words."""
+        if self.k is None:
+            return N_("each public history is shared by at least min_class customers, enough to outlive the attackers")
+        return N_("each public history is shared by at least k customers")
 
     # --- the search ------------------------------------------------------------------------------------------------
 
