@@ -120,7 +120,7 @@ class Reading:
 
         Where no schema is named, it is read by ``schema``, or by that of its ``release``.
         """
-        known = self.schema or schema
+        known = schema if self.schema is None else self.schema
         if not known and release is not None:
             known = schema_of_release(release, self.rows_are, self.customer)
         data = engine.read(
