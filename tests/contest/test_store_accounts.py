@@ -124,6 +124,14 @@ def test_a_token_is_told_once_and_opens_until_it_is_revoked(store: ContestStore,
             store.tokens.make(ann.id, "x", scopes)
 
 
+def test_a_token_opens_nothing_once_its_person_is_revoked(store: ContestStore, ann: Account) -> None:
+    _token, text = store.tokens.make(ann.id, "laptop", ["read"])
+    assert store.tokens.owner(text) is not None
+    with store.accounts.changing() as database:
+        store.accounts.change(database, ann, "revoked", revoked="2026-01-01")
+    assert store.tokens.owner(text) is None
+
+
 def test_who_organises_what(store: ContestStore, ann: Account) -> None:
     begun(store)
     begun(store, "other")

@@ -262,13 +262,15 @@ class Tokens(Generic[_Kind]):
         return token, text
 
     def owner(self, text: str) -> tuple[Token, _Kind] | None:
-        """Return the token of a text and whose it is, unless it is revoked."""
+        """Return the token of a text and whose it is, unless it or the person is revoked."""
         digest, people = digest_of(text), self._people.accounts
         with self._engine.connect() as database:
             row = database.execute(self._tokens.select().where(self._tokens.c.digest == digest)).first()
             if row is None or not hmac.compare_digest(row.digest, digest) or row.revoked is not None:
                 return None
             person = database.execute(people.select().where(people.c.id == row.account)).one()
+        if person.revoked is not None:
+            return None
         long_ago = (dt.datetime.now(dt.UTC) - _USED).isoformat(timespec="microseconds")
         if row.last_used is None or row.last_used < long_ago:
             # a full disk keeps nobody from looking
