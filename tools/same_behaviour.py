@@ -149,7 +149,9 @@ def run_commands(work: Path, commands: list[list[str]]) -> None:
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
             code = run(words)
         files = [f"  wrote {name} {digest}\n" for name, digest in digests(work).items() if before.get(name) != digest]
-        shown = "" if "simulate" in words else printed.getvalue()  # its board hangs on random names
+        shown = (
+            "" if "--out" in words and "simulate" in words else printed.getvalue()
+        )  # its board hangs on random names
         print(f"$ noren {' '.join(words)}\nexit {code}\n{shown}{''.join(files)}", flush=True)
 
 
