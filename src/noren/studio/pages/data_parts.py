@@ -266,9 +266,8 @@ def unicity_context(history: Mapping[str, Any] | None) -> dict[str, Any] | None:
     found = None if history is None else history.get("unicity")
     if found is None:
         return None
-    words = ", ".join(
-        f"{printable(name, 40)} ({_('exact') if word == EXACT else word})" for name, word in found["columns"].items()
-    )
+    in_words = {EXACT: _("exact")}
+    words = ", ".join(f"{printable(name, 40)} ({in_words.get(word, word)})" for name, word in found["columns"].items())
     about = _(
         "Known of a purchase: {known}. {sampled} of {customers} customers were asked about, drawn by lot."
     ).format(known=words, sampled=count(found["sampled"]), customers=count(found["customers"]))
