@@ -224,7 +224,7 @@ def test_kernels_compile_where_neither_the_package_nor_a_home_can_be_written(ins
     assert done.stdout.strip() == "[True, False, False]"
     (place,) = temporary.iterdir()
     assert place.name == f"noren-kernels-{os.getuid()}"
-    assert [path.suffix for path in place.rglob("class_rules._entropy_passes*.nbi")] == [".nbi"], "kept for next time"
+    assert [path.suffix for path in place.rglob("scores._entropy_passes*.nbi")] == [".nbi"], "kept for next time"
 
 
 @pytest.fixture
