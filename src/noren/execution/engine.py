@@ -123,7 +123,7 @@ class Protected:
 
 
 class Engine(Protocol):
-    """Where work runs. Beside the three great methods it opens what they work on, and does what only it knows how."""
+    """Where work runs. Besides protect, attack and measure, it opens what these work on."""
 
     flag: str
     """What a command line adds to run there again."""
@@ -256,8 +256,8 @@ class LocalEngine:
     ) -> Protected:
         """Protect, audit and write.
 
-        With ``auditing`` among the options the release is written before its audit, which is done within that context:
-        whoever is stopped in between keeps the release, and must remember that nobody checked it.
+        With ``auditing`` among the options the release is written before its audit, which runs within that context: a
+        caller that is stopped in between keeps the release, and must remember that it was not checked.
         """
         official, auditing = options.pop("official", False), options.pop("auditing", None)
         must_be_free(out, replace=force and RELEASE)

@@ -99,7 +99,7 @@ class SparkEngine:
         return Released(found.statement, found.has_secret, path, opened=found)
 
     def limits(self, original: Dataset, **limits: Any) -> dict[str, Any]:
-        """Refuse what limits an attacker: on a cluster he knows everything."""
+        """Refuse limits: on a cluster an attacker knows everything."""
         self._refuse(
             known=limits.get("known"), knowledge=limits.get("knowledge", 1) != 1, item_prefix=limits.get("item_prefix")
         )
@@ -120,7 +120,7 @@ class SparkEngine:
         """Protect what lies in Parquet and write the release folder, whole or not at all.
 
         A release that claims k is audited before it takes its place. That of a chain of a table is not: what its last
-        step was given lies nowhere. Its statement then says so, and whoever judges it knows.
+        step was given lies nowhere. Its statement then says so, and the verdict takes it into account.
         """
         self._refuse(**options)
         plan, seed = plan_of(method), checked_seed(seed)

@@ -67,7 +67,7 @@ class Connection:
 
     @contextlib.contextmanager
     def client(self) -> Iterator[Client]:
-        """Yield the client of whoever runs the command."""
+        """Yield a client that is logged in as the user of the command."""
         from noren.contest.client import Client
         from noren.contest.credentials import login_for
 
