@@ -23,8 +23,6 @@ from noren.kernels.compiling import ELSEWHERE, OBJECTS, baseline, makers
 if TYPE_CHECKING:
     from noren.data.frames import Records
 
-__all__ = ["compile_ahead"]
-
 MADE_OF: Final = "made_of.json"
 _DEMO: Final = ("noren", "demo", "--customers", "60", "--rows", "2000", "--out")
 _REST: Final = ("noren.compile_ahead", "--rest")

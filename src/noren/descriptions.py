@@ -12,26 +12,6 @@ from typing import Any, Final, Literal
 
 from noren.i18n import N_, _
 
-__all__ = [
-    "ALIKE",
-    "CHANCE",
-    "HARDER",
-    "MONTHS",
-    "NAMES",
-    "OWN",
-    "PROMISES",
-    "Headline",
-    "KeptShare",
-    "Placing",
-    "PromiseKind",
-    "Recoding",
-    "Runtime",
-    "Strength",
-    "as_it_is",
-    "in_form",
-    "what_is_left",
-]
-
 
 class Runtime(IntEnum):
     """How long a component takes on a few ten thousand rows with its default parameters, as an order of magnitude.

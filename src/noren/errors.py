@@ -31,30 +31,6 @@ from typing import Any
 
 from noren.i18n import _
 
-__all__ = [
-    "LONGEST_VALUE",
-    "MOST_KINDS",
-    "AuditUnfinishedError",
-    "CheckFailedError",
-    "ClusterError",
-    "ComponentError",
-    "DuplicateNameError",
-    "FileError",
-    "FormatError",
-    "InputError",
-    "NorenError",
-    "OutputError",
-    "ParameterError",
-    "PluginError",
-    "Problem",
-    "SchemaError",
-    "UnknownNameError",
-    "ValueInCellError",
-    "reason_of",
-    "sentences",
-    "shown",
-]
-
 LONGEST_VALUE = 80
 MOST_KINDS = 20
 """Kinds of problems that one message tells."""

@@ -16,23 +16,6 @@ from pathlib import Path
 from string import Formatter
 from typing import Any
 
-__all__ = [
-    "LANGUAGES",
-    "N_",
-    "VALIDATION",
-    "_",
-    "activate",
-    "active_language",
-    "in_every_language",
-    "learn",
-    "ngettext",
-    "preferred_language",
-    "remember_messages",
-    "said_again",
-    "speaking",
-    "translated",
-]
-
 LANGUAGES = ("en", "ja")
 _LOCALE = Path(__file__).parent / "locale"
 

@@ -5,8 +5,6 @@ from collections.abc import Iterable, Sequence
 
 from noren.i18n import _
 
-__all__ = ["listing", "suggestion"]
-
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """Return `` (did you mean …?)`` for the nearest known name, or nothing.

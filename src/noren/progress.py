@@ -6,8 +6,6 @@ raises :class:`Enough`, and what is best becomes the answer.
 
 from typing import Protocol
 
-__all__ = ["Enough", "Progress", "Stoppable", "part_of", "silent"]
-
 
 class Progress(Protocol):
     """Called with the share done (0 to 1), a few words, and the best so far where there is one (lower is better)."""

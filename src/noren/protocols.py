@@ -26,8 +26,6 @@ from noren.errors import ParameterError
 from noren.i18n import _, learn
 from noren.progress import Progress, silent
 
-__all__ = ["Attack", "Component", "Evidence", "Guess", "Measure", "Method", "Need", "Score", "Side", "must_accept"]
-
 Need = Literal["original", "public", "secret", "guess", "exact"]
 """``exact``: a release without sets and intervals."""
 Side = Literal["safety", "utility"]

@@ -42,22 +42,6 @@ from noren.i18n import _, translated
 from noren.naming import suggestion
 from noren.protocols import Attack, Component, Measure, Method, Side
 
-__all__ = [
-    "Flag",
-    "Registry",
-    "build",
-    "describe",
-    "expand",
-    "flags",
-    "from_flags",
-    "read_sweep_file",
-    "reference_facts",
-    "runs_of",
-    "share_flags",
-    "spread",
-    "sweep_flags",
-]
-
 Kind = TypeVar("Kind", bound=Component)
 _RANGE = re.compile(r"^(-?\d+)\.\.(-?\d+)$")
 

@@ -10,8 +10,6 @@ from typing import Any
 
 from noren.i18n import _, ngettext
 
-__all__ = ["Texts", "table_of"]
-
 
 @cache
 def table_of(module: str) -> Mapping[str, Any]:

@@ -19,9 +19,6 @@ from noren.i18n import _
 from noren.kernels.linkage.assignment import greedy_pairs
 from noren.protocols import Guess
 
-__all__ = ["NO_PAIRS", "Real", "assigned", "counted", "guess_of", "middles", "pairs_of", "product", "uniform"]
-
-
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
 Pairs = tuple[Whole, Whole, Real]

@@ -28,9 +28,6 @@ from noren.kernels.linkage.assignment import SILENT, chances, greedy_pairs, reli
 from noren.progress import Progress, silent
 from noren.protocols import Guess, Method
 
-__all__ = ["AGREEMENT", "Ballot", "Rehearsed", "Weights", "rehearsal"]
-
-
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
 Weights = tuple[Real, Real]

@@ -29,19 +29,6 @@ from noren.kernels.linkage.row_layout import Backgrounds, KnownLayout, PublicLay
 from noren.protocols import Attack
 from noren.registry import build
 
-__all__ = [
-    "ALWAYS",
-    "AttackByPeriod",
-    "PeriodSides",
-    "first_belief",
-    "item_shares",
-    "levels_of",
-    "listed_items",
-    "period_sides",
-    "shown_periods",
-    "told_periods",
-]
-
 
 class AttackByPeriod(Attack):
     """An attack that names a pseudonym for each customer and period.

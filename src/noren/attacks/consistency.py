@@ -17,8 +17,6 @@ from noren.kernels.linkage.feasibility import Candidates, assignable
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Guess
 
-__all__ = ["Consistency"]
-
 _TIE = 1e-9
 _MOST_PAIRS = 30_000_000
 """Pairs up to which one assignment of all is looked for: about 2 GB."""

@@ -23,9 +23,6 @@ from noren.kernels.linkage.copied_rows import Copies, CopyEvidence, evidence, le
 from noren.kernels.linkage.row_layout import Backgrounds, KnownLayout, PublicLayout
 from noren.progress import Progress, silent
 
-__all__ = ["Scores", "Solution", "learnt_copies", "periods_in", "row_evidence", "solve"]
-
-
 _PAYS = 200_000
 """Public rows from which a graphics processor is quicker than one core, which is what the kernel runs on."""
 

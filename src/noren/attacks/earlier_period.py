@@ -20,8 +20,6 @@ from noren.i18n import N_, _
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Guess
 
-__all__ = ["EarlierPeriod"]
-
 Kinds = Mapping[str, tuple[Any, Any]]
 """By kind of habit: what each pseudonym does, and what doing so says for each customer."""
 

@@ -18,8 +18,6 @@ from noren.progress import Progress, part_of, silent
 from noren.protocols import Attack, Guess
 from noren.registry import build
 
-__all__ = ["Ensemble"]
-
 _ALONE = ("earlier-period", "recoded", "shifted")
 """They are for recodings that no method of ours does, and would take most of the time of a rehearsal."""
 _WORTH = 2

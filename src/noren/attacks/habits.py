@@ -23,8 +23,6 @@ from noren.kernels.linkage.copied_rows import Copies, CopyEvidence, learn
 from noren.kernels.linkage.row_layout import Backgrounds, KnownLayout, PublicLayout, background
 from noren.kernels.linkage.row_owners import TEMPERATURES, posterior
 
-__all__ = ["habit_rows", "habits"]
-
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
 

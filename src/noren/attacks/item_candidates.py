@@ -16,8 +16,6 @@ from noren.kernels.items.item_walk import NOBODY, Walk, walk
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Guess
 
-__all__ = ["ItemCandidates"]
-
 
 class ItemCandidates(Attack):
     """Give each customer a pseudonym that shows what they bought.

@@ -21,8 +21,6 @@ from noren.kernels.linkage.jaccard import NOBODY, in_equal_runs, index_of, most_
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Guess
 
-__all__ = ["Jaccard"]
-
 _BLOCK = 512
 
 

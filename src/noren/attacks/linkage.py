@@ -24,8 +24,6 @@ from noren.kernels.linkage.row_owners import OWN_SHARES, Partners, partners, tem
 from noren.progress import Progress, part_of, silent
 from noren.protocols import Guess
 
-__all__ = ["Linkage"]
-
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
 

@@ -19,8 +19,6 @@ from noren.kernels.linkage.row_layout import likeness
 from noren.progress import Progress, silent
 from noren.protocols import Guess
 
-__all__ = ["S7", "S8", "MonthlyProfile"]
-
 _FINER = 1000
 """Prices are summed in so many parts of the grid's step, should a file hold prices between two steps."""
 

@@ -22,8 +22,6 @@ from noren.kernels.linkage.row_distance import distance_blocks
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Guess
 
-__all__ = ["Nearest"]
-
 _TIE = 1e-9
 _MOST_PAIRS = 10**8
 

@@ -24,8 +24,6 @@ from noren.kernels.linkage.row_owners import posterior, temperature
 from noren.progress import Progress, part_of, silent
 from noren.protocols import Guess
 
-__all__ = ["Profile", "answer", "priors"]
-
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
 _LEAST_UNKNOWN = 0.5

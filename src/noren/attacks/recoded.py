@@ -21,8 +21,6 @@ from noren.i18n import N_, _
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Guess
 
-__all__ = ["Recoded"]
-
 _MOST_ITEMS = 4096
 _WAVES = 512
 _SOLD, _FINE = 0.7, {Role.PRICE: 2.0, Role.QUANTITY: 0.7}

@@ -32,9 +32,6 @@ from noren.progress import Progress, part_of, silent
 from noren.protocols import Attack, Guess
 from noren.retention.perturbation import Perturbation, perturbation_of
 
-__all__ = ["RowLinkage"]
-
-
 _ROUNDS = 4
 _MOST_VISITS = 3 * 10**9
 _BLOCK = 256

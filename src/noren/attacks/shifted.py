@@ -18,8 +18,6 @@ from noren.kernels.linkage.row_layout import Days, best_shifts
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Guess
 
-__all__ = ["Shifted"]
-
 _ODD = 0.02
 """How often a public day is nobody's, and a known one of many rows vanishes."""
 _SPREAD = 0.02

@@ -33,8 +33,6 @@ from noren.kernels.linkage.last_match import (
 from noren.progress import Progress, silent
 from noren.protocols import Guess
 
-__all__ = ["S1", "S2", "S3", "S4", "S5", "S6", "Signature", "key_texts", "must_show"]
-
 ITEM_LETTERS = 2
 """What the attackers of 2017 were told of an item: its first two characters."""
 

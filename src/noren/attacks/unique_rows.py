@@ -15,8 +15,6 @@ from noren.i18n import N_, _
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Guess
 
-__all__ = ["UniqueRows"]
-
 
 class UniqueRows(Attack):
     """Recognise customers by purchases that nobody else made.

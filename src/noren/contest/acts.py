@@ -24,34 +24,6 @@ if TYPE_CHECKING:  # commands are made of these functions, and start without pyd
     from noren.contest.phases import Phase
     from noren.contest.state import Contest, Settings, Submission, Team
 
-__all__ = [
-    "DECIDED",
-    "RefusedError",
-    "change_settings",
-    "choose",
-    "code_digest",
-    "decided_again",
-    "disqualify",
-    "has_code",
-    "invite",
-    "join",
-    "judge",
-    "leave",
-    "new_code",
-    "pause",
-    "publish_results",
-    "publish_targets",
-    "receive_guess",
-    "receive_release",
-    "refund",
-    "register",
-    "reinstate",
-    "reschedule",
-    "rescore",
-    "resume",
-    "reveal",
-]
-
 _LONGEST_NAME = 60
 _LONGEST_REASON = 500
 _DAY = dt.timedelta(days=1)

@@ -42,8 +42,6 @@ from noren.web.serving import PRIVATE_UMASK, serve_app
 from noren.web.settings import Settings
 from noren.web.uploads import Bounds
 
-__all__ = ["BOUNDS", "ArenaSettings", "Clockwork", "judge_until_told", "judging", "make_app", "serve"]
-
 
 @dataclass(frozen=True)
 class ArenaSettings(Settings):

@@ -40,8 +40,6 @@ from noren.progress import Progress, silent
 from noren.work.canonical import canonical
 from noren.work.chain import Entry, entry_of, verify
 
-__all__ = ["Archive", "export", "import_archive", "needed_files", "open_archive", "read_log"]
-
 Kind = Literal["open", "sealed"]
 _FORM = "noren-contest-1"
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)

@@ -32,19 +32,6 @@ from noren.contest.store.sealing import Hook, derived, kept_key
 from noren.i18n import _
 from noren.work.chain import Entry, Said, chained
 
-__all__ = [
-    "JUDGE",
-    "POST",
-    "Arena",
-    "JudgesDesk",
-    "JudgesOrder",
-    "Order",
-    "numbered",
-    "orders_for",
-    "target_label",
-]
-
-
 JUDGE, POST = "judge", "post"
 """The queue of what is scored, and that of what is sent to other servers."""
 _TOLD = ("release-judged", "targets-published", "results")

@@ -33,11 +33,6 @@ from noren.progress import Progress, silent
 from noren.version import __version__
 from noren.web.actions import Action
 
-__all__ = [
-    "AnsweredError", "Client", "Connection", "Session", "Submitted", "UnreachableError",
-    "enter", "path_of", "sign_up",
-]  # fmt: skip
-
 SKEW = 60.0
 """Seconds by which the clocks of server and client may differ before somebody is told."""
 _PIECE = 2**18

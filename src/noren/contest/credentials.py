@@ -19,11 +19,6 @@ from noren.data.formats.files import writing_file
 from noren.errors import FileError, ParameterError
 from noren.i18n import _
 
-__all__ = [
-    "SERVER", "TOKEN", "Login", "credentials_file", "forget", "keep_receipt", "login_for", "receipts_folder",
-    "remember", "server_address",
-]  # fmt: skip
-
 SERVER, TOKEN = "NOREN_CONTEST_SERVER", "NOREN_CONTEST_TOKEN"
 """Variables that say server and token where no flag does."""
 

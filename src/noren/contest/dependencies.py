@@ -19,23 +19,6 @@ from noren.web.actions import Action, add_route
 from noren.web.refusals import is_disk_full
 from noren.work.chain import Said
 
-__all__ = [
-    "Asking",
-    "ContestName",
-    "Ident",
-    "RoundName",
-    "TargetName",
-    "TheDesk",
-    "TheEntrance",
-    "add_action",
-    "broken_rule",
-    "described_file",
-    "desk_of",
-    "entrance_of",
-    "files_of_ours",
-    "not_too_often",
-]
-
 Ident = Annotated[str, Path(pattern=r"^[a-z0-9]{12}$", description="an identifier")]
 ContestName = Annotated[str, Path(pattern=r"^[a-z0-9-]{3,40}$", description="the name of a contest, as in its address")]
 RoundName = Annotated[str, Path(pattern=r"^[a-z0-9-]{1,40}$", description="the name of a round")]

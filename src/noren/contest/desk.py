@@ -43,8 +43,6 @@ from noren.web.actions import Action
 from noren.work.chain import Entry, Said, next_entry
 from noren.work.ids import new_id
 
-__all__ = ["NOBODY", "Desk", "Done", "NewContest", "Place", "Who", "estimated"]
-
 FARTHEST = 50 * 366 * 86_400
 """Seconds by which the clock of a rehearsal moves at most."""
 _MOST_HOOKS = 10

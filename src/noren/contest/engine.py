@@ -6,8 +6,6 @@ from noren.engines.choice import parse_engine
 from noren.errors import ParameterError
 from noren.i18n import _
 
-__all__ = ["ENGINE_FROM", "cluster_of"]
-
 ENGINE_FROM = 1_000_000
 """Rows from which a release is handed to a cluster; each attack and measure on Spark begins with seconds of its own."""
 

@@ -20,8 +20,6 @@ from noren.web.accounts import Token, digest_of
 from noren.web.passwords import folded, guesser
 from noren.web.settings import Settings
 
-__all__ = ["Entrance", "first_code"]
-
 _MINUTE, _HOUR = 60.0, 3600.0
 _WRONG_A_MINUTE: Final = 10
 """So often somebody at an address may be wrong about a login."""

@@ -6,8 +6,6 @@ from enum import StrEnum
 
 from noren.i18n import N_, _
 
-__all__ = ["PhaseKind", "Role"]
-
 
 class Role(StrEnum):
     """What somebody is in a contest."""

@@ -14,8 +14,6 @@ import secrets
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SALT_BYTES", "commitment", "holds", "new_salt", "order", "seed"]
-
 SALT_BYTES = 32
 _PREFIX = b"noren-lots:"
 

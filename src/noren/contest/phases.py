@@ -19,8 +19,6 @@ from noren.contest.kinds import PhaseKind
 from noren.errors import ParameterError
 from noren.i18n import _
 
-__all__ = ["Phase", "check_phases", "moment", "open_phases", "opened_now", "planned_phases", "zone_named"]
-
 _IN_ROUNDS = (PhaseKind.PROTECT, PhaseKind.ATTACK)
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 

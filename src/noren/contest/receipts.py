@@ -22,8 +22,6 @@ from noren.i18n import _
 from noren.work.canonical import canonical
 from noren.work.chain import Entry
 
-__all__ = ["BadReceiptError", "Receipt", "SigningKey", "misfits", "read_receipt", "receipt_from", "verify"]
-
 _FORM = "noren-receipt-1"
 _LARGEST = 2**16
 

@@ -39,8 +39,6 @@ from noren.work.piece import Unit
 from noren.work.store import PieceStore
 from noren.work.workers import run_units
 
-__all__ = ["Audited", "Misfit", "Replayed", "audit", "replay"]
-
 _LONGEST = 200
 
 

@@ -30,8 +30,6 @@ from noren.naming import suggestion
 from noren.protocols import Attack, Measure
 from noren.work.canonical import digest_of
 
-__all__ = ["PRESETS", "Condition", "House", "Quota", "Rulebook", "Term", "preset", "read_rulebook"]
-
 PRESETS = ("pwscup2018", "pwscup2017", "pwscup2016", "custom")
 _FINEST = 10**6
 _LARGEST = 2**18

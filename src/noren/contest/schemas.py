@@ -11,20 +11,6 @@ from noren.contest.phases import Phase
 from noren.contest.rulebook import Rulebook
 from noren.contest.state import Settings
 
-__all__ = [
-    "ContestOut",
-    "HeadOut",
-    "MemberOut",
-    "PhaseOut",
-    "ReceivedOut",
-    "RoundOut",
-    "ShownOut",
-    "Strict",
-    "SubmissionOut",
-    "TargetOut",
-    "TeamOut",
-]
-
 
 class Strict(BaseModel):
     """What is taken: nothing that nobody knows."""

@@ -44,8 +44,6 @@ from noren.i18n import _
 from noren.progress import Progress, silent
 from noren.work.ids import new_id
 
-__all__ = ["CONTEST", "ROUNDS", "Plan", "Simulation", "make_data", "phases_around", "serve_demo", "simulate"]
-
 ROUNDS = ("preliminary", "final")
 _DAYS = (7.0, 7.0, 7.0, 2.0, 1.0)
 _ATTACKED = 3

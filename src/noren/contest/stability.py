@@ -40,11 +40,6 @@ from noren.measures.safety.hits import hits_by_target
 from noren.measures.safety.matching import UNLISTED, matched
 from noren.protocols import Evidence, Guess, Measure
 
-__all__ = [
-    "DRAWS", "ByCustomer", "Stability", "TeamStability", "by_customer", "drawn_weights", "people_asked_about",
-    "resampled_values", "stability_of",
-]  # fmt: skip
-
 _WIDEST = 8
 DRAWS = 1000
 _AT_ONCE = 2**22

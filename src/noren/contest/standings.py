@@ -27,11 +27,6 @@ from noren.judgement.judging import judge
 from noren.judgement.verdict import Exhibit, Verdict
 from noren.kernels.judging.shares import share_interval
 
-__all__ = [
-    "ERROR", "Board", "BoardKind", "Cell", "Matrix", "Standing", "Status", "TermValue", "attack_names", "board",
-    "counting_entry", "guesses_against", "house_values", "matrix_of", "ranks", "verdict_on", "worst_values",
-]  # fmt: skip
-
 BoardKind = Literal["live", "frozen", "final"]
 
 

@@ -17,8 +17,6 @@ from noren.contest.phases import Phase, open_phases
 from noren.contest.rulebook import Rulebook, read_rulebook
 from noren.work.chain import Entry
 
-__all__ = ["Contest", "Member", "Round", "Settings", "Submission", "Target", "Team", "fold", "fold_until"]
-
 
 class Settings(BaseModel):
     """What an organiser chooses beside the rulebook and the phases."""

@@ -32,10 +32,6 @@ from noren.version import __version__
 from noren.work.canonical import canonical
 from noren.work.queue import Claim, State, clock_of
 
-__all__ = [
-    "SIGNATURE", "Postman", "UndeliveredError", "check_address", "deliver", "is_outside", "signature",
-]  # fmt: skip
-
 SIGNATURE: Final = "X-Noren-Signature"
 _SECONDS = 10.0
 """How long one delivery may take: less than a lease of the queue."""

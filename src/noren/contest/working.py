@@ -46,8 +46,6 @@ from noren.web.refusals import is_disk_full
 from noren.work.queue import Claim, State
 from noren.work.runner import Ending, Runner
 
-__all__ = ["Work"]
-
 _log = logging.getLogger(__name__)
 _LOOK, _TELL = 2.0, 0.5
 """Seconds between looks for jobs that were given up, and between what is told of a job."""

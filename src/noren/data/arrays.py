@@ -22,20 +22,6 @@ from noren.i18n import _
 from noren.kernels.items.packed_sets import ItemSets, item_sets, weight_of_one_in
 from noren.kernels.linkage import last_match
 
-__all__ = [
-    "NOBODY",
-    "SetSides",
-    "exact_values",
-    "must_be_exact",
-    "numbered",
-    "numbers",
-    "people",
-    "physical",
-    "set_sides",
-    "text_bytes",
-    "text_views",
-]
-
 NOBODY = -1
 _MICROSECONDS_PER_DAY = 86_400_000_000
 _NANOSECONDS_PER_MINUTE = 60_000_000_000

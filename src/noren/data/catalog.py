@@ -33,20 +33,6 @@ from noren.naming import suggestion
 from noren.progress import Progress, part_of, silent
 from noren.tables import table_of
 
-__all__ = [
-    "DataPart",
-    "Dataset",
-    "cache_folder",
-    "describe",
-    "fetch",
-    "find",
-    "known",
-    "open_dataset",
-    "places",
-    "rows_digest",
-    "verify",
-]
-
 
 @dataclass(frozen=True)
 class DataPart:

@@ -41,23 +41,6 @@ from noren.tables import Texts
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "UNKNOWN",
-    "Categories",
-    "as_released",
-    "category_of_item",
-    "complete",
-    "derive_categories",
-    "head_noun",
-    "in_categories",
-    "item_names",
-    "public_name",
-    "read_categories",
-    "read_item_names",
-    "release_categories",
-    "write_categories",
-]
-
 say = Texts(__name__)
 
 UNKNOWN = "unknown"

@@ -24,20 +24,6 @@ import polars as pl
 
 from noren.data.schema import Column, Scale
 
-__all__ = [
-    "contains",
-    "different",
-    "generalised_dtype",
-    "in_texts",
-    "is_generalised",
-    "is_interval",
-    "is_set",
-    "kind",
-    "lift",
-    "set_dtype",
-    "shown_only",
-]
-
 KINDS = pl.Enum(["exact", "interval", "set", "suppressed"])
 
 

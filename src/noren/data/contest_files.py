@@ -39,27 +39,6 @@ from noren.data.schema import Column, Role, Schema, TextLayout
 from noren.errors import FileError, FormatError, ParameterError, ValueInCellError
 from noren.tables import Texts
 
-__all__ = [
-    "MONTHS",
-    "listed_customers",
-    "published",
-    "read_guess",
-    "read_guesses",
-    "read_master",
-    "read_months",
-    "read_pairs",
-    "read_rows",
-    "read_thresholds",
-    "write_candidates",
-    "write_guess",
-    "write_lines",
-    "write_master",
-    "write_months",
-    "write_pairs",
-    "write_rows",
-    "write_truth",
-]
-
 say = Texts(__name__)
 
 MONTHS = ("2010/12", *(f"2011/{m}" for m in range(1, 12)))

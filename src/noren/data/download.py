@@ -25,8 +25,6 @@ from noren.i18n import _
 from noren.progress import Progress, silent
 from noren.version import __version__
 
-__all__ = ["TIMEOUT", "download", "partial", "unpack"]
-
 LARGEST_ARCHIVE = 256 << 20
 """Bytes a download may have; the largest archive we know has 23 million."""
 LARGEST_MEMBER = 256 << 20

@@ -32,8 +32,6 @@ from noren.kernels.draws import from_grid, from_sets, uniforms_at
 from noren.progress import Progress, silent
 from noren.tables import Texts
 
-__all__ = ["Draws", "write_draws"]
-
 say = Texts(__name__)
 
 _MICROSECONDS_PER_DAY = 86_400_000_000

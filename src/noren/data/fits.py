@@ -32,20 +32,6 @@ from noren.i18n import _
 from noren.kernels.linkage.feasibility import Candidates, KnownRows, PublicRows, candidate_blocks, joined
 from noren.progress import Progress, silent
 
-__all__ = [
-    "Consistent",
-    "Sides",
-    "class_sizes",
-    "columns_not_there",
-    "compared_columns",
-    "consistent_customers",
-    "history_classes",
-    "of_one_item",
-    "row_texts",
-    "rows_without_customer",
-    "sides_of",
-]
-
 _THE_ITEM = "one"
 
 

@@ -34,8 +34,6 @@ from noren.naming import listing
 if TYPE_CHECKING:
     from typing import Self
 
-__all__ = ["LONGEST", "MOST_COLUMNS", "MOST_ROWS", "Card", "Grid", "History", "Records", "Table", "brief", "number"]
-
 MOST_ROWS = 10
 MOST_COLUMNS = 20
 LONGEST = 80

@@ -33,8 +33,6 @@ from noren.errors import ParameterError, SchemaError, shown
 from noren.i18n import _
 from noren.tables import Texts
 
-__all__ = ["as_public", "as_records", "as_release", "checked_seed", "contest_files", "opened"]
-
 say = Texts(__name__)
 
 _SEEDS = 2**64

@@ -24,8 +24,6 @@ from noren.i18n import _
 from noren.naming import listing
 from noren.tables import Texts
 
-__all__ = ["Cells", "frame_of", "index_names", "missing_column", "pandas_frame", "released_values"]
-
 say = Texts(__name__)
 
 Cells = Literal["text", "typed"]

@@ -18,8 +18,6 @@ from noren.data.schema import Role
 from noren.errors import ParameterError
 from noren.i18n import _
 
-__all__ = ["known_rows", "partial", "partial_table"]
-
 
 def partial(original: History, share: float = 1.0, seed: int = 0, *, item_prefix: int | None = None) -> History:
     """Return a random ``share`` of the rows, in their order, items cut to their first ``item_prefix`` characters.

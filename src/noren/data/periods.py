@@ -17,8 +17,6 @@ import polars as pl
 from noren.errors import ParameterError
 from noren.i18n import _
 
-__all__ = ["Calendar", "in_order", "of_one_kind", "period_key", "periods_of"]
-
 Calendar = Literal["month", "week", "quarter"]
 
 

@@ -28,17 +28,6 @@ from noren.i18n import _
 if TYPE_CHECKING:
     from noren.data.statement import Statement
 
-__all__ = [
-    "identifying_in",
-    "kept_columns",
-    "published_schema",
-    "published_statement",
-    "scanned",
-    "with_kept",
-    "without_columns",
-    "without_identifiers",
-]
-
 _NAMING = (Role.CUSTOMER, Role.IDENTIFIER)
 _FILES = ("categories", "hierarchies")
 

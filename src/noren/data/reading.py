@@ -40,19 +40,6 @@ from noren.i18n import _
 from noren.naming import listing
 from noren.tables import Texts
 
-__all__ = [
-    "Read",
-    "convert",
-    "read",
-    "read_any_release",
-    "read_blocks",
-    "read_public",
-    "read_release",
-    "settled",
-    "write",
-    "write_blocks",
-]
-
 say = Texts(__name__)
 
 

@@ -20,8 +20,6 @@ from noren.data.formats.parquet import parquet_blocks, parquet_rows
 from noren.data.release import public_block, public_schema
 from noren.progress import Progress, silent
 
-__all__ = ["LANES", "RowDigest", "public_digest"]
-
 LANES = 8
 
 

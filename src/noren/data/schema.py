@@ -30,20 +30,6 @@ from noren.i18n import _, translated
 from noren.naming import listing, suggestion
 from noren.tables import Texts
 
-__all__ = [
-    "LONGEST_NAME",
-    "PRESETS",
-    "Column",
-    "Kind",
-    "Role",
-    "Scale",
-    "Schema",
-    "TextLayout",
-    "ValueType",
-    "name_problem",
-    "stop_at_unclassified",
-]
-
 say = Texts(__name__)
 
 LONGEST_NAME = 200

@@ -9,8 +9,6 @@ from typing import Any
 from noren.i18n import N_
 from noren.version import __version__
 
-__all__ = ["Statement"]
-
 
 @dataclass(frozen=True)
 class Statement:

@@ -22,29 +22,6 @@ from dataclasses import dataclass
 
 import polars as pl
 
-__all__ = [
-    "DATE_FORMATS",
-    "ERA_FORMATS",
-    "EXCEL",
-    "INTEGER",
-    "NUMBER",
-    "NUMBER_FORMATS",
-    "TIME_FORMATS",
-    "UNIX",
-    "currencies_of",
-    "decimal_text",
-    "fitting_formats",
-    "format_reads_back",
-    "moment_text",
-    "moment_value",
-    "number_format",
-    "number_text",
-    "number_value",
-    "plain_moment_value",
-    "plain_signs",
-    "spelled",
-]
-
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$"
 INTEGER = r"^[+-]?[0-9]{1,18}$"
 

@@ -11,8 +11,6 @@ from noren.i18n import _
 from noren.judgement.numbers import percent
 from noren.judgement.page_text import printable
 
-__all__ = ["bars", "counts_bars", "crosstab_panels", "darkest", "histogram", "paired_histogram", "shaded"]
-
 _BAR_OF_NAMES = 22
 _LONGEST_BAR = 18
 _PANEL = (280, 150)

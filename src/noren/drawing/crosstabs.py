@@ -25,8 +25,6 @@ from noren.kernels.arrays import Real, Whole
 from noren.retention.perturbation import Perturbation
 from noren.retention.reconstruction import MODELS, Model, estimated
 
-__all__ = ["MOST_CELLS_DOWN", "crosstabs"]
-
 Pair = tuple[int, int]
 
 MOST_CELLS_DOWN = 20

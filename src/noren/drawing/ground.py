@@ -22,25 +22,6 @@ from noren.i18n import _
 from noren.judgement.page_text import printable
 from noren.tables import table_of
 
-__all__ = [
-    "COLOURS",
-    "ENDINGS",
-    "LONGEST_LABEL",
-    "LONGEST_NAME",
-    "MOST_MARKS",
-    "Spec",
-    "bar_labels",
-    "chart_ending",
-    "distinct",
-    "few",
-    "live",
-    "mark_count",
-    "picture",
-    "scaled",
-    "short",
-    "write_picture",
-]
-
 Spec = dict[str, Any]
 """A Vega-Lite chart, or ``{"panels": [chart, …]}``."""
 

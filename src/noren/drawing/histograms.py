@@ -31,28 +31,6 @@ from noren.kernels.arrays import Real, Whole
 from noren.retention.attributes import Attribute
 from noren.retention.perturbation import Perturbation, perturbation_of
 
-__all__ = [
-    "MOST_BARS",
-    "MOST_VALUES",
-    "Axis",
-    "Bars",
-    "Beside",
-    "Spread",
-    "Unit",
-    "axis_of",
-    "axis_title",
-    "bar_starts",
-    "bars_of",
-    "charted_columns",
-    "count_bars",
-    "meant_by",
-    "net_shift",
-    "perturbed_by",
-    "shares",
-    "side_by_side",
-    "spread",
-]
-
 MOST_BARS = 40
 MOST_COLUMNS = 10
 MOST_VALUES = 20

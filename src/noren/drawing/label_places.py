@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-__all__ = ["LETTER", "Label", "Spot", "heading_lines", "place_labels", "text_width"]
-
 Spot = tuple[float, float]
 """A place in pixels from the top left corner of the plot, as a screen counts."""
 Box = tuple[float, float, float, float]

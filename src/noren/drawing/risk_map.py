@@ -15,14 +15,6 @@ from noren.judgement.sentences import bare_word
 from noren.judgement.verdict import Word
 from noren.measures import place_of_measure
 
-__all__ = [
-    "lines_of",
-    "method_shapes",
-    "risk_title",
-    "risk_utility_map",
-    "use_title",
-]
-
 _LONGEST_POINT = 32
 _MARKS = {
     Word.PROVED: ("diamond", "$teal"),

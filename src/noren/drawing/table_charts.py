@@ -24,9 +24,6 @@ from noren.measures.utility.l1_precision import precision
 from noren.retention.perturbation import Perturbation, perturbation_of
 from noren.retention.reconstruction import Model, reconstruct
 
-__all__ = ["View", "crosstab", "histogram", "view"]
-
-
 _PANEL = 220
 _MOST_BARS = 60
 _LONGEST = 18

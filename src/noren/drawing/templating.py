@@ -8,8 +8,6 @@ from importlib.resources import files
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-__all__ = ["house_styles", "surroundings", "template"]
-
 
 def surroundings(package: str, *extensions: str) -> Environment:
     """Return where a package's templates are found: everything is escaped, and a name nobody gave is an error."""

@@ -12,8 +12,6 @@ from typing import Any
 from noren.drawing.ground import LONGEST_NAME, Spec, distinct, scaled, short
 from noren.i18n import _
 
-__all__ = ["unicity_lines"]
-
 _SIZE = (560, 300)
 _LOOKS = (
     ("$indigo", [1, 0], "circle"),

@@ -13,8 +13,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from typing import TypeVar
 
-__all__ = ["cores", "map_blocks"]
-
 Block = TypeVar("Block")
 Result = TypeVar("Result")
 

@@ -18,8 +18,6 @@ from noren.errors import ParameterError
 from noren.i18n import _
 from noren.naming import suggestion
 
-__all__ = ["Engine", "chosen_engine", "parse_engine", "using"]
-
 Kind = Literal["local", "auto", "gpu", "spark"]
 _NAMED: Final[dict[str, Kind]] = {"local": "local", "auto": "auto", "gpu": "gpu"}
 _HOST = r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]"

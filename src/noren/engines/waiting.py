@@ -13,8 +13,6 @@ from collections.abc import Callable
 from contextvars import copy_context
 from typing import Any, TypeVar
 
-__all__ = ["abandoned", "heard"]
-
 Result = TypeVar("Result")
 
 _SOON = 0.1

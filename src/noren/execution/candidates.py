@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as Expression
     from pyspark.sql import DataFrame
 
-__all__ = ["class_sizes", "consistent_pairs", "histories_of"]
-
-
 _CUTS = 1_000
 _ALL = 2**62
 _TYPES: dict[str, pl.DataType] = {"string": pl.String(), "double": pl.Float64(), "bigint": pl.Int64()}

@@ -21,25 +21,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as Expression
     from pyspark.sql import DataFrame
 
-__all__ = [
-    "CODE",
-    "CUSTOMER",
-    "NAME",
-    "behind",
-    "customers_of",
-    "in_order_of_appearance",
-    "key_of_row",
-    "named",
-    "nobodys_rows",
-    "period_of",
-    "renamed",
-    "stop_at_empty_periods",
-    "under_names",
-    "under_pseudonyms",
-    "up_to",
-]
-
-
 CUSTOMER, CODE, NAME = "customer", "code", "name"
 
 

@@ -42,8 +42,6 @@ from noren.protocols import Attack, Component, Guess, Measure, Method, Need, Sco
 if TYPE_CHECKING:
     from noren.retention.reconstructed import Reconstruction
 
-__all__ = ["Dataset", "Engine", "LocalEngine", "Protected", "Released", "ServerEngine", "engine_named"]
-
 
 @dataclass
 class Dataset:

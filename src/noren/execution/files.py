@@ -38,19 +38,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as Expression
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = [
-    "Place",
-    "address_of",
-    "guessed_schema",
-    "is_local",
-    "local_path",
-    "numbered",
-    "read",
-    "settled_schema",
-    "stop_at_repeated_people",
-    "written_whole",
-]
-
 
 def address_of(given: str | Path) -> str:
     """Return an address as it was meant: a path takes one of the slashes of ``s3a://bucket/data``.

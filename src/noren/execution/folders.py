@@ -18,8 +18,6 @@ from noren.measures import measures
 from noren.progress import Progress, silent
 from noren.protocols import Score
 
-__all__ = ["attack_folder", "measure_folder", "protect_folder"]
-
 
 def protect_folder(
     original: str | Path,

@@ -25,38 +25,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as Expression
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = [
-    "MOST_COMBINATIONS",
-    "MOST_PARTS",
-    "MOST_VALUES",
-    "PLACE",
-    "ROW",
-    "ROWS",
-    "ROWS_OF_A_PART",
-    "ClusterRecords",
-    "Types",
-    "arrow_of",
-    "as_number",
-    "as_records",
-    "brought",
-    "cell_types",
-    "combinations",
-    "counted",
-    "distinct_values",
-    "given",
-    "history_of",
-    "kept",
-    "map_blocks",
-    "map_groups",
-    "of_records",
-    "polars_of",
-    "population_sds",
-    "ranked",
-    "small_frame",
-    "spark_type",
-]
-
-
 ROW = "noren_row"
 """The column that says where a row stands in the original; null for a row that was inserted."""
 

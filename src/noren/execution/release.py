@@ -41,28 +41,6 @@ from noren.progress import Progress, silent
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = [
-    "ROWS_LOOKED_AT",
-    "SHOWN",
-    "ClusterEvidence",
-    "ClusterGuess",
-    "ClusterRelease",
-    "Keep",
-    "both_sides",
-    "digest_of",
-    "history_in",
-    "in_release_order",
-    "in_released_words",
-    "keeping",
-    "load_public",
-    "load_release",
-    "original_of",
-    "place_type",
-    "public_of",
-    "rowless",
-]
-
-
 _LINE = "line"
 _ROWS_OF_A_FILE = 2_000_000
 ROWS_LOOKED_AT = 50_000

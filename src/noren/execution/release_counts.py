@@ -16,8 +16,6 @@ from noren.data.schema import Column, Role, Schema
 from noren.data.statement import Statement
 from noren.measures.safety.table_classes import table_classes
 
-__all__ = ["LocalCounts", "ReleaseCounts", "people_in"]
-
 
 class ReleaseCounts(Protocol):
     """A release of which a verdict asks a few numbers; what it holds is one line for each person at most.

@@ -26,9 +26,6 @@ from noren.progress import Progress
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["BATCH_ROWS", "at_work", "close", "java_home", "saying_faults", "session", "told"]
-
-
 LEAST_JAVA = 17
 """The oldest Java that Spark 4 runs on."""
 

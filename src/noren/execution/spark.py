@@ -59,8 +59,6 @@ if TYPE_CHECKING:
 
     from noren.retention.reconstructed import Reconstruction
 
-__all__ = ["SparkEngine"]
-
 
 class SparkEngine:
     """A Spark cluster: ``spark://host:port``, or ``local[n]`` for threads of this machine.

@@ -20,8 +20,6 @@ from noren.progress import Progress, silent
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["Stages", "Step", "hearing_stages", "told_by_stages"]
-
 _LOOK = 0.5
 
 

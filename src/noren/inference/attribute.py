@@ -34,8 +34,6 @@ from noren.kernels.arrays import Flags, Real, Whole
 from noren.naming import suggestion
 from noren.progress import Progress, silent
 
-__all__ = ["secrets_of", "unseen_item", "vote"]
-
 _NEAR = 0.05
 _BLOCK = 256
 

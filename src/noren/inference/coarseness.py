@@ -19,8 +19,6 @@ from noren.errors import ParameterError
 from noren.i18n import _
 from noren.naming import suggestion
 
-__all__ = ["CATEGORY", "EXACT", "KnownColumn", "coarse_cells", "coarse_values", "known_columns"]
-
 EXACT, NOT_KNOWN, CATEGORY = "exact", "unknown", "category"
 _UNITS = {"hour": "1h", "day": "1d", "week": "1w", "month": "1mo", "quarter": "1q", "year": "1y"}
 _USUAL = (Role.DATE, Role.ITEM, Role.PRICE, Role.QUANTITY)

@@ -24,8 +24,6 @@ from noren.kernels.judging.shares import (
     tpr_low,
 )
 
-__all__ = ["JUDGED_FPR", "THREATS", "Inferred", "Threat", "mean_of", "told_attribute", "told_membership"]
-
 Threat = Literal["membership", "attribute"]
 THREATS: Final[tuple[Threat, ...]] = get_args(Threat)
 JUDGED_FPR: Final = 0.1

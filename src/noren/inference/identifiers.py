@@ -23,8 +23,6 @@ from noren.kernels.lattice.keys import distinct
 from noren.kernels.population import Separation, separation
 from noren.progress import Progress, silent
 
-__all__ = ["ColumnSet", "coded_columns", "identifiers", "one_table"]
-
 _LARGEST = 6
 _MOST_SETS = 2_000
 _MANY_ROWS = 200_000

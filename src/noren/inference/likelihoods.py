@@ -36,9 +36,6 @@ from noren.kernels.reconstruction.retention import Channel
 from noren.progress import Progress, silent
 from noren.retention.perturbation import Perturbation, perturbation_of
 
-__all__ = ["MEMBERSHIP", "by_likelihood", "shown", "ways"]
-
-
 _CELLS = 1 << 24
 
 

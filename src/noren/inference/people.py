@@ -22,8 +22,6 @@ from noren.errors import ParameterError, SchemaError
 from noren.i18n import _
 from noren.kernels.arrays import Flags, Real, Whole
 
-__all__ = ["Pool", "as_history", "pool_of", "split", "stop_at_overlap"]
-
 FEWEST = 20
 """Members and controls that there must be: of fewer nothing can be told but luck."""
 _RARE = 0.9

@@ -24,8 +24,6 @@ from noren.kernels.population import (
     zayatz_uniques,
 )
 
-__all__ = ["PopulationRisk", "population"]
-
 Estimator = Literal["pitman", "zayatz", "snb"]
 
 

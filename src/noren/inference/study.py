@@ -25,8 +25,6 @@ from noren.naming import suggestion
 from noren.progress import Progress, part_of, silent
 from noren.protocols import Method
 
-__all__ = ["infer", "inferred_from"]
-
 
 @dataclass(frozen=True)
 class Study:

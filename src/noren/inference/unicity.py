@@ -37,9 +37,6 @@ from noren.kernels.judging.shares import share_interval
 from noren.kernels.linkage.known_points import Holders, equal_histories, fitting_holders, narrowed
 from noren.progress import Progress, part_of, silent
 
-__all__ = ["Curve", "Step", "Unicity", "changes_pseudonyms", "numbers_of", "unicity"]
-
-
 KNOWN = "1-20"
 SAMPLE = 2_000
 _MOST_KNOWN = 1_000

@@ -13,8 +13,6 @@ from noren.measures import measures
 from noren.methods import methods
 from noren.tables import table_of
 
-__all__ = ["Chapter", "GlossaryEntry", "chapters", "terms"]
-
 
 @dataclass(frozen=True)
 class GlossaryEntry:

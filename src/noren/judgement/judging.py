@@ -43,8 +43,6 @@ from noren.kernels.judging.threshold import Bound, threshold
 from noren.progress import Progress, silent
 from noren.protocols import Attack
 
-__all__ = ["deciding_measures", "judge", "verdict"]
-
 _ROUNDING = 1e-6
 
 

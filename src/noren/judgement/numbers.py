@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from noren.i18n import ngettext
 
-__all__ = ["count", "decimal", "number", "percent", "size", "tenth"]
-
 
 def count(number: int) -> str:
     """Write a number of things."""

@@ -8,8 +8,6 @@ from typing import Any
 
 import polars as pl
 
-__all__ = ["LONGEST", "plain", "printable", "printable_texts"]
-
 LONGEST = 200
 _MOST_ENTRIES = 60
 _UNPRINTABLE = r"[\p{C}\p{Z}&&[^ ]]"

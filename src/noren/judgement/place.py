@@ -21,21 +21,6 @@ from noren.measures import placing
 from noren.protocols import Score
 from noren.tables import Texts
 
-__all__ = [
-    "Choice",
-    "Place",
-    "beats",
-    "far_beyond",
-    "far_sentence",
-    "finding",
-    "frontier",
-    "frontier_sentence",
-    "over_runs",
-    "place_of",
-    "recommend",
-    "worth_a_choice",
-]
-
 say = Texts(__name__)
 
 _FAR: Final = 2

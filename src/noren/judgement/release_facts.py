@@ -24,8 +24,6 @@ from noren.judgement.page_text import printable
 from noren.methods import methods
 from noren.retention.perturbation import stated_perturbation
 
-__all__ = ["ReleaseFacts", "claimed_by", "release_facts"]
-
 _EASY_SEED: Final = 2**32
 """Seeds below can be tried out one by one by whoever holds the original."""
 _CLAIMS: Final = ("k", "l", "t", "rho")

@@ -20,8 +20,6 @@ from noren.inference.findings import Threat
 from noren.kernels.judging.threshold import Bound
 from noren.naming import suggestion
 
-__all__ = ["DEFAULT", "RULES", "Rule", "rule_named"]
-
 _FINEST: Final = 10**6
 
 

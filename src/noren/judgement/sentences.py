@@ -24,23 +24,6 @@ from noren.tables import Texts
 if TYPE_CHECKING:
     from noren.judgement.verdict import Verdict
 
-__all__ = [
-    "allowed",
-    "bare_word",
-    "besides",
-    "cautions",
-    "guessed_sentences",
-    "headline_sentence",
-    "inferred_sentences",
-    "outcome_words",
-    "public_sentence",
-    "rule_sentence",
-    "told_sentences",
-    "verdict_sentence",
-    "word_meaning",
-    "word_text",
-]
-
 _MARKS = {Word.PROVED: "◆", Word.WITHSTANDS: "●", Word.BROKEN: "▲", Word.UNTRIED: "■"}
 say = Texts(__name__)
 

@@ -7,8 +7,6 @@ from noren.inference.unicity import Step
 from noren.judgement.numbers import percent
 from noren.tables import Texts
 
-__all__ = ["estimates_differ", "left_in_release", "singled_out", "step_range"]
-
 say = Texts(__name__)
 
 

@@ -13,20 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "Codes",
-    "Flags",
-    "Place",
-    "Real",
-    "Whole",
-    "at_least",
-    "library_of",
-    "like",
-    "plain",
-    "summed",
-    "where_it_is",
-]
-
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
 Codes = NDArray[np.int32]

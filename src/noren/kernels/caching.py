@@ -23,9 +23,6 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-__all__ = ["all_sources", "keep_compiled", "source_stamp"]
-
-
 _PACKAGE: Final = Path(__file__).parent
 _IMPORT: Final = re.compile(rb"^from noren\.kernels\.([\w.]+) import", re.MULTILINE)
 

@@ -38,9 +38,6 @@ from numpy.typing import NDArray
 
 from noren.kernels.caching import source_stamp
 
-__all__ = ["ELSEWHERE", "OBJECTS", "baseline", "kernel", "makers", "part", "read_only"]
-
-
 OBJECTS: Final = Path(__file__).parent / "objects"
 """What comes with the package. It may be missing: then kernels compile on first use."""
 

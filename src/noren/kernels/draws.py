@@ -9,9 +9,6 @@ from noren.errors import ParameterError
 from noren.i18n import _
 from noren.kernels.arrays import Real, Whole
 
-__all__ = ["first_pseudonym", "from_grid", "from_sets", "pseudonyms", "raw_at", "uniforms", "uniforms_at"]
-
-
 _NEARLY = 1e-6
 """A part of a step that rounding may have added or taken: ends of intervals are binary floating-point numbers."""
 

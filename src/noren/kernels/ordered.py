@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from noren.kernels.compiling import part
 
-__all__ = ["first_above", "first_from", "sort_range"]
-
 
 @part()
 def first_from(values: NDArray[Any], low: int, high: int, least: float) -> int:

@@ -17,17 +17,6 @@ from scipy.stats import hypergeom
 
 from noren.kernels.arrays import Real, Whole
 
-__all__ = [
-    "SMALL_FRACTION",
-    "ClassCounts",
-    "Separation",
-    "class_counts",
-    "pitman_uniques",
-    "separation",
-    "snb_uniques",
-    "zayatz_uniques",
-]
-
 
 class Separation(NamedTuple):
     """How far a set of columns tells rows apart.

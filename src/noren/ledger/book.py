@@ -63,8 +63,6 @@ from noren.ledger.settings import ChainLike, LedgerSettings, chain_of
 from noren.progress import Progress, part_of, silent
 from noren.version import __version__
 
-__all__ = ["Ledger", "period_seed"]
-
 
 def _stop_at_unknown_budget(budget: Mapping[str, float], period: str) -> None:
     """Stop where a budget of everything released cannot be held: no certificate, and what is out is not attacked."""

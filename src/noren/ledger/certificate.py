@@ -36,20 +36,6 @@ from noren.ledger.risk import Risk
 from noren.ledger.settings import chain_of
 from noren.tables import Texts
 
-__all__ = [
-    "REDRAWS",
-    "SURE",
-    "Certificate",
-    "attacks_sentence",
-    "certificate_sentence",
-    "certified",
-    "least_possible",
-    "redrawn",
-    "sizes_of",
-    "smallest_enough",
-    "why_uncertified",
-]
-
 say = Texts(__name__)
 SURE = 0.999
 """How sure the tail is."""

@@ -46,23 +46,6 @@ from noren.ledger.certificate import Certificate
 from noren.ledger.incoming import Past, content_digest, folder_name
 from noren.ledger.risk import Risk
 
-__all__ = [
-    "Entry",
-    "Tell",
-    "Written",
-    "alone",
-    "load_facts",
-    "load_past",
-    "load_release",
-    "load_rows",
-    "new_head",
-    "nobody",
-    "read_written",
-    "remove_unfinished",
-    "verify",
-    "write_entry",
-]
-
 _SEAL = "secret/seal.json"
 _FACTS = "facts.json"
 _FILES = {"public.parquet", "statement.json", _SEAL}

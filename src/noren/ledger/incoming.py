@@ -19,18 +19,6 @@ from noren.data.schema import Role, Schema
 from noren.errors import InputError, ParameterError, SchemaError
 from noren.i18n import _, ngettext
 
-__all__ = [
-    "CALENDARS",
-    "Incoming",
-    "Past",
-    "content_digest",
-    "folder_name",
-    "incoming",
-    "named",
-    "next_period",
-    "periods_to_come",
-]
-
 
 @dataclass(frozen=True)
 class Past:

@@ -20,8 +20,6 @@ from noren.errors import ParameterError, SchemaError
 from noren.i18n import _
 from noren.kernels.draws import pseudonyms
 
-__all__ = ["joined", "joined_rows", "of_period", "pseudonyms_of"]
-
 _OWN_STREAM = tuple(b"the names of a ledger")
 _LONGEST_PSEUDONYM = 10**9
 """Pseudonyms of the contests' formats have nine digits at most."""

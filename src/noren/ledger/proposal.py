@@ -31,8 +31,6 @@ from noren.ledger.risk import Risk
 from noren.protocols import Guess
 from noren.version import __version__
 
-__all__ = ["BudgetError", "Proposal", "UnweighedError", "facts_together", "kept_form", "verdict_of_kept"]
-
 
 @dataclass(frozen=True)
 class Proposal:

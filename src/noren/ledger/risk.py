@@ -23,8 +23,6 @@ from noren.measures.safety.matching import matched
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Evidence, Guess
 
-__all__ = ["MEASURES", "Found", "Risk", "assess", "attack_all", "exposed_customers", "found_exactly", "found_in_draw"]
-
 Found = Mapping[str, Mapping[str, float]]
 """UM, MM and EMM of each guess."""
 

@@ -28,8 +28,6 @@ from noren.methods.chain import Chain, read_chain
 from noren.protocols import Attack, Method
 from noren.registry import build
 
-__all__ = ["USUAL_ATTACKS", "LedgerSettings", "chain_of", "checked_budget"]
-
 USUAL_ATTACKS = ("s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "linkage")
 """Tried where nobody says which: those of S3, and linking by everything known, as far as they are installed."""
 VERSION = 1

@@ -16,8 +16,6 @@ from noren.errors import ParameterError, SchemaError
 from noren.i18n import _
 from noren.protocols import Evidence, Guess, Measure, Need
 
-__all__ = ["aligned_history", "at_hand", "guesses_of", "must_have", "original_history", "secret_of", "sourced_rows"]
-
 
 def at_hand(release: Release, guesses: Mapping[str, Guess]) -> set[Need]:
     """Return what measures of this release may ask for; a measure fits whose needs are among them."""

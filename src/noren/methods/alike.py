@@ -20,23 +20,6 @@ from noren.i18n import N_, _
 from noren.kernels.judging.cell_error import interval_error, population_sd
 from noren.kernels.sharing.rows import DELETED
 
-__all__ = [
-    "EFFORT",
-    "EFFORT_HELP",
-    "EFFORT_WORDS",
-    "SHARING",
-    "SHARING_HELP",
-    "SUPPRESSED",
-    "CategoryFile",
-    "Sharing",
-    "alike",
-    "hides_somebody",
-    "in_words",
-    "stop_if_too_few",
-    "suppressed_columns",
-]
-
-
 SHARING = N_("How many look alike (k)")
 SHARING_HELP = N_("how many customers share each public history, at least; 3 or more are advised")
 SUPPRESSED = N_("Leave out cells that would say almost nothing")

@@ -12,8 +12,6 @@ from noren.data.schema import Column, Role, Scale, Schema
 from noren.kernels.draws import uniforms
 from noren.kernels.sharing.rows import near_in_time, one_of_each
 
-__all__ = ["OF_THE_ITEM", "OF_THE_VISIT", "believable_rows", "draws_of_added", "parts_of_a_moment"]
-
 Numbers = NDArray[np.float64]
 Whole = NDArray[np.int64]
 

@@ -18,8 +18,6 @@ from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.protocols import Method
 
-__all__ = ["MethodByPeriod"]
-
 _DAY = pl.duration(days=1)
 
 

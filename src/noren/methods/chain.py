@@ -24,8 +24,6 @@ from noren.progress import Progress, part_of, silent
 from noren.protocols import Method
 from noren.registry import build
 
-__all__ = ["Chain", "read_chain"]
-
 _Step = Annotated[
     InstanceOf[Method],
     WithJsonSchema({"type": "object", "required": ["method"], "properties": {"method": {"type": "string"}}}),

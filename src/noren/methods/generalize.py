@@ -48,8 +48,6 @@ from noren.methods.pseudonymize import pseudonymous
 from noren.progress import Enough, Progress, silent
 from noren.protocols import Method
 
-__all__ = ["NO_ITEM", "Generalize"]
-
 Whole = NDArray[np.int64]
 
 EFFORTS = {

@@ -29,8 +29,6 @@ from noren.methods.pseudonymize import pseudonymous
 from noren.progress import Progress, silent
 from noren.protocols import Method
 
-__all__ = ["GeneralizeByCount", "sorted_by"]
-
 
 class GeneralizeByCount(Method):
     """Make every customer's whole history the same as that of at least k - 1 others.

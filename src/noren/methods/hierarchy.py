@@ -37,8 +37,6 @@ from noren.methods.table_parts import (
 )
 from noren.progress import Progress, silent
 
-__all__ = ["HierarchyMethod"]
-
 Whole = NDArray[np.int64]
 _MOST_NODES = 20_000_000
 _GOALS = {"loss": GEOMETRIC, "discernibility": DISCERNIBILITY, "class-size": CLASS_SIZE, "entropy": SUM}

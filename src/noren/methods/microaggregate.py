@@ -8,8 +8,6 @@ from noren.i18n import N_
 from noren.methods.alike import SUPPRESSED
 from noren.methods.generalize import Generalize
 
-__all__ = ["Microaggregate"]
-
 
 class Microaggregate(Generalize):
     """Give every customer the same history as at least k - 1 others: the medians and modes of theirs.

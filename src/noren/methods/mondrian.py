@@ -32,8 +32,6 @@ from noren.methods.table_parts import (
 )
 from noren.progress import Progress, silent
 
-__all__ = ["Mondrian"]
-
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
 

@@ -17,8 +17,6 @@ from noren.methods.by_period import MethodByPeriod
 from noren.methods.pseudonymize import edited
 from noren.progress import Progress, silent
 
-__all__ = ["MonthlyPseudonyms"]
-
 
 class MonthlyPseudonyms(MethodByPeriod):
     """Give every customer a fresh pseudonym in each period, and change nothing else.

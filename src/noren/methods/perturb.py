@@ -26,8 +26,6 @@ from noren.methods.by_period import MethodByPeriod
 from noren.methods.pseudonymize import edited, pseudonymous
 from noren.progress import Progress, silent
 
-__all__ = ["MOVED", "Perturb"]
-
 # draw 0 chooses the pseudonyms
 _DRAW = 1
 _DATE, _PRICE, _QUANTITY = range(3)

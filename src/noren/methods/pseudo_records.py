@@ -27,8 +27,6 @@ from noren.methods.pseudonymize import edited, pseudonymous
 from noren.progress import Progress, silent
 from noren.protocols import Method
 
-__all__ = ["PseudoRecords"]
-
 Whole = NDArray[np.int64]
 
 STEPS = {"quick": 2_500, "normal": 25_000, "thorough": 250_000}

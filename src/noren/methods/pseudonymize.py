@@ -19,8 +19,6 @@ from noren.kernels.draws import pseudonyms
 from noren.progress import Progress, silent
 from noren.protocols import Method
 
-__all__ = ["Pseudonymize", "edited", "pseudonymous"]
-
 
 def pseudonymous(customer: pl.Series, seed: int) -> pl.Series:
     """Return a pseudonym in place of every customer; rows without a customer stay without."""

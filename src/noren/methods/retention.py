@@ -20,8 +20,6 @@ from noren.retention.attributes import Attribute, attribute_of, class_ends
 from noren.retention.perturbation import Perturbation
 from noren.retention.reconstruction import Model
 
-__all__ = ["Retention"]
-
 
 class Retention(Method):
     """Keep each value with probability ρ, else draw one from its domain; numbers and days move by bounded noise.

@@ -35,8 +35,6 @@ from noren.methods.retention import Retention
 from noren.progress import Progress, silent
 from noren.retention.perturbation import LARGEST_TABLE, Perturbation
 
-__all__ = ["protect_file"]
-
 Whole = NDArray[np.int64]
 
 _PIECES = 256

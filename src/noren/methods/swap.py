@@ -22,8 +22,6 @@ from noren.methods.by_period import MethodByPeriod
 from noren.methods.pseudonymize import edited, pseudonymous
 from noren.progress import Progress, silent
 
-__all__ = ["WITH_OWNER", "Swap", "ordered_by"]
-
 # draw 0 chooses the pseudonyms
 _DRAW, _ITEMS, _ROWS = 1, 0, 1
 _ROUNDS = 8

@@ -26,19 +26,6 @@ from noren.methods.pseudonymize import pseudonymous
 from noren.naming import listing
 from noren.protocols import Method
 
-__all__ = [
-    "AlikeRows",
-    "Identifiers",
-    "SensitiveCodes",
-    "Share",
-    "released",
-    "released_schema",
-    "rule_of",
-    "sensitive_codes",
-    "stop_if_too_few_rows",
-    "stop_if_too_many_fail",
-]
-
 Whole = NDArray[np.int64]
 
 

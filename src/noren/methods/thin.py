@@ -25,8 +25,6 @@ from noren.methods.pseudonymize import edited, pseudonymous
 from noren.progress import Progress, silent
 from noren.protocols import Method
 
-__all__ = ["Thin", "pairs_of_facts"]
-
 # draw 0 chooses the pseudonyms
 _DRAW, _ORDER = 1, 0
 

@@ -40,8 +40,6 @@ from noren.progress import Progress, silent
 from noren.protocols import Evidence
 from noren.tables import table_of
 
-__all__ = ["card_files", "data_card", "publish", "read_scores"]
-
 LOADER = "load_public.py"
 
 

@@ -30,18 +30,6 @@ from noren.papers.wording import Wording
 from noren.progress import Progress, part_of, silent
 from noren.reports.unicity_part import unicity_facts
 
-__all__ = [
-    "Case",
-    "ReleasedColumn",
-    "case_in_ledger",
-    "case_of",
-    "column_text",
-    "is_pseudonymised_only",
-    "judged_case",
-    "released_columns",
-    "treatment",
-]
-
 
 @dataclass(frozen=True)
 class Case:

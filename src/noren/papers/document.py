@@ -10,8 +10,6 @@ import string
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Block", "Code", "Document", "Field", "Grid", "Pack", "Points", "Section", "Text", "filled", "plain"]
-
 
 @dataclass(frozen=True)
 class Field:

@@ -30,8 +30,6 @@ from noren.papers.parts import (
 from noren.papers.wording import Wording
 from noren.reports.unicity_part import singled_out_caption
 
-__all__ = ["anonymised", "impact_assessment", "item_one", "item_two", "pseudonymised"]
-
 
 def anonymised(case: Case, wording: Wording) -> list[Document]:
     """Return the papers for anonymously processed information."""

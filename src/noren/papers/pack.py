@@ -18,8 +18,6 @@ from noren.papers.wording import Wording, drafts
 from noren.papers.writers import as_docx, as_html, as_markdown
 from noren.version import __version__
 
-__all__ = ["PAPERS", "About", "Law", "pack_files", "pack_of", "write_pack"]
-
 Law = Literal["appi", "gdpr"]
 About = Literal["auto", "anonymised", "pseudonymised"]
 _KEPT = "papers.json"

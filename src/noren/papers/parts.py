@@ -20,22 +20,6 @@ from noren.papers.document import Block, Document, Grid, Points, Section, Text
 from noren.papers.wording import Wording
 from noren.version import __version__
 
-__all__ = [
-    "categories",
-    "columns_grid",
-    "counsel",
-    "document",
-    "evidence_blocks",
-    "evidence_grid",
-    "register",
-    "rows_text",
-    "smallest_class",
-    "stamp",
-    "statement_steps",
-    "steps",
-    "why_untried",
-]
-
 _LONGEST = 200
 
 

@@ -22,8 +22,6 @@ from noren.i18n import _, active_language
 from noren.naming import suggestion
 from noren.papers.document import Field, Text, filled, plain
 
-__all__ = ["Wording", "drafts", "fact_names", "facts_given", "read_facts"]
-
 _FILES = ("common", "appi", "pseudonymised", "gdpr", "card")
 
 

@@ -20,8 +20,6 @@ from noren.drawing.templating import house_styles, template
 from noren.papers.document import Block, Code, Document, Field, Grid, Points, Text
 from noren.papers.wording import Wording
 
-__all__ = ["as_docx", "as_html", "as_markdown"]
-
 _LONG_AGO: Final = (1980, 1, 1, 0, 0, 0)
 _XML: Final = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 _WORD: Final = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"

@@ -17,8 +17,6 @@ from noren.judgement.numbers import count, percent
 from noren.judgement.page_text import printable
 from noren.version import __version__
 
-__all__ = ["category_page", "write_category_page"]
-
 EXAMPLES = 24
 _LONGEST = 80
 

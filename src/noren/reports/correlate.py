@@ -19,8 +19,6 @@ from noren.measures.utility.on_draws import OnDraws
 from noren.progress import Progress, silent
 from noren.protocols import Measure
 
-__all__ = ["Correlations", "correlate", "usefulness_measures"]
-
 AGAINST = "cell-error"
 
 

@@ -16,8 +16,6 @@ from noren.drawing.histograms import MOST_VALUES, Axis, Bars, axis_of, count_bar
 from noren.judgement.page_text import printable
 from noren.reports.unicity_part import unicity_facts
 
-__all__ = ["profile"]
-
 _EXAMPLES = 5
 _EXAMPLE_ROWS = 200
 _DIGITS = 6

@@ -43,8 +43,6 @@ from noren.reports.scripts import ScriptOrder, commands
 from noren.reports.unicity_part import unicity_part
 from noren.version import __version__
 
-__all__ = ["point_labels", "report_html", "write_report"]
-
 _OWN_MEASURES = frozenset({"cell-error", "effective", "reid-rate"})
 _LONGEST_NOTE = 300
 _LONGEST_LABEL = 80

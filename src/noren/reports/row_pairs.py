@@ -17,8 +17,6 @@ from noren.data.schema import Role
 from noren.drawing.histograms import perturbed_by
 from noren.judgement.page_text import printable, printable_texts
 
-__all__ = ["CHANGES", "STATES", "Cell", "RowPair", "example_columns", "example_rows", "row_columns", "row_pairs"]
-
 CHANGES = pl.Enum(["same", "generalised", "suppressed", "changed", "pseudonym", "dropped"])
 STATES = pl.Enum(["kept", "deleted", "inserted"])
 _SHOWN = 100_000

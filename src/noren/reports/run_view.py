@@ -40,19 +40,6 @@ from noren.measures.safety.table_classes import table_classes
 from noren.protocols import Measure, Score
 from noren.retention.reconstruction import reconstruct
 
-__all__ = [
-    "MeasureView",
-    "RowCounts",
-    "RunView",
-    "StatementView",
-    "StepView",
-    "class_size_bars",
-    "column_bars",
-    "measure_views",
-    "run_view",
-    "written",
-]
-
 _DIGITS = 6
 
 

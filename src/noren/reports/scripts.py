@@ -20,8 +20,6 @@ from noren.data.statement import Statement
 from noren.i18n import _
 from noren.judgement.outcome import Outcome
 
-__all__ = ["ScriptOrder", "as_commands", "as_python", "chain_toml", "commands", "needed_files"]
-
 _CHAIN: Final = "chain.toml"
 _SCHEMA: Final = "schema.toml"
 _GUESSES: Final = "guesses/"

@@ -17,17 +17,6 @@ from noren.inference.unicity import Curve, Step
 from noren.judgement.numbers import count, number, percent
 from noren.judgement.singled_out import left_in_release, singled_out, step_range
 
-__all__ = [
-    "UnicityPart",
-    "release_headings",
-    "release_rows",
-    "singled_out_caption",
-    "unicity_facts",
-    "unicity_headings",
-    "unicity_part",
-    "unicity_rows",
-]
-
 _SAMPLE = 1_000
 _KNOWN = "1-10"
 

@@ -8,8 +8,6 @@ from typing import Literal
 
 from noren.drawing.ground import picture
 
-__all__ = ["ChartLine", "lines"]
-
 Look = Literal["paper", "ours", "better", "chance"]
 # colour, marks and dashes together, so that a line is known in grey too
 _LOOKS: dict[Look, tuple[str, str, list[int]]] = {

@@ -12,8 +12,6 @@ from noren.data.frames import History, Records
 from noren.data.release import Release
 from noren.data.schema import Role
 
-__all__ = ["customers_of", "dataset", "the_history", "without_times"]
-
 
 @cache
 def dataset(name: str) -> Records:

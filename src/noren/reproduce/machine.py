@@ -10,8 +10,6 @@ from pathlib import Path
 
 from noren.engines.blocks import cores
 
-__all__ = ["facts"]
-
 
 def facts(*packages: str) -> str:
     """Return the line that goes under every table: date, processor, memory, system, versions."""

@@ -19,8 +19,6 @@ from noren.work.piece import Unit
 from noren.work.store import PieceStore, data_digest, default_folder, not_kept
 from noren.work.workers import run_units
 
-__all__ = ["DocumentChoice", "DocumentResult", "PartResult", "Reproduction", "reproduce"]
-
 _NOWHERE = {
     "table": N_("there is no table {name} in {documents}; there are tables {names}"),
     "figure": N_("there is no figure {name} in {documents}; there are figures {names}"),

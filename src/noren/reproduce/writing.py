@@ -18,9 +18,6 @@ from noren.reproduce.frame import Datum, Value
 from noren.reproduce.machine import facts
 from noren.reproduce.run import DocumentResult, PartResult, Reproduction
 
-__all__ = ["REPRODUCTION", "before_table", "grid", "headline", "long_grid", "part_title", "write"]
-
-
 EQUAL, DIFFERS, DERIVED, UNEXPLAINED, UNRUN = "✓", "✗", "†", "‡", "–"
 
 

@@ -22,9 +22,6 @@ from noren.errors import ParameterError, SchemaError, ValueInCellError
 from noren.i18n import _
 from noren.kernels.arrays import Whole
 
-__all__ = ["Attribute", "attribute_of", "class_ends"]
-
-
 MISSING = "(missing)"
 """How a missing value is released where missing is a category of its own."""
 

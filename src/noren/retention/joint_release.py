@@ -22,8 +22,6 @@ from noren.errors import FileError, ParameterError
 from noren.i18n import _
 from noren.kernels.reconstruction.retention import k_of_ratios, least_ratio
 
-__all__ = ["Joint", "JointPart", "joint", "part_in", "planned_part"]
-
 
 @dataclass(frozen=True)
 class JointPart:

@@ -22,9 +22,6 @@ from noren.kernels.draws import uniforms, uniforms_at
 from noren.kernels.reconstruction.retention import Channel, decay_of, k_of_ratios, laplace, least_ratio, moved, replaced
 from noren.retention.attributes import Attribute
 
-__all__ = ["LARGEST_TABLE", "Perturbation", "perturbation_of", "stated_perturbation"]
-
-
 LARGEST_TABLE = 1 << 24
 """Cells up to which a cross tabulation is held whole."""
 _LONGEST_MATRIX = 4_000

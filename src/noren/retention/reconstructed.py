@@ -17,9 +17,6 @@ from noren.kernels.reconstruction.estimates import CellIntervals
 from noren.kernels.reconstruction.tree import Pair, tree_records, whole_cells
 from noren.retention.perturbation import Perturbation
 
-__all__ = ["Model", "Reconstruction", "SeenRecords", "WholeReconstruction", "WideReconstruction"]
-
-
 _AT_ONCE = 1 << 20
 
 

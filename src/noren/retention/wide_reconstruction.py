@@ -30,8 +30,6 @@ from noren.progress import Progress, silent
 from noren.retention.perturbation import Perturbation
 from noren.retention.reconstructed import Model, SeenRecords, WideReconstruction
 
-__all__ = ["WIDE_MODELS", "reconstruct_widely"]
-
 WIDE_MODELS: tuple[Model, ...] = ("none", "independence", "auto")
 """Models that need no table of all attributes."""
 _MOST_STEPS, _LOOK = 1_000, 20

@@ -32,8 +32,6 @@ from noren.web.serving import PRIVATE_UMASK, serve_app
 from noren.web.settings import Settings
 from noren.web.uploads import Bounds
 
-__all__ = ["BOUNDS", "make_app", "serve", "start_warming", "warm"]
-
 _PROJECT = "/api/v1/projects/[a-z0-9]{12}"
 BOUNDS = Bounds(
     larger={

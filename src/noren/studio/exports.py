@@ -35,12 +35,6 @@ from noren.studio.store import Job, Project, State
 from noren.studio.work.project_files import PROJECT_FILES
 from noren.web.refusals import NotNowError, NotThereError
 
-__all__ = [
-    "Download", "Form", "ScriptForm", "TableForm", "Written", "file_name", "is_official",
-    "is_perturbed", "latest", "packed", "public_part", "reconstruct", "reconstructed_table", "report_file",
-    "script", "script_texts", "secret_part", "seed_is_easy", "written_for",
-]  # fmt: skip
-
 Form = Literal["parquet", "csv"]
 """The public part as Parquet alone, or with a text file beside it: the contest's own where the data are a contest's."""
 TableForm = Literal["parquet", "csv"]

@@ -27,8 +27,6 @@ from noren.sweeps.plan import placing_measures
 from noren.sweeps.usual import sensible_methods, sensible_values, usual_parameters
 from noren.work.ids import new_id
 
-__all__ = ["FOR_WHOM", "MORE_SEEDS", "Search", "find", "more_seeds", "search_for"]
-
 FOR_WHOM: Final = ("partner", "public", "inside")
 """The rules that a release is found for, the usual one first."""
 MORE_SEEDS: Final = 4

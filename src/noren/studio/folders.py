@@ -14,11 +14,6 @@ from typing import Any, Final
 
 from noren.data.formats.files import writing_file
 
-__all__ = [
-    "SOURCE_FILE", "STAGES_FILE", "Folders", "UnknownIdError", "keep_private", "read_json", "remove_half_written",
-    "remove_leftovers", "write_json",
-]  # fmt: skip
-
 SOURCE_FILE = "source.bin"
 """The uploaded file; it is replaced by another, never written to."""
 STAGES_FILE = "stages.json"

@@ -28,11 +28,6 @@ from noren.studio.users import UserRole, Who
 from noren.web.refusals import NotNowError, NotThereError, NotYoursError
 from noren.work.chain import Entry
 
-__all__ = [
-    "Decision", "Handout", "Publication", "approve", "decision_on", "ledger_of", "ledger_release", "makers_of",
-    "must_be_approved", "must_be_audited", "publications", "publish", "refuse", "release_of_run", "shown_digest",
-]  # fmt: skip
-
 _LONGEST = 500
 _MOST_YEARS = 100
 _DECISIONS = ("approved", "refused")

@@ -33,13 +33,6 @@ from noren.work.ids import new_id
 if TYPE_CHECKING:
     from noren.studio.service import Studio
 
-__all__ = [
-    "FACTS", "FOLDER", "LARGEST", "Asked", "Made", "build_hierarchy", "category_facts", "file_of",
-    "forget_categories", "forget_hierarchies", "hierarchy_facts", "hierarchy_file", "hierarchy_of",
-    "keep_hierarchy", "make_hierarchies", "refresh_categories", "remove_categories", "seen_hierarchy",
-    "set_categories", "set_hierarchies", "set_hierarchy", "stop_at_unlisted",
-]  # fmt: skip
-
 FOLDER, FACTS = "hierarchies", "hierarchies.json"
 Made = Literal["default", "widths", "built", "uploaded"]
 

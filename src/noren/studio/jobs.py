@@ -38,8 +38,6 @@ from noren.work.children import Child, Line, private_log
 from noren.work.queue import Claim
 from noren.work.runner import Ending, Runner
 
-__all__ = ["Jobs", "Live"]
-
 _AT_ONCE_LIGHT = 2
 _SAVE_EVERY = 0.5
 _NEVER_STARTED = -9

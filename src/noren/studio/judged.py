@@ -24,8 +24,6 @@ from noren.reports.run_view import RunView
 from noren.studio.folders import read_json
 from noren.studio.store import Job
 
-__all__ = ["Result", "judged", "place_by", "result_in", "summary_of"]
-
 
 class Result(RunView):
     """What is kept of a finished run; ``audited`` tells whether its claim was checked, None where it claims nothing.

@@ -19,8 +19,6 @@ from noren.judgement.verdict import Word
 from noren.studio.service import Studio
 from noren.studio.store import Job, Project, State
 
-__all__ = ["ProjectInList", "ProjectQuery", "RunInList", "RunQuery", "find_projects", "find_runs", "methods_of"]
-
 Search = Annotated[
     str, Field(max_length=120, description="words that the name holds, all of them; case does not count")
 ]

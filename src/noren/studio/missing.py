@@ -13,8 +13,6 @@ from noren.i18n import _, active_language, ngettext
 from noren.measures import placing
 from noren.naming import listing
 
-__all__ = ["engine_sentences", "failures", "is_unaudited", "measures_of", "missing_sentence", "unmeasured_reason"]
-
 Kept = Mapping[str, Any]
 
 

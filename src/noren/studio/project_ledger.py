@@ -21,8 +21,6 @@ from noren.studio.work.project_files import method_of
 from noren.studio.work.writing import curve_of
 from noren.web.refusals import NotNowError
 
-__all__ = ["make", "periods_to_come", "public_part", "start", "told", "usual_steps"]
-
 
 def usual_steps() -> list[dict[str, Any]]:
     """Return how a period is protected unless somebody says otherwise: noise, and fresh names."""

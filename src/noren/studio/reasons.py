@@ -14,11 +14,6 @@ from noren.errors import InputError, NorenError, sentences
 from noren.i18n import LANGUAGES, N_, _, active_language, in_every_language, said_again
 from noren.web.refusals import DISK_FULL, is_disk_full
 
-__all__ = [
-    "GONE", "INTERRUPTED", "MEMORY_FULL", "UNEXPECTED", "Reason", "in_language_of_reader", "reason_of", "spoken",
-    "told_error",
-]  # fmt: skip
-
 Reason = dict[str, str]
 """One sentence in each language: ``{"en": …, "ja": …}``."""
 

@@ -44,8 +44,6 @@ from noren.web.settings import Settings
 from noren.web.uploads import shown_name, write_upload
 from noren.work.ids import new_id
 
-__all__ = ["SAMPLES", "Studio", "pair_of"]
-
 SAMPLES = ("history", "people")
 """What can be made up: a shop's purchases, and a table of people."""
 _MOST_RUNS = 200

@@ -23,8 +23,6 @@ from noren.work.canonical import canonical
 from noren.work.chain import BrokenChainError, Entry, Said, entry_of, next_entry, verify
 from noren.work.queue import exclusive, now
 
-__all__ = ["OWNER", "RESERVED", "STUDIO", "TERMINAL", "Trail", "act_as", "acting_as", "check_file", "tables"]
-
 OWNER, STUDIO, TERMINAL = "owner", "studio", "terminal"
 """Who acts without being a user: the one person of a studio without users; the studio itself; the command line."""
 RESERVED: Final = frozenset({OWNER, STUDIO, TERMINAL})

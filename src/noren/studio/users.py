@@ -28,8 +28,6 @@ from noren.web.refusals import NotNowError, NotThereError, NotYoursError
 from noren.web.settings import Settings
 from noren.work.queue import now
 
-__all__ = ["Entrance", "User", "UserRole", "Users", "Who", "allowed", "least", "role_named"]
-
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _Route = TypeVar("_Route", bound=Callable[..., Any])
 

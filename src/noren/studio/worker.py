@@ -18,8 +18,6 @@ from typing import Any
 from noren.progress import Progress, Stoppable
 from noren.work.children import Line, Parent, become_child
 
-__all__ = ["Teller", "main", "perform"]
-
 _EVERY = 0.1
 _WRONG_INPUT = 2
 

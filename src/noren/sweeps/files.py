@@ -39,8 +39,6 @@ from noren.sweeps.study import rows_of, without_seeds
 if TYPE_CHECKING:
     from noren.sweeps.study import Study
 
-__all__ = ["NAMES", "STUDY", "SweepFile", "as_plain", "holds_study", "sweep_toml", "write_study"]
-
 NAMES = ("report.html", "frontier.svg", "table.csv", "table.json", "sweep.toml")
 
 

@@ -25,8 +25,6 @@ from noren.sweeps.plan import Asked, Piece, Setting, chosen_components, data_key
 from noren.sweeps.running import sweep_folder
 from noren.work.store import PieceStore, save
 
-__all__ = ["KeptPoint"]
-
 _TELLING = ("public.parquet", "secret/pseudonyms.parquet")
 
 

@@ -41,8 +41,6 @@ from noren.work.sources import code_digest
 if TYPE_CHECKING:
     from noren.sweeps.study import Study
 
-__all__ = ["Placed", "SettingsMap", "frontier_svg", "page_html", "settings_map", "short_html"]
-
 say = Texts(__name__)
 _LONGEST_LABEL = 120
 _WIDE, _NARROW = (640, 380), (270, 280)

@@ -31,21 +31,6 @@ from noren.measures.evidence import at_hand
 from noren.protocols import Component, Guess, Score
 from noren.registry import build
 
-__all__ = [
-    "PieceOrder",
-    "guess_folder",
-    "hold",
-    "keep_guess",
-    "load_guess",
-    "make_guess",
-    "make_release",
-    "make_score",
-    "place_of",
-    "release_folder",
-    "release_result",
-    "score_result",
-]
-
 Answer = TypeVar("Answer")
 _held: dict[str, tuple[Records, Path]] = {}
 

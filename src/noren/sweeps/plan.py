@@ -38,20 +38,6 @@ from noren.sweeps.usual import usual_parameters, usual_values
 from noren.work.piece import Unit
 from noren.work.sources import code_digest
 
-__all__ = [
-    "Asked",
-    "Piece",
-    "Point",
-    "Setting",
-    "chosen_components",
-    "data_key",
-    "expanded",
-    "placing_measures",
-    "plan",
-    "settings_for",
-    "settled",
-]
-
 _GLUE = (
     "noren.api",
     "noren.sweeps.pieces",

@@ -24,8 +24,6 @@ from noren.work.piece import Unit
 from noren.work.store import PieceStore, not_kept
 from noren.work.workers import run_units
 
-__all__ = ["Line", "Prospect", "Watch", "run", "sweep_folder"]
-
 _SMALL = 500_000
 """Rows times pieces of work, up to which starting processes takes longer than the work."""
 

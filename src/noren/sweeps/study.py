@@ -28,19 +28,6 @@ from noren.sweeps.usual import strength_words
 from noren.version import __version__
 from noren.work.piece import Unit
 
-__all__ = [
-    "PointResult",
-    "SettingResult",
-    "Source",
-    "Study",
-    "frame_of",
-    "in_language",
-    "point_result",
-    "rows_of",
-    "setting_results",
-    "without_seeds",
-]
-
 
 @dataclass(frozen=True)
 class Source:

@@ -17,17 +17,6 @@ from noren.methods import methods as every_method
 from noren.protocols import Method
 from noren.registry import spread
 
-__all__ = [
-    "LEAST_DIVERSE",
-    "asks_diversity",
-    "k_around",
-    "sensible_methods",
-    "sensible_values",
-    "strength_words",
-    "usual_parameters",
-    "usual_values",
-]
-
 LEAST_DIVERSE: Final = 2
 """How many sensitive values each class has at least, where nobody says how many."""
 _MOST_METHODS: Final = 2

@@ -24,20 +24,6 @@ from noren.protocols import Measure
 from noren.sweeps.study import SettingResult
 from noren.tables import Texts
 
-__all__ = [
-    "Advice",
-    "Candidate",
-    "advice",
-    "answer",
-    "failure_words",
-    "headline",
-    "kept_by",
-    "reasons",
-    "rule_words",
-    "setting_sentence",
-    "sureness",
-]
-
 say = Texts(__name__)
 _MOST_NAMED: Final = 3
 "How many measures of utility a recommendation names, the first few there are."

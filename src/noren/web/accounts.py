@@ -26,8 +26,6 @@ from noren.web.passwords import LONGEST_NAME, checked_login, checked_name, folde
 from noren.work.ids import new_id
 from noren.work.queue import clock_of, now
 
-__all__ = ["DAYS", "Account", "Accounts", "Rates", "Token", "Tokens", "account_tables", "digest_of", "token_tables"]
-
 DAYS: Final = 14
 """How long a session lasts."""
 _TOKEN, _LETTERS = "noren_", "abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"

@@ -20,8 +20,6 @@ from noren.i18n import _
 if TYPE_CHECKING:
     from fastapi import APIRouter
 
-__all__ = ["Action", "Asked", "action", "add_route", "command"]
-
 _Given = ParamSpec("_Given")
 _Made = TypeVar("_Made")
 

@@ -20,8 +20,6 @@ from noren.web.guard import LANGUAGE, THEME, keep_cookie
 from noren.web.refusals import DATABASE_AWAY, DISK_FULL, is_database_away, is_disk_full
 from noren.web.uploads import BodyError
 
-__all__ = ["Page", "answer_errors", "common_pages"]
-
 
 class Page(Protocol):
     """How a server renders one of its pages (:meth:`noren.web.frame.Frame.page` with its rail)."""

@@ -35,11 +35,6 @@ from noren.judgement.sentences import word_text
 from noren.judgement.verdict import Word
 from noren.version import __version__
 
-__all__ = [
-    "Bundle", "Frame", "PagePlace", "as_json", "bundle_address", "common_words", "fresh_id", "local_path",
-    "stage_rows", "with_query",
-]  # fmt: skip
-
 _HOUSE = "noren.web"
 _LANGUAGE_NAMES = {"en": "English", "ja": "日本語"}
 

@@ -37,11 +37,6 @@ from noren.web.refusals import DATABASE_AWAY, is_database_away
 from noren.web.settings import Settings
 from noren.web.uploads import BodyError, Bounds, Patience, bounded
 
-__all__ = [
-    "CONTENT_POLICY", "LANGUAGE", "OPEN_TO_ALL", "SESSION", "THEME", "Bearer", "Doorkeeper", "Guard", "drop_session",
-    "keep_cookie", "keep_session", "redirect_in", "token_of",
-]  # fmt: skip
-
 SESSION: Final = "noren_session"
 LANGUAGE: Final = "noren_language"
 THEME: Final = "noren_theme"

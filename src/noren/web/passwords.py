@@ -17,8 +17,6 @@ from typing import Final
 from noren.errors import ParameterError
 from noren.i18n import _
 
-__all__ = ["LONGEST_NAME", "Tries", "checked_login", "checked_name", "folded", "guesser", "hashed", "is_right"]
-
 _LOGIN = re.compile(r"[\w.@+-]{2,64}")
 LONGEST_NAME = 80
 _SHORTEST, _LONGEST = 10, 1000

@@ -13,11 +13,6 @@ from sqlalchemy.exc import TimeoutError as NoConnectionError
 from noren.errors import FileError, NorenError, OutputError
 from noren.i18n import N_, _
 
-__all__ = [
-    "DATABASE_AWAY", "DISK_FULL", "DiskFullError", "ErrorOut", "ErrorText", "NotNowError", "NotThereError",
-    "NotYoursError", "TooLargeError", "errors", "is_database_away", "is_disk_full",
-]  # fmt: skip
-
 
 class NotThereError(NorenError):
     """What was asked for is not there (any more)."""

@@ -12,8 +12,6 @@ from typing import Final
 import uvicorn
 from fastapi import FastAPI
 
-__all__ = ["PRIVATE_UMASK", "serve_app"]
-
 PRIVATE_UMASK: Final = 0o077
 """What processes of a server take away from every file that they make."""
 

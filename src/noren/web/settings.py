@@ -17,8 +17,6 @@ from noren.engines.choice import parse_engine
 from noren.errors import FileError, ParameterError
 from noren.i18n import _
 
-__all__ = ["LARGEST_UPLOAD", "Settings", "default_folder", "in_address"]
-
 LARGEST_UPLOAD = 4 * 2**30
 """Bytes of one upload, and of what it holds when it is unpacked, unless told otherwise."""
 _HOST = re.compile(r"(?:[\w.-]{1,253}|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?")

@@ -26,11 +26,6 @@ from noren.errors import FileError, InputError, NorenError
 from noren.i18n import _
 from noren.web.refusals import TooLargeError
 
-__all__ = [
-    "BodyError", "Bounds", "Patience", "bounded", "received", "shown_name", "small_body", "stop_if_told_too_large",
-    "told_length", "write_upload",
-]  # fmt: skip
-
 _USUAL: Final = 2**20
 
 

@@ -6,8 +6,6 @@ import hashlib
 import json
 from typing import Any
 
-__all__ = ["canonical", "digest_of", "rounded"]
-
 _DIGITS = 10
 
 

@@ -14,8 +14,6 @@ from noren.errors import InputError
 from noren.i18n import _
 from noren.work.canonical import canonical, digest_of
 
-__all__ = ["START", "BrokenChainError", "Entry", "Said", "chained", "entry_of", "next_entry", "verify"]
-
 START: Final = "0" * 64
 """What stands for the digest before the first entry."""
 

@@ -18,8 +18,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-__all__ = ["Child", "Line", "Parent", "become_child", "private_log"]
-
 Line = dict[str, Any]
 """What both sides say to each other, one object a line."""
 _LOOK_EVERY, _LAST_WORDS = 0.25, 2.0

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import secrets
 
-__all__ = ["new_id"]
-
 _LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
 
 

@@ -19,8 +19,6 @@ from noren.errors import FileError, reason_of
 from noren.i18n import _
 from noren.work.queue import exclusive
 
-__all__ = ["migrate"]
-
 _OPENING: Final = 7_266_736
 """The number of PostgreSQL's lock under which tables are made and changed."""
 _one_at_a_time: Final = threading.Lock()

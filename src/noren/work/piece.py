@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Scalar", "Unit"]
-
 Scalar = str | int | float | bool
 
 

@@ -31,10 +31,6 @@ from sqlalchemy.exc import OperationalError
 from noren.errors import ParameterError, shown
 from noren.i18n import _
 
-__all__ = [
-    "Claim", "Queue", "State", "clock_of", "exclusive", "now", "open_database", "queue_columns",
-]  # fmt: skip
-
 LEASE: Final = 15.0
 """Seconds after which a job whose holder is not heard of is anybody's."""
 MOST_ATTEMPTS: Final = 3

@@ -18,8 +18,6 @@ from noren.execution.engine import Dataset, Engine, Released
 from noren.progress import Enough, Progress, part_of, silent
 from noren.protocols import Attack, Guess, Measure, Score
 
-__all__ = ["Run", "RunStore", "Stage"]
-
 Stage = Literal["attack", "measure"]
 Judge = TypeVar("Judge", Attack, Measure)
 

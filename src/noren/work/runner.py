@@ -22,8 +22,6 @@ from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
 
 from noren.work.queue import Claim, Queue, State
 
-__all__ = ["Ending", "Runner"]
-
 _POLL = 0.25
 _BEATS = 5
 """How often a lease is renewed in its length; four may be missed."""

@@ -15,8 +15,6 @@ from pathlib import Path
 
 import noren
 
-__all__ = ["code_digest", "modules_used"]
-
 _ROOT = Path(noren.__file__).parent
 _NAME = re.compile(r"""["'](noren(?:\.\w+)+)(?::\w+)?["']""")
 _IMPORT = re.compile(r"^[ \t]*import[ \t]+([\w., \t]+)", re.MULTILINE)

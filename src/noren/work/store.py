@@ -21,11 +21,6 @@ from noren.errors import OutputError
 from noren.work.piece import Scalar, Unit
 from noren.work.sources import code_digest
 
-__all__ = [
-    "PieceStore", "address", "data_digest", "default_folder", "kept", "not_kept", "passing", "plain_result", "save",
-    "use",
-]  # fmt: skip
-
 _folder: Path | None = None
 
 

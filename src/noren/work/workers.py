@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from noren.work.piece import Unit
     from noren.work.store import PieceStore
 
-__all__ = ["Prepared", "run_units"]
-
 Prepared = tuple[Callable[..., None], tuple[Any, ...]]
 """A function at the top of a module and its arguments, called in each process before its first unit."""
 

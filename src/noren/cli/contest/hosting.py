@@ -20,8 +20,6 @@ from noren.contest.engine import ENGINE_FROM, cluster_of
 from noren.errors import ParameterError
 from noren.i18n import _
 
-__all__ = ["app"]
-
 app = App()
 
 Folder = Annotated[

@@ -22,8 +22,6 @@ from noren.contest import acts
 from noren.errors import FileError, ParameterError
 from noren.i18n import _
 
-__all__ = ["acting", "app"]
-
 app = App()
 
 _DAYS = "7,7,7,2,1"

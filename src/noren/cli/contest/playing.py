@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from noren.contest.client import Client, Submitted
     from noren.contest.schemas import ReceivedOut
 
-__all__ = ["app"]
-
 app = App()
 
 Phase = Annotated[str | None, Option("--phase", help=_("For which phase, where several are open."))]

@@ -10,8 +10,6 @@ from typer import rich_utils
 
 from noren.i18n import N_, VALIDATION, _, active_language, translated
 
-__all__ = ["Spoken", "line_words", "speak", "usage_sentence"]
-
 _HELP = frozenset(
     {
         N_("Show this message and exit."),

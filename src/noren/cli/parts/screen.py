@@ -15,8 +15,6 @@ from typing import Any
 from noren.i18n import _
 from noren.progress import Progress, Stoppable, silent
 
-__all__ = ["number", "progress_bar", "say", "show_json", "show_table", "situation", "stoppable_bar"]
-
 
 class _Situation:
     """How this run of the command line was started, and whether Ctrl-C was pressed."""

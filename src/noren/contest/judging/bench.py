@@ -21,8 +21,6 @@ from typing import Any
 from noren.contest.judging.faults import GONE, STOPPED, TOO_LARGE, TOO_LONG, Fault
 from noren.work.children import Child
 
-__all__ = ["ScorerProcess", "resident"]
-
 _LOOK_EVERY = 0.1
 _MOST_ORDERS = 2_000
 _MOST_KEPT = 2 * 2**30

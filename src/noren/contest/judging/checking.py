@@ -36,11 +36,6 @@ from noren.data.schema import Column, Role, Scale
 from noren.errors import FormatError, InputError, Problem
 from noren.i18n import LANGUAGES, _, said_again, speaking
 
-__all__ = [
-    "SHOWN", "check_guess", "check_release", "checked_guess", "checked_release", "in_every_language",
-    "refused", "release_findings",
-]  # fmt: skip
-
 SHOWN = 20
 """Problems that a report tells; all are counted."""
 _LONGEST = 200

@@ -11,20 +11,6 @@ from typing import Final
 
 from noren.i18n import N_
 
-__all__ = [
-    "CLUSTER_LOST",
-    "DISK_FULL",
-    "GONE",
-    "INTERRUPTED",
-    "OTHER_SCORER",
-    "STOPPED",
-    "TOO_LARGE",
-    "TOO_LONG",
-    "UNEXPECTED",
-    "UNREADABLE",
-    "Fault",
-]
-
 TOO_LONG: Final = N_("judging this file took longer than it may")
 TOO_LARGE: Final = N_("judging this file took more memory than it may")
 GONE: Final = N_("the process that judged this file was ended from outside")

@@ -26,8 +26,6 @@ from noren.contest.judging.prepared import Prepared
 from noren.data.formats.render import Spelling
 from noren.data.schema import Role
 
-__all__ = ["similar", "sketch_of", "sketch_of_guess", "sketch_of_release"]
-
 _KEPT = 256
 _BYTES = 6
 _ODD = np.uint64(0x9E3779B97F4A7C15)

@@ -46,25 +46,6 @@ from noren.errors import FileError, SchemaError
 from noren.i18n import _
 from noren.progress import Progress, silent
 
-__all__ = [
-    "LARGEST",
-    "Prepared",
-    "as_released",
-    "forget",
-    "guess_on",
-    "has_official_checker",
-    "make_target",
-    "named_in_target",
-    "original_of",
-    "prepare",
-    "records_of",
-    "renamed",
-    "schema_of",
-    "target_of",
-    "target_rows",
-    "write_pairs_of",
-]  # fmt: skip
-
 LARGEST = 256 * 2**20
 """Bytes of a submitted file: the final data of 2018 take 3 MB, and 20 MB with sets of 50 items in every row."""
 _MOST_KEPT = 2**29

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from noren.contest.rulebook import Rulebook
     from noren.execution.stages import Step
 
-__all__ = ["do", "main"]
-
 _EVERY = 0.2
 Say = Callable[[Mapping[str, Any]], None]
 

@@ -35,8 +35,6 @@ from noren.progress import Progress, part_of, silent
 from noren.protocols import Guess, Measure, Score
 from noren.work.canonical import rounded
 
-__all__ = ["score_guess", "score_release"]
-
 _BY_PERIOD = ("um", "mm", "emm")
 """Measures that look at each customer and period."""
 _HERE = ScoringEngine()

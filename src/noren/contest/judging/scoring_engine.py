@@ -23,8 +23,6 @@ from noren.progress import Progress, silent
 from noren.protocols import Attack, Guess, Measure, Score
 from noren.work.canonical import rounded
 
-__all__ = ["ClusterLostError", "ScoringEngine", "on_cluster"]
-
 _UNSURE = 1e-11
 """By what share sums of the same numbers in another order may differ."""
 Answer = TypeVar("Answer", Guess, Score)

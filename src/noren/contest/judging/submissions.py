@@ -31,19 +31,6 @@ from noren.errors import FileError, SchemaError
 from noren.i18n import _
 from noren.naming import listing
 
-__all__ = [
-    "DELETED",
-    "SUPPRESSED",
-    "Texts",
-    "numbered",
-    "pair_findings",
-    "read_guess_file",
-    "read_texts",
-    "spelled_as_original",
-    "submission_of",
-    "text_file",
-]  # fmt: skip
-
 SUPPRESSED: Final = "*"
 DELETED: Final = "DEL"
 """What stands in the customer's place of a deleted row, in the formats of 2016 and 2017."""

@@ -25,8 +25,6 @@ from noren.judgement.numbers import decimal, number
 from noren.judgement.verdict import Verdict
 from noren.web.frame import stage_rows
 
-__all__ = ["HandedIn", "Value", "handed_in", "values_of"]
-
 router = APIRouter()
 
 Text = Annotated[str, Form(max_length=200)]

@@ -17,21 +17,6 @@ from noren.judgement.sentences import rule_sentence
 from noren.protocols import Measure
 from noren.tables import Texts
 
-__all__ = [
-    "RuleLine",
-    "duration",
-    "finding_now",
-    "kind_sentence",
-    "left",
-    "log_words",
-    "phase_words",
-    "played_rounds",
-    "round_words",
-    "rules",
-    "shown_time",
-    "waiting_words",
-]
-
 say = Texts(__name__)
 _FIRST = (
     PhaseKind.PROTECT,

@@ -22,11 +22,6 @@ from noren.judgement.numbers import count
 from noren.kernels.judging.statistics import correlation_interval, spearman
 from noren.work.canonical import canonical, digest_of, rounded
 
-__all__ = [
-    "MANY_UNIQUE", "Flag", "Prediction", "ReleaseKind", "Results", "RoundResults", "matrix_csv", "neutral",
-    "results_json", "results_of", "stability_csv", "standings_csv",
-]  # fmt: skip
-
 MANY_UNIQUE = 0.25
 """From which share of pseudonyms with a history of their own on a release counts as one with too many unique."""
 _FEWEST = 4

@@ -13,8 +13,6 @@ from noren.judgement.numbers import count, decimal, percent
 from noren.judgement.sentences import rule_sentence, word_text
 from noren.version import __version__
 
-__all__ = ["results_html"]
-
 
 def results_html(results: Results) -> str:
     """Return the page as text; the same results give the same bytes."""

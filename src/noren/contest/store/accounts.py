@@ -10,8 +10,6 @@ from noren.contest.store.tables import organisers
 from noren.web.accounts import Account as AnyAccount
 from noren.web.accounts import Accounts as AnyAccounts
 
-__all__ = ["SCOPES", "Account", "Accounts", "Organisers"]
-
 SCOPES: Final = ("read", "team", "organiser")
 """What a token may be for: to look, to play in one's team, to organise."""
 _PERSON, _ORGANISER = "person", "organiser"

@@ -32,14 +32,6 @@ from noren.work.ids import new_id
 from noren.work.migrations import migrate
 from noren.work.queue import State, clock_of, exclusive, now, open_database
 
-__all__ = [
-    "Change",
-    "Clock",
-    "ContestStore",
-    "LostJobError",
-    "UnknownContestError",
-]
-
 _LONGEST_HOLD = "60s"
 """How long one who holds a head may be silent in PostgreSQL before it is taken from them."""
 

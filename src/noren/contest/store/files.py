@@ -31,8 +31,6 @@ from noren.data.formats.files import saying_why
 from noren.errors import FileError, ParameterError, reason_of
 from noren.i18n import _
 
-__all__ = ["Files", "Incoming", "Kept", "TooLargeError"]
-
 FRAME: Final = 2**20
 _TAG, _SALT = 16, 32
 _MAGIC: Final = b"noren sealed 1\n"

@@ -15,8 +15,6 @@ from noren.i18n import N_, _
 from noren.work.canonical import canonical
 from noren.work.queue import LEASE, Queue, State, clock_of
 
-__all__ = ["LOST", "Job", "Jobs"]
-
 _GIVEN_UP: Final = (State.FAILED, State.INTERRUPTED, State.CANCELLED)
 LOST: Final = N_("the worker that had it was not heard of any more")
 """What is said of a job whose worker was killed or cut off."""

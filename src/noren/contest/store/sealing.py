@@ -30,8 +30,6 @@ from noren.i18n import _
 from noren.work.ids import new_id
 from noren.work.queue import now
 
-__all__ = ["ENVIRONMENT", "KEY_FILE", "Hook", "Hooks", "Seal", "Secrets", "derived", "kept_key"]
-
 ENVIRONMENT: Final = "NOREN_CONTEST_KEY"
 KEY_FILE: Final = "secret.key"
 _BYTES, _NONCE = 32, 12

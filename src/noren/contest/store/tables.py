@@ -14,11 +14,6 @@ import sqlalchemy as sa
 from noren.web.accounts import account_tables, token_tables
 from noren.work.queue import queue_columns
 
-__all__ = [
-    "about", "accounts", "contests", "entries", "hooks", "jobs", "organisers", "rates", "sealed", "sessions", "tables",
-    "tokens",
-]  # fmt: skip
-
 tables = sa.MetaData()
 
 

@@ -32,8 +32,6 @@ from noren.errors import Problem
 from noren.i18n import _
 from noren.tables import Texts
 
-__all__ = ["COLUMNS", "GUESS_COLUMNS", "NAME", "check_guess", "check_release"]
-
 say = Texts(__name__)
 
 GUESS_COLUMNS = ("customer", "2010/12", *(f"2011/{month}" for month in range(1, 12)))

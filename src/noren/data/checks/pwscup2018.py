@@ -33,8 +33,6 @@ from noren.errors import Problem
 from noren.i18n import _
 from noren.tables import Texts
 
-__all__ = ["COLUMNS", "check_guess", "check_release", "one_to_one"]
-
 say = Texts(__name__)
 
 

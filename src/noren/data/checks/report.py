@@ -29,24 +29,6 @@ from noren.errors import LONGEST_VALUE, FileError, FormatError, ParameterError, 
 from noren.i18n import _
 from noren.tables import Texts
 
-__all__ = [
-    "LONGEST_KEPT",
-    "WHOLE_FILE",
-    "Finding",
-    "Report",
-    "Sheet",
-    "SheetRule",
-    "broken_rows",
-    "calendar_day",
-    "gather",
-    "inline",
-    "read_columns",
-    "read_lines",
-    "read_sheet",
-    "split_cells",
-    "stop_at_null",
-]
-
 say = Texts(__name__)
 
 LONGEST_KEPT = 8_000

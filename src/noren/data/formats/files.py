@@ -23,18 +23,6 @@ from pathlib import Path
 from noren.errors import OutputError
 from noren.i18n import _
 
-__all__ = [
-    "FolderKind",
-    "keeping",
-    "making_folder",
-    "must_be_free",
-    "must_be_writable",
-    "reason_of",
-    "saying_why",
-    "writing_file",
-    "writing_folder",
-]
-
 _kept: ContextVar[tuple[Path, ...]] = ContextVar("kept", default=())
 
 

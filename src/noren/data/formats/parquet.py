@@ -22,8 +22,6 @@ from noren.errors import FileError
 from noren.i18n import _
 from noren.tables import Texts
 
-__all__ = ["SUCCESS", "checked_frame", "parquet_blocks", "parquet_names", "parquet_parts", "parquet_rows"]
-
 say = Texts(__name__)
 
 _BLOCK_ROWS = 1 << 18

@@ -25,19 +25,6 @@ from noren.data.cells import different, is_interval, is_set
 from noren.data.schema import Column, ValueType
 from noren.data.value_formats import decimal_text, moment_text, number_text
 
-__all__ = [
-    "Spelling",
-    "cell_text",
-    "file_text",
-    "has_negative_zero",
-    "lines_of",
-    "order_by_text",
-    "packed",
-    "same_rows",
-    "text_numbers",
-    "value_text",
-]
-
 _READ_AS = {ValueType.DATE: "%Y/%m/%d", ValueType.TIME: "%H:%M", ValueType.DATETIME: "%Y/%m/%d %H:%M"}
 """Formats that read the canonical spelling."""
 _TO_THE_SECOND = {ValueType.TIME: "%-H:%M:%S", ValueType.DATETIME: "%Y/%-m/%-d %-H:%M:%S"}

@@ -18,8 +18,6 @@ from noren.data.formats.source import Source, SourceLike, saying_damage
 from noren.errors import FileError
 from noren.i18n import _
 
-__all__ = ["DecodedSizeError", "decoded_size", "stop_at_large"]
-
 LARGEST_DECODED = 256 * 2**30
 """Bytes that a file may take once it is decoded; more is a bomb on any machine that reads a file whole."""
 

@@ -38,8 +38,6 @@ from noren.data.schema import TextLayout
 from noren.errors import FileError, FormatError, NorenError, ParameterError
 from noren.tables import Texts
 
-__all__ = ["Source", "SourceLike", "read_all_bytes", "readable", "saying_damage"]
-
 say = Texts(__name__)
 
 LARGEST_UNPACKED = 64 * 2**30

@@ -26,8 +26,6 @@ from noren.i18n import _
 from noren.naming import listing
 from noren.tables import Texts
 
-__all__ = ["arrangement", "column_names", "mapped_blocks", "own_names", "stop_at_other_columns", "text_blocks"]
-
 say = Texts(__name__)
 
 LONGEST_FIELD = 100_000

@@ -14,17 +14,6 @@ from dataclasses import dataclass
 from noren.data.value_formats import NUMBER
 from noren.i18n import _
 
-__all__ = [
-    "DELIMITERS",
-    "ENCODINGS",
-    "TextForm",
-    "detect_delimiter",
-    "detect_header",
-    "split_lines",
-    "title_lines",
-    "title_rows",
-]
-
 ENCODINGS = {
     "utf-8": "UTF-8",
     "utf-8-sig": "UTF-8 with BOM",

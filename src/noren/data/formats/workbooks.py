@@ -29,8 +29,6 @@ from noren.i18n import _
 from noren.naming import listing
 from noren.tables import Texts
 
-__all__ = ["excel_sheet", "write_excel"]
-
 say = Texts(__name__)
 
 LARGEST_WORKBOOK = 2 << 30

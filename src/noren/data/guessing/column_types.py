@@ -37,17 +37,6 @@ from noren.data.value_formats import (
 from noren.errors import shown
 from noren.i18n import _
 
-__all__ = [
-    "GRIDS",
-    "Understanding",
-    "guess_type",
-    "how_written",
-    "on_grid",
-    "swapped_format",
-    "understanding",
-    "width_of",
-]
-
 GRIDS = (1.0, 0.01, 0.001, 0.0001)
 """The steps that decimal numbers are looked at for, widest first."""
 

@@ -16,8 +16,6 @@ from enum import StrEnum
 
 from noren.tables import table_of
 
-__all__ = ["Hint", "is_bare", "is_bare_id", "last_said", "says", "spelled"]
-
 
 class Hint(StrEnum):
     """What a word in a name is about."""

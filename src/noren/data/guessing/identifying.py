@@ -27,8 +27,6 @@ from noren.data.schema import Column, Role, ValueType
 from noren.i18n import N_, _
 from noren.tables import table_of
 
-__all__ = ["Identifying", "identifying_columns", "looks_like_an_outcome"]
-
 _MOST_LOOKED, _MOST_SETS = 1_000, 100_000
 """Different values of a column that patterns look at, and cells with sets, evenly spaced."""
 _FEW, _FEW_CUSTOMERS, _FEWEST_TEXTS, _LONG_TEXT = 20, 8, 5, 25

@@ -36,8 +36,6 @@ from noren.i18n import _
 from noren.naming import listing, suggestion
 from noren.tables import Texts
 
-__all__ = ["decide"]
-
 say = Texts(__name__)
 
 _FEW_REPEATS = 1.05

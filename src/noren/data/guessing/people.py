@@ -29,29 +29,6 @@ from noren.data.schema import Column, Kind, Role, Schema, ValueType
 from noren.errors import SchemaError
 from noren.i18n import _
 
-__all__ = [
-    "Naming",
-    "People",
-    "PeopleColumn",
-    "PeopleSeen",
-    "Repeats",
-    "belongs",
-    "filled",
-    "holds_plain_values",
-    "looks_like_ids",
-    "may_identify",
-    "may_name",
-    "naming_of",
-    "namings",
-    "not_overruled",
-    "people_columns",
-    "people_in",
-    "stop_at_repeated_people",
-    "stop_if_people_repeat",
-    "unnamed_people_columns",
-    "varies_within",
-]
-
 _MOSTLY = 0.9
 _LONGEST_ID = 64
 

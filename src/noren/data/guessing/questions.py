@@ -13,8 +13,6 @@ from typing import Final, Literal
 from noren.data.schema import Role
 from noren.i18n import N_, _
 
-__all__ = ["Answer", "Question", "role_question"]
-
 _MEANINGS: Final = {
     Role.IDENTIFIER: N_("it identifies the person: not released"),
     Role.QUASI: N_("others may know it: protected"),

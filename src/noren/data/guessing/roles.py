@@ -20,8 +20,6 @@ from noren.data.guessing.questions import Question, role_question
 from noren.data.schema import Column, Role, Scale, ValueType
 from noren.i18n import _
 
-__all__ = ["as_attributes", "as_purchases", "bought_by_shape", "roles_by_position", "shop_roles"]
-
 _SURE_ITEM = 2.0
 _MANY_PIECES = 10
 _OF_SOMETHING = (

@@ -46,8 +46,6 @@ from noren.errors import FileError, SchemaError, shown
 from noren.i18n import _
 from noren.naming import listing
 
-__all__ = ["LARGEST_DOMAIN", "SchemaGuess", "Widening", "guess_columns", "guess_schema", "read_block"]
-
 SAMPLE_ROWS = 50_000
 
 

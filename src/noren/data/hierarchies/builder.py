@@ -24,8 +24,6 @@ from noren.i18n import _
 from noren.naming import listing
 from noren.progress import Progress, silent
 
-__all__ = ["Builder", "ColumnValues", "canonical", "numbers_in", "parts_of", "stop_at_misfits", "texts_of", "values_of"]
-
 _SHOWN: Final = 10
 
 

@@ -28,8 +28,6 @@ from noren.errors import ParameterError
 from noren.i18n import N_, _
 from noren.naming import suggestion
 
-__all__ = ["BUILDERS", "build", "builder_of", "builders_for", "class_sizes", "usual_builder"]
-
 _CODE_LENGTHS: Final = range(2, 13)
 _MOST_MASKS: Final = 4
 _SHOWN: Final = 12

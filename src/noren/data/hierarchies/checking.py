@@ -15,8 +15,6 @@ from noren.data.hierarchies.levels import MISSING_MARK, MOST_PROBLEMS, Hierarchy
 from noren.errors import FileError, InputError, Problem
 from noren.i18n import _
 
-__all__ = ["CheckedFile", "check_files", "files_in"]
-
 
 @dataclass(frozen=True)
 class CheckedFile:

@@ -22,19 +22,6 @@ from noren.i18n import N_, _
 from noren.naming import suggestion
 from noren.tables import table_of
 
-__all__ = [
-    "POSTCODE",
-    "PREFECTURES",
-    "REGIONS",
-    "Icd",
-    "Municipality",
-    "Place",
-    "Postcode",
-    "Prefix",
-    "folded",
-    "mask_hierarchy",
-]
-
 _ICD = r"^([A-Z])([0-9][0-9A-Z])\.?[0-9A-Z]{0,4}$"
 POSTCODE = r"^[0-9]{3}-?[0-9]{4}$"
 

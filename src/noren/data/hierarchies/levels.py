@@ -31,24 +31,6 @@ from noren.i18n import _
 from noren.naming import listing
 from noren.tables import Texts
 
-__all__ = [
-    "MISSING_MARK",
-    "MOST_PROBLEMS",
-    "SAYS_NOTHING",
-    "Hierarchy",
-    "check_hierarchy",
-    "checked_rows",
-    "column_of_file",
-    "date_range",
-    "hierarchy_file_name",
-    "number_range",
-    "prefix",
-    "read_hierarchies",
-    "read_hierarchy",
-    "rows_of_text",
-    "write_hierarchy",
-]
-
 say = Texts(__name__)
 
 SAYS_NOTHING: Final = "*"

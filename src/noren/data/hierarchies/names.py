@@ -25,8 +25,6 @@ from noren.tables import Texts
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["FromColumn", "Groups", "Rare", "Shown", "Similar", "alike"]
-
 say = Texts(__name__)
 
 Whole = NDArray[np.int64]

@@ -32,18 +32,6 @@ from noren.i18n import N_, _
 from noren.naming import suggestion
 from noren.tables import Texts
 
-__all__ = [
-    "UNITS",
-    "Cuts",
-    "Dates",
-    "Quantiles",
-    "Widths",
-    "date_hierarchy",
-    "default_widths",
-    "interval_hierarchy",
-    "number_hierarchy",
-]
-
 say = Texts(__name__)
 
 Whole = NDArray[np.int64]

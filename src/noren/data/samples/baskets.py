@@ -15,21 +15,6 @@ import numpy as np
 from noren.data.samples.product_names import CATEGORIES, Catalogue
 from noren.kernels.arrays import Flags, Real, Whole
 
-__all__ = [
-    "FIRST_DAY",
-    "MINUTES",
-    "MOST_INVOICES",
-    "OPENS_AT",
-    "ORDERS",
-    "BasketLines",
-    "Customers",
-    "baskets",
-    "calendar",
-    "pick",
-    "starts",
-]
-
-
 FIRST_DAY: Final = date(2010, 12, 1)
 DAYS: Final = 365
 OPENS_AT: Final = 7

@@ -35,9 +35,6 @@ from noren.errors import ParameterError
 from noren.i18n import _
 from noren.kernels.arrays import Real, Whole
 
-__all__ = ["MOST_PEOPLE", "sample_people"]
-
-
 MOST_PEOPLE: Final = 10_000_000
 
 _YOUNGEST, _OLDEST = 17, 90

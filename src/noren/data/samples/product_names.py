@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from noren.tables import table_of
 
-__all__ = ["CATEGORIES", "MOST_ITEMS", "POSTAGE_FROM", "Catalogue", "catalogue"]
-
 MOST_ITEMS = 90_000
 """Five digits that do not start with zero: no catalogue is larger."""
 

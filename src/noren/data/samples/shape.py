@@ -13,9 +13,6 @@ import polars as pl
 
 from noren.kernels.arrays import Whole
 
-__all__ = ["HistoryShape", "ShapeCounter", "shape"]
-
-
 EXACT_CUSTOMERS: Final = 5_000
 """Up to this many customers µ is the mean over all pairs, above over a sample of them."""
 

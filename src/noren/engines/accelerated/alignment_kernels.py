@@ -13,8 +13,6 @@ import numpy as np
 import triton
 import triton.language as tl
 
-__all__ = ["costs"]
-
 
 @triton.jit
 def _line(i, x, y, z, item, worth, inside, xs, ys, zs, items, alone, given):

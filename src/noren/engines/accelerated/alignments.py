@@ -25,8 +25,6 @@ from noren.kernels.arrays import Real, Whole
 if TYPE_CHECKING:
     from noren.kernels.sharing.alignment import LaidRows, Tariff
 
-__all__ = ["pair_costs_by"]
-
 FAR = 1e290
 LONGEST = 512
 """Rows of the longer history up to which pairs are worked out here."""

@@ -13,8 +13,6 @@ from noren.engines.choice import Engine
 from noren.errors import ParameterError
 from noren.i18n import _
 
-__all__ = ["Accelerator", "Tensor", "accelerator_for", "in_smaller_blocks", "must_be_there"]
-
 Tensor = Any
 """A tensor of Torch, which has no types of ours."""
 Result = TypeVar("Result")

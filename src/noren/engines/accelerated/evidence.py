@@ -15,8 +15,6 @@ import numpy as np
 from noren.engines.accelerated.device import Accelerator, Tensor, in_smaller_blocks
 from noren.kernels.arrays import Real, Whole
 
-__all__ = ["weighed_rows"]
-
 _BYTES_A_PAIR = 200
 _LEAST_BLOCK = 1 << 10
 

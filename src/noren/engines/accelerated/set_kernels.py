@@ -15,8 +15,6 @@ import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-__all__ = ["best"]
-
 ROWS, COLUMNS, _DEEP = 128, 256, 128
 _WARPS, _STAGES = 8, 4
 """The tile of a block of threads: released sets, customers, and how many items are multiplied at a time."""

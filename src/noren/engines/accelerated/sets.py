@@ -25,8 +25,6 @@ from noren.engines.accelerated.device import Accelerator, Tensor, in_smaller_blo
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.items.packed_sets import ItemSets
 
-__all__ = ["most_similar_sets", "pairs_pay"]
-
 NOBODY = -1
 _PAYS = 4e9
 """Pairs from which products on a graphics processor beat the search on a few cores, its start included."""

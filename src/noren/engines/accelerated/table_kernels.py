@@ -14,8 +14,6 @@ from typing import Any
 import triton
 import triton.language as tl
 
-__all__ = ["rows", "spread", "sums"]
-
 _LONG = 1_024
 _SUM_BLOCK = 64
 

@@ -29,8 +29,6 @@ import numpy as np
 from noren.engines.accelerated.device import Accelerator, Tensor
 from noren.kernels.arrays import Real, Whole
 
-__all__ = ["AxisPlan", "SeenTable", "axis_plan", "bytes_needed"]
-
 _TILE = 4_096
 """Cells that a block of threads holds in registers, axes rounded up to powers of two."""
 _ROW_AXES = 5

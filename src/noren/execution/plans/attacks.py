@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as Expression
     from pyspark.sql import DataFrame
 
-__all__ = ["set_sides", "similarity", "with_overlap"]
-
 # --- sets of items: what each customer bought and what each pseudonym shows ------------------------------------------
 
 # As :mod:`noren.data.item_sets` has them. Items are numbers, the rarest first, so that two sets that have much in

@@ -21,8 +21,6 @@ from noren.progress import Progress, part_of, silent
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["BEFORE", "in_order_of_text"]
-
 # --- public rows numbered by their text: what one machine hands from one step of a chain to the next -----------------
 
 

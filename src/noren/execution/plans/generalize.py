@@ -42,9 +42,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as Expression
     from pyspark.sql import DataFrame
 
-__all__ = []
-
-
 GROUP, PLACE = "noren_group", "noren_place"
 
 

@@ -49,9 +49,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as Expression
     from pyspark.sql import DataFrame
 
-__all__ = []
-
-
 _BASKET = "noren_basket"
 
 

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as Expression
     from pyspark.sql import DataFrame
 
-__all__ = []
-
 
 @plan(Pseudonymize, driver=N_("cuts and sizes of at most 2,000 parts of the order of customers"))
 def protect_pseudonymize(

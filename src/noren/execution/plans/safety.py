@@ -65,8 +65,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as Expression
     from pyspark.sql import DataFrame
 
-__all__ = ["audit", "rows_in_classes"]
-
 # --- how many people a guess names, and how many of them rightly, where both lie -------------------------------------
 
 

@@ -41,8 +41,6 @@ from noren.retention.perturbation import Perturbation
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["protect_hierarchy", "protect_mondrian", "protect_retention"]
-
 # --- tables made alike by combinations of values: counted on the cluster, chosen by the driver, joined to the rows ---
 
 

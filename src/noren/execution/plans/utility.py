@@ -65,8 +65,6 @@ from noren.retention.reconstructed import SeenRecords
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["seen_on_cluster"]
-
 # --- data sets drawn from a release: the same that one machine draws -------------------------------------------------
 
 

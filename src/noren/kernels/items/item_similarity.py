@@ -20,20 +20,6 @@ from scipy import sparse
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.compiling import kernel, read_only
 
-__all__ = [
-    "Matrix",
-    "Score",
-    "any_alike",
-    "basket_matrix",
-    "frequent_sets",
-    "most_bought",
-    "purchase_matrix",
-    "scored",
-    "similarity_error",
-    "support",
-]
-
-
 Matrix: TypeAlias = sparse.csr_array
 Score = Literal["wholesale", "retail", "presence"]
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from noren.kernels.arrays import Flags, Whole
 from noren.kernels.compiling import kernel, part, read_only
 
-__all__ = ["NOBODY", "Walk", "walk"]
-
 NOBODY = -1
 
 

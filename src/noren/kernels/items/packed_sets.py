@@ -14,9 +14,6 @@ import numpy as np
 from noren.kernels.arrays import Codes, Whole
 from noren.kernels.compiling import kernel
 
-__all__ = ["CERTAIN", "ItemSets", "item_sets", "shared_weights", "weight_of_one_in"]
-
-
 CERTAIN = 720_720
 """Units of an item that is surely there, where some are not: a multiple of every number to 16, so 1/s is exact."""
 

@@ -18,21 +18,6 @@ from scipy.sparse import csr_array
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.items.packed_sets import ItemSets
 
-__all__ = [
-    "best_clusters",
-    "cosine_clusters",
-    "expected_added",
-    "fewest_clusters",
-    "filled_up",
-    "mean_overlap",
-    "printed_added",
-    "printed_best_clusters",
-    "printed_overlap",
-    "tf_idf",
-    "unit_rows",
-]
-
-
 _MOST_ROUNDS = 300
 _ROWS_AT_ONCE = 4096
 

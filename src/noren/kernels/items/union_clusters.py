@@ -22,8 +22,6 @@ from noren.kernels.compiling import kernel
 from noren.kernels.items.packed_sets import ItemSets
 from noren.progress import Enough
 
-__all__ = ["missing_items", "union_clusters"]
-
 Report = Callable[[float, int], None]
 """Told the share done (0 to 1) and how many records the best clusters so far would add."""
 

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from noren.kernels.arrays import Real, Whole
 
-__all__ = ["counted", "counted_median", "counted_sd", "exact_sum", "interval_error", "population_sd", "set_error"]
-
 
 def interval_error(value: Real, lo: Real, hi: Real, *, width: float, sd: float) -> Real:
     """Return the expected ``|x - y| / sd`` for ``y`` uniform on the grid ``lo, lo + width, …, hi``.

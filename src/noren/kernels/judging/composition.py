@@ -15,19 +15,6 @@ import numpy as np
 
 from noren.kernels.arrays import Real, Whole
 
-__all__ = [
-    "class_tail",
-    "customers_found",
-    "customers_log_mgf",
-    "found_once",
-    "k_per_person",
-    "most_hits",
-    "once_per_person",
-    "periods_per_person",
-    "pseudonyms_found",
-    "pseudonyms_log_mgf",
-]
-
 _TRIED = np.geomspace(1e-3, 60.0, 600)
 """Any s > 0 gives a bound that holds; the best of these is told."""
 

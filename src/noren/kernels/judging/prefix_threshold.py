@@ -31,9 +31,6 @@ from noren.kernels.arrays import Real, Whole
 from noren.kernels.judging.survival import least_needed
 from noren.kernels.judging.threshold import ALPHA, Bound, P, sharp_probability, threshold, thresholds
 
-__all__ = ["prefix_thresholds"]
-
-
 LONGEST_PREFIX = 10_000
 """Longer beginnings of a list of answers are not looked at, all of it apart."""
 _GROWTHS = (1.15, 1.4, 2.0)

@@ -26,22 +26,6 @@ from scipy.special import betaincinv, ndtri, stdtrit
 
 from noren.kernels.arrays import Real, Whole
 
-__all__ = [
-    "auc",
-    "auc_interval",
-    "beyond_control",
-    "beyond_control_low",
-    "hits_above",
-    "mean_high",
-    "mean_low",
-    "share_high",
-    "share_interval",
-    "share_low",
-    "tpr_at",
-    "tpr_high",
-    "tpr_low",
-]
-
 
 def share_low(right: int, asked: int, error: float) -> float:
     """Return what a share is at least, but for a chance of ``error``.

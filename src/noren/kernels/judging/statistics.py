@@ -14,22 +14,6 @@ from noren.errors import ParameterError
 from noren.i18n import _
 from noren.kernels.arrays import Real, Whole
 
-__all__ = [
-    "STATISTICS",
-    "SampledTotal",
-    "column_statistics",
-    "correlation_interval",
-    "cramers_v",
-    "pearson",
-    "rank_table",
-    "rejection_limit",
-    "sampled_total",
-    "spearman",
-    "table_error",
-    "weighted_median",
-]
-
-
 STATISTICS = ("sum", "mean", "variance", "sd", "max", "min", "median")
 
 

@@ -56,9 +56,6 @@ from noren.i18n import _
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.judging.threshold import ALPHA, Bound, P, threshold, thresholds
 
-__all__ = ["Naming", "Plan", "best_plan", "least_needed", "satisfies_h0"]
-
-
 SLACK = 1e-12
 """Chances that differ by less, as a share, are equal but for rounding."""
 _ONE_BY_ONE = 4096

@@ -40,8 +40,6 @@ from typing import Literal
 from noren.errors import ParameterError
 from noren.i18n import _
 
-__all__ = ["ALPHA", "Bound", "P", "sharp_probability", "threshold", "thresholds", "union_probability"]
-
 Bound = Literal["paper", "sharp"]
 P = Fraction(1, 3)
 ALPHA = Fraction(1, 2000)

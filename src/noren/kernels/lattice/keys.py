@@ -15,19 +15,6 @@ from numpy.typing import NDArray
 from noren.kernels.arrays import Whole
 from noren.kernels.compiling import kernel
 
-__all__ = [
-    "Keys",
-    "Layout",
-    "Room",
-    "class_sizes",
-    "collapse",
-    "distinct",
-    "entries_by_class",
-    "packed",
-    "roll_up",
-    "room_for",
-]
-
 Keys = NDArray[np.uint64]
 _WORD = 64
 _SCATTER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: Knuth's multiplicative hashing

@@ -19,8 +19,6 @@ from noren.kernels.arrays import Real, Whole
 from noren.kernels.compiling import kernel
 from noren.kernels.lattice.scores import EACH, NO_DIVERSITY, ClassRule, class_passes
 
-__all__ = ["classes_by_cuts"]
-
 _MARGIN = 1.5
 """Standard deviations, for ℓ. With 0, 1, 1.5, 2 and 3 of them two salaries per class, k = 5, cost 16, 8, 6, 5 and 4 %
 of Adult's rows; of 400 sample people with two illnesses per class 54, 40, 33, 25 and 15 classes are left."""

@@ -14,30 +14,6 @@ from noren.kernels.arrays import Flags, Real, Whole
 from noren.kernels.compiling import kernel
 from noren.kernels.lattice.keys import Keys, Layout, Room, entries_by_class
 
-__all__ = [
-    "CLASS_SIZE",
-    "DISCERNIBILITY",
-    "DISTINCT",
-    "EACH",
-    "ENTROPY",
-    "GEOMETRIC",
-    "NO_DIVERSITY",
-    "RECURSIVE",
-    "ROUNDING",
-    "SUM",
-    "CellCosts",
-    "ClassRule",
-    "better",
-    "cells_score",
-    "class_passes",
-    "classes_bound",
-    "extra_costs",
-    "judge",
-    "no_costs",
-    "score_of",
-]
-
-
 NO_DIVERSITY, DISTINCT, ENTROPY, RECURSIVE, EACH = 0, 1, 2, 3, 4
 _ROUNDING = 1e-12
 _ONE_COLUMN = np.zeros((0, 0), dtype=np.int64)

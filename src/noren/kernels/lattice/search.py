@@ -40,8 +40,6 @@ from noren.kernels.lattice.scores import (
 )
 from noren.progress import Enough
 
-__all__ = ["Ladder", "Optimum", "judged", "search", "suppressed"]
-
 Report = Callable[[float, float], None]
 """Told the share of the parts walked (0 to 1) and the best score so far (infinite while there is none)."""
 

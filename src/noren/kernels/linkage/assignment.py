@@ -28,20 +28,6 @@ from scipy.optimize import linear_sum_assignment
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.compiling import kernel, part
 
-__all__ = [
-    "EXACT",
-    "FAR",
-    "SILENT",
-    "assign",
-    "best_pairs",
-    "chances",
-    "fair_shares",
-    "greedy_pairs",
-    "reliability",
-    "tested",
-]
-
-
 FAR = 1e290
 """More than any cost: stands for infinity, which the arithmetic of these kernels does not know."""
 

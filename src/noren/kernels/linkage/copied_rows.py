@@ -26,19 +26,6 @@ from noren.kernels.compiling import kernel, part, read_only
 from noren.kernels.linkage.row_layout import Backgrounds, KnownLayout, PublicLayout, falling
 from noren.kernels.ordered import first_from, sort_range
 
-__all__ = [
-    "Beside",
-    "Copies",
-    "CopyEvidence",
-    "Held",
-    "Shown",
-    "evidence",
-    "learn",
-    "odds_of",
-    "plain_arrays",
-    "row_weight",
-]
-
 
 @dataclass(frozen=True)
 class Copies:

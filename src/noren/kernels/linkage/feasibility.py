@@ -26,17 +26,6 @@ from noren.kernels.arrays import Codes, Real, Whole
 from noren.kernels.compiling import kernel, part
 from noren.kernels.ordered import sort_range
 
-__all__ = [
-    "Candidates",
-    "KnownRows",
-    "PublicRows",
-    "assignable",
-    "candidate_blocks",
-    "fits",
-    "joined",
-    "one_to_one_counts",
-]
-
 _BLOCK = 16
 """Pseudonyms of the first block; those after it are as many as take about a tenth of a second."""
 _SOON, _LATE = 0.05, 0.2

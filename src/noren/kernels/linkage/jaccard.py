@@ -37,9 +37,6 @@ from noren.kernels.compiling import kernel, part
 from noren.kernels.items.packed_sets import ItemSets
 from noren.kernels.ordered import sort_range
 
-__all__ = ["NOBODY", "in_equal_runs", "index_of", "most_similar", "similarities"]
-
-
 Sketches = NDArray[np.uint64]
 
 ALL_WORDS = 15

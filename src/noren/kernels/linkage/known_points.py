@@ -19,8 +19,6 @@ from noren.kernels.compiling import kernel, part, read_only
 from noren.kernels.linkage.feasibility import PublicRows, fits
 from noren.kernels.ordered import sort_range
 
-__all__ = ["Holders", "equal_histories", "fitting_holders", "narrowed"]
-
 Bits = NDArray[np.uint64]
 NOT_ASKED = -1
 _BLOCK = 64

@@ -15,20 +15,6 @@ from numpy.typing import NDArray
 from noren.kernels.arrays import Codes, Real, Whole
 from noren.kernels.compiling import kernel, part, read_only
 
-__all__ = [
-    "NO_ROW",
-    "Sides",
-    "days_seen",
-    "first_letters",
-    "joint_key",
-    "last_match",
-    "looked_up",
-    "numbered",
-    "numbered_keys",
-    "settled",
-    "whole_steps",
-]
-
 NO_ROW = -1
 
 Sides = tuple[Whole, Whole]

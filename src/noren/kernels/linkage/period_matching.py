@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 
 from noren.kernels.arrays import Flags, Real
 
-__all__ = ["Window", "curve_of", "matching_curve", "matching_curves", "user_matching", "user_matchings", "windows_of"]
-
 Cells = NDArray[np.bool_] | Real
 
 

@@ -13,8 +13,6 @@ import numpy as np
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.compiling import kernel
 
-__all__ = ["INSIDE", "LISTED", "NOTHING", "Cells", "Found", "Noise", "likeliest", "person_tree"]
-
 NOTHING, INSIDE, LISTED = 0, 1, 2
 """What a cell says: nothing, that a value lies between two ends, or that it is one of a list."""
 _TIE = 1e-9

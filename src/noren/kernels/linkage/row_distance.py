@@ -15,8 +15,6 @@ from noren.kernels.arrays import Flags, Real, Whole
 from noren.kernels.compiling import kernel, part
 from noren.kernels.linkage.feasibility import KnownRows, PublicRows
 
-__all__ = ["distance_blocks"]
-
 _BLOCK = 16
 
 

@@ -24,21 +24,6 @@ from noren.kernels.arrays import Real, Whole
 from noren.kernels.compiling import kernel
 from noren.kernels.ordered import first_above, first_from
 
-__all__ = [
-    "Backgrounds",
-    "Counts",
-    "Days",
-    "KnownLayout",
-    "PublicLayout",
-    "background",
-    "best_shifts",
-    "falling",
-    "first_counts",
-    "kept_share",
-    "likeness",
-]
-
-
 _MEAN_ROWS = 3.0
 """What is typical of all values counts as so many rows beside those of the item or period."""
 

@@ -33,9 +33,6 @@ from noren.kernels.linkage.copied_rows import Beside, Copies, Held, Shown, plain
 from noren.kernels.linkage.row_layout import Backgrounds, KnownLayout, PublicLayout
 from noren.kernels.ordered import first_from
 
-__all__ = ["OWN_SHARES", "TEMPERATURES", "Partners", "partners", "posterior", "temperature"]
-
-
 OWN_SHARES = np.array([1.0, 0.9, 0.75, 0.6, 0.5, 0.4, 0.25, 0.1, 0.0])
 """Which share of a pseudonym's rows may be its owner's: all of them first, none last."""
 

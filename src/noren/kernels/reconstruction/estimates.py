@@ -41,22 +41,6 @@ from scipy.special import stdtrit
 from noren.kernels.arrays import Place, Real, at_least, library_of, plain, summed, where_it_is
 from noren.kernels.reconstruction.retention import Channel, back, mixed
 
-__all__ = [
-    "CellIntervals",
-    "cell_intervals",
-    "em_path",
-    "em_step",
-    "expectation_maximisation",
-    "independent",
-    "log_linear_path",
-    "margin",
-    "maximum_likelihood",
-    "pairs",
-    "product",
-    "total",
-]
-
-
 _LEAST = 1e-300
 _FLOOR = 1e-9
 """A cell's least start, as a share of the uniform one: a cell at 0 would stay there."""

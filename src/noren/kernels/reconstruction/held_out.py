@@ -31,21 +31,6 @@ from noren.kernels.reconstruction.estimates import em_path, log_linear_path, mar
 from noren.kernels.reconstruction.models import fitted, latent_path
 from noren.kernels.reconstruction.retention import Channel, mixed
 
-__all__ = [
-    "Chosen",
-    "ModelCandidate",
-    "candidates",
-    "dealt",
-    "geometric_mean",
-    "kept_share",
-    "own_distributions",
-    "perplexity",
-    "reached",
-    "shares",
-    "weighed",
-]
-
-
 _STEPS = (1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
 _ENOUGH = 8
 """An attribute's path goes on for so many times 1/ρ² steps."""

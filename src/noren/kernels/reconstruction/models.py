@@ -31,9 +31,6 @@ from noren.kernels.arrays import Real, at_least, like
 from noren.kernels.reconstruction.estimates import margin, total
 from noren.kernels.reconstruction.retention import Channel, back, mixed
 
-__all__ = ["fitted", "flow_path", "latent_path", "second_correlation"]
-
-
 _LEAST = 1e-300
 _MOST_GROWTH = 0.5
 """What the logarithm of a cell may grow by in one step."""

@@ -44,9 +44,6 @@ from noren.kernels.reconstruction.models import fitted, flow_path, second_correl
 from noren.kernels.reconstruction.retention import Channel, mixed
 from noren.kernels.reconstruction.tree import Pair, heaviest_tree, implied, information, tree_table
 
-__all__ = ["FOLDS", "TREE", "automatic", "margins"]
-
-
 FOLDS = 5
 _MARKS = (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8)
 """Where the flow is looked at, in units of the time in which the strongest direction is made up for."""

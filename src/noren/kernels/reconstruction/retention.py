@@ -31,25 +31,6 @@ from noren.errors import ParameterError
 from noren.i18n import _
 from noren.kernels.arrays import Real, Whole, library_of
 
-__all__ = [
-    "Channel",
-    "back",
-    "day_shifts",
-    "decay_of",
-    "k_of",
-    "k_of_ratios",
-    "keep_probabilities",
-    "laplace",
-    "least_ratio",
-    "mixed",
-    "moved",
-    "moved_by_packs",
-    "replaced",
-    "rows_needed",
-    "scaled_prices",
-]
-
-
 Channel = float | Real
 
 

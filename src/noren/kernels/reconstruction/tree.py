@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from noren.kernels.arrays import Real, Whole
 
-__all__ = ["Pair", "heaviest_tree", "implied", "information", "tree_records", "tree_table", "whole_cells"]
-
 
 def whole_cells(table: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the table in whole numbers that add up to its own sum: the largest remainders are rounded up.

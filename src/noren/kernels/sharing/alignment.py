@@ -21,20 +21,6 @@ from noren.kernels.arrays import Real, Whole
 from noren.kernels.compiling import kernel
 from noren.kernels.linkage.assignment import EXACT, FAR, assign
 
-__all__ = [
-    "COLUMNS",
-    "FEATURES",
-    "MISSING",
-    "LaidRows",
-    "Tariff",
-    "aligned_pair",
-    "blocks_of",
-    "customer_features",
-    "laid_rows",
-    "pair_costs",
-]
-
-
 COLUMNS = 3
 """How many ordered columns a row has here; columns that a history lacks are constant and cost nothing."""
 MISSING = 1e30

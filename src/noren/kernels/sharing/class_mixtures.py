@@ -21,8 +21,6 @@ import numpy as np
 from noren.kernels.arrays import Real
 from noren.kernels.sharing.grouping import group_sizes
 
-__all__ = ["Mixture", "mixtures"]
-
 Chance = Callable[[tuple[int, ...]], float]
 """The best attacker's chance against classes of these sizes."""
 

@@ -27,9 +27,6 @@ from noren.kernels.sharing.alignment import LaidRows
 from noren.kernels.sharing.joining import LONG, aligned_histories, join, join_costs, settled, without_members
 from noren.kernels.sharing.pairing import Spread, in_turn, work_blocks
 
-__all__ = ["Group", "GroupSearch", "group_sizes", "groups_by_pairs", "joined_costs"]
-
-
 _REALIGN = 8
 """Most rounds of re-alignment of a group."""
 _POLISHED = 800

@@ -27,9 +27,6 @@ from noren.kernels.linkage.assignment import EXACT, FAR, assign
 from noren.kernels.sharing.alignment import COLUMNS, MISSING, LaidRows
 from noren.kernels.sharing.near_rows import by_column, joined_value, near_assign
 
-__all__ = ["LONG", "aligned_histories", "join", "join_costs", "settled", "without_members", "worth_keeping"]
-
-
 _NO_ITEM_HERE = -2
 _NO_ITEM_THERE = -3
 _ANYWHERE = 1e29

@@ -21,8 +21,6 @@ from noren.kernels.compiling import kernel, part
 from noren.kernels.linkage.assignment import EXACT, FAR, assign
 from noren.kernels.ordered import first_from
 
-__all__ = ["by_column", "joined_value", "near_assign"]
-
 _KEPT = 16
 """Candidates kept for each column."""
 _BESIDE = 10

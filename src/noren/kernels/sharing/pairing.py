@@ -32,21 +32,6 @@ from scipy.sparse.csgraph import connected_components, maximum_flow
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.sharing.alignment import LaidRows, Tariff, pair_costs
 
-__all__ = [
-    "Factor",
-    "PairTable",
-    "Spread",
-    "blossom_pairs",
-    "cheapest_factor",
-    "closed_pairs",
-    "costs_elsewhere",
-    "distinct_pairs",
-    "in_turn",
-    "pair_tariff",
-    "work_blocks",
-]
-
-
 Spread = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 """How work is spread: applies a kernel to blocks and gives the answers in order."""
 PairCosts = Callable[[LaidRows, Tariff, Whole, Real], Real | None]

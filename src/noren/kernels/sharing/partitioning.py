@@ -30,9 +30,6 @@ from noren.kernels.arrays import Real, Whole
 from noren.kernels.sharing.grouping import Group, GroupSearch
 from noren.kernels.sharing.joining import join
 
-__all__ = ["repartitioned", "resized"]
-
-
 _NOWHERE = -1
 """In place of a group: the customer is deleted."""
 _PAYS = 1e-7

@@ -9,18 +9,6 @@ from numpy.typing import NDArray
 
 from noren.kernels.arrays import Real, Whole
 
-__all__ = [
-    "DELETED",
-    "NO_PARTNER",
-    "groups_by_count",
-    "like_partners",
-    "matched_rows",
-    "near_in_time",
-    "one_of_each",
-    "rows_laid_together",
-]
-
-
 DELETED = -1
 """In place of a generalised row: this row is deleted. In place of a customer: this row has none."""
 

@@ -34,8 +34,6 @@ from noren.kernels.sharing.partitioning import repartitioned, resized
 from noren.kernels.sharing.rows import groups_by_count
 from noren.progress import Enough
 
-__all__ = ["Budget", "Effort", "Found", "Report", "least_cost", "share_histories"]
-
 Report = Callable[[float, float], None]
 """Told the share done (0 to 1) and the cost so far (NaN while there is none)."""
 

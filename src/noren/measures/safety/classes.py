@@ -24,8 +24,6 @@ from noren.measures.safety.table_classes import audit_table, judge_table, refuse
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Score
 
-__all__ = ["Classes", "audit", "claimed_k", "counted", "refuse_unreal", "shared"]
-
 
 class Classes(Measure):
     """Tell how many people may be behind a pseudonym, or a row of a table, for the one with the fewest: the real k.

@@ -18,9 +18,6 @@ from noren.measures.safety.hits import hits, hits_by_rank
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Guess, Measure, Score
 
-__all__ = ["Chance", "Effective"]
-
-
 _FINEST = 10**9
 
 

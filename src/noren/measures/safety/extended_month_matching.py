@@ -10,8 +10,6 @@ from noren.measures.safety.matching import MatchedPeriods, MatchingMeasure, matc
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Score
 
-__all__ = ["ExtendedMonthMatching"]
-
 
 class ExtendedMonthMatching(MatchingMeasure):
     """Tell how much an attacker finds at the worst moment of a series of releases; the best attack counts.

@@ -10,8 +10,6 @@ from noren.data.periods import of_one_kind
 from noren.data.release import Secret
 from noren.protocols import Guess
 
-__all__ = ["Hits", "hits", "hits_by_rank", "hits_by_target"]
-
 
 @dataclass(frozen=True)
 class Hits:

@@ -19,8 +19,6 @@ from noren.measures.evidence import original_history, secret_of
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Score
 
-__all__ = ["JaccardMean", "score_of"]
-
 
 class JaccardMean(Measure):
     """Tell how similar a customer's items are to what their pseudonym shows, in the mean.

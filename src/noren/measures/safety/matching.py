@@ -22,8 +22,6 @@ from noren.i18n import _
 from noren.measures.evidence import guesses_of, original_history, secret_of
 from noren.protocols import Evidence, Guess, Measure
 
-__all__ = ["UNLISTED", "MatchedPeriods", "MatchingMeasure", "matched"]
-
 UNLISTED = "unlisted"
 """The note of a guess that was read from a file: customers it has no line for."""
 

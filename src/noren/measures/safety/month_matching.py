@@ -8,8 +8,6 @@ from noren.measures.safety.matching import MatchedPeriods, MatchingMeasure, matc
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Score
 
-__all__ = ["MonthMatching"]
-
 
 class MonthMatching(MatchingMeasure):
     """Tell which share of the pseudonyms, one per customer and period, an attacker finds; the best attack counts.

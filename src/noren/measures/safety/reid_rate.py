@@ -12,8 +12,6 @@ from noren.measures.safety.hits import hits
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Score
 
-__all__ = ["ReidRate", "best_rate"]
-
 
 class ReidRate(Measure):
     """Tell which share of the original's customers an attacker names rightly; the best attack counts.

@@ -19,8 +19,6 @@ from noren.measures.safety.effective import Chance
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Score
 
-__all__ = ["Survival"]
-
 
 class Survival(Measure):
     """Tell the chance that no attacker is effective, if each does the best that anybody could do.

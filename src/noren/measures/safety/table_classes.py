@@ -26,20 +26,6 @@ from noren.kernels.judging.statistics import weighted_median
 from noren.naming import listing
 from noren.protocols import Evidence, Score
 
-__all__ = [
-    "LIKELY",
-    "ClassSizes",
-    "audit_table",
-    "claimed_values",
-    "judge_table",
-    "judged",
-    "refuse_unreal_classes",
-    "sensitive_columns",
-    "shares_in_order",
-    "table_classes",
-    "told_of_worst",
-]
-
 LIKELY = 0.8
 """From which share of a class on its commonest sensitive value is as good as told."""
 _ROUNDING = 1e-9

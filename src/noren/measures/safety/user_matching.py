@@ -11,8 +11,6 @@ from noren.measures.safety.matching import UNLISTED, MatchingMeasure, matched
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Score
 
-__all__ = ["UserMatching"]
-
 
 class UserMatching(MatchingMeasure):
     """Tell which share of the customers an attacker follows through all periods; the best attack counts.

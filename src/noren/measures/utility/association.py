@@ -15,8 +15,6 @@ from noren.measures.utility.table_rows import OfTables, rows_of
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Score
 
-__all__ = ["Association"]
-
 _BINS = 10
 
 

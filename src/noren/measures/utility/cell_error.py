@@ -20,8 +20,6 @@ from noren.measures.evidence import original_history, sourced_rows
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Score
 
-__all__ = ["CellError", "cell_errors", "error_of"]
-
 
 def cell_errors(values: pl.Series, cells: pl.Series, column: Column, sd: float) -> NDArray[np.float64]:
     """Return what each released cell of a column costs, given the original values in the same row order.

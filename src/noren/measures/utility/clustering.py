@@ -15,8 +15,6 @@ from noren.measures.utility.table_rows import OfTables, encoded, rows_of
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Score
 
-__all__ = ["Clustering"]
-
 _STARTS = 4
 _BLOCK_ROWS = 1 << 16
 

@@ -15,8 +15,6 @@ from noren.kernels.items.item_similarity import basket_matrix, frequent_sets, su
 from noren.measures.utility.on_draws import SPREAD, Compare, OnDraws
 from noren.measures.utility.purchases import Purchases
 
-__all__ = ["FrequentItemsets"]
-
 LEAST = 2
 """In how many baskets an itemset is at least, whatever the support."""
 

@@ -22,8 +22,6 @@ from noren.kernels.items.item_similarity import (
 from noren.measures.utility.on_draws import SPREAD, Compare, OnDraws
 from noren.measures.utility.purchases import Purchases
 
-__all__ = ["ItemSimilarity", "pieces_bought"]
-
 
 def pieces_bought(bought: Purchases) -> Matrix:
     """Return how many pieces each customer bought of each item."""

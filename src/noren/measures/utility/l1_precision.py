@@ -24,8 +24,6 @@ from noren.retention.reconstructed import SeenRecords
 from noren.retention.reconstruction import Reconstruction, reconstruct_seen, stated_model
 from noren.retention.wide_reconstruction import WIDE_MODELS
 
-__all__ = ["L1Precision", "plainly", "precision", "shared_names"]
-
 Numbers = NDArray[np.float64]
 Look = Callable[[Perturbation], SeenRecords]
 

@@ -22,8 +22,6 @@ from noren.measures.utility.purchases import MEASURED, Purchases, purchases
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Score
 
-__all__ = ["SPREAD", "Compare", "OnDraws"]
-
 Compare = Callable[[Purchases], Mapping[str, float]]
 """What a data set drawn from the release loses against the original, part by part; ``value`` alone if it has none."""
 

@@ -17,8 +17,6 @@ from noren.measures.utility.table_rows import OfTables, encoded, rows_of
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Score
 
-__all__ = ["Prediction"]
-
 
 class Prediction(OfTables):
     """How often a model that learnt from the release is right about original people whom it has not seen.

@@ -14,8 +14,6 @@ from noren.data.fits import of_one_item
 from noren.data.frames import History
 from noren.data.schema import Role, Schema
 
-__all__ = ["MEASURED", "Purchases", "columns_there", "purchase_rows", "purchases", "purchases_alike"]
-
 MEASURED = (Role.ITEM, Role.DATE, Role.PRICE, Role.QUANTITY)
 
 Numbers = NDArray[np.float64]

@@ -20,8 +20,6 @@ from noren.measures.utility.purchases import purchases_alike
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Score
 
-__all__ = ["E1", "E2", "E3"]
-
 
 class Recommendations(Measure):
     """Tell how much of "who bought this also bought that" a release of exact values loses.

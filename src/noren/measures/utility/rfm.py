@@ -15,8 +15,6 @@ from noren.kernels.judging.statistics import rank_table, table_error
 from noren.measures.utility.on_draws import Compare, OnDraws
 from noren.measures.utility.purchases import Purchases
 
-__all__ = ["Rfm"]
-
 
 def rfm_table(bought: Purchases, ranks: int) -> NDArray[np.int64]:
     """Return how many customers have each combination of ranks in recency, frequency and money.

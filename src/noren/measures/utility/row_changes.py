@@ -18,8 +18,6 @@ from noren.measures.evidence import aligned_history, original_history
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Score
 
-__all__ = ["E4", "E5", "E6", "RowChange"]
-
 Numbers = NDArray[np.float64]
 MONTH = 31.0
 """The days over which E4 divides."""

@@ -17,8 +17,6 @@ from noren.measures.utility.item_similarity import pieces_bought
 from noren.measures.utility.on_draws import SPREAD, Compare, OnDraws
 from noren.measures.utility.purchases import Purchases
 
-__all__ = ["COLUMNS", "Figures", "Statistics", "parts_of"]
-
 COLUMNS = ("date", "price", "quantity")
 
 

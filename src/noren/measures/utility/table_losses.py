@@ -26,8 +26,6 @@ from noren.measures.safety.table_classes import ClassSizes, table_classes
 from noren.progress import Progress, silent
 from noren.protocols import Evidence, Measure, Score
 
-__all__ = ["CellLoss", "CellPairs", "ClassSize", "Discernibility", "EntropyLoss", "TableLoss", "on_hierarchy"]
-
 _BLOCK_ROWS = 1 << 20
 _TABLES = frozenset({Kind.TABLE})
 

@@ -19,8 +19,6 @@ from noren.retention.perturbation import LARGEST_TABLE, perturbation_of
 from noren.retention.reconstruction import reconstruct, stated_model
 from noren.retention.wide_reconstruction import WIDE_MODELS
 
-__all__ = ["OfTables", "encoded", "rows_of"]
-
 Whole = NDArray[np.int64]
 Numbers = NDArray[np.float64]
 

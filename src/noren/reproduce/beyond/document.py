@@ -19,9 +19,6 @@ from noren.reproduce.s4 import adult
 from noren.reproduce.s4.printed import KS as S4_KS
 from noren.reproduce.s4.printed import TABLE_5
 
-__all__ = ["DOCUMENT"]
-
-
 NAMED = (7, 10, 17, 18, 24, 49, 60, 99, 126, 200, 300, 500, 999)
 SIZES = (2, 3, 4, 5, 6, 7, 10)
 KS = (2, 3, 4, 6, 10)

@@ -31,19 +31,6 @@ from noren.protocols import Evidence
 from noren.reproduce.inputs import customers_of, dataset, the_history
 from noren.reproduce.s3.work import SIMPLE
 
-__all__ = [
-    "HISTORIES",
-    "MONTHS",
-    "TABLE",
-    "by_count",
-    "grouped",
-    "held_out_histories",
-    "held_out_people",
-    "kept_books",
-    "plan",
-    "published",
-]
-
 HISTORIES = "pwscup2018-final"
 MONTHS = "pwscup2017"
 SEED = 1

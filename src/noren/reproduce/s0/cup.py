@@ -20,8 +20,6 @@ from noren.reproduce.s0 import cup_work
 from noren.reproduce.s0.cup_work import DATA, ENTRIES
 from noren.reproduce.s0.printed import KINDS
 
-__all__ = ["contest", "units"]
-
 QUICK = ("A", "J", "M")
 """One team each without a group, of pairs and of triples, whose releases take a second to make."""
 REGISTERED = ("consistency", "item-candidates", "jaccard", "nearest")

@@ -31,9 +31,6 @@ from noren.protocols import Evidence, Guess
 from noren.reproduce.inputs import customers_of, the_history
 from noren.work.store import kept
 
-__all__ = ["ATTACKERS", "BOUNDS", "CUPS", "DATA", "ENTRIES", "entered", "made", "played", "registered", "rules"]
-
-
 DATA = "pwscup2018-final"
 SEED = 1
 

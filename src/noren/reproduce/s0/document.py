@@ -18,9 +18,6 @@ from noren.reproduce.frame import Comparison, Datum, Document, Erratum, Extent, 
 from noren.reproduce.s0 import cup, work
 from noren.reproduce.s0.printed import BEYOND, COLUMNS, CORRELATIONS, KINDS, LIMIT, TABLE_3, TABLE_4, TABLES
 
-__all__ = ["BEST", "DOCUMENT"]
-
-
 PAIRS, TRIPLES, TWO_ALONE, UNIQUE = (0, 2), (0, 3), (2, 2), (100, 2)
 """Customers whom nobody is like, and the size of the classes that the others are in."""
 BEST = Unit(work.useful, ("generalize, k = 2", 2), data=(work.DATA,))

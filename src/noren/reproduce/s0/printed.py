@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from noren.tables import table_of
 
-__all__ = ["BEYOND", "COLUMNS", "CORRELATIONS", "KINDS", "LIMIT", "TABLES", "TABLE_3", "TABLE_4"]
-
 _SAID = table_of("noren.reproduce.s0.printed")
 TABLE_3: dict[str, tuple[float, bool]] = {team: tuple(said) for team, said in _SAID["table_3"].items()}
 TABLE_4: dict[int, int | None] = dict.fromkeys(range(7)) | {

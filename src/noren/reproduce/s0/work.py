@@ -25,8 +25,6 @@ from noren.methods import methods
 from noren.protocols import Evidence
 from noren.reproduce.inputs import customers_of, the_history
 
-__all__ = ["DATA", "RELEASES", "surviving", "team_01", "useful"]
-
 DATA = "pwscup2018-final"
 SEED = 1
 ATTACKERS = 13

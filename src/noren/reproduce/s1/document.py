@@ -9,9 +9,6 @@ from noren.reproduce.frame import Chart, Comparison, Datum, Document, Erratum, E
 from noren.reproduce.s1 import work
 from noren.tables import table_of
 
-__all__ = ["DOCUMENT"]
-
-
 _SAID = table_of("noren.reproduce.s1.printed")
 CUSTOMERS: int = _SAID["customers"]
 ITEMS: int = _SAID["items"]

@@ -26,19 +26,6 @@ from noren.protocols import Evidence
 from noren.reproduce.inputs import customers_of
 from noren.work.store import kept
 
-__all__ = [
-    "DATA",
-    "NAMES",
-    "Words",
-    "best_groups",
-    "by_count",
-    "categories",
-    "deleting_the_rest",
-    "errors",
-    "examples",
-    "leaving_the_rest",
-]
-
 Words = Literal["items", "categories"]
 
 DATA = "pwscup2018-preliminary"

@@ -34,9 +34,6 @@ from noren.reproduce.frame import (
 from noren.reproduce.s2 import work
 from noren.tables import table_of
 
-__all__ = ["DOCUMENT"]
-
-
 _SAID = table_of("noren.reproduce.s2.printed")
 FOUND: dict[str, float] = _SAID["found"]
 TABLE_1: dict[str, tuple[float, float]] = {data: tuple(shares) for data, shares in _SAID["table_1"].items()}

@@ -18,8 +18,6 @@ from noren.methods.pseudo_records import PseudoRecords
 from noren.protocols import Evidence
 from noren.reproduce.inputs import customers_of, without_times
 
-__all__ = ["ATTACKS", "DATA", "RELEASES", "example", "facts", "found", "padded"]
-
 DATA = "pwscup2016"
 ATTACKS = ("jaccard", "item-candidates", "unique-rows", "profile")
 

@@ -11,9 +11,6 @@ from noren.reproduce.frame import Chart, Comparison, Datum, Document, Erratum, E
 from noren.reproduce.s3 import work
 from noren.tables import table_of
 
-__all__ = ["DOCUMENT"]
-
-
 TABLE_1: dict[str, tuple[float, float, float, float]] = {
     data: tuple(said) for data, said in table_of("noren.reproduce.s3.printed")["table_1"].items()
 }

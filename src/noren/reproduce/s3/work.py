@@ -13,8 +13,6 @@ from noren.methods.chain import Chain
 from noren.protocols import Evidence
 from noren.reproduce.inputs import customers_of, the_history, without_times
 
-__all__ = ["BY_KEY", "DATA", "RELEASES", "SIMPLE", "linked", "matched"]
-
 DATA = "pwscup2017"
 BY_KEY = tuple(f"s{number}" for number in range(1, 7))
 SIMPLE = (*BY_KEY, "s7", "s8")

@@ -19,9 +19,6 @@ from noren.reproduce.s4.printed import DOMAINS, KS, TABLE_5, TRIALS
 if TYPE_CHECKING:
     from noren.drawing.table_charts import View
 
-__all__ = ["DOMAIN_SIZES", "FIGURES", "SEEDS", "by_chance", "compare", "domains", "unit", "units"]
-
-
 SEEDS = 5
 # for five seeds; wider for fewer
 PERTURBED_TOLERANCE = 0.5

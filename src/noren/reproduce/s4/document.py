@@ -28,9 +28,6 @@ from noren.reproduce.s4.work import AGES, ATTRIBUTES, BLOOD, MONTH, SIZES
 from noren.retention.attributes import class_ends
 from noren.retention.reconstruction import EPSILON
 
-__all__ = ["DOCUMENT"]
-
-
 NEARLY = 0.006
 """How far a printed mean may be from its own, rounded or cut."""
 COARSE = 0.002

@@ -4,21 +4,6 @@ from __future__ import annotations
 
 from noren.tables import table_of
 
-__all__ = [
-    "DOMAINS",
-    "KS",
-    "MEANS",
-    "MONTH_SHARES",
-    "PATTERNS",
-    "RHO_SYNTHETIC",
-    "ROWS",
-    "TABLE_4",
-    "TABLE_5",
-    "TABLE_8",
-    "TABLE_9",
-    "TRIALS",
-]
-
 _SAID = table_of(__name__)
 _Shares = tuple[float, ...]
 """For k = 2, 5, 10."""

@@ -11,8 +11,6 @@ from noren.reproduce.s4 import work
 from noren.reproduce.s4.adult import by_chance
 from noren.reproduce.s4.printed import KS, PATTERNS, TABLE_8, TABLE_9
 
-__all__ = ["figure_5", "table", "units"]
-
 SEEDS = 5
 QUICK_PATTERNS = ("A-1", "C-3", "E-5")
 TABLES = {1_000: TABLE_8, 10_000: TABLE_9}

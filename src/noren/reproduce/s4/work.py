@@ -17,9 +17,6 @@ from noren.reproduce.inputs import dataset
 from noren.retention.perturbation import Perturbation
 from noren.retention.reconstruction import Model, estimated
 
-__all__ = ["AGES", "ATTRIBUTES", "BLOOD", "MONTH", "SIZES", "adult", "adult_domains", "adult_tables", "synthetic"]
-
-
 AGES = "age=20..90:5"
 ATTRIBUTES = {
     "t1": ("race", "sex", "native-country"),

@@ -15,11 +15,6 @@ from noren.studio.users import Who
 from noren.studio.work.stages import stage_of, time_left
 from noren.web.refusals import ErrorText
 
-__all__ = [
-    "Ident", "JobOut", "Order", "Part", "ProjectChange", "ProjectIn", "ProjectOut", "SearchOrder", "Step", "Strict",
-    "SweepOrder", "TheStudio", "TheWho", "said_job", "said_project",
-]  # fmt: skip
-
 
 def _studio(request: Request) -> Studio:
     studio: Studio = request.app.state.studio

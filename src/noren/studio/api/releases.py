@@ -15,8 +15,6 @@ from noren.studio.handing_out import Decision, Publication, ledger_release, rele
 from noren.studio.users import UserRole, least
 from noren.web.refusals import errors
 
-__all__ = ["router", "sent"]
-
 router = APIRouter(tags=["exports"], responses=errors(400, 401, 403, 404, 408, 409, 413, 422, 507))
 
 _BYTES = {"schema": {"type": "string", "format": "binary"}}

@@ -13,11 +13,6 @@ from noren.data.schema import Column, Kind, Role, Scale, Schema, ValueType, stop
 from noren.errors import InputError, SchemaError
 from noren.i18n import N_, _, translated
 
-__all__ = [
-    "HISTORY_ROLES", "NAMES_IN_HISTORY", "ROLE_MEANINGS", "TABLE_ROLES", "TYPES", "ColumnFields", "ColumnProblem",
-    "content_from", "content_of", "fields_of", "problems_of", "schema_of", "typed", "types_for",
-]  # fmt: skip
-
 HISTORY_ROLES: Final = {
     Role.CUSTOMER: N_("Who bought"),
     Role.DATE: N_("The day"),

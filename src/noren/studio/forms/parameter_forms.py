@@ -24,11 +24,6 @@ from noren.protocols import Component
 from noren.studio.work.project_files import path_fields
 from noren.sweeps.usual import LEAST_DIVERSE
 
-__all__ = [
-    "DIVERSE", "Control", "FormColumn", "Typed", "check", "columns_of", "controls", "fresh", "has_diversity",
-    "label_of", "typed_of", "understood", "word_of",
-]  # fmt: skip
-
 Typed = Mapping[str, Sequence[str]]
 """What was typed for one component: each field's texts; ``FIELD.other`` holds a number in place of a choice."""
 

@@ -36,21 +36,6 @@ from noren.studio.service import Studio
 from noren.studio.store import Job, Project
 from noren.studio.work.project_files import with_project_files, without_paths
 
-__all__ = [
-    "USUAL_K",
-    "CheckedForm",
-    "Draft",
-    "RunPlan",
-    "Surroundings",
-    "checked",
-    "draft_of_form",
-    "draft_of_job",
-    "draft_of_methods",
-    "early_problem",
-    "quick_judges",
-    "retention_plan",
-]
-
 USUAL_K: Final = (2.0, 3.0, 5.0, 10.0, 20.0, 50.0)
 """The k that a plan shows, as ``noren plan`` does."""
 _MANY = 100_000

@@ -30,8 +30,6 @@ from noren.sweeps.page import settings_map
 from noren.sweeps.usual import strength_words, usual_parameters, usual_values
 from noren.sweeps.words import advice, answer, headline, rule_words
 
-__all__ = ["TriedSetting", "tried_settings"]
-
 router = APIRouter()
 
 _WIDE: Final = (700, 340)

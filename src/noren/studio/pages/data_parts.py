@@ -31,12 +31,6 @@ from noren.studio.store import Project
 from noren.studio.work.reading import answer_of
 from noren.tables import Texts
 
-__all__ = [
-    "Tried", "bars_drawn", "finding", "form_sentence", "hierarchies_context", "levels_sentence", "months_finding",
-    "notices", "questions", "rows_finding", "size", "told_apart", "try_hierarchy", "unicity_context",
-    "values_sentence",
-]  # fmt: skip
-
 Facts = Mapping[str, Any]
 say = Texts(__name__)
 _SHOWN_NAMES = 5

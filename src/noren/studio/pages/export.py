@@ -30,8 +30,6 @@ from noren.studio.store import Job, Project, State
 from noren.studio.users import UserRole, Who, least
 from noren.studio.work.running import original_of
 
-__all__ = ["Act", "acted", "handing_of", "router"]
-
 router = APIRouter()
 
 _HERE = "/projects/{project}/results/{job}/publish"

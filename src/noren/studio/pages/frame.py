@@ -13,8 +13,6 @@ from noren.studio.store import Project
 from noren.studio.users import UserRole, Who
 from noren.web.frame import Frame, PagePlace
 
-__all__ = ["FRAME", "Typed", "page"]
-
 FRAME = Frame("noren.studio", home=N_("To the projects"))
 _RAIL = (
     PagePlace("projects", N_("Projects"), "/", "curtain"),

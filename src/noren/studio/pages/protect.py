@@ -32,8 +32,6 @@ from noren.studio.service import Studio
 from noren.studio.store import Project, State
 from noren.studio.work.reading import open_stops
 
-__all__ = ["by_promise"]
-
 router = APIRouter()
 
 _LONG_FROM: Final = 10_000

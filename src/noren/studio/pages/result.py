@@ -44,12 +44,6 @@ from noren.tables import Texts
 from noren.web.frame import stage_rows, with_query
 from noren.web.refusals import NotThereError
 
-__all__ = [
-    "change_words", "class_size_finding", "classes_of", "crosstab_finding", "crosstab_of", "dwarfing",
-    "histogram_finding", "histogram_of", "router", "row_pairs_of", "rows_finding", "rule_words", "run_of",
-    "untried_sentence",
-]  # fmt: skip
-
 router = APIRouter()
 
 Start = Annotated[int, Query(ge=0, le=10**9)]

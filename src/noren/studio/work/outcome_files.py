@@ -24,8 +24,6 @@ from noren.protocols import Attack, Guess, Measure, Score
 from noren.studio.folders import read_json, write_json
 from noren.work.run import RunStore
 
-__all__ = ["Failure", "Kept", "forget_failures", "load_outcome", "set_aside"]
-
 _OUTCOME, _DOING, _GUESSES = "outcome.json", "doing.json", "guesses"
 _EMPTY: dict[str, Any] = {"label": "", "notes": {}, "scores": {}, "failed": [], "audited": None, "engines": {}}
 Part = Literal["attack", "measure", "audit"]

@@ -20,8 +20,6 @@ from noren.protocols import Component, Method
 from noren.registry import build
 from noren.studio.folders import SOURCE_FILE
 
-__all__ = ["PROJECT_FILES", "copy_files", "method_of", "path_fields", "with_project_files", "without_paths"]
-
 PROJECT_FILES: Final = {"hierarchies": "hierarchies", "categories": "categories.csv"}
 """The parameters that are files, and where a project keeps them."""
 _GIVEN: Final = (*PROJECT_FILES.values(), "hierarchies.json", "categories.json")

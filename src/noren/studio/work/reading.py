@@ -31,11 +31,6 @@ from noren.studio.folders import Folders, write_json
 from noren.studio.forms.columns import content_of, schema_of
 from noren.studio.hierarchies import forget_categories, forget_hierarchies, make_hierarchies, refresh_categories
 
-__all__ = [
-    "ENDINGS", "LEAVE_OUT", "MOST_COLUMNS", "answer_of", "asked_in_every_language", "do", "guessed_with",
-    "left_out", "open_stops", "with_answer",
-]  # fmt: skip
-
 MOST_COLUMNS: Final = 1_000
 """Columns of a file that a page can ask a person about."""
 _FIRST_LINE: Final = 1 << 20

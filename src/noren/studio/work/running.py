@@ -50,8 +50,6 @@ from noren.sweeps.kept import KeptPoint
 from noren.web.refusals import is_disk_full
 from noren.work.run import Run, Stage
 
-__all__ = ["do", "forget_shared", "original_of"]
-
 _SHARED = "shared.json"
 """Names the folders of the project where a run shares its release and guesses with sweeps."""
 _VIEWED = 0.92

@@ -6,8 +6,6 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["STAGES", "end_of", "stage_of", "time_left"]
-
 _ENOUGH_DONE: Final = 0.05
 """The share of a job from which on the time left is shown."""
 

@@ -16,8 +16,6 @@ from noren.studio.folders import Folders
 from noren.studio.work.outcome_files import load_outcome
 from noren.studio.work.running import original_of
 
-__all__ = ["curve_of", "reconstruct", "weigh_or_add", "write_report_of"]
-
 
 def write_report_of(order: dict[str, Any], folder: Path, progress: Progress) -> dict[str, Any]:
     """Write the page about the runs of ``order["runs"]``; what they found was kept."""
