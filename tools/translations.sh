@@ -1,13 +1,13 @@
 #!/bin/sh
 # Gather the marked text of the package, merge it into each language's catalogue and compile that.
-# Places are kept by file only: line numbers would change the catalogues with every edit of the code.
+# Sorted by message and without places, so that moving code changes no catalogue.
 set -eu
 cd "$(dirname "$0")/.."
 babel=.venv/bin/pybabel
 locale=src/noren/locale
 template=$(mktemp)
 trap 'rm -f "$template"' EXIT
-PYTHONPATH=. "$babel" extract --mapping tools/babel.cfg --add-location file --sort-by-file --project noren \
+PYTHONPATH=. "$babel" extract --mapping tools/babel.cfg --no-location --sort-output --project noren \
   --copyright-holder "The Noren authors" -o "$template" src/noren
 for language in ja; do
   catalogue=$locale/$language/LC_MESSAGES/noren.po
