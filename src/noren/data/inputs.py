@@ -86,9 +86,7 @@ def _stop_at_questions(questions: Sequence[Question], file: Path | None = None) 
     asked = [question for question in questions if question.about != "role"]
     if asked:
         raise SchemaError(
-            str(asked[0]),
-            _("give a schema that says it (schema=…); noren schema guess writes a first one"),
-            file=file,
+            str(asked[0]), _("give a schema that says it (schema=…); noren schema guess writes a first one"), file=file
         )
 
 

@@ -22,12 +22,7 @@ from noren.data.formats.parse import CellPlace, Problems, parse_text, parse_valu
 from noren.data.formats.render import file_text
 from noren.data.formats.sizes import stop_at_large
 from noren.data.formats.source import Source, SourceLike
-from noren.data.formats.text_files import (
-    BLOCK_BYTES,
-    column_names,
-    mapped_blocks,
-    stop_at_other_columns,
-)
+from noren.data.formats.text_files import BLOCK_BYTES, column_names, mapped_blocks, stop_at_other_columns
 from noren.data.formats.workbooks import excel_sheet, write_excel
 from noren.data.frames import History, Records, Table
 from noren.data.guessing.questions import Question

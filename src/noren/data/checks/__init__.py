@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["CHECKERS", "check_guess", "check_release"]
 
 CHECKERS: Mapping[str, str] = MappingProxyType(
-    {
-        "pwscup2017": "noren.data.checks.pwscup2017",
-        "pwscup2018": "noren.data.checks.pwscup2018",
-    }
+    {"pwscup2017": "noren.data.checks.pwscup2017", "pwscup2018": "noren.data.checks.pwscup2018"}
 )
 """The schema presets that have an official checker, and the module that stands for it."""
 

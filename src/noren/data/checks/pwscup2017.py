@@ -253,9 +253,7 @@ def _cell_problems(sheet: Sheet, live: pl.DataFrame, table: pl.DataFrame) -> Ite
         SheetRule("customer", pl.col("no_name"), *say.problem("pseudonym_form", row=DELETED_ROW)),
         SheetRule("customer", pl.col("a_customer"), *say.problem("pseudonym_is_customer")),
         SheetRule(
-            "invoice",
-            ~pl.col("invoice").str.contains(NAME) & (pl.col("invoice") != ""),
-            *say.problem("invoice_form"),
+            "invoice", ~pl.col("invoice").str.contains(NAME) & (pl.col("invoice") != ""), *say.problem("invoice_form")
         ),
         SheetRule("date", ~pl.col("formed_date"), *say.problem("date_form")),
         SheetRule("date", pl.col("formed_date") & ~real_day, *say.problem("calendar_no_such_day")),

@@ -383,13 +383,7 @@ def parse_cells(values: pl.Series, column: Column, file: str | Path | None = Non
         split = live.select(inside.str.split(";").alias(name))[name]
         bad = (split.list.contains("") | (split.list.n_unique() != split.list.len())).fill_null(value=False)
         bad |= live.select(broken.fill_null(value=False)).to_series()
-        _stop_if(
-            bad,
-            values,
-            column,
-            file,
-            *say.problem("not_a_set"),
-        )
+        _stop_if(bad, values, column, file, *say.problem("not_a_set"))
         domain = split.drop_nulls().explode(empty_as_null=False).unique().sort().to_list()
         return split.cast(set_dtype(domain))
     ends = live.select(
@@ -407,13 +401,7 @@ def parse_cells(values: pl.Series, column: Column, file: str | Path | None = Non
         file,
         *say.problem("end_missing"),
     )
-    _stop_if(
-        (typed["lo"] > typed["hi"]).fill_null(value=False),
-        values,
-        column,
-        file,
-        *say.problem("range_ends_first"),
-    )
+    _stop_if((typed["lo"] > typed["hi"]).fill_null(value=False), values, column, file, *say.problem("range_ends_first"))
     both = pl.DataFrame(typed).select(pl.when(pl.col("lo").is_not_null()).then(pl.struct("lo", "hi")).alias(name))
     return both[name]
 

@@ -64,10 +64,7 @@ def file_text(value: pl.Expr, column: Column) -> pl.Expr:
 
 
 def cell_text(
-    cell: pl.Expr,
-    column: Column,
-    dtype: pl.DataType,
-    spelled: Callable[[pl.Expr, Column], pl.Expr] = value_text,
+    cell: pl.Expr, column: Column, dtype: pl.DataType, spelled: Callable[[pl.Expr, Column], pl.Expr] = value_text
 ) -> pl.Expr:
     """Return the text of cells, exact or generalised; null where suppressed.
 

@@ -132,16 +132,7 @@ def _both(head: pl.DataFrame, first: str, second: str) -> pl.DataFrame:
 
 _FEW = 20
 _FLAGS = {"0", "1", "y", "n", "yes", "no", "true", "false", "t", "f", "ja", "nein", "oui", "non", "member", "normal"}
-_ENTITIES = (
-    Hint.BUYER,
-    Hint.HOUSEHOLD,
-    Hint.CARD,
-    Hint.CONTACT,
-    Hint.PERSON,
-    Hint.PLACE,
-    Hint.ORDER,
-    Hint.GOODS,
-)
+_ENTITIES = (Hint.BUYER, Hint.HOUSEHOLD, Hint.CARD, Hint.CONTACT, Hint.PERSON, Hint.PLACE, Hint.ORDER, Hint.GOODS)
 _NOT_A_PERSON = (
     Hint.QUALITY, Hint.ATTRIBUTE, Hint.ADDRESS, Hint.BIRTH, Hint.DATE, Hint.CALENDAR, Hint.KIND_OF_GOODS,
     Hint.DESCRIPTION, Hint.UNIT_PRICE, Hint.NO_PRICE, Hint.QUANTITY, Hint.SENSITIVE,
@@ -256,17 +247,7 @@ def unnamed_people_columns(columns: Sequence[Column], head: pl.DataFrame) -> lis
     found = []
     for column in columns:
         name, values = column.name, head[column.name]
-        if says(
-            name,
-            *_NOT_A_PERSON,
-            Hint.PLACE,
-            Hint.ORDER,
-            Hint.EVENT,
-            Hint.GOODS,
-            Hint.TOTAL,
-            Hint.TIME,
-            Hint.WORK,
-        ):
+        if says(name, *_NOT_A_PERSON, Hint.PLACE, Hint.ORDER, Hint.EVENT, Hint.GOODS, Hint.TOTAL, Hint.TIME, Hint.WORK):
             continue
         if not holds_plain_values(values) or not may_name(column):
             continue
@@ -376,15 +357,7 @@ def _identifying(column: Column, values: pl.Series) -> Naming | None:
         numbered = says(column.name, Hint.NUMBER) or column.role == Role.IDENTIFIER
         ids = looks_like_ids(column, values) and filled(values).n_unique() > _FEW
         return naming if numbered or ids else None
-    shared = says(
-        column.name,
-        Hint.NAME,
-        Hint.ADDRESS,
-        Hint.BIRTH,
-        Hint.PLACE,
-        Hint.ATTRIBUTE,
-        Hint.DATE,
-    )
+    shared = says(column.name, Hint.NAME, Hint.ADDRESS, Hint.BIRTH, Hint.PLACE, Hint.ATTRIBUTE, Hint.DATE)
     shared |= says(column.name, Hint.CONTACT) and "mail_" not in spelled(column.name)
     if column.role != Role.IDENTIFIER or shared:
         return None

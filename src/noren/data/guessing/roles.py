@@ -22,16 +22,7 @@ from noren.i18n import _
 
 _SURE_ITEM = 2.0
 _MANY_PIECES = 10
-_OF_SOMETHING = (
-    Hint.ORDER,
-    Hint.GOODS,
-    Hint.WORK,
-    Hint.PLACE,
-    Hint.BUYER,
-    Hint.HOUSEHOLD,
-    Hint.CARD,
-    Hint.PERSON,
-)
+_OF_SOMETHING = (Hint.ORDER, Hint.GOODS, Hint.WORK, Hint.PLACE, Hint.BUYER, Hint.HOUSEHOLD, Hint.CARD, Hint.PERSON)
 _NUMBERS_OF = re.compile(
     r"_(?:num|number|nb|n|anzahl|no)_(?:of_)?(?:items|products|units|pieces|cds|articles|artikel)_"
 )
@@ -155,14 +146,7 @@ def _invoice_score(column: Column, head: pl.DataFrame, customer: str | None) -> 
     if not (by_order or by_event) or money:
         return 0.0
     if says(
-        name,
-        Hint.QUALITY,
-        Hint.DATE,
-        Hint.CALENDAR,
-        Hint.ADDRESS,
-        Hint.DESCRIPTION,
-        Hint.KIND_OF_GOODS,
-        Hint.NAME,
+        name, Hint.QUALITY, Hint.DATE, Hint.CALENDAR, Hint.ADDRESS, Hint.DESCRIPTION, Hint.KIND_OF_GOODS, Hint.NAME
     ):
         return 0.0
     under = customer is not None and belongs(head, name, customer)
@@ -173,15 +157,7 @@ def _price_score(column: Column) -> float:
     name = column.name
     if spelled(name) in ("_rate_", "_unit_rate_"):
         return 2.0  # what bills in India call the price; a rate of something is none
-    if says(
-        name,
-        Hint.NO_PRICE,
-        Hint.QUANTITY,
-        Hint.DATE,
-        Hint.CALENDAR,
-        Hint.ATTRIBUTE,
-        Hint.BIRTH,
-    ):
+    if says(name, Hint.NO_PRICE, Hint.QUANTITY, Hint.DATE, Hint.CALENDAR, Hint.ATTRIBUTE, Hint.BIRTH):
         return 0.0
     if says(name, Hint.NUMBER):
         return 0.0
@@ -196,16 +172,7 @@ def _quantity_score(column: Column) -> float:
     name = column.name
     if _NUMBERS_OF.search(spelled(name)):
         return 3.0
-    if says(
-        name,
-        Hint.UNIT_PRICE,
-        Hint.NO_PRICE,
-        Hint.DATE,
-        Hint.CALENDAR,
-        Hint.BUYER,
-        Hint.HOUSEHOLD,
-        Hint.PERSON,
-    ):
+    if says(name, Hint.UNIT_PRICE, Hint.NO_PRICE, Hint.DATE, Hint.CALENDAR, Hint.BUYER, Hint.HOUSEHOLD, Hint.PERSON):
         return 0.0
     if not says(name, Hint.QUANTITY):
         return 0.0
@@ -217,14 +184,7 @@ def _item_score(column: Column, head: pl.DataFrame) -> float:
     if naming_of(column, head[name]) is not None:
         return 0.0
     if says(
-        name,
-        Hint.DATE,
-        Hint.CALENDAR,
-        Hint.UNIT_PRICE,
-        Hint.NO_PRICE,
-        Hint.QUANTITY,
-        Hint.PLACE,
-        Hint.DESCRIPTION,
+        name, Hint.DATE, Hint.CALENDAR, Hint.UNIT_PRICE, Hint.NO_PRICE, Hint.QUANTITY, Hint.PLACE, Hint.DESCRIPTION
     ):
         return 0.0
     numbered, goods = says(name, Hint.NUMBER), says(name, Hint.GOODS)

@@ -96,9 +96,7 @@ def guess_schema(source: SourceLike, *, kind: Kind | None = None, customer: str 
     )
     made_up = own_names(form.first_line)[1] if form.header else ()
     return replace(
-        guess,
-        schema=guess.schema.model_copy(update={"text": layout}),
-        said=(guess.said[0], *made_up, *guess.said[1:]),
+        guess, schema=guess.schema.model_copy(update={"text": layout}), said=(guess.said[0], *made_up, *guess.said[1:])
     )
 
 
