@@ -9,8 +9,9 @@ comes back as a warning.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -19,12 +20,10 @@ from noren.data.checks.report import (
     Report,
     Sheet,
     SheetRule,
-    broken_rows,
     calendar_day,
     gather,
     inline,
     read_columns,
-    read_lines,
     read_sheet,
     stop_at_null,
 )
@@ -39,26 +38,21 @@ NAME = r"^[\w-]+$"
 """Pseudonyms and invoices: letters, digits, ``_`` and ``-``."""
 
 
-def _misshapen(sheet: Sheet) -> pl.Expr:
-    """Rows without thirteen cells; those that are only short break no rule where the first row has thirteen."""
-    cells, wanted = pl.col("cells"), len(GUESS_COLUMNS)
-    return cells > wanted if sheet.width == wanted else cells != wanted
-
-
 def guess_problems(sheet: Sheet, customers: pl.Series) -> Iterator[Finding]:
     """Find the broken rules of a guess about ``customers``, whole numbers as text, each once."""
-    rows, wanted = sheet.rows, len(GUESS_COLUMNS)
-    misshapen = _misshapen(sheet)
+    rows, cells, wanted = sheet.rows, pl.col("cells"), len(GUESS_COLUMNS)
+    # rows that are only short break no rule where the first row has thirteen cells
+    misshapen = cells > wanted if sheet.width == wanted else cells != wanted
     count_line = sheet.width == 1 and str(rows["customer"][0]).isdecimal()
     shape = SheetRule(
         None,
-        misshapen & (pl.col("cells") <= max(sheet.width, wanted)),  # wider ones are told by the sheet
+        misshapen & (cells <= max(sheet.width, wanted)),  # wider ones are told by the sheet
         _("a row has {wanted} cells: a customer and twelve months").format(wanted=wanted),
         _("remove the count line") if count_line else _("write a pseudonym or DEL for each of the twelve months"),
     )
     yield from sheet.findings(rows, shape)
 
-    named = rows.filter(~misshapen | (pl.col("cells") > 1)).select("row", "customer")
+    named = rows.filter(~misshapen | (cells > 1)).select("row", "customer")
     known = pl.col("customer").is_in(customers.implode())
     order = (
         named.with_columns(known=known, again=pl.col("row") != pl.col("row").min().over("customer"))
@@ -129,13 +123,19 @@ def check_release(original: Path, release: Path, *, limit: int = 20) -> Report:
     With T = ``12967,0,2010/12/3,9:30,84836,1.25,12`` the row ``p1,0,2010/12/9,15:00,84836,1.4,12`` is valid, and
     ``p1,0,2011/1/9,15:00,84836,1.4,12`` is not: a date stays in its month.
     """
-    table = _read_original(original)
+    table = read_columns(original, COLUMNS, utf8=True)
+    table = table.with_columns(month=calendar_day(pl.col("date"), DATE_PARTS) // 100)  # as yyyymm
+    rule = _("a date of the original is a day of the calendar, written like 2010/12/1")
+    stop_at_null(original, table, "date", table["month"], rule)
     sheet = read_sheet(release, COLUMNS)
     problems, warnings = list(sheet.problems()), list(sheet.warnings())
     if not sheet.rows.is_empty():
-        live = _live_rows(sheet, table)
-        problems += [*_row_problems(sheet, table.height), *_cell_problems(sheet, live, table)]
-        warnings += [*_row_warnings(sheet, table.height), *_cell_warnings(sheet, live)]
+        # the rows whose cells can be judged, each with its customer and month in T
+        judged = ~_IS_DELETED & (pl.col("cells") >= len(COLUMNS)) & (pl.col("place") < table.height)
+        live = sheet.rows.filter(judged)
+        live = live.hstack(table.select(original_customer="customer", month="month")[live["place"]])
+        problems += _release_problems(sheet, live, table)
+        warnings += _release_warnings(sheet, live, table.height)
     return gather(problems, warnings, limit=limit)
 
 
@@ -151,7 +151,7 @@ def check_guess(original: Path, guess: Path, *, limit: int = 20) -> Report:
     limit
         How many problems, and how many warnings, to describe; all problems are counted.
     """
-    table = _read_text(original)
+    table = read_columns(original, COLUMNS, utf8=True)
     number = table["customer"].str.extract(r"^([0-9]{1,18})$")
     stop_at_null(original, table, "customer", number, _("a customer of the original is a whole number"))
     sheet = read_sheet(guess, GUESS_COLUMNS)
@@ -162,28 +162,13 @@ def check_guess(original: Path, guess: Path, *, limit: int = 20) -> Report:
     return gather(problems, warnings, limit=limit)
 
 
-# --- reading ---------------------------------------------------------------------------------------------------------
-
-
-def _read_text(path: Path) -> pl.DataFrame:
-    return read_columns(path, read_lines(path, utf8=True, carriage_return_ends_line=True), COLUMNS)
-
-
-def _read_original(path: Path) -> pl.DataFrame:
-    """Return T as text columns with the month of each row, as ``yyyymm``."""
-    table = _read_text(path).with_columns(month=calendar_day(pl.col("date"), DATE_PARTS) // 100)
-    rule = _("a date of the original is a day of the calendar, written like 2010/12/1")
-    stop_at_null(path, table, "date", table["month"], rule)
-    return table
-
-
-# --- AT: rows --------------------------------------------------------------------------------------------------------
+# --- AT ---------------------------------------------------------------------------------------------------------------
 
 _IS_DELETED = pl.col("customer") == DELETED
 
 
-def _row_problems(sheet: Sheet, expected: int) -> Iterator[Finding]:
-    rows = sheet.rows
+def _release_problems(sheet: Sheet, live: pl.DataFrame, table: pl.DataFrame) -> Iterator[Finding]:
+    rows, expected = sheet.rows, table.height
     cells = say("row_cells_one_fewer", expected=len(COLUMNS), columns=", ".join(COLUMNS))
     short = (pl.col("cells") < len(COLUMNS)) & (~_IS_DELETED | (pl.col("place") == 0))
     cure = _("write all cells; a deleted row is {row}").format(row=DELETED_ROW)
@@ -197,38 +182,6 @@ def _row_problems(sheet: Sheet, expected: int) -> Iterator[Finding]:
     if kept < least:
         rule = say("least_half_rows_must", least=least, rows=rows.height, kept=kept)
         yield Finding.once(Problem(None, None, None, rule, _("delete fewer rows")))
-
-
-def _row_warnings(sheet: Sheet, expected: int) -> Iterator[Finding]:
-    rows = sheet.rows
-    if sheet.width > len(COLUMNS):
-        rule = _("cells after the first {expected} are passed over").format(expected=len(COLUMNS))
-        yield Finding.once(Problem(int(rows["row"][0]), None, str(rows["line"][0]), rule, _("remove them")))
-    if sheet.width >= len(COLUMNS):  # else every row is one cell short, which is a problem told already
-        other = _IS_DELETED & (pl.col("line") != DELETED_ROW)
-        rule = _("a deleted row is {row}; other cells of it are passed over").format(row=DELETED_ROW)
-        yield from sheet.findings(rows, SheetRule(None, other, rule, _("empty its other cells")))
-    if rows.height < expected:
-        rule = say("file_rows_original", found=rows.height, expected=expected)
-        cure = _("write {row} for each row that is deleted").format(row=DELETED_ROW)
-        yield Finding.once(Problem(None, None, None, rule, cure))
-    beyond = rows.filter(_IS_DELETED & (pl.col("place") >= expected))
-    if not beyond.is_empty():
-        rule = _("deleted rows follow the last row of the original")
-        yield Finding.once(Problem(int(beyond["row"][0]), None, str(beyond["line"][0]), rule, _("remove them")))
-
-
-# --- AT: cells -------------------------------------------------------------------------------------------------------
-
-
-def _live_rows(sheet: Sheet, table: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows whose cells can be judged, each with its customer and month in T."""
-    live = sheet.rows.filter(~_IS_DELETED & (pl.col("cells") >= len(COLUMNS)) & (pl.col("place") < table.height))
-    source = table.select(original_customer="customer", month="month")[live["place"]]
-    return live.hstack(source)
-
-
-def _cell_problems(sheet: Sheet, live: pl.DataFrame, table: pl.DataFrame) -> Iterator[Finding]:
     name, date, time = pl.col("customer"), pl.col("date"), pl.col("time")
     hour, minute = (time.str.extract(TIME_FORM, group).cast(pl.Int32, strict=False) for group in (1, 2))
     # The empty text is a missing value to the official reader, which it then takes for a name: a warning, see below.
@@ -246,10 +199,10 @@ def _cell_problems(sheet: Sheet, live: pl.DataFrame, table: pl.DataFrame) -> Ite
     clash = ~pl.col("no_name") & ~pl.col("a_customer") & (name != pl.col("first_name"))
     real_day = pl.col("day").is_not_null()
     moved = pl.col("formed_date") & real_day & (pl.col("day") // 100 != pl.col("month"))
-    yield Finding(broken_rows(judged, clash), COLUMNS.index("customer") + 1, lambda row: _two_names(judged, row))
-    yield Finding(broken_rows(judged, moved), COLUMNS.index("date") + 1, lambda row: _other_month(judged, row))
     yield from sheet.findings(
         judged,
+        SheetRule("customer", clash, _two_names),
+        SheetRule("date", moved, _other_month),
         SheetRule("customer", pl.col("no_name"), *say.problem("pseudonym_form", row=DELETED_ROW)),
         SheetRule("customer", pl.col("a_customer"), *say.problem("pseudonym_is_customer")),
         SheetRule(
@@ -267,26 +220,40 @@ def _cell_problems(sheet: Sheet, live: pl.DataFrame, table: pl.DataFrame) -> Ite
     )
 
 
-def _two_names(judged: pl.DataFrame, row: int) -> Problem:
-    found = judged.row(judged["row"].search_sorted(row), named=True)
+def _two_names(row: Mapping[str, Any]) -> tuple[str, str]:
+    pseudonym, month = inline(row["first_name"]), row["month"]
     rule = say(
         "customer_one_pseudonym_month",
-        customer=inline(found["original_customer"]),
-        pseudonym=inline(found["first_name"]),
-        year=found["month"] // 100,
-        month=found["month"] % 100,
+        customer=inline(row["original_customer"]),
+        pseudonym=pseudonym,
+        year=month // 100,
+        month=month % 100,
     )
-    cure = _("write {pseudonym} here too, or delete the row").format(pseudonym=inline(found["first_name"]))
-    return Problem(row, "customer", found["customer"], rule, cure)
+    return rule, _("write {pseudonym} here too, or delete the row").format(pseudonym=pseudonym)
 
 
-def _other_month(judged: pl.DataFrame, row: int) -> Problem:
-    found = judged.row(judged["row"].search_sorted(row), named=True)
-    rule = say("date_stays_month_original", year=found["month"] // 100, month=found["month"] % 100)
-    return Problem(row, "date", found["date"], rule, _("write a day of that month, or delete the row"))
+def _other_month(row: Mapping[str, Any]) -> tuple[str, str]:
+    rule = say("date_stays_month_original", year=row["month"] // 100, month=row["month"] % 100)
+    return rule, _("write a day of that month, or delete the row")
 
 
-def _cell_warnings(sheet: Sheet, live: pl.DataFrame) -> Iterator[Finding]:
+def _release_warnings(sheet: Sheet, live: pl.DataFrame, expected: int) -> Iterator[Finding]:
+    rows = sheet.rows
+    if sheet.width > len(COLUMNS):
+        rule = _("cells after the first {expected} are passed over").format(expected=len(COLUMNS))
+        yield Finding.once(Problem(int(rows["row"][0]), None, str(rows["line"][0]), rule, _("remove them")))
+    if sheet.width >= len(COLUMNS):  # else every row is one cell short, which is a problem told already
+        other = _IS_DELETED & (pl.col("line") != DELETED_ROW)
+        rule = _("a deleted row is {row}; other cells of it are passed over").format(row=DELETED_ROW)
+        yield from sheet.findings(rows, SheetRule(None, other, rule, _("empty its other cells")))
+    if rows.height < expected:
+        rule = say("file_rows_original", found=rows.height, expected=expected)
+        cure = _("write {row} for each row that is deleted").format(row=DELETED_ROW)
+        yield Finding.once(Problem(None, None, None, rule, cure))
+    beyond = rows.filter(_IS_DELETED & (pl.col("place") >= expected))
+    if not beyond.is_empty():
+        rule = _("deleted rows follow the last row of the original")
+        yield Finding.once(Problem(int(beyond["row"][0]), None, str(beyond["line"][0]), rule, _("remove them")))
     yield from sheet.findings(
         live,
         SheetRule("customer", pl.col("customer") == "", *say.problem("empty_pseudonym")),

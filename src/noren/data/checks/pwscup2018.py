@@ -357,7 +357,7 @@ def check_guess(original: Path, published: Path, guess: Path, *, limit: int = 20
 
 
 def _read_text(path: Path) -> pl.DataFrame:
-    return read_columns(path, read_lines(path, carriage_return_ends_line=True), COLUMNS)
+    return read_columns(path, COLUMNS)
 
 
 def _read_original(path: Path) -> pl.DataFrame:

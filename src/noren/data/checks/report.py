@@ -15,10 +15,11 @@ error that names file, row, column and cure.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -129,13 +130,8 @@ def _first(findings: Iterable[Finding], limit: int) -> tuple[Problem, ...]:
         for row in finding.rows[:limit]
     ]
     chosen = heapq.nsmallest(limit, candidates, key=lambda candidate: candidate[:3])
-    return tuple(_shortened(finding.tell(row)) for row, _rank, _order, finding in chosen)
-
-
-def _shortened(problem: Problem) -> Problem:
-    if problem.value is None or len(problem.value) <= LONGEST_KEPT:
-        return problem
-    return Problem(problem.row, problem.column, problem.value[:LONGEST_KEPT], problem.rule, problem.cure)
+    told = (finding.tell(row) for row, _rank, _order, finding in chosen)
+    return tuple(replace(problem, value=problem.value and problem.value[:LONGEST_KEPT]) for problem in told)
 
 
 LARGEST_FILE = 2**30
@@ -200,12 +196,29 @@ def split_cells(line: pl.Expr, columns: Sequence[str]) -> pl.Expr:
 
 @dataclass(frozen=True)
 class SheetRule:
-    """A rule about one column, or with ``None`` about the row: where it is broken, its words and the cure."""
+    """A rule about one column, or with ``None`` about the row: where it is broken, its words and the cure.
+
+    Where the words depend on the row, ``rule`` is a function of its cells by name that returns both.
+    """
 
     column: str | None
     broken: pl.Expr
-    rule: str
-    cure: str
+    rule: str | Callable[[Mapping[str, Any]], tuple[str, str]]
+    cure: str = ""
+
+
+def findings(rows: pl.DataFrame, columns: Sequence[str], *rules: SheetRule) -> Iterator[Finding]:
+    """Judge ``rows`` by all ``rules`` at once; they have ``row`` in ascending order, and ``line`` for rules of rows."""
+
+    def tell(rule: SheetRule, row: int) -> Problem:
+        about = rows.row(int(rows["row"].search_sorted(row)), named=True)
+        words = (rule.rule, rule.cure) if isinstance(rule.rule, str) else rule.rule(about)
+        return Problem(row, rule.column, str(about[rule.column or "line"]), *words)
+
+    judged = rows.select("row", *(r.broken.fill_null(value=False).alias(f"rule {i}") for i, r in enumerate(rules)))
+    for i, rule in enumerate(rules):
+        broken = judged["row"].filter(judged[f"rule {i}"]).cast(pl.Int64).to_numpy()
+        yield Finding(broken, 0 if rule.column is None else columns.index(rule.column) + 1, partial(tell, rule))
 
 
 @dataclass(frozen=True)
@@ -226,22 +239,9 @@ class Sheet:
         """How many cells the first row has."""
         return int(self.rows["cells"][0])
 
-    def cell(self, row: int, column: str) -> str:
-        """Return one cell by its line number; the whole line as column ``line``."""
-        return str(self.rows[column][self.rows["row"].search_sorted(row)])
-
     def findings(self, rows: pl.DataFrame, *rules: SheetRule) -> Iterator[Finding]:
-        """Judge ``rows`` by all ``rules`` at once."""
-        judged = rows.select(
-            "row", *(rule.broken.fill_null(value=False).alias(f"rule {i}") for i, rule in enumerate(rules))
-        )
-        for i, rule in enumerate(rules):
-            broken = judged["row"].filter(judged[f"rule {i}"]).cast(pl.Int64).to_numpy()
-            rank = 0 if rule.column is None else self.columns.index(rule.column) + 1
-            yield Finding(broken, rank, partial(self._problem, rule))
-
-    def _problem(self, rule: SheetRule, row: int) -> Problem:
-        return Problem(row, rule.column, self.cell(row, rule.column or "line"), rule.rule, rule.cure)
+        """Judge some of the rows by all ``rules`` at once."""
+        return findings(rows, self.columns, *rules)
 
     def problems(self) -> Iterator[Finding]:
         """Find what stops the reader."""
@@ -287,8 +287,9 @@ def read_sheet(path: Path, columns: tuple[str, ...]) -> Sheet:
     return Sheet(lines, rows, columns)
 
 
-def read_columns(path: Path, lines: Lines, columns: Sequence[str]) -> pl.DataFrame:
+def read_columns(path: Path, columns: Sequence[str], *, utf8: bool = False) -> pl.DataFrame:
     """Return the original's ``columns`` as text, or say which row has not as many cells."""
+    lines = read_lines(path, utf8=utf8, carriage_return_ends_line=True)
     if lines.text.is_empty():
         raise FileError(*say.problem("original_empty"), file=path)
     if lines.not_utf8 is not None:
