@@ -20,8 +20,10 @@ import polars as pl
 from noren.data.checks.report import (
     Finding,
     Report,
+    SheetRule,
     broken_rows,
     calendar_day,
+    findings,
     gather,
     inline,
     read_columns,
@@ -37,13 +39,25 @@ say = Texts(__name__)
 
 
 def one_to_one(named: pl.DataFrame, column: str = "customer", rank: int = 1) -> Iterator[Finding]:
-    """Find the rows whose pseudonym breaks the map of those before it; ``named`` has row, customer and pseudonym."""
+    """Find the rows whose pseudonym breaks the map of those before it; ``named`` has row, customer and pseudonym.
+
+    A pair holds if both were free when it first came, else all its rows break the map. This is the official checker's
+    order of events, which decides *which* of two clashing rows it names. It is one pass over the distinct clashing
+    pairs, in order of first appearance, and only for tables that are invalid anyway.
+    """
     pairs = named.group_by("customer", "pseudonym").agg(pl.col("row").min()).sort("row")
     alone = (pl.len().over("customer") == 1) & (pl.len().over("pseudonym") == 1)
     disputed = pairs.filter(~alone)
     if disputed.is_empty():
         return
-    name_of, bearer_of, refused = _first_come(disputed)
+    name_of: dict[str, str] = {}
+    bearer_of: dict[str, str] = {}
+    holds = []
+    for customer, pseudonym in zip(disputed["customer"], disputed["pseudonym"], strict=True):
+        holds.append(customer not in name_of and pseudonym not in bearer_of)
+        if holds[-1]:
+            name_of[customer], bearer_of[pseudonym] = pseudonym, customer
+    refused = disputed.filter(~pl.Series(holds, dtype=pl.Boolean))
     refused_rows = named.join(refused, on=["customer", "pseudonym"], how="semi", maintain_order="left")
 
     def inconsistent(row: int) -> Problem:
@@ -58,23 +72,6 @@ def one_to_one(named: pl.DataFrame, column: str = "customer", rank: int = 1) -> 
         return Problem(row, column, given, rule, cure)
 
     yield Finding(broken_rows(refused_rows, pl.lit(value=True)), rank, inconsistent)
-
-
-def _first_come(disputed: pl.DataFrame) -> tuple[dict[str, str], dict[str, str], pl.DataFrame]:
-    """Settle who bears which pseudonym: a pair holds if both were free when it first came, else all its rows break it.
-
-    This is the official checker's order of events, which decides *which* of two clashing rows it names. It is one pass
-    over the distinct clashing pairs, in order of first appearance, and only for tables that are invalid anyway.
-    """
-    name_of: dict[str, str] = {}
-    bearer_of: dict[str, str] = {}
-    holds = []
-    for customer, pseudonym in zip(disputed["customer"], disputed["pseudonym"], strict=True):
-        free = customer not in name_of and pseudonym not in bearer_of
-        if free:
-            name_of[customer], bearer_of[pseudonym] = pseudonym, customer
-        holds.append(free)
-    return name_of, bearer_of, disputed.filter(~pl.Series(holds, dtype=pl.Boolean))
 
 
 COLUMNS = ("customer", "date", "item", "price", "quantity")
@@ -335,21 +332,19 @@ def check_guess(original: Path, published: Path, guess: Path, *, limit: int = 20
         )
     )
 
-    def teller(column: str | None, name: str) -> Callable[[int], Problem]:
-        def tell(row: int) -> Problem:
-            about = rows.row(row - 1, named=True)
-            return Problem(row, column, str(about[column or "line"]), *say.problem(name, first=about["first"]))
-
-        return tell
-
     formed = pl.col("formed")
-    rules = (
-        (~formed, 0, None, "not_two_numbers"),
-        (formed & ~pl.col("known"), 1, "pseudonym", "unknown_pseudonym"),
-        (formed & ~pl.col("somebody"), 2, "customer", "unknown_customer"),
-        (formed & (pl.col("first") != pl.col("row")), 1, "pseudonym", "named_before"),
+    found = findings(
+        rows,
+        ("pseudonym", "customer"),
+        SheetRule(None, ~formed, *say.problem("not_two_numbers")),
+        SheetRule("pseudonym", formed & ~pl.col("known"), *say.problem("unknown_pseudonym")),
+        SheetRule("customer", formed & ~pl.col("somebody"), *say.problem("unknown_customer")),
+        SheetRule(
+            "pseudonym",
+            formed & (pl.col("first") != pl.col("row")),
+            lambda row: say.problem("named_before", first=row["first"]),
+        ),
     )
-    found = [Finding(broken_rows(rows, bad), rank, teller(column, name)) for bad, rank, column, name in rules]
     return gather(found, limit=limit)
 
 
