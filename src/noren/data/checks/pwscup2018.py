@@ -4,15 +4,15 @@ A has one row for each row of T, in its order: pseudonym, date, item, price, qua
 (`[a;b]`, for items `{a;b}`) or deletes it (`*`); a deleted row is `*,*,*,*,*`. F' has rows of pseudonym,customer. The
 verdicts are those of the organisers' ``checker.jar`` (A) and ``check-f1`` (F'), and so are the rows and columns named.
 
-Judging is done a column at a time and gives each cell a code; words are found for the few cells that are shown.
+Judging is done a column at a time and names the fault of each cell; words are found for the few cells that are shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -36,6 +36,21 @@ from noren.i18n import _
 from noren.tables import Texts
 
 say = Texts(__name__)
+
+
+COLUMNS = ("customer", "date", "item", "price", "quantity")
+DELETED_ROW = "*,*,*,*,*"
+LARGEST_SET = 100
+LONGEST_LINE = 8_000
+
+PSEUDONYM = r"^[1-9][0-9]{0,8}$"
+GUESS = r"^([0-9]+),([0-9]+)$"
+FORMS = {
+    "date": (r"^(201[01])/([0-9]{1,2})/([0-9]{1,2})$", r"^([0-9]{4})/([0-9]{1,2})/([0-9]{1,2})$"),
+    "price": (r"^(?:0|[1-9][0-9]{0,4})(?:\.[0-9]{1,2})?$", r"^[0-9]{1,7}(?:\.[0-9]{1,2})?$"),
+    "quantity": (r"^[1-9][0-9]{0,5}$", r"^[0-9]{1,9}$"),
+}
+"""How the values of ordered columns are written in a release, and in the original."""
 
 
 def one_to_one(named: pl.DataFrame, column: str = "customer", rank: int = 1) -> Iterator[Finding]:
@@ -74,192 +89,89 @@ def one_to_one(named: pl.DataFrame, column: str = "customer", rank: int = 1) -> 
     yield Finding(broken_rows(refused_rows, pl.lit(value=True)), rank, inconsistent)
 
 
-COLUMNS = ("customer", "date", "item", "price", "quantity")
-DELETED_ROW = "*,*,*,*,*"
-LARGEST_SET = 100
-
-PSEUDONYM = r"^[1-9][0-9]{0,8}$"
-DATE = r"^(201[01])/([0-9]{1,2})/([0-9]{1,2})$"
-PRICE = r"^(?:0|[1-9][0-9]{0,4})(?:\.[0-9]{1,2})?$"
-QUANTITY = r"^[1-9][0-9]{0,5}$"
-
-# What can be wrong with a cell; a cell breaks at most one rule, the first that applies.
-_FINE, _MALFORMED, _REVERSED, _OUTSIDE, _CHANGED, _TOO_MANY, _NO_SET = range(7)
+# --- cells -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class CheckedPair:
-    """The original and the released lines, for wording what is wrong with one row."""
+def _whole(column: str, text: pl.Expr, *, original: bool = False) -> pl.Expr:
+    """Return days, prices in hundredths (2.1 and 2.10 are one value) or quantities as whole numbers; null where none.
 
-    table: pl.DataFrame
-    lines: pl.Series
-
-    def original(self, row: int, column: str) -> str:
-        """Return the original text of a cell."""
-        return str(self.table[column][row - 1])
-
-    def given(self, row: int, column: str) -> str:
-        """Return the released text of a cell, of a row that has five."""
-        return str(self.lines[row - 1]).split(",")[COLUMNS.index(column)]
-
-
-def cell_findings(pair: CheckedPair, kept: pl.DataFrame) -> Iterator[Finding]:
-    """Find the broken rules of the rows that are not deleted: ``row``, T's columns and values, and ``given_`` cells."""
-    yield from _customer_findings(pair, kept)
-    for column, read in (("date", _days), ("price", hundredths), ("quantity", pieces)):
-        judged = _judge_ranges(kept, column, read)
-        for code in judged["code"].unique():
-            rows = broken_rows(judged, pl.col("code") == code)
-            yield Finding(rows, COLUMNS.index(column) + 1, _range_teller(pair, column, code))
-    judged = _judge_items(kept, pair.table["item"])
-    for code in judged["code"].unique():
-        rows = broken_rows(judged, pl.col("code") == code)
-        yield Finding(rows, COLUMNS.index("item") + 1, _item_teller(pair, code))
-
-
-# --- date, price, quantity --------------------------------------------------------------------------------------------
-
-
-def hundredths(text: pl.Expr, pattern: str = PRICE) -> pl.Expr:
-    """Return prices as whole hundredths, so that 2.1 and 2.10 are one value; null where not a price above 0."""
+    Prices and quantities are more than 0.
+    """
+    pattern = FORMS[column][original]
+    if column == "date":
+        return calendar_day(text, pattern)
     number = pl.when(text.str.contains(pattern)).then(text).cast(pl.Float64, strict=False)
     # Seven digits before the point leave a double nine to spare: rounding gives the hundredths that were written.
-    whole = (number * 100).round().cast(pl.Int64)
+    whole = (number * (100 if column == "price" else 1)).round().cast(pl.Int64)
     return pl.when(whole > 0).then(whole)
 
 
-def pieces(text: pl.Expr, pattern: str = QUANTITY) -> pl.Expr:
-    """Return quantities as whole numbers; null where not a whole number from 1."""
-    number = pl.when(text.str.contains(pattern)).then(text).cast(pl.Int64, strict=False)
-    return pl.when(number > 0).then(number)
-
-
-def _days(text: pl.Expr) -> pl.Expr:
-    return calendar_day(text, DATE)
-
-
-def _judge_ranges(kept: pl.DataFrame, column: str, read: Callable[[pl.Expr], pl.Expr]) -> pl.DataFrame:
-    """Give each cell of an ordered column its fault: malformed, reversed, outside the original, changed, or none."""
-    cell = pl.col(f"given_{column}")
-    ends = cell.str.strip_prefix("[").str.strip_suffix("]").str.splitn(";", 2)
+def _range_fault(column: str) -> pl.Expr:
+    """Name the fault of each cell of an ordered column; a cell breaks at most one rule, the first that applies."""
+    cell = pl.col(column)
     ranged = cell.str.starts_with("[") & cell.str.ends_with("]")
-    low, high, value = pl.col("low"), pl.col("high"), pl.col(f"{column}_value")
+    ends = cell.str.strip_prefix("[").str.strip_suffix("]").str.splitn(";", 2)
+    low, high = (_whole(column, pl.when(ranged).then(ends.struct[i]).otherwise(cell)) for i in (0, 1))
     return (
-        kept.lazy()
-        .select("row", cell, value, ranged=ranged)
-        .filter(cell != "*")
-        .with_columns(
-            low=pl.when("ranged").then(ends.struct[0]).otherwise(cell),
-            high=pl.when("ranged").then(ends.struct[1]).otherwise(cell),
-        )
-        .with_columns(low=read(low), high=read(high))
-        .select(
-            "row",
-            code=pl.when(low.is_null() | high.is_null())
-            .then(_MALFORMED)
-            .when(low > high)
-            .then(_REVERSED)
-            .when(value.is_between(low, high))
-            .then(_FINE)
-            .when("ranged")
-            .then(_OUTSIDE)
-            .otherwise(_CHANGED),
-        )
-        .filter(pl.col("code") != _FINE)
-        .collect()
+        pl.when(cell == "*")
+        .then(None)
+        .when(low.is_null() | high.is_null())
+        .then(pl.lit(f"malformed_{column}"))
+        .when(low > high)
+        .then(pl.lit("reversed"))
+        .when(pl.col(f"{column}_value").is_between(low, high))
+        .then(None)
+        .when(ranged)
+        .then(pl.lit("outside"))
+        .otherwise(pl.lit("changed"))
     )
 
 
-def _range_teller(pair: CheckedPair, column: str, code: int) -> Callable[[int], Problem]:
-    names = {_MALFORMED: f"malformed_{column}", _REVERSED: "reversed", _OUTSIDE: "outside", _CHANGED: "changed"}
-
-    def tell(row: int) -> Problem:
-        about = say.problem(names[code], column=column, original=pair.original(row, column))
-        return Problem(row, column, pair.given(row, column), *about)
-
-    return tell
-
-
-# --- item -------------------------------------------------------------------------------------------------------------
-
-
-def _judge_items(kept: pl.DataFrame, items: pl.Series) -> pl.DataFrame:
-    """Give each item cell its fault: a set too large, malformed, without the original; an exact item changed."""
-    cell, members = pl.col("given_item"), pl.col("members")
+def _with_item_fault(kept: pl.DataFrame, items: pl.Series) -> pl.DataFrame:
+    """Name the fault of each item cell: a set too large, malformed, without the original; an exact item changed."""
+    cell, original, members = pl.col("item"), pl.col("original_item"), pl.col("members")
     is_set = cell.str.starts_with("{") & cell.str.ends_with("}") & (cell.str.len_chars() > 2)
-    cells = kept.lazy().select("row", "item", "given_item").filter((cell != "*") & (cell != pl.col("item")))
-    exact = cells.filter(~is_set).select(
-        "row", code=pl.when(cell.str.contains(r"^[{\[]|[}\]]$")).then(_NO_SET).otherwise(_CHANGED)
-    )
+    is_large = cell.str.count_matches(";", literal=True) >= LARGEST_SET
     # A set over the limit is not taken apart, so no more than a hundred elements a row are looked at.
-    size = cell.str.count_matches(";", literal=True) + 1
-    large = cells.filter(is_set & (size > LARGEST_SET)).select("row", code=pl.lit(_TOO_MANY))
-    sets = (
-        cells.filter(is_set & (size <= LARGEST_SET))
-        .select("row", "item", members=cell.str.strip_prefix("{").str.strip_suffix("}").str.split(";"))
-        .collect()
-    )
-    unknown = sets.select("row", "members").explode("members").filter(~members.is_in(items.unique().implode()))
+    listed = cell.str.strip_prefix("{").str.strip_suffix("}").str.split(";")
+    cells = kept.with_columns(members=pl.when(is_set & ~is_large & (cell != original)).then(listed))
+    unknown = cells.select("row", "members").explode("members").filter(~members.is_in(items.unique().implode()))
     malformed = pl.col("row").is_in(unknown["row"].unique().implode()) | (members.list.n_unique() < members.list.len())
-    small = sets.lazy().select(
-        "row",
-        code=pl.when(malformed)
-        .then(_MALFORMED)
-        .when(members.list.contains(pl.col("item")))
-        .then(_FINE)
-        .otherwise(_OUTSIDE),
+    return cells.with_columns(
+        item_fault=pl.when((cell == "*") | (cell == original))
+        .then(None)
+        .when(~is_set)
+        .then(pl.when(cell.str.contains(r"^[{\[]|[}\]]$")).then(pl.lit("no_set")).otherwise(pl.lit("other_item")))
+        .when(is_large)
+        .then(pl.lit("set_too_large"))
+        .when(malformed)
+        .then(pl.lit("malformed_set"))
+        .when(~members.list.contains(original))
+        .then(pl.lit("set_without_original"))
     )
-    return pl.concat([exact, large, small]).filter(pl.col("code") != _FINE).sort("row").collect()
 
 
-def _item_teller(pair: CheckedPair, code: int) -> Callable[[int], Problem]:
-    def fault_of(members: list[str]) -> str:
-        """Say which of a set's elements breaks which rule, the most telling first."""
-        if "" in members:
-            return _("a set has one semicolon between items and none at its ends")
-        known = set(pair.table["item"].filter(pair.table["item"].is_in(members)))
-        for item in members:
-            if item not in known:
-                return say("every_item_set_must", item=inline(item))
-        twice = next(item for item in members if members.count(item) > 1)
-        return _("a set names each item once; {item} is there twice").format(item=inline(twice))
-
-    def tell(row: int) -> Problem:
-        given, original = pair.given(row, "item"), inline(pair.original(row, "item"))
-        members = given[1:-1].split(";")
-        if code == _MALFORMED:
-            rule, cure = fault_of(members), _("correct the set, or delete the cell with *")
-        else:
-            name = {_TOO_MANY: "set_too_large", _OUTSIDE: "set_without_original", _NO_SET: "no_set"}.get(
-                code, "other_item"
-            )
-            rule, cure = say.problem(name, original=original, most=LARGEST_SET, found=len(members))
-        return Problem(row, "item", given, rule, cure)
-
-    return tell
+def _cell_words(column: str, fault: str, items: pl.Series, row: Mapping[str, Any]) -> tuple[str, str]:
+    members = row["item"][1:-1].split(";")
+    if fault == "malformed_set":
+        return _set_rule(members, items), _("correct the set, or delete the cell with *")
+    original = inline(row[f"original_{column}"])
+    return say.problem(fault, column=column, original=original, most=LARGEST_SET, found=len(members))
 
 
-# --- customers and pseudonyms ----------------------------------------------------------------------------------------
+def _set_rule(members: Sequence[str], items: pl.Series) -> str:
+    """Say which of a set's elements breaks which rule, the most telling first."""
+    if "" in members:
+        return _("a set has one semicolon between items and none at its ends")
+    known = set(items.filter(items.is_in(members)))
+    for item in members:
+        if item not in known:
+            return say("every_item_set_must", item=inline(item))
+    twice = next(item for item in members if members.count(item) > 1)
+    return _("a set names each item once; {item} is there twice").format(item=inline(twice))
 
 
-def _customer_findings(pair: CheckedPair, kept: pl.DataFrame) -> Iterator[Finding]:
-    """Find cells that are no pseudonym, and rows whose pseudonym breaks the one-to-one map."""
-    pseudonym = pl.col("given_customer")
-    formed = pseudonym.str.contains(PSEUDONYM)
-
-    def malformed(row: int) -> Problem:
-        return Problem(
-            row, "customer", pair.given(row, "customer"), *say.problem("pseudonym_whole_number_from", row=DELETED_ROW)
-        )
-
-    yield Finding(broken_rows(kept, ~formed), 1, malformed)
-
-    named = kept.lazy().filter(formed).select("row", "customer", pseudonym="given_customer").collect()
-    yield from one_to_one(named)
-
-
-LONGEST_LINE = 8_000
-GUESS = r"^([0-9]+),([0-9]+)$"
+# --- files -----------------------------------------------------------------------------------------------------------
 
 
 def check_release(original: Path, release: Path, *, limit: int = 20) -> Report:
@@ -279,24 +191,80 @@ def check_release(original: Path, release: Path, *, limit: int = 20) -> Report:
     With T = ``17850,2010/12/1,85123A,2.55,6`` the row ``1,[2010/12/1;2010/12/9],{85123A;71053},*,6`` is valid where T
     has an item 71053, and ``1,[2010/12/2;2010/12/9],85123A,2.55,6`` is not: its range misses the original day.
     """
-    table = _read_original(original)
-    lines = read_lines(release)
-    pair = CheckedPair(table, lines.text)
+    table = read_columns(original, COLUMNS)
+    table = table.with_columns(_whole(c, pl.col(c), original=True).alias(f"{c}_value") for c in FORMS)
+    rules = {
+        "date": _("a date of the original is a day of the calendar, written like 2010/12/1"),
+        "price": _("a price of the original is more than 0 and has at most two decimals"),
+        "quantity": _("a quantity of the original is a whole number from 1"),
+    }
+    for column, rule in rules.items():
+        stop_at_null(original, table, column, table[f"{column}_value"], rule)
+    lines = read_lines(release).text
+    line = pl.col("line")
+    cells = pl.when(line == "").then(0).otherwise(line.str.count_matches(",", literal=True) + 1)
     rows = (
-        table.head(len(lines.text))
-        .with_columns(lines.text.head(table.height))
+        table.rename({name: f"original_{name}" for name in COLUMNS})
+        .head(len(lines))
+        .with_columns(lines.head(table.height))
         .with_row_index("row", offset=1)
-        .with_columns(_row_fault(pl.col("line")).alias("fault"))
+        .with_columns(
+            # what keeps a line from being read as cells at all; such a row is not looked at any further
+            fault=pl.when(line.str.contains("\r", literal=True))
+            .then(pl.lit("carriage_return"))
+            .when(line.str.len_chars() > LONGEST_LINE)
+            .then(pl.lit("length"))
+            .when(cells != len(COLUMNS))
+            .then(pl.lit("cells"))
+        )
     )
     kept = (
         rows.lazy()
-        .filter((pl.col("fault") == "") & (pl.col("line") != DELETED_ROW))
-        .with_columns(split_cells(pl.col("line"), [f"given_{name}" for name in COLUMNS]).alias("given"))
+        .filter(pl.col("fault").is_null() & (line != DELETED_ROW))
+        .with_columns(split_cells(line, COLUMNS).alias("given"))
         .drop("line", "fault")
         .unnest("given")
+        .with_columns(_range_fault(column).alias(f"{column}_fault") for column in FORMS)
         .collect()
     )
-    return gather([*_row_findings(pair, rows), *cell_findings(pair, kept)], limit=limit)
+    items = table["item"]
+    return gather([*_row_findings(rows, lines, table.height), *_cell_findings(kept, items)], limit=limit)
+
+
+def _row_findings(rows: pl.DataFrame, lines: pl.Series, expected: int) -> Iterator[Finding]:
+    def words(fault: str, row: Mapping[str, Any]) -> tuple[str, str]:
+        line = row["line"]
+        found = len(line) if fault == "length" else line.count(",") + 1 if line else 0
+        values = {"expected": len(COLUMNS), "columns": ", ".join(COLUMNS), "row": DELETED_ROW}
+        return say.problem(fault, most=LONGEST_LINE, found=found, **values)
+
+    faults = list(rows["fault"].drop_nulls().unique())
+    yield from findings(rows, COLUMNS, *(SheetRule(None, pl.col("fault") == f, partial(words, f)) for f in faults))
+    found = len(lines)
+    count = _("the file has {found:,} rows, the original has {expected:,}").format(found=found, expected=expected)
+    if found > expected:
+        cure = _("remove what follows row {expected:,}; a blank line counts as a row").format(expected=expected)
+        yield Finding.once(Problem(expected + 1, None, lines[expected], count, cure))
+    # Rows that end with CR alone run together into one; saying that some are missing would mislead.
+    elif found < expected and "carriage_return" not in faults:
+        cure = say("write_one_row_each", row=DELETED_ROW)
+        yield Finding(
+            np.array([found], dtype=np.int64), len(COLUMNS), lambda row: Problem(row or None, None, None, count, cure)
+        )
+
+
+def _cell_findings(kept: pl.DataFrame, items: pl.Series) -> Iterator[Finding]:
+    """Find the broken rules of the rows that are not deleted."""
+    formed = pl.col("customer").str.contains(PSEUDONYM)
+    rules = [SheetRule("customer", ~formed, *say.problem("pseudonym_whole_number_from", row=DELETED_ROW))]
+    kept = _with_item_fault(kept, items)
+    for column in COLUMNS[1:]:
+        faults = kept[f"{column}_fault"]
+        for fault in faults.drop_nulls().unique():
+            words = partial(_cell_words, column, fault, items)
+            rules.append(SheetRule(column, pl.col(faults.name) == fault, words))
+    yield from findings(kept, COLUMNS, *rules)
+    yield from one_to_one(kept.filter(formed).select("row", customer="original_customer", pseudonym="customer"))
 
 
 def check_guess(original: Path, published: Path, guess: Path, *, limit: int = 20) -> Report:
@@ -314,7 +282,7 @@ def check_guess(original: Path, published: Path, guess: Path, *, limit: int = 20
     limit
         How many problems to describe; all are counted.
     """
-    customers = _read_text(original)["customer"]
+    customers = read_columns(original, COLUMNS)["customer"]
     first_cell = pl.col("line").str.splitn(",", 2).struct[0]
     # The F' checker reads with a tool that takes CR alone for a line end; the checker of A does not.
     pseudonyms = read_lines(published, carriage_return_ends_line=True).text.to_frame().select(first_cell).to_series()
@@ -346,68 +314,3 @@ def check_guess(original: Path, published: Path, guess: Path, *, limit: int = 20
         ),
     )
     return gather(found, limit=limit)
-
-
-# --- the original -----------------------------------------------------------------------------------------------------
-
-
-def _read_text(path: Path) -> pl.DataFrame:
-    return read_columns(path, COLUMNS)
-
-
-def _read_original(path: Path) -> pl.DataFrame:
-    """Return T as text columns, with the values of date, price and quantity as whole numbers beside them."""
-    table = _read_text(path).with_columns(
-        date_value=calendar_day(pl.col("date"), r"^([0-9]{4})/([0-9]{1,2})/([0-9]{1,2})$"),
-        price_value=hundredths(pl.col("price"), r"^[0-9]{1,7}(?:\.[0-9]{1,2})?$"),
-        quantity_value=pieces(pl.col("quantity"), r"^[0-9]{1,9}$"),
-    )
-    rules = {
-        "date": _("a date of the original is a day of the calendar, written like 2010/12/1"),
-        "price": _("a price of the original is more than 0 and has at most two decimals"),
-        "quantity": _("a quantity of the original is a whole number from 1"),
-    }
-    for column, rule in rules.items():
-        stop_at_null(path, table, column, table[f"{column}_value"], rule)
-    return table
-
-
-# --- rows ------------------------------------------------------------------------------------------------------------
-
-
-def _row_fault(line: pl.Expr) -> pl.Expr:
-    """Name what keeps a line from being read as cells at all; such a row is not looked at any further."""
-    cells = pl.when(line == "").then(0).otherwise(line.str.count_matches(",", literal=True) + 1)
-    return (
-        pl.when(line.str.contains("\r", literal=True))
-        .then(pl.lit("carriage_return"))
-        .when(line.str.len_chars() > LONGEST_LINE)
-        .then(pl.lit("length"))
-        .when(cells != len(COLUMNS))
-        .then(pl.lit("cells"))
-        .otherwise(pl.lit(""))
-    )
-
-
-def _row_findings(pair: CheckedPair, rows: pl.DataFrame) -> Iterator[Finding]:
-    def tell(fault: str, row: int) -> Problem:
-        line = pair.lines[row - 1]
-        found = len(line) if fault == "length" else line.count(",") + 1 if line else 0
-        values = {"expected": len(COLUMNS), "columns": ", ".join(COLUMNS), "row": DELETED_ROW}
-        return Problem(row, None, line, *say.problem(fault, most=LONGEST_LINE, found=found, **values))
-
-    faults = set(rows["fault"].unique()) - {""}
-    for fault in faults:
-        yield Finding(broken_rows(rows, pl.col("fault") == fault), 0, partial(tell, fault))
-
-    found, expected = len(pair.lines), pair.table.height
-    count = _("the file has {found:,} rows, the original has {expected:,}").format(found=found, expected=expected)
-    if found > expected:
-        cure = _("remove what follows row {expected:,}; a blank line counts as a row").format(expected=expected)
-        yield Finding.once(Problem(expected + 1, None, pair.lines[expected], count, cure))
-    # Rows that end with CR alone run together into one; saying that some are missing would mislead.
-    elif found < expected and "carriage_return" not in faults:
-        cure = say("write_one_row_each", row=DELETED_ROW)
-        yield Finding(
-            np.array([found], dtype=np.int64), len(COLUMNS), lambda row: Problem(row or None, None, None, count, cure)
-        )
