@@ -6,13 +6,13 @@ same family" and "something of the same category" are ranges of one cumulated po
 noun, which tells the category. The vocabularies are our own.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+import polars as pl
 
+from noren.kernels.arrays import Flags, Real, Whole
 from noren.tables import table_of
 
 MOST_ITEMS = 90_000
@@ -23,22 +23,19 @@ POSTAGE_FROM = 30
 
 
 class Category(NamedTuple):
-    """A shelf: name, share of the catalogue, price level, season (December first) and head nouns."""
+    """A shelf: name, share of the catalogue, price level, head nouns and season (December first)."""
 
     name: str
     share: float
     price_level: float
-    season: tuple[float, ...]
     nouns: tuple[str, ...]
-
-
-def _category(said: Mapping[str, Any]) -> Category:
-    season, nouns = tuple(said.get("season", (1.0,) * 12)), tuple(said["nouns"])
-    return Category(said["name"], said["share"], said["price_level"], season, nouns)
+    season: tuple[float, ...] = (1.0,) * 12
 
 
 _WORDS = table_of(__name__)
-CATEGORIES: tuple[Category, ...] = tuple(map(_category, _WORDS["category"]))
+CATEGORIES: tuple[Category, ...] = tuple(
+    Category(**entry | {"nouns": tuple(entry["nouns"])}) for entry in _WORDS["category"]
+)
 _COLOURS, _STYLES, _SIZES = _WORDS["colours"], _WORDS["styles"], _WORDS["sizes"]
 _PRICE_POINTS, _PACKS, _STEM_RANGES = _WORDS["price_points"], _WORDS["packs"], _WORDS["stem_ranges"]
 
@@ -54,18 +51,18 @@ class Catalogue:
 
     codes: list[str]
     names: list[str]
-    category: NDArray[np.int64]
-    category_range: NDArray[np.int64]
-    family_start: NDArray[np.int64]
-    family_end: NDArray[np.int64]
-    popularity: NDArray[np.float64]
-    price: NDArray[np.int64]
-    early_price: NDArray[np.int64]
-    change_day: NDArray[np.int64]
-    bulk_price: NDArray[np.int64]
-    bulk_from: NDArray[np.int64]
-    counter_price: NDArray[np.int64]
-    pack: NDArray[np.int64]
+    category: Whole
+    category_range: Whole
+    family_start: Whole
+    family_end: Whole
+    popularity: Real
+    price: Whole
+    early_price: Whole
+    change_day: Whole
+    bulk_price: Whole
+    bulk_from: Whole
+    counter_price: Whole
+    pack: Whole
     goods: int
 
     @property
@@ -95,19 +92,28 @@ def catalogue(items: int, rng: np.random.Generator, top: float, bend: float, flo
     weight = x**-top * np.exp(-bend * x**2) + floor
     weight = np.append(weight, np.zeros(items - goods))
 
-    # the colours of one article cost the same
+    # the colours of one article cost the same; dearer articles where their category is dear
     like = np.where(lettered[family], first[family], np.arange(goods))
-    pence = _prices(category, rng)[like]
-    pack = _packs(pence, rng)[like]
-    changed = rng.random(goods) < 0.14
-    bulk = rng.random(goods) < 0.8
+    points = np.array([point for point, _share in _PRICE_POINTS])
+    shares = np.cumsum([share for _point, share in _PRICE_POINTS])
+    level = np.array([entry.price_level for entry in CATEGORIES])[category]
+    place = np.searchsorted(shares, rng.random(goods) ** (1 / level) * shares[-1], side="right")
+    pence = points[place.clip(max=points.size - 1)][like]
+    # a pack is one of those usual at the price
+    band = np.searchsorted([dearest for dearest, _packs in _PACKS], pence)
+    counts = np.array([len(packs) for _dearest, packs in _PACKS])[band]
+    table = np.array([np.resize(packs, counts.max()) for _dearest, packs in _PACKS])
+    pack = table[band, (rng.random(goods) * counts).astype(np.int64)][like]
+    # in bulk, the price point nearest below nine tenths of the price: 295 → 255, 1275 → 995, and 16 for the cheapest
+    below = np.append(16, points)
+    changed, bulk = rng.random(goods) < 0.14, rng.random(goods) < 0.8
     bulk_from = np.where(bulk, pack * rng.choice([2, 4, 4, 8], goods), 10**9)
     arrays = {
         "category": category,
         "price": pence,
         "early_price": np.where(changed, np.maximum(1, (pence * 0.94).astype(np.int64)), pence),
         "change_day": np.where(changed, rng.integers(30, 300, goods), 0),
-        "bulk_price": _point_below(pence),
+        "bulk_price": below[np.searchsorted(below, pence * 9 // 10, side="right") - 1],
         "bulk_from": bulk_from,
         "counter_price": (pence * 1.96).astype(np.int64) + 1,
         "pack": pack,
@@ -133,7 +139,7 @@ def catalogue(items: int, rng: np.random.Generator, top: float, bend: float, flo
     )
 
 
-def _families(goods: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _families(goods: int, rng: np.random.Generator) -> tuple[Whole, Whole]:
     """Return each article's category and family, both rising: 1 to 8 articles a family, each in one category."""
     sizes = rng.integers(1, 9, goods)
     family = np.repeat(np.arange(goods), sizes)[:goods]
@@ -143,39 +149,7 @@ def _families(goods: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], 
     return np.minimum(of_family, len(CATEGORIES) - 1)[family].astype(np.int64), family.astype(np.int64)
 
 
-def _prices(category: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw each article's price from the price points, dearer where its category is dear."""
-    pence = np.array([point for point, _share in _PRICE_POINTS], dtype=np.int64)
-    share = np.cumsum([share for _point, share in _PRICE_POINTS])
-    level = np.array([entry.price_level for entry in CATEGORIES])[category]
-    drawn = rng.random(category.size) ** (1 / level) * share[-1]
-    drawn_pence: NDArray[np.int64] = pence[np.searchsorted(share, drawn, side="right").clip(max=pence.size - 1)]
-    return drawn_pence
-
-
-def _packs(pence: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw each article's pack among those usual at its price."""
-    longest = max(len(packs) for _dearest, packs in _PACKS)
-    table = np.array([np.resize(packs, longest) for _dearest, packs in _PACKS], dtype=np.int64)
-    lengths = np.array([len(packs) for _dearest, packs in _PACKS])
-    band = np.searchsorted([dearest for dearest, _packs in _PACKS], pence)
-    packs: NDArray[np.int64] = table[band, (rng.random(pence.size) * lengths[band]).astype(np.int64)]
-    return packs
-
-
-def _point_below(pence: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the price point nearest below nine tenths of the price: 295 → 255, 1275 → 995, and 16 for the cheapest."""
-    points = np.array([16, *(point for point, _share in _PRICE_POINTS)])
-    return points[np.searchsorted(points, (pence * 9) // 10, side="right") - 1].astype(np.int64)
-
-
-def _codes(
-    sizes: NDArray[np.int64],
-    lettered: NDArray[np.bool_],
-    family: NDArray[np.int64],
-    member: NDArray[np.int64],
-    rng: np.random.Generator,
-) -> list[str]:
+def _codes(sizes: Whole, lettered: Flags, family: Whole, member: Whole, rng: np.random.Generator) -> list[str]:
     """Number the families in random order; a lettered family has one number and a letter for each member.
 
     One code more than there are articles comes back; the last one is for postage.
@@ -198,13 +172,7 @@ def _codes(
     return [*np.char.add(number.astype(str), letters).tolist(), str(stems[start[-1]])]
 
 
-def _names(
-    category: NDArray[np.int64],
-    family: NDArray[np.int64],
-    member: NDArray[np.int64],
-    lettered: NDArray[np.bool_],
-    rng: np.random.Generator,
-) -> list[str]:
+def _names(category: Whole, family: Whole, member: Whole, lettered: Flags, rng: np.random.Generator) -> list[str]:
     """Name the articles: colours of one article in a lettered family, articles of one pattern in the others."""
     families = lettered.size
     style = rng.integers(0, len(_STYLES), families)[family]
@@ -212,29 +180,13 @@ def _names(
     noun = rng.integers(0, 1 << 30, families)[family]
     colour = np.where(lettered[family], colour + member, colour) % len(_COLOURS)
     noun = np.where(lettered[family], noun, noun + member)
-    nouns = np.array([noun for entry in CATEGORIES for noun in entry.nouns])
+    nouns = pl.Series([noun for entry in CATEGORIES for noun in entry.nouns])
     counts = np.array([len(entry.nouns) for entry in CATEGORIES])
-    chosen = nouns[(np.cumsum(counts) - counts)[category] + noun % counts[category]]
-    plain = _joined(np.array(_COLOURS)[colour], np.array(_STYLES)[style], chosen)
-    _distinct, first, which = np.unique(plain, return_index=True, return_inverse=True)
-    turn = _turn(which, first.size)
-    sizes = np.array(
+    chosen = nouns.gather((np.cumsum(counts) - counts)[category] + noun % counts[category])
+    plain = pl.Series(_COLOURS).gather(colour) + " " + pl.Series(_STYLES).gather(style) + " " + chosen
+    # a name that comes again has a size, or a number when sizes run out
+    turn = plain.to_frame("name").select(pl.int_range(pl.len()).over("name")).to_series()
+    again = pl.Series(
         [*(f"{size} " if size else "" for size in _SIZES), *(f"NO {j} " for j in range(17, 2 + turn.max()))]
     )
-    return [str(name) for name in np.char.add(sizes[turn], plain)]
-
-
-def _joined(*words: NDArray[np.str_]) -> NDArray[np.str_]:
-    text = words[0]
-    for word in words[1:]:
-        text = np.char.add(np.char.add(text, " "), word)
-    return text
-
-
-def _turn(group: NDArray[np.int64], groups: int) -> NDArray[np.int64]:
-    """Count, for each entry, the earlier entries of its group: [5, 7, 5, 5] → [0, 0, 1, 2]."""
-    order = np.argsort(group, kind="stable")
-    sizes = np.bincount(group, minlength=groups)
-    turn = np.empty(group.size, dtype=np.int64)
-    turn[order] = np.arange(group.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return turn
+    return (again.gather(turn) + plain).to_list()
