@@ -58,7 +58,7 @@ def sample(
             rows=_PURCHASES if rows is None else rows,
             items=items,
             seed=seed,
-            master=master,
+            master_path=master,
             progress=progress,
         )
     facts = [

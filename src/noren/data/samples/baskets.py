@@ -14,6 +14,7 @@ import numpy as np
 
 from noren.data.samples.product_names import CATEGORIES, Catalogue
 from noren.kernels.arrays import Flags, Real, Whole
+from noren.tables import table_of
 
 FIRST_DAY: Final = date(2010, 12, 1)
 DAYS: Final = 365
@@ -21,25 +22,15 @@ OPENS_AT: Final = 7
 MOST_INVOICES: Final = 2_000
 """Per customer and year: there are minutes enough for each to have its own."""
 
-# --- visits ----------------------------------------------------------------------------------------------------
-# Rows per month from December 2010 on and per weekday from Monday on (closed on Saturdays), invoices per hour from
-# seven on: the shares in Online Retail.
-_MONTHS: Final = (6.9, 5.6, 5.2, 7.1, 5.9, 7.4, 7.1, 7.0, 7.1, 10.5, 13.0, 17.0)
-_WEEKDAYS: Final = (16.3, 16.7, 17.3, 20.1, 13.8, 0.0, 15.8)
-_HOURS: Final = (0.2, 3.0, 7.5, 12.0, 12.3, 16.9, 14.2, 12.3, 11.0, 5.9, 2.9, 0.9, 0.8, 0.1)
-_CLOSED: Final = frozenset(
-    [date(2010, 12, 24) + timedelta(days=day) for day in range(11)]
-    + [date(2011, 4, 22), date(2011, 4, 24), date(2011, 4, 25), date(2011, 4, 29), date(2011, 5, 2)]
-    + [date(2011, 5, 30), date(2011, 8, 29)]
-)
-MINUTES: Final = 60 * len(_HOURS)
+HABITS: Final = table_of(__name__)
+"""When people come, how they order and where they live."""
+MINUTES: Final = 60 * len(HABITS["hours"])
 # Visits stray this many of their own intervals from an even rhythm: up to three visits fall anywhere.
 _STRAY: Final = 3.0
 # So many invoices are top-ups, so much smaller than the others.
 _TOP_UP_SHARE: Final = 0.14
 _TOP_UP_SIZE: Final = 0.08
 
-# --- lines -----------------------------------------------------------------------------------------------------
 # The chance that a line of the v-th later invoice is bought again is _AGAIN * v / (v + _AGAIN_HALF), times loyalty.
 _AGAIN: Final = 0.74
 _AGAIN_HALF: Final = 3.0
@@ -51,14 +42,6 @@ _POSTAGE_ON_INVOICE: Final = 0.72
 _LARGEST_TASTE: Final = 0.7
 _SIBLING: Final = 0.4
 _ROUNDS: Final = 12
-# How each kind of customer orders: its share, then (chance, pieces), or (chance, -packs) where the number is negative.
-ORDERS: Final = (
-    ("household", 0.30, ((0.40, 1), (0.25, 2), (0.11, 3), (0.07, 4), (0.03, 5), (0.06, 6), (0.08, -1))),
-    ("shop", 0.62, (
-        (0.61, -1), (0.10, -2), (0.03, -3), (0.04, -4), (0.01, -8), (0.08, 1), (0.06, 2), (0.03, 3), (0.04, 4),
-    )),
-    ("wholesale", 0.08, ((0.30, -1), (0.22, -2), (0.24, -4), (0.06, -6), (0.12, -8), (0.04, -12), (0.02, -24))),
-)  # fmt: skip
 _COUNTER: Final = 0.06
 """So many lines of one or two pieces are sold at the counter price."""
 
@@ -109,11 +92,21 @@ def baskets(shop: Catalogue, people: Customers, rng: np.random.Generator) -> Bas
     is_goods = np.ones(item.size, dtype=np.bool_)
     is_goods[(np.cumsum(size) - 1)[postage == 1]] = False
     item[is_goods] = goods
-    quantity = _quantities(shop, np.repeat(people.kind[customer], size), item, rng)
+    # pieces: single ones or whole packs, as the kind of customer orders
+    orders = [kind["lines"] for kind in HABITS["orders"]]
+    ends = np.concatenate([number + _ends(chance for chance, _n in lines) for number, lines in enumerate(orders)])
+    pieces = np.array([n for lines in orders for _chance, n in lines])
+    kind = np.repeat(people.kind[customer], size)
+    choice = pieces[np.searchsorted(ends, kind + rng.random(item.size), side="right").clip(max=pieces.size - 1)]
+    quantity = np.where(choice > 0, choice, -choice * shop.pack[item])
     quantity[~is_goods] = 1
-    open_days, _ends, _month = calendar()
-    day = np.repeat(open_days[moment // MINUTES], size)
-    return BasketLines(customer, moment, size, item, _pence(shop, item, quantity, day, rng), quantity)
+    # the unit price: bulk price for many pieces, at times a counter price for few, or the usual one
+    day = np.repeat(calendar()[0][moment // MINUTES], size)
+    usual = np.where(day < shop.change_day[item], shop.early_price[item], shop.price[item])
+    counter = (quantity <= 2) & (rng.random(item.size) < _COUNTER)
+    price = np.where(counter, shop.counter_price[item], usual)
+    pence = np.where(quantity >= shop.bulk_from[item], shop.bulk_price[item], price)
+    return BasketLines(customer, moment, size, item, pence, quantity)
 
 
 @cache
@@ -121,8 +114,8 @@ def calendar() -> tuple[Whole, Real, Whole]:
     """Return the open days (0 is 1 December), the cumulated chance of a visit and each day's month (December is 0)."""
     days = [FIRST_DAY + timedelta(days=day) for day in range(DAYS)]
     month = np.array([day.month % 12 for day in days])
-    chance = np.array([0.0 if day in _CLOSED else _WEEKDAYS[day.weekday()] for day in days])
-    chance *= (np.array(_MONTHS) / np.bincount(month, chance))[month]
+    chance = np.array([0.0 if day in HABITS["closed"] else HABITS["weekdays"][day.weekday()] for day in days])
+    chance *= (np.array(HABITS["months"]) / np.bincount(month, chance))[month]
     is_open = np.flatnonzero(chance)
     ends = np.cumsum(chance[is_open])
     return is_open, ends / ends[-1], month
@@ -134,8 +127,15 @@ def pick(chances: Iterable[float], u: Real) -> Whole:
     >>> pick([1, 3], np.array([0.2, 0.25, 0.9])).tolist()
     [0, 1, 1]
     """
+    ends = _ends(chances)
+    return np.searchsorted(ends, u, side="right").clip(max=ends.size - 1)
+
+
+def _ends(chances: Iterable[float]) -> Real:
+    """Return where each of the chances ends when they are laid end to end, from 0 to 1."""
     ends = np.cumsum(np.fromiter(chances, dtype=np.float64))
-    return np.searchsorted(ends / ends[-1], u, side="right").clip(max=ends.size - 1)
+    result: Real = ends / ends[-1]
+    return result
 
 
 def starts(size: Whole) -> Whole:
@@ -154,7 +154,7 @@ def _visits(people: Customers, rng: np.random.Generator) -> tuple[Whole, Whole, 
     rhythm = (turn + 0.5 + _STRAY * (rng.random(total) - 0.5)) / counts[customer] % 1.0
     open_days, ends, _month = calendar()
     day = np.searchsorted(ends, rhythm, side="right").clip(max=open_days.size - 1)
-    moment = day * MINUTES + 60 * pick(_HOURS, rng.random(total)) + (60 * rng.random(total)).astype(np.int64)
+    moment = day * MINUTES + 60 * pick(HABITS["hours"], rng.random(total)) + (60 * rng.random(total)).astype(np.int64)
     # Two invoices of a customer in one minute would be one: push the later one on to the next free minute, and back
     # from the end of the year where there is none.
     year = open_days.size * MINUTES
@@ -204,7 +204,9 @@ def _goods(
     )
     source = _first_purchase(source)
     # Of the articles that still come twice on an invoice most give way to something new.
-    twice = _seen_before(invoice * line.size + source) & (rng.random(line.size) > _TWICE)
+    _keys, first = np.unique(invoice * line.size + source, return_index=True)
+    twice = rng.random(line.size) > _TWICE
+    twice[first] = False
     source = np.where(twice, line, source)
     # Who has bought most of the catalogue buys anything bought before.
     is_new = source == line
@@ -217,8 +219,8 @@ def _goods(
     when = month[open_days[moment // MINUTES]][invoice[is_new]]
     drawn = np.empty(line.size, dtype=np.int64)
     drawn[is_new] = _new_articles(shop, people, of[is_new], when, rng)
-    result: Whole = drawn[source]
-    return result
+    goods: Whole = drawn[source]
+    return goods
 
 
 def _first_purchase(source: Whole) -> Whole:
@@ -226,14 +228,6 @@ def _first_purchase(source: Whole) -> Whole:
     while (source != (further := source[source])).any():
         source = further
     return source
-
-
-def _seen_before(key: Whole) -> Flags:
-    """Whether an equal key comes earlier: [7, 8, 7] → [False, False, True]."""
-    order = np.argsort(key, kind="stable")
-    seen = np.zeros(key.size, dtype=np.bool_)
-    seen[order[1:]] = key[order[1:]] == key[order[:-1]]
-    return seen
 
 
 def _new_articles(shop: Catalogue, people: Customers, of: Whole, month: Whole, rng: np.random.Generator) -> Whole:
@@ -245,7 +239,7 @@ def _new_articles(shop: Catalogue, people: Customers, of: Whole, month: Whole, r
     season = np.array([entry.season for entry in CATEGORIES])
     slots = of.size
     article = np.full(slots, -1, dtype=np.int64)
-    taken = np.empty(0, dtype=np.int64)
+    taken = np.array([np.iinfo(np.int64).max])
     todo = np.arange(slots)
     for turn in range(_ROUNDS):
         who = of[todo]
@@ -264,7 +258,8 @@ def _new_articles(shop: Catalogue, people: Customers, of: Whole, month: Whole, r
             found = np.where(sibling, alike, found)
         in_season = rng.random(todo.size) < season[shop.category[found], month[todo]]
         key = who * shop.goods + found
-        fresh = np.flatnonzero(in_season & ~_is_in(key, taken))
+        # what is taken is sorted, and ends with a key that nobody has
+        fresh = np.flatnonzero(in_season & (taken[np.searchsorted(taken, key)] != key))
         _keys, first = np.unique(key[fresh], return_index=True)
         kept = fresh[first]
         article[todo[kept]] = found[kept]
@@ -283,14 +278,6 @@ def _by_popularity(shop: Catalogue, low: Whole, high: Whole, u: Real) -> Whole:
     low, high = np.where(high > low, low, 0), np.where(high > low, high, shop.goods)
     bottom, top = shop.popularity[low], shop.popularity[high]
     return (np.searchsorted(shop.popularity, bottom + u * (top - bottom), side="right") - 1).clip(low, high - 1)
-
-
-def _is_in(key: Whole, taken: Whole) -> Flags:
-    """Whether each key is among ``taken``, which is sorted."""
-    if not taken.size:
-        return np.zeros(key.size, dtype=np.bool_)
-    result: Flags = taken[np.searchsorted(taken, key).clip(max=taken.size - 1)] == key
-    return result
 
 
 def _fill(shop: Catalogue, article: Whole, of: Whole, todo: Whole, rng: np.random.Generator) -> None:
@@ -315,29 +302,3 @@ def _fill(shop: Catalogue, article: Whole, of: Whole, todo: Whole, rng: np.rando
         slots = todo[row[of[todo]] >= 0]
         turn = np.arange(slots.size) - np.repeat(starts(wanted), wanted)
         article[slots] = order[row[of[slots]], turn]
-
-
-def _quantities(shop: Catalogue, kind: Whole, item: Whole, rng: np.random.Generator) -> Whole:
-    """Return the pieces of every line: single pieces or whole packs, as the kind of customer orders."""
-    u = rng.random(item.size)
-    ends = np.concatenate(
-        [number + _ends([chance for chance, _n in orders]) for number, (_k, _s, orders) in enumerate(ORDERS)]
-    )
-    pieces = np.array([n for _kind, _share, orders in ORDERS for _chance, n in orders])
-    choice = pieces[np.searchsorted(ends, kind + u, side="right").clip(max=pieces.size - 1)]
-    quantities: Whole = np.where(choice > 0, choice, -choice * shop.pack[item])
-    return quantities
-
-
-def _ends(chances: list[float]) -> Real:
-    ends = np.cumsum(chances)
-    result: Real = ends / ends[-1]
-    return result
-
-
-def _pence(shop: Catalogue, item: Whole, quantity: Whole, day: Whole, rng: np.random.Generator) -> Whole:
-    """Return the unit price of every line: bulk price for many pieces, at times a counter price for few, or usual."""
-    usual = np.where(day < shop.change_day[item], shop.early_price[item], shop.price[item])
-    counter = (quantity <= 2) & (rng.random(item.size) < _COUNTER)
-    price = np.where(counter, shop.counter_price[item], usual)
-    return np.where(quantity >= shop.bulk_from[item], shop.bulk_price[item], price)

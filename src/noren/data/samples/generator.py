@@ -28,13 +28,12 @@ import polars as pl
 from noren.data.contest_files import write_lines
 from noren.data.frames import History
 from noren.data.reading import write_blocks
-from noren.data.samples import generator
 from noren.data.samples.baskets import (
     FIRST_DAY,
+    HABITS,
     MINUTES,
     MOST_INVOICES,
     OPENS_AT,
-    ORDERS,
     BasketLines,
     Customers,
     baskets,
@@ -44,7 +43,7 @@ from noren.data.samples.baskets import (
 )
 from noren.data.samples.product_names import CATEGORIES, MOST_ITEMS, Catalogue, catalogue
 from noren.data.samples.shape import HistoryShape, ShapeCounter, shape
-from noren.data.schema import Column, Kind, Role, Schema, ValueType
+from noren.data.schema import Kind, Role, Schema, ValueType
 from noren.errors import ParameterError
 from noren.kernels.arrays import Real, Whole
 from noren.progress import Progress, silent
@@ -74,12 +73,7 @@ _FAVOURITES: Final = 2
 _FAVOURITE_CHANCE: Final = (0.2, 1.0)
 _LOYALTY: Final = (0.5, 1.5)
 _POPULARITY: Final = {"top": 0.6, "bend": 4.0, "floor": 0.2}
-_COUNTRIES: Final = (
-    ("United Kingdom", 90.4), ("Germany", 2.2), ("France", 2.0), ("Spain", 0.7), ("Belgium", 0.6), ("Switzerland", 0.5),
-    ("Portugal", 0.4), ("Italy", 0.35), ("Finland", 0.3), ("Austria", 0.25), ("Norway", 0.25), ("Netherlands", 0.25),
-    ("Denmark", 0.2), ("Australia", 0.2), ("Sweden", 0.2), ("Japan", 0.2), ("Cyprus", 0.2), ("Poland", 0.15),
-    ("Greece", 0.1), ("EIRE", 0.1), ("USA", 0.1), ("Iceland", 0.05),
-)  # fmt: skip
+_COUNTRIES: Final = pl.Series(list(HABITS["countries"]))
 
 
 def generate(
@@ -137,7 +131,7 @@ def master(customers: int = 400, seed: int = 0) -> pl.DataFrame:
             "customer": labels,
             "sex": pl.Series(["f", "m"]).gather((rng.random(customers) < 0.5).astype(np.int64)),
             "birthday": pl.Series(born.astype("datetime64[D]")).cast(pl.Date),
-            "country": pl.Series([name for name, _share in _COUNTRIES]).gather(country),
+            "country": _COUNTRIES.gather(country),
         }
     )
 
@@ -197,7 +191,7 @@ def _identities(customers: int, seed: int) -> tuple[pl.Series, Whole]:
     gap = span / customers
     label = first + np.floor(gap * np.arange(customers)).astype(np.int64)
     label += np.floor(rng.random(customers) * int(gap)).astype(np.int64)
-    country = pick((share for _name, share in _COUNTRIES), rng.random(customers))
+    country = pick(HABITS["countries"].values(), rng.random(customers))
     return pl.Series("customer", label).cast(pl.String), country
 
 
@@ -215,7 +209,7 @@ def _customers(customers: int, rows: int, seed: int) -> Customers:
     return Customers(
         rows=counts,
         invoices=np.rint(counts / basket).astype(np.int64).clip(1, np.minimum(counts, MOST_INVOICES)),
-        kind=pick((share for _name, share, _orders in ORDERS), rng.random(customers)),
+        kind=pick((kind["share"] for kind in HABITS["orders"]), rng.random(customers)),
         pays_postage=rng.random(customers) < _PAYS_POSTAGE,
         loyalty=_between(_LOYALTY, rng.random(customers)),
         favourites=favourites.reshape(customers, _FAVOURITES),
@@ -223,31 +217,23 @@ def _customers(customers: int, rows: int, seed: int) -> Customers:
     )
 
 
-def _chunks(rows: Whole) -> list[tuple[int, int]]:
-    """Cut the customers into runs of about ``_CHUNK_ROWS`` rows: from where to where."""
-    chunk = (np.cumsum(rows) - rows) // _CHUNK_ROWS
-    bounds = [0, *(np.flatnonzero(np.diff(chunk)) + 1).tolist(), rows.size]
-    return list(pairwise(bounds))
-
-
 def _numbers(shop: Catalogue, people: Customers, seed: int) -> Iterator[pl.DataFrame]:
     """Yield the rows as numbers, in order: the whole sample, or chunk by chunk where it is large."""
+    # runs of customers with about _CHUNK_ROWS rows each, and where each begins
+    chunk = starts(people.rows) // _CHUNK_ROWS
+    bounds = [0, *(np.flatnonzero(np.diff(chunk)) + 1).tolist(), people.rows.size]
     drawn: Iterator[tuple[int, BasketLines]] = (
         (low, baskets(shop, people.part(low, high), _stream(seed, 3, number)))
-        for number, (low, high) in enumerate(_chunks(people.rows))
+        for number, (low, high) in enumerate(pairwise(bounds))
     )
-    invoices = 0
     if people.rows.sum() <= SORTED_ROWS:
-        drawn = iter([_joined(list(drawn))])
+        parts = [vars(lines) | {"customer": lines.customer + low} for low, lines in drawn]
+        whole = BasketLines(**{name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
+        drawn = iter([(0, whole)])
+    invoices = 0
     for low, lines in drawn:
         yield _in_time(lines, low, invoices)
         invoices += lines.size.size
-
-
-def _joined(parts: list[tuple[int, BasketLines]]) -> tuple[int, BasketLines]:
-    """Lay chunks end to end, with the customers numbered from 0 on."""
-    columns = [vars(lines) | {"customer": lines.customer + low} for low, lines in parts]
-    return 0, BasketLines(**{name: np.concatenate([column[name] for column in columns]) for name in columns[0]})
 
 
 def _in_time(lines: BasketLines, first_customer: int, first_invoice: int) -> pl.DataFrame:
@@ -290,7 +276,7 @@ def _blocks(customers: int, rows: int, items: int, seed: int, block_rows: int) -
     shop = catalogue(items, _stream(seed, 2), **_POPULARITY)
     people = _customers(customers, rows, seed)
     codes, names = pl.Series(shop.codes), pl.Series(shop.names)
-    countries = pl.Series([name for name, _share in _COUNTRIES]).gather(country)
+    countries = _COUNTRIES.gather(country)
     open_days, _ends, _month = calendar()
     dates = pl.Series(np.datetime64(FIRST_DAY) + open_days).cast(pl.Date)
     first_invoice = 536_365
@@ -318,11 +304,22 @@ def _blocks(customers: int, rows: int, items: int, seed: int, block_rows: int) -
 def sample_blocks(
     schema: Schema, *, customers: int = 400, rows: int = 38_000, items: int = 2_800, seed: int = 0
 ) -> Iterator[pl.DataFrame]:
-    """Yield blocks of generated purchases in the columns of ``schema``."""
-    _must_be_history(schema)
-    columns = [_made_of(column) for column in schema.columns]
-    for block in generator.generate(customers, rows, items, seed):
-        yield block.select(columns)
+    """Return blocks of generated purchases in the columns of ``schema``."""
+    if schema.kind != Kind.HISTORY:
+        names = "sample, pwscup2016, pwscup2017, pwscup2018, online-retail"
+        raise ParameterError(*say.problem("schema_describes_table_samples", schema=schema.name, names=names))
+    columns = []
+    for column in schema.columns:
+        if column.role == Role.DATE and column.type == ValueType.DATETIME:
+            made_of = pl.col("date").dt.combine(pl.col("time"))
+        elif column.role != Role.OTHER:
+            made_of = pl.col(str(column.role)).cast(column.dtype)
+        elif column.name.lower() == "country":
+            made_of = pl.col("country")
+        else:
+            raise ParameterError(*say.problem("samples_nothing_column", name=column.name))
+        columns.append(made_of.alias(column.name))
+    return (block.select(columns) for block in generate(customers, rows, items, seed))
 
 
 def sample_history(
@@ -331,7 +328,7 @@ def sample_history(
     """Return generated purchases as a history, with the customers' master table."""
     schema = schema if isinstance(schema, Schema) else Schema.load(schema)
     frame = pl.concat(sample_blocks(schema, customers=customers, rows=rows, items=items, seed=seed))
-    return History(frame, schema, master=generator.master(customers, seed))
+    return History(frame, schema, master=master(customers, seed))
 
 
 def write_sample(
@@ -342,46 +339,24 @@ def write_sample(
     rows: int = 38_000,
     items: int = 2_800,
     seed: int = 0,
-    master: Path | None = None,
+    master_path: Path | None = None,
     progress: Progress = silent,
 ) -> HistoryShape:
     """Write generated purchases to a file, block by block, and return their shape."""
-    _must_be_history(schema)
+    blocks = sample_blocks(schema, customers=customers, rows=rows, items=items, seed=seed)
     counter = ShapeCounter(schema.role(Role.CUSTOMER).name, schema.role(Role.ITEM).name)
     done = 0
 
     def counted() -> Iterator[pl.DataFrame]:
         nonlocal done
-        for block in sample_blocks(schema, customers=customers, rows=rows, items=items, seed=seed):
+        for block in blocks:
             counter.add(block)
             done += len(block)
             progress(done / rows)
             yield block
 
     write_blocks(counted(), schema, path)
-    if master is not None:
+    if master_path is not None:
         birthday = pl.col("birthday").dt.to_string("%Y/%-m/%-d")
-        write_lines(generator.master(customers, seed).select("customer", "sex", birthday, "country"), master)
+        write_lines(master(customers, seed).select("customer", "sex", birthday, "country"), master_path)
     return counter.shape()
-
-
-def _must_be_history(schema: Schema) -> None:
-    if schema.kind != Kind.HISTORY:
-        raise ParameterError(
-            *say.problem(
-                "schema_describes_table_samples",
-                schema=schema.name,
-                names="sample, pwscup2016, pwscup2017, pwscup2018, online-retail",
-            )
-        )
-
-
-def _made_of(column: Column) -> pl.Expr:
-    """Return the generated column that plays this column's part."""
-    if column.role == Role.DATE and column.type == ValueType.DATETIME:
-        return pl.col("date").dt.combine(pl.col("time")).alias(column.name)
-    if column.role != Role.OTHER:
-        return pl.col(str(column.role)).cast(column.dtype).alias(column.name)
-    if column.name.lower() == "country":
-        return pl.col("country").alias(column.name)
-    raise ParameterError(*say.problem("samples_nothing_column", name=column.name))
