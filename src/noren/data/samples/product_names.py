@@ -185,7 +185,7 @@ def _names(category: Whole, family: Whole, member: Whole, lettered: Flags, rng: 
     chosen = nouns.gather((np.cumsum(counts) - counts)[category] + noun % counts[category])
     plain = pl.Series(_COLOURS).gather(colour) + " " + pl.Series(_STYLES).gather(style) + " " + chosen
     # a name that comes again has a size, or a number when sizes run out
-    turn = plain.to_frame("name").select(pl.int_range(pl.len()).over("name")).to_series()
+    turn = plain.to_frame("name").select(pl.int_range(pl.len()).over("name")).to_series().to_numpy()
     again = pl.Series(
         [*(f"{size} " if size else "" for size in _SIZES), *(f"NO {j} " for j in range(17, 2 + turn.max()))]
     )
