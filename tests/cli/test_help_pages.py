@@ -1,20 +1,26 @@
 """Help pages and usage errors speak the reader's language and lose nothing at the edge of the screen."""
 
+import importlib
+import inspect
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 import rich._wrap
+import typer
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.conftest import Command
 
-from noren import i18n
+from noren import cli, i18n
 from noren.cli.parts.help_pages import line_words as words
 from noren.cli.parts.help_pages import usage_sentence
+from noren.tables import table_of
 
 JAPANESE = re.compile(r"[぀-ヿ一-鿿]")
 
@@ -72,6 +78,27 @@ class TestPage:
     def test_closing_signs_do_not_begin_a_line(self) -> None:
         for width in range(60, 90, 7):
             assert re.findall(r"^[│ ]*[、。）」]", page("protect", width=width), flags=re.MULTILINE) == []
+
+
+class TestTexts:
+    def test_every_command_and_option_is_explained(self) -> None:
+        from noren.cli.app import app
+
+        def unexplained(command: Any, name: str) -> Iterator[str]:
+            if not command.help:
+                yield name
+            yield from (f"{name} {option.name}" for option in command.params if not option.help)
+            for below, one in getattr(command, "commands", {}).items():
+                yield from unexplained(one, f"{name} {below}")
+
+        assert list(unexplained(typer.main.get_command(app), "noren")) == []
+
+    @pytest.mark.parametrize("file", sorted(Path(cli.__file__).parent.glob("*.toml")), ids=lambda file: file.stem)
+    def test_every_text_belongs_to_a_parameter(self, file: Path) -> None:
+        module = importlib.import_module(f"noren.cli.{file.stem}")
+        for name, texts in table_of(module.__name__).items():
+            parameters = inspect.signature(getattr(module, name)).parameters
+            assert set(texts) - {"help", "epilog"} <= set(parameters), name
 
 
 # What typer says of wrong words; the second is what our catalogue must know it by.

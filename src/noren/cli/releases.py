@@ -18,15 +18,11 @@ if TYPE_CHECKING:
     from noren.data.checks.report import Report
 
 
-@app.command(
-    "report",
-    help=_("Attack and measure releases and write one HTML page about them, for the steward."),
-    epilog=_("Example: noren report T.csv release-k2/ release-k3/ --schema pwscup2018 --out report.html"),
-)
+@app.command("report")
 def report(
     original: Original,
-    releases: Annotated[list[Path], Argument(metavar="RELEASE…", help=_("Release folders to compare."))],
-    out: Annotated[Path, Option(help=_("The HTML file to write."))],
+    releases: Annotated[list[Path], Argument(metavar="RELEASE…")],
+    out: Path,
     rule: RuleName = None,
     *,
     reading: Reading,
@@ -51,23 +47,14 @@ def report(
     failures.leave()
 
 
-@app.command(
-    "correlate",
-    help=_("Correlate measures of usefulness with U over many releases of one original."),
-    epilog=_("Example: noren correlate T.csv release-k2/ release-k3/ release-k6/ --schema pwscup2018"),
-)
+@app.command("correlate")
 def correlate(
     original: Original,
-    releases: Annotated[
-        list[Path],
-        Argument(metavar="RELEASE…", help=_("Release folders, or released files in the original's row order.")),
-    ],
-    names: Annotated[
-        str, Option("--with", help=_("Measures, separated by commas, or all measures of usefulness."))
-    ] = "all",
-    draws: Annotated[int, Option(min=1, help=_("How many data sets to draw from each release."))] = 20,
-    seed: Annotated[int, Option(min=0, help=_("Same seed, same draws; it is no secret."))] = 1,
-    alpha: Annotated[float, Option(help=_("The level of the test that there is no correlation."))] = 0.05,
+    releases: Annotated[list[Path], Argument(metavar="RELEASE…")],
+    names: Annotated[str, Option("--with")] = "all",
+    draws: Annotated[int, Option(min=1)] = 20,
+    seed: Annotated[int, Option(min=0)] = 1,
+    alpha: float = 0.05,
     *,
     reading: Reading,
 ) -> Output:
@@ -106,19 +93,13 @@ def correlate(
     return Output(found.as_dict(), [Table((_("measure"), _("correlation with U"), ""), rows), Note(count)])
 
 
-@app.command(
-    "draw",
-    help=_("Draw data sets that are consistent with a release, uniformly, to analyse like the original."),
-    epilog=_("Example: noren draw T.csv release/ --draws 100 --seed 1 --out draws.parquet"),
-)
+@app.command("draw")
 def draw(
     original: Original,
-    release: Annotated[
-        Path, Argument(metavar="RELEASE", help=_("A release folder, published or not, or a released file."))
-    ],
-    out: Annotated[Path, Option(help=_("The Parquet file to write; its column draw counts from 0."))],
-    draws: Annotated[int, Option(min=1, max=100_000, help=_("How many data sets to draw."))] = 100,
-    seed: Annotated[int, Option(min=0, help=_("Same seed, same draws; it is no secret."))] = 1,
+    release: Annotated[Path, Argument(metavar="RELEASE")],
+    out: Path,
+    draws: Annotated[int, Option(min=1, max=100_000)] = 100,
+    seed: Annotated[int, Option(min=0)] = 1,
     *,
     reading: Reading,
 ) -> Output:
@@ -142,19 +123,13 @@ def draw(
     return Output(answer, [written.format(draws=draws, rows=len(public), out=out)])
 
 
-@app.command(
-    "check",
-    help=_("Check a release or a guess by a contest's rules, as its official checker does, and list every problem."),
-    epilog=_("Example: noren check T.csv A.csv --schema pwscup2018"),
-)
+@app.command("check")
 def check(
     original: Original,
-    release: Annotated[
-        Path | None, Argument(metavar="RELEASE", help=_("The released file: A, AT; with --guess what was published."))
-    ] = None,
-    schema: Annotated[str, Option(help=_("Whose rules: pwscup2017 or pwscup2018."))] = "pwscup2018",
-    guess: Annotated[Path | None, Option(help=_("Check this guess (F', F̂) instead."))] = None,
-    limit: Annotated[int, Option(min=1, help=_("How many problems to list."))] = 20,
+    release: Annotated[Path | None, Argument(metavar="RELEASE")] = None,
+    schema: str = "pwscup2018",
+    guess: Path | None = None,
+    limit: Annotated[int, Option(min=1)] = 20,
 ) -> Output:
     """Check a file; exit code 0 when it is valid, 2 when it is not."""
     from noren.api import check as run
@@ -181,13 +156,9 @@ def report_parts(report: Report, file: str) -> Iterator[Part]:
         ).format(file=file, count=report.total)
 
 
-@app.command(
-    "digest",
-    help=_("Print one digest of a release's public rows, whatever their order and files."),
-    epilog=_("Example: noren digest release/"),
-)
+@app.command("digest")
 def digest(
-    release: Annotated[Path, Argument(metavar="RELEASE", help=_("A release folder, protected or published."))],
+    release: Annotated[Path, Argument(metavar="RELEASE")],
     engine: EngineName = "local",
 ) -> Output:
     """Print the digest."""
@@ -198,36 +169,14 @@ def digest(
     return Output({"digest": told, "rows": rows}, [told])
 
 
-@app.command(
-    "papers",
-    help=_(
-        "Write the papers that go with a release: what the law asks a maker to publish, to tell and to keep, with "
-        "measured evidence. What software cannot know is marked to be filled in."
-    ),
-    epilog=_(
-        "Example: noren papers release/ --for appi --original T.csv --schema pwscup2018 --facts facts.toml --out "
-        "papers/ --lang ja"
-    ),
-)
+@app.command("papers")
 def papers(
-    release: Annotated[Path, Argument(metavar="RELEASE", help=_("A folder that noren protect wrote."))],
-    law: Annotated[
-        Literal["appi", "gdpr"], Option("--for", help=_("The law: Japan's (appi) or the European one (gdpr)."))
-    ],
-    out: Annotated[Path, Option(help=_("The folder to write: HTML, DOCX and Markdown."))],
-    original: Annotated[
-        Path | None,
-        Option(help=_("The original, to attack the release and measure it; left out, the ledger's evidence or none.")),
-    ] = None,
-    facts: Annotated[
-        Path | None, Option(help=_('A TOML file of what you know, such as company = "…"; the rest is left open.'))
-    ] = None,
-    about: Annotated[
-        Literal["auto", "anonymised", "pseudonymised"],
-        Option(
-            "--as", help=_("For appi: which kind of information it is; auto goes by whether only names are replaced.")
-        ),
-    ] = "auto",
+    release: Annotated[Path, Argument(metavar="RELEASE")],
+    law: Annotated[Literal["appi", "gdpr"], Option("--for")],
+    out: Path,
+    original: Path | None = None,
+    facts: Path | None = None,
+    about: Annotated[Literal["auto", "anonymised", "pseudonymised"], Option("--as")] = "auto",
     rule: RuleName = None,
     control: Control = None,
     *,
@@ -275,31 +224,18 @@ def papers(
     return Output(said_of(pack, case) | {"papers": str(out)}, parts)
 
 
-@app.command(
-    "publish",
-    help=_(
-        "Copy the public part of a release and its statement to a new folder, with a data card that tells the verdict. "
-        "A release that is broken or untried is refused (exit code 1) unless --anyway; the secret part stays where "
-        "it is."
-    ),
-    epilog=_("Example: noren publish release/ --original orders.csv --rule partner --out public/"),
-)
+@app.command("publish")
 def publish(
-    release: Annotated[Path, Argument(metavar="RELEASE", help=_("A folder that noren protect wrote."))],
-    out: Annotated[Path, Option(help=_("The folder to publish."))],
-    original: Annotated[
-        Path | None, Option(help=_("What was protected: attacks decide where the release proves nothing."))
-    ] = None,
+    release: Annotated[Path, Argument(metavar="RELEASE")],
+    out: Path,
+    original: Path | None = None,
     rule: RuleName = None,
-    anyway: Annotated[str, Option(metavar="REASON", help=_("Publish whatever the verdict; the card tells why."))] = "",
+    anyway: Annotated[str, Option(metavar="REASON")] = "",
     keep: Keep = None,
     *,
     reading: Reading,
-    official: Annotated[bool, Option("--official", help=_("Also write the contest's text file (public.csv)."))] = False,
-    card_from: Annotated[
-        Path | None,
-        Option(help=_("What noren measure --json printed: the card then tells what analyses keep. It is public.")),
-    ] = None,
+    official: Annotated[bool, Option("--official")] = False,
+    card_from: Path | None = None,
     force: Force = False,
 ) -> Output:
     """Publish a release."""

@@ -2,6 +2,8 @@
 
 A command is a function that returns an :class:`Output`: plain data for ``--json``, and lines, tables and notes for
 people. :class:`App` registers it in a wrapper, which declares ``--json``, prints one of the two and sets the exit code.
+What its help page says stands in the TOML file beside its module, under the name of the function: ``help`` and
+``epilog`` of the command, and the help of each option under its parameter's name.
 While the command runs, nothing that it reads is written over (:func:`guarded`), and what fails while the rest goes on
 is noted (:class:`Failures`).
 """
@@ -16,7 +18,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, get_args, get_origin
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -27,6 +29,7 @@ from noren.cli.parts.inputs import Json
 from noren.cli.parts.screen import say, show_json, show_table, situation
 from noren.errors import ComponentError, NorenError, OutputError, reason_of
 from noren.i18n import _
+from noren.tables import table_of
 
 COMPONENT_FLAGS = {"allow_extra_args": True, "ignore_unknown_options": True}
 """Settings of a command that takes the parameters of methods, attacks or measures as flags."""
@@ -94,6 +97,29 @@ def show(parts: Iterable[Part]) -> None:
                 sys.stdout.write(f"{part}\n")  # in one piece: a reader may leave after it
 
 
+def _help_texts(declared: Callable[..., Any]) -> Mapping[str, str]:
+    """Return what help pages say of a command or a class of options, from the TOML file beside its module."""
+    try:
+        texts: Mapping[str, str] = table_of(declared.__module__).get(declared.__name__, {})
+    except FileNotFoundError:
+        return {}
+    return texts
+
+
+def _explained(declared: Callable[..., Any]) -> list[inspect.Parameter]:
+    """Return the parameters of a command, or the fields of a class of options, with their help."""
+    texts = _help_texts(declared)
+    parameters = []
+    for parameter in inspect.signature(declared, eval_str=True).parameters.values():
+        if parameter.name in texts:
+            plain = get_origin(parameter.annotation) is not Annotated
+            kind, details = (parameter.annotation, typer.Option()) if plain else get_args(parameter.annotation)
+            details.help = _(texts[parameter.name])
+            parameter = parameter.replace(annotation=Annotated[kind, details])
+        parameters.append(parameter)
+    return parameters
+
+
 def _printing(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the command for typer: it prints the :class:`Output` of ``function`` and leaves with its exit code.
 
@@ -103,11 +129,11 @@ def _printing(function: Callable[..., Any]) -> Callable[..., Any]:
     signature = inspect.signature(function, eval_str=True)
     parameters: list[inspect.Parameter] = []
     groups: dict[str, tuple[Callable[..., Any], list[str]]] = {}
-    for parameter in signature.parameters.values():
+    for parameter in _explained(function):
         if inspect.isclass(parameter.annotation) and dataclasses.is_dataclass(parameter.annotation):
-            fields = inspect.signature(parameter.annotation, eval_str=True).parameters
-            groups[parameter.name] = (parameter.annotation, list(fields))
-            parameters += fields.values()
+            fields = _explained(parameter.annotation)
+            groups[parameter.name] = (parameter.annotation, [field.name for field in fields])
+            parameters += fields
         else:
             parameters.append(parameter)
     if signature.return_annotation in (Output, Output | None):
@@ -152,11 +178,11 @@ class App(typer.Typer):
 
     def command(self, *args: Any, **settings: Any) -> Callable[[CommandFunctionType], CommandFunctionType]:
         """Add a command, as typer does; what its function returns is printed."""
-        return _adding(super().command(*args, cls=_Command, **settings))
+        return _adding(functools.partial(super().command, *args, cls=_Command), settings)
 
     def callback(self, **settings: Any) -> Callable[[CommandFunctionType], CommandFunctionType]:
         """Set the command that stands for the table, as typer does; what its function returns is printed."""
-        return _adding(super().callback(cls=_Group, **settings))
+        return _adding(functools.partial(super().callback, cls=_Group), settings)
 
     def group(self, name: str, *, help: str, **settings: Any) -> App:  # noqa: A002 - typer's word
         """Add a table of commands below this one."""
@@ -165,9 +191,12 @@ class App(typer.Typer):
         return commands
 
 
-def _adding(register: Callable[..., Any]) -> Callable[[CommandFunctionType], CommandFunctionType]:
+def _adding(
+    register: Callable[..., Any], settings: dict[str, Any]
+) -> Callable[[CommandFunctionType], CommandFunctionType]:
     def add(function: CommandFunctionType) -> CommandFunctionType:
-        register(_printing(function))
+        page = {name: _(text) for name, text in _help_texts(function).items() if name in ("help", "epilog")}
+        register(**page | settings)(_printing(function))
         return function
 
     return add
