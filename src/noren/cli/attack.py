@@ -31,27 +31,20 @@ if TYPE_CHECKING:
     from noren.protocols import Guess
 
 
-@app.command(
-    "attack",
-    help=_("Attack the public part of a release, knowing the original, and write the guesses."),
-    epilog=_("Example: noren attack T.csv release/ --schema pwscup2018 --with all --out guesses/"),
-    context_settings=COMPONENT_FLAGS,
-)
+@app.command("attack", context_settings=COMPONENT_FLAGS)
 def attack(
     context: typer.Context,
     original: Original,
     release: ReleasePath,
-    names: Annotated[str, Option("--with", help=_("Attacks, separated by commas, or all."))] = "all",
-    out: Annotated[
-        Path | None, Option(help=_("A folder for the guesses, one file per attack, in the contest's format."))
-    ] = None,
+    names: Annotated[str, Option("--with")] = "all",
+    out: Path | None = None,
     known: Known = None,
     knowledge: KnowledgeShare = 1.0,
     item_prefix: ItemPrefix = None,
     rule: RuleName = None,
     *,
     reading: Reading,
-    seed: Annotated[int, Option(min=0, help=_("Same seed, same guess."))] = 0,
+    seed: Annotated[int, Option(min=0)] = 0,
     engine: EngineName = "local",
 ) -> Output:
     """Attack a release."""

@@ -22,24 +22,16 @@ if TYPE_CHECKING:
 _PURCHASES, _PEOPLE = 38_000, 4_000
 
 
-@app.command(
-    "sample",
-    help=_("Generate a realistic purchase history, calibrated to a real wholesaler's; or a table of people."),
-    epilog=_("Example: noren sample --customers 400 --rows 38000 --items 2800 --seed 1 --out T.csv"),
-)
+@app.command("sample")
 def sample(
-    out: Annotated[Path, Option(help=_("The file to write: .csv, .parquet or .xlsx."))],
-    customers: Annotated[int, Option(help=_("How many customers."))] = 400,
-    rows: Annotated[int | None, Option(help=_("How many purchases or people; 38,000 or 4,000 where left out."))] = None,
-    items: Annotated[int, Option(help=_("How many different items."))] = 2_800,
-    seed: Annotated[int, Option(min=0, help=_("Same seed, same bytes."))] = 0,
-    schema: Annotated[
-        str, Option(help=_("The columns to write: sample, pwscup2016, pwscup2017, pwscup2018, online-retail."))
-    ] = "sample",
-    master: Annotated[Path | None, Option(help=_("Also write the customers (M) to this file."))] = None,
-    kind: Annotated[
-        Literal["history", "people"], Option(help=_("Purchases, or a table of people (--schema people reads it)."))
-    ] = "history",
+    out: Path,
+    customers: int = 400,
+    rows: int | None = None,
+    items: int = 2_800,
+    seed: Annotated[int, Option(min=0)] = 0,
+    schema: str = "sample",
+    master: Path | None = None,
+    kind: Literal["history", "people"] = "history",
 ) -> Output:
     """Generate a history and print its shape, or a table of people."""
     from noren.data.inputs import checked_seed
@@ -101,14 +93,10 @@ def _people(out: Path, rows: int, seed: int, schema: str, master: Path | None) -
     )
 
 
-@app.command(
-    "convert",
-    help=_("Convert a file of any size between CSV, Parquet and Excel, in constant memory."),
-    epilog=_("Example: noren convert purchases.csv purchases.parquet"),
-)
+@app.command("convert")
 def convert(
-    source: Annotated[Path, Argument(metavar="SOURCE", help=_("CSV (plain or gzip), Parquet or Excel."))],
-    target: Annotated[Path, Argument(metavar="TARGET", help=_("The file to write: .csv, .parquet or .xlsx."))],
+    source: Annotated[Path, Argument(metavar="SOURCE")],
+    target: Annotated[Path, Argument(metavar="TARGET")],
     schema: SchemaName = None,
 ) -> Output:
     """Convert a file."""
@@ -120,24 +108,16 @@ def convert(
     return Output({"rows": rows, "out": str(target)}, [words])
 
 
-@app.command(
-    "categorize",
-    help=_("Put items into categories, by their names or by a file of yours, with a page to review them."),
-    epilog=_("Example: noren categorize T.csv --names online_retail.parquet --out categories.csv --page review.html"),
-)
+@app.command("categorize")
 def categorize(
     original: Original,
-    out: Annotated[Path, Option(help=_("The CSV file to write: item,category,name."))],
-    names: Annotated[Path | None, Option(help=_("Data with the items' names, where the original has none."))] = None,
-    names_schema: Annotated[
-        str | None, Option(help=_("The schema of the data with names; guessed where left out."))
-    ] = None,
-    file: Annotated[
-        Path | None, Option(help=_("Your own categories, a CSV file item,category; items left out become unknown."))
-    ] = None,
-    count: Annotated[int, Option(min=1, help=_("How many categories to make of the names."))] = 19,
-    seed: Annotated[int, Option(min=0, max=2**32 - 1, help=_("Same seed, same categories."))] = 0,
-    page: Annotated[Path | None, Option(help=_("Also write an HTML page to review them."))] = None,
+    out: Path,
+    names: Path | None = None,
+    names_schema: str | None = None,
+    file: Path | None = None,
+    count: Annotated[int, Option(min=1)] = 19,
+    seed: Annotated[int, Option(min=0, max=2**32 - 1)] = 0,
+    page: Path | None = None,
     *,
     reading: Reading,
 ) -> Output:
@@ -184,14 +164,10 @@ def categorize(
 schema_commands = app.group("schema", help=_("Guess, show or check what columns mean."), no_args_is_help=True)
 
 
-@schema_commands.command(
-    "guess",
-    help=_("Guess the schema of a file, to be looked at and mended by a person."),
-    epilog=_("Example: noren schema guess purchases.csv --out purchases.toml"),
-)
+@schema_commands.command("guess")
 def guess(
-    file: Annotated[Path, Argument(metavar="FILE", help=_("CSV, Parquet or a workbook (.xlsx, .xls, .ods)."))],
-    out: Annotated[Path | None, Option(help=_("Write the schema to this TOML file."))] = None,
+    file: Annotated[Path, Argument(metavar="FILE")],
+    out: Path | None = None,
     rows_are: Rows = None,
     customer: CustomerColumn = None,
 ) -> Output:
@@ -236,9 +212,9 @@ def _asked(question: Question) -> str:
     return _("{question} ({flags})").format(question=question, flags=flags) if flags else str(question)
 
 
-@schema_commands.command("show", help=_("Print a schema as TOML."), epilog=_("Example: noren schema show pwscup2018"))
+@schema_commands.command("show")
 def show(
-    name: Annotated[str, Argument(metavar="NAME", help=_("A preset's name or a TOML file."))],
+    name: Annotated[str, Argument(metavar="NAME")],
 ) -> Output:
     """Print a schema."""
     from noren.data.schema import Schema
@@ -247,7 +223,7 @@ def show(
     return Output(schema.model_dump(mode="json", exclude_none=True), [schema.to_toml().removesuffix("\n")])
 
 
-@schema_commands.command("list", help=_("List the presets."), epilog=_("Example: noren schema list"))
+@schema_commands.command("list")
 def listing() -> Output:
     """List the presets."""
     from noren.data.schema import PRESETS, Schema
@@ -266,7 +242,7 @@ datasets_commands = app.group(
 )
 
 
-@datasets_commands.callback(epilog=_("Example: noren datasets"))
+@datasets_commands.callback()
 def datasets(context: typer.Context) -> Output | None:
     """List the data sets and where they were found."""
     if context.invoked_subcommand is not None:
@@ -300,13 +276,9 @@ def datasets(context: typer.Context) -> Output | None:
     return Output({"datasets": listed}, [table])
 
 
-@datasets_commands.command(
-    "fetch",
-    help=_("Download a data set from its official archive; goes on where an earlier try stopped."),
-    epilog=_("Example: noren datasets fetch online-retail"),
-)
+@datasets_commands.command("fetch")
 def fetch(
-    name: Annotated[str, Argument(metavar="NAME", help=_("online-retail or adult."))],
+    name: Annotated[str, Argument(metavar="NAME")],
 ) -> Output:
     """Fetch a data set."""
     from noren.data.catalog import fetch as run

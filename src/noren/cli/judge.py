@@ -28,30 +28,20 @@ if TYPE_CHECKING:
     from noren.judgement.verdict import Exhibit, Verdict, Word
 
 
-@app.command(
-    "judge",
-    help=_(
-        "Say how safe a release is: proved, withstands (both exit code 0), broken (1) or untried (3). Attacks it, "
-        "unless --with none, and judges by one rule."
-    ),
-    epilog=_("Example: noren judge T.csv release/ --schema pwscup2018 --rule partner --json"),
-    context_settings=COMPONENT_FLAGS,
-)
+@app.command("judge", context_settings=COMPONENT_FLAGS)
 def judge(
     context: typer.Context,
     original: Original,
     release: ReleasePath,
     rule: RuleName = None,
-    names: Annotated[
-        str, Option("--with", help=_("Attacks, separated by commas, all, or none for the guarantee alone."))
-    ] = "all",
+    names: Annotated[str, Option("--with")] = "all",
     known: Known = None,
     knowledge: KnowledgeShare = 1.0,
     item_prefix: ItemPrefix = None,
     control: Control = None,
     *,
     reading: Reading,
-    seed: Annotated[int, Option(min=0, help=_("Same seed, same guesses."))] = 0,
+    seed: Annotated[int, Option(min=0)] = 0,
 ) -> Output:
     """Judge a release."""
     from noren.attacks import attacks

@@ -19,18 +19,13 @@ if TYPE_CHECKING:
     from noren.protocols import Score
 
 
-@app.command(
-    "measure",
-    help=_("Measure the risk and the utility of a release."),
-    epilog=_("Example: noren measure T.csv release/ --schema pwscup2018 --with cell-error --json"),
-    context_settings=COMPONENT_FLAGS,
-)
+@app.command("measure", context_settings=COMPONENT_FLAGS)
 def measure(
     context: typer.Context,
     original: Original,
     release: ReleasePath,
-    names: Annotated[str, Option("--with", help=_("Measures, separated by commas, or all."))] = "all",
-    guess: Annotated[Path | None, Option(help=_("A guess, or a folder of guesses, that noren attack wrote."))] = None,
+    names: Annotated[str, Option("--with")] = "all",
+    guess: Path | None = None,
     *,
     reading: Reading,
     engine: EngineName = "local",

@@ -22,38 +22,20 @@ if TYPE_CHECKING:
     from noren.protocols import Method
 
 
-@app.command(
-    "protect",
-    help=_("Protect a history or a table and write the release: public part, secret part, statement."),
-    epilog=_("Example: noren protect T.csv --schema pwscup2018 --method generalize-by-count --k 3 --out release/"),
-    context_settings=COMPONENT_FLAGS,
-)
+@app.command("protect", context_settings=COMPONENT_FLAGS)
 def protect(
     context: typer.Context,
     original: Original,
-    out: Annotated[Path, Option(help=_("The folder to write the release to."))],
-    method: Annotated[
-        str | None, Option(help=_("Which method; noren methods lists them and their parameters (--k 3 …)."))
-    ] = None,
-    chain: Annotated[
-        Path | None, Option(help=_("A TOML file of [[step]] tables: several methods in turn, in place of one."))
-    ] = None,
+    out: Path,
+    method: str | None = None,
+    chain: Path | None = None,
     *,
     reading: Reading,
     keep: Keep = None,
     seed: Seed = None,
-    official: Annotated[
-        bool, Option("--official", help=_("Also write the contest's text files (public.csv, secret/A.csv, F.csv)."))
-    ] = False,
-    no_audit: Annotated[
-        bool,
-        Option(
-            "--no-audit", help=_("Skip the audit before writing, which counts the customers that fit each pseudonym.")
-        ),
-    ] = False,
-    stream: Annotated[
-        bool, Option("--stream", help=_("Retention alone: block by block, for files of any size; no secret part."))
-    ] = False,
+    official: Annotated[bool, Option("--official")] = False,
+    no_audit: Annotated[bool, Option("--no-audit")] = False,
+    stream: Annotated[bool, Option("--stream")] = False,
     engine: EngineName = "local",
     force: Force = False,
 ) -> Output:
