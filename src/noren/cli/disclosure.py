@@ -22,39 +22,22 @@ if TYPE_CHECKING:
     from noren.inference.unicity import Unicity
 
 
-@app.command(
-    "infer",
-    help=_(
-        "Membership and attribute inference, against a control group of people who are not in the data: those of a "
-        "file, or people held out of the original before a method protects the others."
-    ),
-    epilog=_(
-        "Example: noren infer T.csv --schema pwscup2018 --method generalize-by-count --k 5 --hold-out 0.2 --seeds 5"
-    ),
-    context_settings=COMPONENT_FLAGS,
-)
+@app.command("infer", context_settings=COMPONENT_FLAGS)
 def infer(
     context: typer.Context,
     original: Original,
-    release: Annotated[Path | None, Option(help=_("A release of the original; left out, --method makes some."))] = None,
+    release: Path | None = None,
     control: Control = None,
-    method: Annotated[
-        str | None, Option(help=_("Which method to study; noren methods lists them and their parameters."))
-    ] = None,
-    hold_out: Annotated[float, Option(help=_("The share of people who are left out of the data, as controls."))] = 0.2,
-    seeds: Annotated[int, Option(min=1, help=_("How many times people are held out and the others protected."))] = 5,
-    threat: Annotated[
-        Literal["membership", "attribute", "all"],
-        Option(help=_("Which inference to try; all is both, as far as the data allow.")),
-    ] = "all",
-    secret: Annotated[
-        str | None, Option(metavar="COLUMN", help=_("The column of a table to guess; the sensitive ones if not said."))
-    ] = None,
-    targets: Annotated[int, Option(min=1, help=_("How many members, and controls, are asked about at most."))] = 1000,
+    method: str | None = None,
+    hold_out: float = 0.2,
+    seeds: Annotated[int, Option(min=1)] = 5,
+    threat: Literal["membership", "attribute", "all"] = "all",
+    secret: Annotated[str | None, Option(metavar="COLUMN")] = None,
+    targets: Annotated[int, Option(min=1)] = 1000,
     rule: RuleName = None,
     *,
     reading: Reading,
-    seed: Annotated[int, Option(min=0, help=_("Same seed, same people and releases."))] = 0,
+    seed: Annotated[int, Option(min=0)] = 0,
 ) -> Output:
     """Infer membership and attributes."""
     from noren.data.reading import read
@@ -106,37 +89,22 @@ def _inferred_parts(inferred: Iterable[Inferred]) -> Iterator[Part]:
         yield Table((_("number"), _("value"), "95 %"), rows)
 
 
-@app.command(
-    "unicity",
-    help=_(
-        "Measure unicity: which share of customers a few known purchases single out, in the original and in a release."
-    ),
-    epilog=_("Example: noren unicity T.csv release/ --schema pwscup2018 --known 1-10 --date week --price round:10"),
-)
+@app.command("unicity")
 def unicity(
     original: Original,
-    release: Annotated[
-        Path | None,
-        Argument(metavar="[RELEASE]", help=_("A release folder, or a released file in the original's row order.")),
-    ] = None,
-    known: Annotated[str, Option(help=_("How many purchases are known: 4, 1-20 or 1,2,4."))] = "1-20",
-    columns: Annotated[
-        str | None, Option(help=_("What is known of a purchase: columns or roles; date and item if not said."))
-    ] = None,
-    date: Annotated[str | None, Option(help=_("exact, hour, day, week, month, quarter, year or unknown."))] = None,
-    time: Annotated[str | None, Option(help=_("exact, hour or unknown."))] = None,
-    item: Annotated[str | None, Option(help=_("exact, category, prefix:2 or unknown."))] = None,
-    price: Annotated[
-        str | None, Option(help=_("exact, round:10 (to tens), digits:2 (the first two) or unknown."))
-    ] = None,
-    quantity: Annotated[
-        str | None, Option(help=_("exact, round:10 (to tens), digits:2 (the first two) or unknown."))
-    ] = None,
-    categories: Annotated[Path | None, Option(help=_("A file of categories: item,category[,name]."))] = None,
-    sample: Annotated[int, Option(min=1, help=_("How many customers to ask about."))] = 2_000,
-    everybody: Annotated[bool, Option("--all", help=_("Ask about every customer."))] = False,
-    seed: Annotated[int, Option(min=0, help=_("Same seed, same draws; it is no secret."))] = 0,
-    chart: Annotated[Path | None, Option(help=_("The picture to write: .html, .svg or .png."))] = None,
+    release: Annotated[Path | None, Argument(metavar="[RELEASE]")] = None,
+    known: str = "1-20",
+    columns: str | None = None,
+    date: str | None = None,
+    time: str | None = None,
+    item: str | None = None,
+    price: str | None = None,
+    quantity: str | None = None,
+    categories: Path | None = None,
+    sample: Annotated[int, Option(min=1)] = 2_000,
+    everybody: Annotated[bool, Option("--all")] = False,
+    seed: Annotated[int, Option(min=0)] = 0,
+    chart: Path | None = None,
     *,
     reading: Reading,
 ) -> Output:
@@ -199,18 +167,14 @@ def _unicity_parts(found: Unicity, sentences: list[str], chart: Path | None) -> 
 Columns = Annotated[str, Option("--columns", help=_("Columns to look at, separated by commas."))]
 
 
-@app.command(
-    "identifiers",
-    help=_("Find which columns of a table, and which small combinations of them, identify people."),
-    epilog=_("Example: noren identifiers people.csv --schema people --largest 3"),
-)
+@app.command("identifiers")
 def identifiers(
     table: Original,
     columns: Columns = "",
-    largest: Annotated[int, Option(help=_("How many columns a set may have."))] = 3,
-    shown: Annotated[int, Option(min=1, help=_("How many sets of each size are shown."))] = 5,
+    largest: int = 3,
+    shown: Annotated[int, Option(min=1)] = 5,
     schema: SchemaName = None,
-    seed: Annotated[int, Option(min=0, help=_("Which pairs of rows a long table is judged by."))] = 0,
+    seed: Annotated[int, Option(min=0)] = 0,
 ) -> Output:
     """Find quasi-identifiers."""
     from noren.inference.identifiers import identifiers as search
@@ -241,17 +205,11 @@ def _row(one: ColumnSet) -> tuple[str, ...]:
     return " + ".join(one.columns), percent(one.alone), share, percent(one.distinction)
 
 
-@app.command(
-    "population",
-    help=_("Estimate population uniqueness: how many people are unique in the population a table was drawn from."),
-    epilog=_("Example: noren population people.csv --schema people --population 300e6"),
-)
+@app.command("population")
 def population(
     table: Original,
-    size: Annotated[
-        float | None, Option("--population", help=_("How many people the population has, such as 300e6."))
-    ] = None,
-    fraction: Annotated[float | None, Option(help=_("Or which share of the population is in the table."))] = None,
+    size: Annotated[float | None, Option("--population")] = None,
+    fraction: float | None = None,
     columns: Columns = "",
     schema: SchemaName = None,
 ) -> Output:
@@ -280,18 +238,12 @@ def population(
     return Output(found.as_dict(), [estimates, *(Note(note) for note in notes if note)])
 
 
-@app.command(
-    "threshold",
-    help=_("How many of n named customers must be right for a re-identification to count as effective."),
-    epilog=_("Example: noren threshold --n 999 --bound paper"),
-)
+@app.command("threshold")
 def threshold(
-    n: Annotated[int, Option(min=0, max=1_000_000, help=_("How many customers the attacker names."))],
-    bound: Annotated[Literal["paper", "sharp"], Option(help=_("The contest's bound, or the sharp one."))] = "paper",
-    p: Annotated[
-        str, Option(help=_("The probability of re-identifying one customer that still counts as safe."))
-    ] = "1/3",
-    alpha: Annotated[str, Option(help=_("The risk of calling a safe release unsafe."))] = "1/2000",
+    n: Annotated[int, Option(min=0, max=1_000_000)],
+    bound: Literal["paper", "sharp"] = "paper",
+    p: str = "1/3",
+    alpha: str = "1/2000",
 ) -> Output:
     """Print r(n)."""
     from fractions import Fraction

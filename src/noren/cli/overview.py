@@ -26,11 +26,7 @@ if TYPE_CHECKING:
 Name = Annotated[str | None, Argument(metavar="NAME", help=_("Show this one alone, with its parameters."))]
 
 
-@app.command(
-    "methods",
-    help=_("List the methods that protect, or show one with its parameters."),
-    epilog=_("Example: noren methods generalize-by-count"),
-)
+@app.command("methods")
 def methods(name: Name = None) -> Output:
     """List methods."""
     from noren.methods import methods as registry
@@ -38,11 +34,7 @@ def methods(name: Name = None) -> Output:
     return _listing(registry, name)
 
 
-@app.command(
-    "attacks",
-    help=_("List the attacks, or show one with its parameters."),
-    epilog=_("Example: noren attacks unique-rows"),
-)
+@app.command("attacks")
 def attacks(name: Name = None) -> Output:
     """List attacks."""
     from noren.attacks import attacks as registry
@@ -50,11 +42,7 @@ def attacks(name: Name = None) -> Output:
     return _listing(registry, name)
 
 
-@app.command(
-    "measures",
-    help=_("List the measures, or show one with its parameters."),
-    epilog=_("Example: noren measures cell-error"),
-)
+@app.command("measures")
 def measures(name: Name = None) -> Output:
     """List measures."""
     from noren.measures import measures as registry
@@ -84,27 +72,19 @@ def _listing(registry: Registry[Any], name: str | None) -> Output:
     return Output({kind: [describe(c) for c in picked]} | ({"broken": broken} if broken else {}), parts)
 
 
-@app.command(
-    "reproduce",
-    help=_("Set the tables and figures of the papers beside ours; a run that was stopped goes on where it was."),
-    epilog=_("Example: noren reproduce S4 --table 5 --quick"),
-)
+@app.command("reproduce")
 def reproduce(
-    documents: Annotated[str, Argument(metavar="S0|S1|S2|S3|S4|beyond|all", help=_("Which document, or all."))],
-    table: Annotated[list[str] | None, Option(help=_("Only this table; may be given again."))] = None,
-    figure: Annotated[list[str] | None, Option(help=_("Only this figure; may be given again."))] = None,
-    part: Annotated[list[str] | None, Option(help=_("Only this part, by its key: rho, table-5, figure-2."))] = None,
-    quick: Annotated[
-        bool, Option("--quick", help=_("Fewer seeds, and some numbers left out: under three minutes for all."))
-    ] = False,
-    seeds: Annotated[int | None, Option(min=1, help=_("How many seeds for random numbers, usually 5."))] = None,
-    out: Annotated[Path | None, Option(help=_("A folder for a page, Markdown, JSON and pictures."))] = None,
+    documents: Annotated[str, Argument(metavar="S0|S1|S2|S3|S4|beyond|all")],
+    table: list[str] | None = None,
+    figure: list[str] | None = None,
+    part: list[str] | None = None,
+    quick: Annotated[bool, Option("--quick")] = False,
+    seeds: Annotated[int | None, Option(min=1)] = None,
+    out: Path | None = None,
     force: Force = False,
-    cache: Annotated[
-        Path | None, Option(help=_("Where finished work is kept; your cache folder where left out."))
-    ] = None,
-    fresh: Annotated[bool, Option("--fresh", help=_("Compute again what is kept."))] = False,
-    workers: Annotated[int | None, Option(min=1, help=_("How many processes; all cores where left out."))] = None,
+    cache: Path | None = None,
+    fresh: Annotated[bool, Option("--fresh")] = False,
+    workers: Annotated[int | None, Option(min=1)] = None,
 ) -> Output:
     """Reproduce documents."""
     from noren.data.formats.files import must_be_free
@@ -202,17 +182,13 @@ _RUNS: tuple[tuple[str, dict[str, object]], ...] = (
 )
 
 
-@app.command(
-    "demo",
-    help=_("Run everything on generated data: protect, attack, judge, report."),
-    epilog=_("Example: noren demo --out demo/"),
-)
+@app.command("demo")
 def demo(
-    out: Annotated[Path, Option(help=_("The folder to write everything to."))] = Path("demo"),
-    customers: Annotated[int, Option(help=_("How many customers."))] = 200,
-    rows: Annotated[int, Option(help=_("How many purchases."))] = 12_000,
+    out: Path = Path("demo"),
+    customers: int = 200,
+    rows: int = 12_000,
     rule: RuleName = None,
-    seed: Annotated[int, Option(min=0, help=_("Same seed, same bytes."))] = 1,
+    seed: Annotated[int, Option(min=0)] = 1,
     force: Force = False,
 ) -> Output:
     """Run the demo."""
