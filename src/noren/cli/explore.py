@@ -28,51 +28,23 @@ if TYPE_CHECKING:
 _LONGEST_LABEL = 44
 
 
-@app.command(
-    "explore",
-    help=_(
-        "Try methods and strengths on your data, attack and measure every release, and say which to take. What is done "
-        "is kept: a sweep that was stopped goes on where it was."
-    ),
-    epilog=_("Example: noren explore T.csv --methods generalize-by-count --k 2..6 --out study/"),
-    context_settings=COMPONENT_FLAGS,
-)
+@app.command("explore", context_settings=COMPONENT_FLAGS)
 def explore(
     context: typer.Context,
-    original: Annotated[
-        Path | None, Argument(metavar="ORIGINAL", help=_("The original data; may be left out with --sweep."))
-    ] = None,
-    methods: Annotated[
-        str | None,
-        Option(
-            help=_("Methods, separated by commas, or all. Their parameters follow, with values to try: --k 2..6,10.")
-        ),
-    ] = None,
-    sweep: Annotated[
-        Path | None, Option(help=_("A TOML file of [[run]] tables in place of --methods, such as sweep.toml."))
-    ] = None,
-    attacks: Annotated[str | None, Option(help=_("Attacks, separated by commas, all or none; usually all."))] = None,
-    measures: Annotated[str | None, Option(help=_("Measures, separated by commas, all or none; usually all."))] = None,
-    seeds: Annotated[
-        str | None,
-        Option(
-            help=_(
-                "Every setting runs once with each, such as 1..3. Drawn once for these data where left out. Secret."
-            ),
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None, Option(help=_("A folder for the report, the chart, the tables and sweep.toml."))
-    ] = None,
+    original: Annotated[Path | None, Argument(metavar="ORIGINAL")] = None,
+    methods: str | None = None,
+    sweep: Path | None = None,
+    attacks: str | None = None,
+    measures: str | None = None,
+    seeds: str | None = None,
+    out: Path | None = None,
     rule: RuleName = None,
     *,
     reading: Reading,
-    language: Annotated[Literal["en", "ja"] | None, Option(help=_("The language of the report."))] = None,
-    cache: Annotated[
-        Path | None, Option(help=_("Where finished work is kept, secret parts too; your cache folder if not said."))
-    ] = None,
-    fresh: Annotated[bool, Option("--fresh", help=_("Compute again what is kept."))] = False,
-    workers: Annotated[int | None, Option(min=1, help=_("How many processes; all cores where left out."))] = None,
+    language: Literal["en", "ja"] | None = None,
+    cache: Path | None = None,
+    fresh: Annotated[bool, Option("--fresh")] = False,
+    workers: Annotated[int | None, Option(min=1)] = None,
     force: Force = False,
 ) -> Output:
     """Run a sweep and say which setting to take."""

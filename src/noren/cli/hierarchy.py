@@ -25,34 +25,14 @@ hierarchy_commands = app.group(
 )
 
 
-@hierarchy_commands.command(
-    "build",
-    help=_(
-        "Build a column's hierarchy in ARX's form, and show how many rows the labels of each level have. Without --out "
-        "nothing is written."
-    ),
-    epilog=_(
-        "Examples: noren hierarchy build people.csv --column age --by widths --with 5,10,20 --out age.csv · "
-        "noren hierarchy build people.csv --column born --by dates --with era-year,era · "
-        "noren hierarchy build people.csv --column city --by column --with prefecture · "
-        "noren hierarchy build people.csv --column job --by groups --with jobs.json --other rest · "
-        "noren hierarchy build people.csv --out hierarchies/"
-    ),
-)
+@hierarchy_commands.command("build")
 def build(
     original: Original,
-    column: Annotated[str | None, Option(metavar="COLUMN", help=_("The column."))] = None,
-    by: Annotated[str, Option(metavar="BUILDER", help=_("How: noren hierarchy builders lists all ways."))] = "usual",
-    given: Annotated[
-        str, Option("--with", metavar="WORDS", help=_("What the builder needs, such as 5,10,20; for groups, a file."))
-    ] = "",
-    other: Annotated[
-        str, Option(metavar="LABEL", help=_("The label of values that the builder has no place for."))
-    ] = "",
-    out: Annotated[
-        Path | None,
-        Option(help=_("The CSV file to write; without --column, a folder for the usual ones of all columns.")),
-    ] = None,
+    column: Annotated[str | None, Option(metavar="COLUMN")] = None,
+    by: Annotated[str, Option(metavar="BUILDER")] = "usual",
+    given: Annotated[str, Option("--with", metavar="WORDS")] = "",
+    other: Annotated[str, Option(metavar="LABEL")] = "",
+    out: Path | None = None,
     schema: SchemaName = None,
     force: Force = False,
 ) -> Output:
@@ -163,24 +143,13 @@ def _built_parts(one: Mapping[str, Any]) -> tuple[Table, Note]:
     return Table(headings, rows, one["column"]), Note(written.format(count=one["values"], out=one["out"]))
 
 
-@hierarchy_commands.command(
-    "check",
-    help=_("Check files of hierarchies, by themselves and beside the data, and list every problem of every file."),
-    epilog=_("Example: noren hierarchy check hierarchies/*.csv --data people.csv"),
-)
+@hierarchy_commands.command("check")
 def check(
-    files: Annotated[
-        list[Path],
-        Argument(metavar="FILE…", help=_("Files named after their columns (age.csv, adult_age.csv), or folders.")),
-    ],
-    data: Annotated[
-        Path | None, Option(help=_("The data, whose values the files must list; CSV, Parquet, Excel."))
-    ] = None,
-    column: Annotated[
-        str | None, Option(metavar="COLUMN", help=_("The column that the file is for, if its name is another."))
-    ] = None,
+    files: Annotated[list[Path], Argument(metavar="FILE…")],
+    data: Path | None = None,
+    column: Annotated[str | None, Option(metavar="COLUMN")] = None,
     schema: SchemaName = None,
-    limit: Annotated[int, Option(min=1, help=_("How many problems of a file to list."))] = 20,
+    limit: Annotated[int, Option(min=1)] = 20,
 ) -> Output:
     """Check hierarchies; exit code 0 when all can be used, 2 when one cannot."""
     from noren.data.hierarchies.checking import check_files, files_in
@@ -214,11 +183,7 @@ def _checked_parts(found: Sequence[CheckedFile], limit: int) -> Iterator[Part]:
             )
 
 
-@hierarchy_commands.command(
-    "builders",
-    help=_("List the builders, with what each needs."),
-    epilog=_("Example: noren hierarchy builders"),
-)
+@hierarchy_commands.command("builders")
 def builders() -> Output:
     """List the builders."""
     from noren.data.hierarchies.builders import BUILDERS

@@ -36,30 +36,15 @@ _MOST_NAMED = 20
 # --- making ------------------------------------------------------------------------------------------------
 
 
-@ledger_commands.command(
-    "init",
-    help=_("Make an empty ledger in a new folder."),
-    epilog=_("Example: noren ledger init ledger/ --schema pwscup2017 --chain chain.toml --budget emm=0.3"),
-)
+@ledger_commands.command("init")
 def init(
-    ledger: Annotated[Path, Argument(metavar="LEDGER", help=_("The folder to make."))],
-    schema: Annotated[str, Option(help=_("A preset's name or a TOML file."))],
-    chain: Annotated[Path, Option(help=_("How each period is protected: a TOML file of [[step]] tables."))],
-    period: Annotated[str, Option(metavar="month|week|quarter", help=_("How long a period is."))] = "month",
-    budget: Annotated[
-        list[str] | None,
-        Option(metavar="NAME=SHARE", help=_("The limit of um, mm or emm, by the certificate; may be repeated.")),
-    ] = None,
-    attacks: Annotated[
-        str | None, Option(help=_("Attacks, separated by commas; s1 to s8 and linkage where left out."))
-    ] = None,
-    only_before_release: Annotated[
-        bool,
-        Option(
-            "--only-before-release",
-            help=_("Attack a period before its release alone, and nothing that is out; see the page on the law."),
-        ),
-    ] = False,
+    ledger: Annotated[Path, Argument(metavar="LEDGER")],
+    schema: str,
+    chain: Path,
+    period: Annotated[str, Option(metavar="month|week|quarter")] = "month",
+    budget: Annotated[list[str] | None, Option(metavar="NAME=SHARE")] = None,
+    attacks: str | None = None,
+    only_before_release: Annotated[bool, Option("--only-before-release")] = False,
     rule: RuleName = None,
 ) -> Output:
     """Make a ledger."""
@@ -108,32 +93,17 @@ def _budget(given: list[str]) -> dict[str, float]:
 # --- adding ------------------------------------------------------------------------------------------------
 
 
-@ledger_commands.command(
-    "add",
-    help=_(
-        "Protect the next period, certify and attack it together with everything released before, and keep it if it is "
-        "within the budget."
-    ),
-    epilog=_("Example: noren ledger add ledger/ T.csv --period-name 2011/1 --dry-run"),
-)
+@ledger_commands.command("add")
 def add(
     ledger: Folder,
-    original: Annotated[
-        Path, Argument(metavar="ORIGINAL", help=_("The new period's rows, alone or with the rest of the history."))
-    ],
-    period_name: Annotated[
-        str | None, Option(help=_("The period to release; the first that was not, where left out."))
-    ] = None,
-    every: Annotated[bool, Option("--all", help=_("Release all periods of the file, one after another."))] = False,
-    dry_run: Annotated[bool, Option("--dry-run", help=_("Show what it would add, and write nothing."))] = False,
-    explain: Annotated[
-        bool, Option("--explain", help=_("Name the customers who are most exposed; for your eyes alone."))
-    ] = False,
-    chart: Annotated[
-        Path | None, Option(help=_("Also draw the risk over releases to this html, svg or png file."))
-    ] = None,
+    original: Annotated[Path, Argument(metavar="ORIGINAL")],
+    period_name: str | None = None,
+    every: Annotated[bool, Option("--all")] = False,
+    dry_run: Annotated[bool, Option("--dry-run")] = False,
+    explain: Annotated[bool, Option("--explain")] = False,
+    chart: Path | None = None,
     chain: ChainFile = None,
-    allow_gap: Annotated[bool, Option("--allow-gap", help=_("Skip periods without purchases."))] = False,
+    allow_gap: Annotated[bool, Option("--allow-gap")] = False,
     master: Master = None,
     seed: Seed = None,
 ) -> Output:
@@ -280,11 +250,7 @@ def _share(value: float) -> str:
 # --- looking -----------------------------------------------------------------------------------------------
 
 
-@ledger_commands.command(
-    "show",
-    help=_("Show what was released, the risk after each release, and what is left of the budget."),
-    epilog=_("Example: noren ledger show ledger/"),
-)
+@ledger_commands.command("show")
 def overview(ledger: Folder) -> Output:
     """Show a ledger."""
     from noren.ledger import Ledger
@@ -339,11 +305,7 @@ def _about(book: Ledger) -> dict[str, Any]:
     return {"ledger": str(book.folder)} | book.as_dict() | {"curve": {"periods": periods, "mm": curves}}
 
 
-@ledger_commands.command(
-    "check",
-    help=_("Check that every file of a ledger is what it was when it was written."),
-    epilog=_("Example: noren ledger check ledger/"),
-)
+@ledger_commands.command("check")
 def check(ledger: Folder) -> Output:
     """Check a ledger; leave with 2 where something is wrong."""
     from noren.ledger import Ledger
@@ -360,12 +322,8 @@ def check(ledger: Folder) -> Output:
     return Output({"ok": not wrong, "problems": problems}, parts, exit_code=2 if wrong else 0)
 
 
-@ledger_commands.command(
-    "chart",
-    help=_("Draw the risk over releases, one line per attack."),
-    epilog=_("Example: noren ledger chart ledger/ --out curve.html"),
-)
-def chart(ledger: Folder, out: Annotated[Path, Option(help=_("The file to write: html, svg or png."))]) -> Output:
+@ledger_commands.command("chart")
+def chart(ledger: Folder, out: Path) -> Output:
     """Draw a ledger."""
     from noren.ledger import Ledger
 
