@@ -29,14 +29,14 @@ plan_commands = app.group(
 _USUAL = "2,3,5,10,20,50"
 
 
-@plan_commands.callback(epilog=_("Example: noren plan --domains 5,2,42 --rows 32561 --k 2,5,10"))
+@plan_commands.callback()
 def plan(
     context: typer.Context,
-    domains: Annotated[str, Option(help=_("How many values each attribute has, separated by commas."))] = "",
-    rows: Annotated[int | None, Option(min=2, help=_("How many rows the table has."))] = None,
-    k: Annotated[str, Option(help=_("The k to look at, separated by commas."))] = "",
-    rho: Annotated[float | None, Option(help=_("The probability to keep a value; asks for k, or for rows."))] = None,
-    weights: Annotated[str, Option(help=_("How much of what k allows each attribute gets, separated by commas."))] = "",
+    domains: str = "",
+    rows: Annotated[int | None, Option(min=2)] = None,
+    k: str = "",
+    rho: float | None = None,
+    weights: str = "",
 ) -> Output | None:
     """Plan a release by retention."""
     if context.invoked_subcommand is not None:
@@ -69,35 +69,13 @@ def plan(
     return Output({"domains": sizes, "plans": found}, [Table(("k", "rho", _("rows")), lines)])
 
 
-@plan_commands.command(
-    "joint",
-    help=_(
-        "The joint guarantee of several releases of one table, against whoever holds all of them and links their rows."
-    ),
-    epilog=_("Example: noren plan joint r1/ r2/ --planned race,sex:500 --schema adult --keep 2"),
-)
+@plan_commands.command("joint")
 def joint(
-    releases: Annotated[
-        list[Path] | None,
-        Argument(
-            metavar="RELEASE…",
-            help=_("Folders that noren protect --method retention or noren publish wrote, or statement.json files."),
-        ),
-    ] = None,
-    planned: Annotated[
-        list[str] | None,
-        Option(
-            metavar="ATTRIBUTES:K",
-            help=_("A release that is not made yet, such as race,sex:500 or by domains 5,2:500; may be given again."),
-        ),
-    ] = None,
-    rows: Annotated[int | None, Option(min=2, help=_("How many rows the table has, where no release says it."))] = None,
-    schema: Annotated[
-        str | None, Option(help=_("A preset's name or a TOML file: works out rho of what is planned."))
-    ] = None,
-    keep: Annotated[
-        float | None, Option(min=1, help=_("Also say the least k of one more release, if all are to keep this k."))
-    ] = None,
+    releases: Annotated[list[Path] | None, Argument(metavar="RELEASE…")] = None,
+    planned: Annotated[list[str] | None, Option(metavar="ATTRIBUTES:K")] = None,
+    rows: Annotated[int | None, Option(min=2)] = None,
+    schema: str | None = None,
+    keep: Annotated[float | None, Option(min=1)] = None,
 ) -> Output:
     """Say what releases promise together."""
     from noren.retention.joint_release import joint as together
@@ -247,14 +225,9 @@ Released = Annotated[Path, Argument(metavar="RELEASE", help=_("A folder that nor
 class Picture:
     """The options of both pictures."""
 
-    out: Annotated[Path | None, Option(help=_("The picture to write: .html, .svg or .png."))] = None
-    original: Annotated[Path | None, Option(help=_("The original, to draw beside it; left out, it is not needed."))] = (
-        None
-    )
-    model: Annotated[
-        Model,
-        Option(help=_("How to reconstruct; stated: as the release says.")),
-    ] = "stated"
+    out: Path | None = None
+    original: Path | None = None
+    model: Model = "stated"
     schema: SchemaName = None
     rows_are: Rows = None
     customer: CustomerColumn = None
@@ -281,56 +254,32 @@ class Picture:
         return Output(answer, [_("chart written to {out}").format(out=self.out)])
 
 
-@chart_commands.command(
-    "histogram",
-    help=_("One attribute as bars: original, perturbed, reconstructed."),
-    epilog=_("Example: noren chart histogram release/ --attribute race --original T.csv --out race.html"),
-)
-def histogram(
-    release: Released, attribute: Annotated[str, Option(help=_("Which attribute."))], picture: Picture
-) -> Output:
+@chart_commands.command("histogram")
+def histogram(release: Released, attribute: str, picture: Picture) -> Output:
     """Draw a histogram."""
     return picture.draw(release, [attribute])
 
 
-@chart_commands.command(
-    "crosstab",
-    help=_("Two attributes as shaded tables: original, perturbed, reconstructed."),
-    epilog=_("Example: noren chart crosstab release/ --attributes race,sex --original T.csv --out race-sex.html"),
-)
+@chart_commands.command("crosstab")
 def crosstab(
     release: Released,
-    attributes: Annotated[str, Option(help=_("Two attributes, separated by a comma."))],
+    attributes: str,
     picture: Picture,
 ) -> Output:
     """Draw a cross tabulation."""
     return picture.draw(release, comma_separated(attributes))
 
 
-@app.command(
-    "reconstruct",
-    help=_("Reconstruct the table before perturbation, from the public part of a release alone."),
-    epilog=_("Example: noren reconstruct release/ --model auto --out table.parquet"),
-)
+@app.command("reconstruct")
 def reconstruct(
     release: Released,
-    out: Annotated[Path, Option(help=_("The file of whole records to write: Parquet, CSV or Excel, by its ending."))],
-    model: Annotated[Model, Option(help=_("How to estimate; stated: as the release says."))] = "stated",
-    attributes: Annotated[str, Option(help=_("Only these attributes, separated by commas; all where left out."))] = "",
-    interactions: Annotated[str, Option(help=_("For loglinear: race+sex,race+age …; all pairs where left out."))] = "",
-    bootstrap: Annotated[
-        int, Option(min=0, help=_("How often to draw again, for an interval of each cell; 0: no intervals."))
-    ] = 0,
-    cells: Annotated[
-        Path | None,
-        Option(
-            help=_(
-                "Also write the cross tabulation, with intervals if there are any; of a table too large for that, "
-                "those of one and of two attributes."
-            ),
-        ),
-    ] = None,
-    seed: Annotated[int, Option(min=0, help=_("Deals records into folds and shuffles them; it is no secret."))] = 0,
+    out: Path,
+    model: Model = "stated",
+    attributes: str = "",
+    interactions: str = "",
+    bootstrap: Annotated[int, Option(min=0)] = 0,
+    cells: Path | None = None,
+    seed: Annotated[int, Option(min=0)] = 0,
     engine: EngineName = "local",
 ) -> Output:
     """Reconstruct a table."""

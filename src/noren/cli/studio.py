@@ -40,62 +40,20 @@ user = app.group("user", help=_("Who may use a studio: add, list, role, password
 @app.callback(epilog=EXAMPLE)
 def studio(
     context: typer.Context,
-    data_dir: Annotated[
-        Path | None,
-        typer.Option("--data-dir", help=_("The folder that keeps everything; the user's own where left out.")),
-    ] = None,
-    host: Annotated[
-        str, typer.Option("--host", help=_("Where to listen; beyond this machine only with a password."))
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65_535, help=_("The port; 0 takes a free one."))] = 8321,
-    open_page: Annotated[bool, typer.Option("--open/--no-open", help=_("Open the page in the browser."))] = True,
-    name: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--allow-host",
-            "--name",
-            help=_("A further name it is reached by, such as that of a proxy; with a port that port alone."),
-        ),
-    ] = None,
-    proxy: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--proxy", help=_("The address or network of a proxy in front of it, whose word on clients is taken.")
-        ),
-    ] = None,
-    https: Annotated[
-        bool, typer.Option("--https", help=_("People reach it over HTTPS alone: cookies never travel in the clear."))
-    ] = False,
-    workers: Annotated[
-        int | None, typer.Option("--workers", min=1, max=64, help=_("How many heavy jobs run at once."))
-    ] = None,
-    largest_upload: Annotated[
-        int, typer.Option("--largest-upload", min=1, help=_("The largest file that may be uploaded, in MB."))
-    ] = 4096,
-    database: Annotated[
-        str | None, typer.Option("--database", help=_("A PostgreSQL address; SQLite in the folder where left out."))
-    ] = None,
-    engine: Annotated[
-        str,
-        typer.Option(
-            "--engine",
-            envvar="NOREN_ENGINE",
-            metavar="local|auto|gpu|spark://…|local[n]",
-            help=_("Where runs are protected, attacked and measured; what has no plan for a cluster runs here."),
-        ),
-    ] = "local",
-    samples: Annotated[
-        bool, typer.Option("--samples/--no-samples", help=_("Start an empty studio with made-up data to try."))
-    ] = True,
-    four_eyes: Annotated[
-        bool,
-        typer.Option(
-            "--four-eyes", envvar="NOREN_FOUR_EYES", help=_("A release leaves only when another user approved it.")
-        ),
-    ] = False,
-    set_password: Annotated[
-        bool, typer.Option("--set-password", help=_("Ask for a password, keep its hash and leave."))
-    ] = False,
+    data_dir: Path | None = None,
+    host: str = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65_535)] = 8321,
+    open_page: Annotated[bool, typer.Option("--open/--no-open")] = True,
+    name: Annotated[list[str] | None, typer.Option("--allow-host", "--name")] = None,
+    proxy: list[str] | None = None,
+    https: Annotated[bool, typer.Option("--https")] = False,
+    workers: Annotated[int | None, typer.Option(min=1, max=64)] = None,
+    largest_upload: Annotated[int, typer.Option(min=1)] = 4096,
+    database: str | None = None,
+    engine: Annotated[str, typer.Option(envvar="NOREN_ENGINE", metavar="local|auto|gpu|spark://…|local[n]")] = "local",
+    samples: Annotated[bool, typer.Option("--samples/--no-samples")] = True,
+    four_eyes: Annotated[bool, typer.Option("--four-eyes", envvar="NOREN_FOUR_EYES")] = False,
+    set_password: Annotated[bool, typer.Option("--set-password")] = False,
 ) -> None:
     """Serve the studio until Ctrl-C."""
     if context.invoked_subcommand is not None:
@@ -175,13 +133,8 @@ def _set_password(settings: Settings) -> None:
 class StudioPlace:
     """Which studio a command is about."""
 
-    data_dir: Annotated[
-        Path | None,
-        typer.Option("--data-dir", "--folder", help=_("The folder of the studio; the user's own where left out.")),
-    ] = None
-    database: Annotated[
-        str | None, typer.Option("--database", help=_("The studio's PostgreSQL address, where it has one."))
-    ] = None
+    data_dir: Annotated[Path | None, typer.Option("--data-dir", "--folder")] = None
+    database: str | None = None
 
     @contextlib.contextmanager
     def store(self, *, make: bool = False) -> Iterator[Store]:
@@ -207,15 +160,11 @@ class StudioPlace:
             store.close()
 
 
-@user.command(
-    "add",
-    help=_("Add a user; the password is asked for, read from standard input, or from NOREN_STUDIO_PASSWORD."),
-    epilog=_("Example: noren studio user add ann --role steward --data-dir ~/noren"),
-)
+@user.command("add")
 def add(
     login: LoginName,
     role: RoleName = "steward",
-    name: Annotated[str, typer.Option("--name", help=_("What others see; the login where left out."))] = "",
+    name: str = "",
     *,
     place: StudioPlace,
 ) -> Output:
@@ -227,9 +176,7 @@ def add(
         return _told(store.users.add(login, name, _password(), wanted))
 
 
-@user.command(
-    "list", help=_("Show who may use a studio."), epilog=_("Example: noren studio user list --data-dir ~/noren")
-)
+@user.command("list")
 def list_users(place: StudioPlace) -> Output:
     """Show everybody."""
     with place.store() as store:
@@ -239,11 +186,7 @@ def list_users(place: StudioPlace) -> Output:
     return Output({"users": [_plain(one) for one in found]}, [Table(headings, rows)])
 
 
-@user.command(
-    "role",
-    help=_("Give a user another role; open sessions end."),
-    epilog=_("Example: noren studio user role ben --role reviewer"),
-)
+@user.command("role")
 def set_role(login: LoginName, role: RoleName, place: StudioPlace) -> Output:
     """Set a role."""
     from noren.studio.users import role_named
@@ -252,11 +195,7 @@ def set_role(login: LoginName, role: RoleName, place: StudioPlace) -> Output:
         return _told(store.users.set_role(login, role_named(role)))
 
 
-@user.command(
-    "password",
-    help=_("Give a user another password, read as by add; open sessions end."),
-    epilog=_("Example: noren studio user password ben"),
-)
+@user.command("password")
 def set_password(login: LoginName, place: StudioPlace) -> Output:
     """Set a password."""
     with place.store() as store:
@@ -264,11 +203,7 @@ def set_password(login: LoginName, place: StudioPlace) -> Output:
         return _told(store.users.set_password(login, _password()))
 
 
-@user.command(
-    "revoke",
-    help=_("Revoke a user; open pages are told with their next request."),
-    epilog=_("Example: noren studio user revoke ben"),
-)
+@user.command("revoke")
 def revoke(login: LoginName, place: StudioPlace) -> Output:
     """Revoke a user."""
     with place.store() as store:
@@ -296,14 +231,8 @@ def _told(one: User) -> Output:
 # --- what they did ---------------------------------------------------------------------------------------------------
 
 
-@app.command(
-    "trail",
-    help=_("Write the audit trail of a studio to a file, one entry a line."),
-    epilog=_("Example: noren studio trail --data-dir ~/noren --out trail.jsonl"),
-)
-def trail(
-    out: Annotated[Path, typer.Option("--out", help=_("The file to write, one entry a line."))], place: StudioPlace
-) -> Output:
+@app.command("trail")
+def trail(out: Path, place: StudioPlace) -> Output:
     """Write the trail of a studio."""
     from noren.data.formats.files import writing_file
 
@@ -315,17 +244,10 @@ def trail(
     return Output({"entries": count, "last": digest}, _about_trail(_entries(count), digest))
 
 
-@app.command(
-    "verify",
-    help=_("Check the hash chain of an exported trail, and name the first broken entry."),
-    epilog=_("Example: noren studio verify trail.jsonl"),
-)
+@app.command("verify")
 def verify(
-    file: Annotated[Path, typer.Argument(metavar="TRAIL", help=_("A file that noren studio trail wrote."))],
-    expect: Annotated[
-        str | None,
-        typer.Option("--expect", metavar="DIGEST", help=_("A digest noted earlier: an entry must have it.")),
-    ] = None,
+    file: Annotated[Path, typer.Argument(metavar="TRAIL")],
+    expect: Annotated[str | None, typer.Option(metavar="DIGEST")] = None,
 ) -> Output:
     """Tell whether the chain of a trail holds; leave with 1 where it does not."""
     from noren.studio.trail import check_file
