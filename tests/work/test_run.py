@@ -9,7 +9,7 @@ import pytest
 from noren import api
 from noren.attacks import attacks
 from noren.errors import ParameterError
-from noren.execution.engine import Dataset, LocalEngine, Released
+from noren.execution.engine import Dataset, Engine, Released
 from noren.measures import measures
 from noren.progress import Enough
 from noren.protocols import Guess
@@ -20,7 +20,7 @@ from noren.work.run import Run, RunStore
 def run() -> Run:
     history = api.sample(customers=12, rows=150, items=20, seed=1)
     release = api.protect(history, "pseudonymize", seed=1)
-    return Run(LocalEngine(), Dataset(history.schema, None, history), Released.of(release))
+    return Run(Engine(), Dataset(history.schema, None, history), Released.of(release))
 
 
 def ready(*names: str) -> list[Any]:
@@ -29,15 +29,15 @@ def ready(*names: str) -> list[Any]:
 
 def breaking(monkeypatch: pytest.MonkeyPatch, name: str, error: BaseException) -> list[str]:
     """Let one attack break down; return the list of all that are asked."""
-    real, asked = LocalEngine.attack, []
+    real, asked = Engine.attack, []
 
-    def attack(engine: LocalEngine, original: Any, release: Any, one: Any, **how: Any) -> Guess:
+    def attack(engine: Engine, original: Any, release: Any, one: Any, **how: Any) -> Guess:
         asked.append(one.name)
         if one.name == name:
             raise error
         return real(engine, original, release, one, **how)
 
-    monkeypatch.setattr(LocalEngine, "attack", attack)
+    monkeypatch.setattr(Engine, "attack", attack)
     return asked
 
 

@@ -46,7 +46,7 @@ def judge(
     """Judge a release."""
     from noren.attacks import attacks
     from noren.data.reading import read, read_any_release
-    from noren.execution.engine import LocalEngine
+    from noren.execution.engine import Engine
     from noren.inference.study import inferred_from
     from noren.judgement.judging import deciding_measures
     from noren.judgement.judging import judge as judged
@@ -54,7 +54,7 @@ def judge(
     from noren.judgement.rule import rule_named
     from noren.registry import share_flags
 
-    by, here = rule_named(rule), LocalEngine()
+    by, here = rule_named(rule), Engine()
     opened = reading.open(here, original)
     data = opened.rows
     there = read_any_release(release, data)

@@ -12,7 +12,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -120,121 +120,36 @@ class Protected:
     more: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Engine(Protocol):
-    """Where work runs. Besides protect, attack and measure, it opens what these work on."""
+class Engine:
+    """Where work runs: this machine's processors or its graphics processor; other engines override what they can do.
 
-    flag: str
-    """What a command line adds to run there again."""
-
-    def runs(self, component: Component | type[Component]) -> bool:
-        """Tell whether a component runs there."""
-
-    def read(self, path: str | Path, schema: Schema | str | Path | None = None, **how: Any) -> Dataset:
-        """Open an original; ``how`` is as in :func:`noren.data.reading.read`."""
-
-    def load(self, path: str | Path, original: Dataset, *, in_order: bool = False) -> Released:
-        """Open a release; a file may be asked to stand ``in_order``, row for row beside the original."""
-
-    def limits(self, original: Dataset, **limits: Any) -> dict[str, Any]:
-        """Return what limits an attacker (known, knowledge, item_prefix, seed), checked, for :meth:`attack`."""
-
-    def protect(
-        self,
-        original: Dataset,
-        method: Method,
-        out: str | Path,
-        *,
-        seed: int,
-        audit: bool = True,
-        force: bool = False,
-        progress: Progress = silent,
-        **options: Any,
-    ) -> Protected:
-        """Protect an original and write the release folder ``out``, audited where it claims k, whole or not at all.
-
-        A release whose audit broke down is written, and says so. ``options`` are ``keep`` (columns), ``official``.
-        """
-
-    def attack(
-        self, original: Dataset, release: Released, attack: Attack, *, progress: Progress = silent, **how: Any
-    ) -> Guess:
-        """Attack the public part of a release; ``how`` is as in :func:`noren.api.attack`."""
-
-    def measure(
-        self,
-        original: Dataset,
-        release: Released,
-        measure: Measure,
-        *,
-        guesses: Mapping[str, Any] | None = None,
-        progress: Progress = silent,
-    ) -> Score:
-        """Measure a release; measures of attacks look at ``guesses``."""
-
-    def guesses(self, path: str | Path, original: Dataset, *, parquet: bool = False) -> Mapping[str, Any]:
-        """Return the guesses in a file or a folder, for :meth:`measure`."""
-
-    def write_guess(
-        self, guess: Guess, out: str | Path, original: Dataset, release: Released, *, parquet: bool = False
-    ) -> dict[str, str]:
-        """Write a guess into the folder ``out``, in the engine's own form or as Parquet; return which files it is."""
-
-    def counts(self, original: Dataset, release: Released) -> ReleaseCounts:
-        """Return what a verdict needs to know of a release."""
-
-    def stream(self, path: Path, method: Method, out: Path, schema: Schema, **how: Any) -> Statement:
-        """Protect a file of any size block by block; ``how`` is as in ``protect_file``."""
-
-    def reconstruct(
-        self, release: str | Path, *, progress: Progress = silent, **asked: Any
-    ) -> tuple[Reconstruction, Schema]:
-        """Estimate the table before perturbation; return it with the schema of the public part."""
-
-    def digest(self, folder: str | Path, *, progress: Progress = silent) -> tuple[str, int]:
-        """Return the digest of a release's public rows, and how many they are."""
-
-
-def engine_named(text: str) -> Engine:
-    """Return the engine that ``--engine`` names: ``local``, ``gpu``, ``auto``, ``local[n]`` or ``spark://host:port``.
-
-    >>> engine_named("local").flag, engine_named("local[2]").flag
-    ('', ' --engine local[2]')
+    Besides protect, attack and measure, an engine opens what these work on.
     """
-    chosen = choice.parse_engine(text)
-    must_be_there(chosen)
-    if chosen.address is None:
-        return LocalEngine(chosen)
-    from noren.execution.spark import SparkEngine
-
-    return SparkEngine(chosen.address)
-
-
-class LocalEngine:
-    """This machine: its processors, or its graphics processor."""
 
     flag = ""
+    """What a command line adds to run there again."""
 
     def __init__(self, chosen: choice.Engine = choice.LOCAL) -> None:
         self._chosen = chosen
 
     def runs(self, component: Component | type[Component]) -> bool:
-        """Tell whether a component runs here: every one does."""
+        """Tell whether a component runs there."""
         return True
 
     def read(self, path: str | Path, schema: Schema | str | Path | None = None, **how: Any) -> Dataset:
-        """Read an original into memory."""
+        """Open an original; ``how`` is as in :func:`noren.data.reading.read`."""
         answer = read(path, schema, **how)
         return Dataset(answer.data.schema, path, answer.data, answer.said, answer.questions)
 
     def load(self, path: str | Path, original: Dataset, *, in_order: bool = False) -> Released:
-        """Read a release into memory: a folder, a published file, or one in the original's row order."""
+        """Open a release: a folder or a published file, which may stand ``in_order``, row for row as the original."""
         if in_order or Path(path).is_dir():
             return Released.of(read_release(path, original.rows), path)
         public = read_public(path, original.rows)
         return Released.of(read_any_release(path, original.rows), path, public)
 
     def limits(self, original: Dataset, **limits: Any) -> dict[str, Any]:
-        """Return the limits; what is known is read by the original's schema."""
+        """Return what limits an attacker (known, knowledge, item_prefix, seed), checked, for :meth:`attack`."""
         known = limits.get("known")
         found = limits | {"known": None if known is None else read(known, original.schema).data}
         api.attackers_knowledge(original.rows, **found)
@@ -252,9 +167,10 @@ class LocalEngine:
         progress: Progress = silent,
         **options: Any,
     ) -> Protected:
-        """Protect, audit and write.
+        """Protect an original and write the release folder ``out``, audited where it claims k, whole or not at all.
 
-        With ``auditing`` among the options the release is written before its audit, which runs within that context: a
+        A release whose audit broke down is written, and says so. ``options`` are ``keep`` (columns), ``official``.
+        With ``auditing`` among them the release is written before its audit, which runs within that context: a
         caller that is stopped in between keeps the release, and must remember that it was not checked.
         """
         official, auditing = options.pop("official", False), options.pop("auditing", None)
@@ -289,7 +205,7 @@ class LocalEngine:
     def attack(
         self, original: Dataset, release: Released, attack: Attack, *, progress: Progress = silent, **how: Any
     ) -> Guess:
-        """Attack the public part of a release in memory."""
+        """Attack the public part of a release; ``how`` is as in :func:`noren.api.attack`."""
         target = release.release if release.public is None else release.public
         with choice.using(self._chosen):
             return api.attack(original.rows, target, attack, progress=progress, **how)
@@ -303,12 +219,12 @@ class LocalEngine:
         guesses: Mapping[str, Any] | None = None,
         progress: Progress = silent,
     ) -> Score:
-        """Measure a release in memory."""
+        """Measure a release; measures of attacks look at ``guesses``."""
         with choice.using(self._chosen):
             return api.measure(original.rows, release.release, measure, guesses=guesses or {}, progress=progress)
 
     def guesses(self, path: str | Path, original: Dataset, *, parquet: bool = False) -> Mapping[str, Any]:
-        """Read guesses in the contest's format."""
+        """Return the guesses in a file or a folder, for :meth:`measure`."""
         if parquet:
             files = sorted(Path(path).glob("*.parquet"))
             return {file.stem: Guess(file.stem, pl.read_parquet(file)) for file in files}
@@ -318,7 +234,7 @@ class LocalEngine:
     def write_guess(
         self, guess: Guess, out: str | Path, original: Dataset, release: Released, *, parquet: bool = False
     ) -> dict[str, str]:
-        """Write a guess in the contest's format, and further candidates as Parquet."""
+        """Write a guess into the folder ``out`` in the contest's format or as Parquet; return which files it is."""
         files, folder = {}, Path(out)
         if parquet:
             guess.pairs.write_parquet(folder / f"{guess.attack}.parquet")
@@ -331,11 +247,11 @@ class LocalEngine:
         return files
 
     def counts(self, original: Dataset, release: Released) -> ReleaseCounts:
-        """Count in memory."""
+        """Return what a verdict needs to know of a release."""
         return LocalCounts(release.whole, original.records)
 
     def stream(self, path: Path, method: Method, out: Path, schema: Schema, **how: Any) -> Statement:
-        """Protect by retention, which knows no more than one row at a time."""
+        """Protect a file of any size block by block, by retention; ``how`` is as in ``protect_file``."""
         if not isinstance(method, Retention):
             raise ParameterError(_("only retention works on a stream"), _("leave --stream out"))
         return protect_file(path, out, method, schema, **how)
@@ -343,17 +259,32 @@ class LocalEngine:
     def reconstruct(
         self, release: str | Path, *, progress: Progress = silent, **asked: Any
     ) -> tuple[Reconstruction, Schema]:
-        """Estimate the table before perturbation from a release in memory."""
+        """Estimate the table before perturbation; return it with the schema of the public part."""
         loaded = Release.load(release)
         with choice.using(self._chosen):
             return api.reconstruct(loaded, progress=progress, **asked), loaded.public.schema
 
     def digest(self, folder: str | Path, *, progress: Progress = silent) -> tuple[str, int]:
-        """Return the digest of the public rows, a block being held at a time."""
+        """Return the digest of a release's public rows, and how many they are; one block is held at a time."""
         return public_digest(folder, progress=progress)
 
 
-class ServerEngine(LocalEngine):
+def engine_named(text: str) -> Engine:
+    """Return the engine that ``--engine`` names: ``local``, ``gpu``, ``auto``, ``local[n]`` or ``spark://host:port``.
+
+    >>> engine_named("local").flag, engine_named("local[2]").flag
+    ('', ' --engine local[2]')
+    """
+    chosen = choice.parse_engine(text)
+    must_be_there(chosen)
+    if chosen.address is None:
+        return Engine(chosen)
+    from noren.execution.spark import SparkEngine
+
+    return SparkEngine(chosen.address)
+
+
+class ServerEngine(Engine):
     """This machine, with a cluster that does what has a plan there: what a server works with.
 
     Releases and answers are those of one machine, in its form and order. ``ran`` is told for each component where it

@@ -20,7 +20,7 @@ from noren.data.release import RELEASE, Secret
 from noren.data.schema import Column, Kind, Role, Schema
 from noren.errors import ParameterError, SchemaError
 from noren.execution.candidates import histories_of
-from noren.execution.engine import Dataset, Protected, Released
+from noren.execution.engine import Dataset, Engine, Protected, Released
 from noren.execution.files import (
     Place,
     guessed_schema,
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from noren.retention.reconstructed import Reconstruction
 
 
-class SparkEngine:
+class SparkEngine(Engine):
     """A Spark cluster: ``spark://host:port``, or ``local[n]`` for threads of this machine.
 
     Data lie where workers see them. The driver holds guesses, and one line for each person where a verdict is asked

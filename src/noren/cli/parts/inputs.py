@@ -137,9 +137,9 @@ class Reading:
 
     def load(self, path: Path, **how: Any) -> Records:
         """Read the original into memory, as :meth:`open` does."""
-        from noren.execution.engine import LocalEngine
+        from noren.execution.engine import Engine
 
-        return self.open(LocalEngine(), path, **how).rows
+        return self.open(Engine(), path, **how).rows
 
     @property
     def flags(self) -> str:

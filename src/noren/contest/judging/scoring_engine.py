@@ -18,7 +18,7 @@ from noren.attacks.unique_rows import UniqueRows
 from noren.contest.judging.prepared import Prepared
 from noren.contest.rulebook import HouseAttack
 from noren.errors import ClusterError, NorenError, OutputError
-from noren.execution.engine import Dataset, Engine, LocalEngine, Released, engine_named
+from noren.execution.engine import Dataset, Engine, Released, engine_named
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Guess, Measure, Score
 from noren.work.canonical import rounded
@@ -36,7 +36,7 @@ class ScoringEngine:
     """This machine, and perhaps a cluster; the files of one release then lie in ``folder``, which its workers see."""
 
     def __init__(self, cluster: Engine | None = None, folder: Path | None = None) -> None:
-        self._here, self._cluster, self._folder = LocalEngine(), cluster, folder
+        self._here, self._cluster, self._folder = Engine(), cluster, folder
 
     def attack(
         self,
