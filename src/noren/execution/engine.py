@@ -30,7 +30,7 @@ from noren.engines import choice
 from noren.engines.accelerated.device import must_be_there
 from noren.engines.waiting import heard as interruptible
 from noren.errors import AuditUnfinishedError, CheckFailedError, ParameterError
-from noren.execution.release_counts import LocalCounts, ReleaseCounts
+from noren.execution.release_counts import ReleaseCounts
 from noren.i18n import _
 from noren.measures.evidence import at_hand
 from noren.measures.safety.matching import UNLISTED
@@ -248,7 +248,7 @@ class Engine:
 
     def counts(self, original: Dataset, release: Released) -> ReleaseCounts:
         """Return what a verdict needs to know of a release."""
-        return LocalCounts(release.whole, original.records)
+        return ReleaseCounts(release.whole, original.records)
 
     def stream(self, path: Path, method: Method, out: Path, schema: Schema, **how: Any) -> Statement:
         """Protect a file of any size block by block, by retention; ``how`` is as in ``protect_file``."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 import polars as pl
 
@@ -11,52 +10,9 @@ from noren.data.fits import history_classes
 from noren.data.frames import History, Records, Table
 from noren.data.guessing.identifying import Identifying
 from noren.data.public_part import identifying_in
-from noren.data.release import Release, Secret
-from noren.data.schema import Column, Role, Schema
-from noren.data.statement import Statement
+from noren.data.release import Release
+from noren.data.schema import Column, Role
 from noren.measures.safety.table_classes import table_classes
-
-
-class ReleaseCounts(Protocol):
-    """A release of which a verdict asks a few numbers; what it holds is one line for each person at most.
-
-    Attributes
-    ----------
-    schema, statement, rows
-        Of the public part.
-    secret
-        Who is behind each pseudonym; nobody where the secret part is not at hand.
-    """
-
-    schema: Schema
-    statement: Statement
-    rows: int
-    secret: Secret
-    has_secret: bool
-
-    def people(self) -> int:
-        """Return how many people the original is about."""
-
-    def shown(self) -> list[Column]:
-        """Return the columns of which some row says something."""
-
-    def identifying(self) -> Mapping[str, Identifying]:
-        """Return the columns that identify people."""
-
-    def alone(self, column: Column) -> float:
-        """Return the share of pseudonyms with a value that no other has."""
-
-    def history_classes(self) -> pl.DataFrame:
-        """Return each ``pseudonym`` with its ``class`` of equal histories, counted from 0."""
-
-    def spent(self) -> pl.DataFrame | None:
-        """Return by ``customer`` the rows and sums of numbers of the original; None where it is not at hand."""
-
-    def smallest_class(self, known: Sequence[str], sensitive: Sequence[str]) -> tuple[int | None, list[str]]:
-        """Return the smallest class of rows alike in ``known``, and the sensitive columns that some class tells."""
-
-    def different(self, names: Sequence[str]) -> int:
-        """Return how many classes of rows there are that are alike in these columns."""
 
 
 def people_in(original: Records) -> int:
@@ -64,8 +20,12 @@ def people_in(original: Records) -> int:
     return len(original.customers) if isinstance(original, History) else len(original)
 
 
-class LocalCounts:
-    """A release in memory, with the original where it is at hand."""
+class ReleaseCounts:
+    """A release of which a verdict asks a few numbers, in memory, with the original where it is at hand.
+
+    ``schema``, ``statement`` and ``rows`` are those of the public part. ``secret`` tells who is behind each pseudonym;
+    nobody where the secret part is not at hand.
+    """
 
     def __init__(self, release: Release, original: Records | None = None) -> None:
         self._public, self._original = release.public, original
@@ -99,12 +59,12 @@ class LocalCounts:
         return own[customer].n_unique() / people if len(own) else 0.0
 
     def history_classes(self) -> pl.DataFrame:
-        """Return the classes of equal histories."""
+        """Return each ``pseudonym`` with its ``class`` of equal histories, counted from 0."""
         classes = history_classes(self._public) if isinstance(self._public, History) else pl.DataFrame()
         return classes.with_columns(pl.col("pseudonym").cast(pl.String))
 
     def spent(self) -> pl.DataFrame | None:
-        """Return what customers bought and spent."""
+        """Return by ``customer`` the rows and sums of numbers of the original; None where it is not at hand."""
         if not isinstance(self._original, History):
             return None
         name = self._original.schema.role(Role.CUSTOMER).name
@@ -115,7 +75,7 @@ class LocalCounts:
         )
 
     def smallest_class(self, known: Sequence[str], sensitive: Sequence[str]) -> tuple[int | None, list[str]]:
-        """Return the smallest class, and what classes tell."""
+        """Return the smallest class of rows alike in ``known``, and the sensitive columns that some class tells."""
         found = table_classes(self._table, list(known))
         least = None if found.sizes.is_empty() else int(found.sizes.min())  # type: ignore[arg-type]
         rows = self._table.frame.select(sensitive).with_columns(found.class_of.alias("\0class")).drop_nulls("\0class")
@@ -123,7 +83,7 @@ class LocalCounts:
         return least, [name for name in sensitive if told[name].any()]
 
     def different(self, names: Sequence[str]) -> int:
-        """Return how many classes there are."""
+        """Return how many classes of rows there are that are alike in these columns."""
         return len(table_classes(self._table, list(names)).sizes)
 
     @property

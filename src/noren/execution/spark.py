@@ -45,6 +45,7 @@ from noren.execution.release import (
     load_public,
     load_release,
 )
+from noren.execution.release_counts import ReleaseCounts
 from noren.execution.session import at_work
 from noren.execution.spark_functions import f
 from noren.i18n import _
@@ -290,14 +291,14 @@ def _lying(spark: SparkSession, name: str, guess: Guess | str) -> ClusterGuess:
 # --- what a verdict counts -------------------------------------------------------------------------------------------
 
 
-class SparkCounts:
-    """A release that lies on a cluster beside its original; see :class:`~noren.execution.release_counts.ReleaseCounts`.
+class SparkCounts(ReleaseCounts):
+    """A release that lies on a cluster beside its original.
 
     Pseudonyms and their classes come to the driver, one line for each.
     """
 
     def __init__(self, address: str, original: ClusterRecords, release: ClusterRelease) -> None:
-        self._address, self._original, self._public = address, original, release.public
+        self._address, self._known, self._released = address, original, release.public
         self.schema, self.statement, self.rows = release.public.schema, release.statement, release.public.rows
         self.has_secret, self.secret = release.has_secret, Secret.nobodys()
         if release.has_secret:
@@ -309,44 +310,44 @@ class SparkCounts:
 
     def people(self) -> int:
         """Return how many people the original is about."""
-        if self._original.schema.kind == Kind.TABLE:
-            return self._original.rows
+        if self._known.schema.kind == Kind.TABLE:
+            return self._known.rows
         with self._work():
-            return self._original.frame.select(self._original.at(Role.CUSTOMER)).dropna().distinct().count()
+            return self._known.frame.select(self._known.at(Role.CUSTOMER)).dropna().distinct().count()
 
     def shown(self) -> list[Column]:
         """Return the columns of which some row says something."""
         with self._work():
-            names = [f.count(self._public.column(c)) for c in self.schema.columns]
-            filled = self._public.frame.agg(*names).first() or ()
+            names = [f.count(self._released.column(c)) for c in self.schema.columns]
+            filled = self._released.frame.agg(*names).first() or ()
         return [column for column, count in zip(self.schema.columns, filled, strict=True) if count]
 
     def identifying(self) -> Mapping[str, Identifying]:
         """Return the columns that identify people; of very many rows some are looked at."""
         with self._work():
-            return identifying_in(self._public.block(polars_of(self._public.frame.limit(ROWS_LOOKED_AT).toArrow())))
+            return identifying_in(self._released.block(polars_of(self._released.frame.limit(ROWS_LOOKED_AT).toArrow())))
 
     def alone(self, column: Column) -> float:
         """Return the share of pseudonyms with a value that no other has."""
-        if is_generalised(self._public.types[column.name]):
+        if is_generalised(self._released.types[column.name]):
             return 0.0
-        who, what = self._public.at(Role.CUSTOMER), self._public.at(column)
+        who, what = self._released.at(Role.CUSTOMER), self._released.at(column)
         with self._work():
-            pairs = self._public.frame.select(who, what).dropna().distinct()
+            pairs = self._released.frame.select(who, what).dropna().distinct()
             own = pairs.groupBy(what).agg(f.count(f.lit(1)).alias("many"), f.min(who).alias("who")).filter("many = 1")
-            people = self._public.frame.select(who).dropna().distinct().count()
+            people = self._released.frame.select(who).dropna().distinct().count()
             return own.select("who").distinct().count() / people if people > 1 else 0.0
 
     def history_classes(self) -> pl.DataFrame:
         """Return the classes of equal histories."""
         with self._work():
-            found = brought(histories_of(self._public).select("pseudonym", "history"))
+            found = brought(histories_of(self._released).select("pseudonym", "history"))
         classes = (pl.col("history").rank("dense") - 1).cast(pl.Int64).alias("class")
         return found.select(pl.col("pseudonym").cast(pl.String), classes)
 
     def spent(self) -> pl.DataFrame | None:
         """Return what customers bought and spent."""
-        rows = self._original
+        rows = self._known
         if rows.schema.kind != Kind.HISTORY:
             return None
         numbers = rows.schema.with_role(Role.PRICE, Role.QUANTITY)
@@ -358,8 +359,8 @@ class SparkCounts:
     def smallest_class(self, known: Sequence[str], sensitive: Sequence[str]) -> tuple[int | None, list[str]]:
         """Return the smallest class, and what classes tell."""
         with self._work():
-            values = [self._public.column(name).alias(f"s{at}") for at, name in enumerate(sensitive)]
-            rows, keys = rows_in_classes(self._public, [self.schema[name] for name in known], *values)
+            values = [self._released.column(name).alias(f"s{at}") for at, name in enumerate(sensitive)]
+            rows, keys = rows_in_classes(self._released, [self.schema[name] for name in known], *values)
             size = f.count(f.lit(1))
             one = [
                 ((f.count_distinct(f"s{at}") == 1) & (f.count(f"s{at}") == size)).alias(f"s{at}")
@@ -373,7 +374,7 @@ class SparkCounts:
     def different(self, names: Sequence[str]) -> int:
         """Return how many classes there are."""
         with self._work():
-            rows, keys = rows_in_classes(self._public, [self.schema[name] for name in names])
+            rows, keys = rows_in_classes(self._released, [self.schema[name] for name in names])
             return rows.select(*keys).distinct().count()
 
     def _work(self) -> Any:

@@ -17,7 +17,7 @@ from noren.attacks import attacks
 from noren.data.release import Secret
 from noren.data.schema import Kind
 from noren.data.statement import Statement
-from noren.execution.release_counts import LocalCounts, ReleaseCounts
+from noren.execution.release_counts import ReleaseCounts
 from noren.inference.findings import THREATS, Inferred, Threat
 from noren.judgement.outcome import Outcome
 from noren.judgement.page_text import printable
@@ -180,7 +180,7 @@ class Facts(ReleaseFacts):
 
 def facts_of(outcome: Outcome) -> Facts:
     """Return what was found of a release; what attacks got is known where its secret part is at hand."""
-    counts = LocalCounts(outcome.release, outcome.original)
+    counts = ReleaseCounts(outcome.release, outcome.original)
     people = counts.people() if outcome.people is None else outcome.people
     return facts_counted(
         counts, outcome.guesses, outcome.scores, outcome.failed, people=people, inferred=outcome.inferred

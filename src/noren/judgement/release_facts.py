@@ -19,7 +19,7 @@ from noren.data.release import Release
 from noren.data.schema import Kind, Role
 from noren.data.statement import Statement
 from noren.errors import InputError
-from noren.execution.release_counts import LocalCounts, ReleaseCounts
+from noren.execution.release_counts import ReleaseCounts
 from noren.judgement.page_text import printable
 from noren.methods import methods
 from noren.retention.perturbation import stated_perturbation
@@ -91,7 +91,7 @@ def release_facts(release: Release | ReleaseCounts, original: Records | None = N
     >>> facts.smallest_class, facts.registered, facts.names_random, facts.chosen_seed
     (5, True, True, True)
     """
-    counts: ReleaseCounts = LocalCounts(release, original) if isinstance(release, Release) else release
+    counts = ReleaseCounts(release, original) if isinstance(release, Release) else release
     statement, shown = counts.statement, counts.shown()
     found, keep = counts.identifying(), kept_columns(statement)
     sensitive = [c.name for c in shown if c.role == Role.SENSITIVE]
