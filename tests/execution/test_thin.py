@@ -8,7 +8,7 @@ from tests.execution.histories import uneven
 from tests.execution.sameness import same_release
 
 from noren.execution.edits import key_of_row
-from noren.execution.frames import small_frame
+from noren.execution.frames import on_cluster
 from noren.methods.thin import Thin
 
 
@@ -29,6 +29,6 @@ def test_the_key_of_a_row_by_cuts(spark) -> None:
     first = np.where(places < 200, 2.5, places % 7).astype(float)  # most rows are equal in the first key
     frame = pl.DataFrame({"first": first, "second": (places * 37) % 300})
     rows = sorted(frame.rows())
-    lying = small_frame(spark, frame)
+    lying = on_cluster(spark, frame)
     for number in (1, 150):
         assert key_of_row(lying, ["first", "second"], number, few=3) == rows[number - 1]

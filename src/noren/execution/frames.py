@@ -196,7 +196,7 @@ def brought(frame: DataFrame) -> pl.DataFrame:
     return pl.concat(tables) if tables else polars_of(frame.limit(0).toArrow())
 
 
-def given(session: SparkSession, frame: pl.DataFrame) -> DataFrame:
+def on_cluster(session: SparkSession, frame: pl.DataFrame) -> DataFrame:
     """Return a frame of the driver as one of the cluster."""
     into = dict(frame.schema)
     return session.createDataFrame(arrow_of(frame, into), spark_type(into))
@@ -291,7 +291,7 @@ def ranked(frame: DataFrame, order: Sequence[Expression], along: Expression, nam
     return cut.withColumn(name, place - 1 + start).drop(part)
 
 
-# --- cells of a cluster's frame as numbers, their spread, and small frames that go to the cluster --------------------
+# --- cells of a cluster's frame as numbers, and their spread ---------------------------------------------------------
 
 
 _MICROSECONDS_PER_DAY = 86_400_000_000
@@ -324,11 +324,6 @@ def population_sds(records: ClusterRecords, columns: list[Column]) -> dict[str, 
         column.name: 0.0 if row[3 * at] == row[3 * at + 1] else float(row[3 * at + 2])
         for at, column in enumerate(columns)
     }
-
-
-def small_frame(session: SparkSession, frame: pl.DataFrame) -> DataFrame:
-    """Return a small frame of one machine's on the cluster."""
-    return session.createDataFrame(arrow_of(frame, dict(frame.schema)))
 
 
 # --- what is counted on a cluster and then held by the driver, each with its bound -----------------------------------

@@ -30,7 +30,7 @@ from noren.execution.files import (
     settled_schema,
     stop_at_repeated_people,
 )
-from noren.execution.frames import ClusterRecords, brought, given, polars_of
+from noren.execution.frames import ClusterRecords, brought, on_cluster, polars_of
 from noren.execution.plans import has_plan, plan_of
 from noren.execution.plans.safety import audit as audit_classes
 from noren.execution.plans.safety import rows_in_classes
@@ -285,7 +285,7 @@ def _lying(spark: SparkSession, name: str, guess: Guess | str) -> ClusterGuess:
     """Return a guess on the cluster: one of the driver, or one that lies in files."""
     if isinstance(guess, str):
         return ClusterGuess(name, Place(spark, guess).read())
-    return ClusterGuess(name, given(spark, guess.pairs), guess.notes)
+    return ClusterGuess(name, on_cluster(spark, guess.pairs), guess.notes)
 
 
 # --- what a verdict counts -------------------------------------------------------------------------------------------

@@ -19,10 +19,10 @@ from noren.execution.frames import (
     ClusterRecords,
     as_number,
     map_groups,
+    on_cluster,
     polars_of,
     population_sds,
     ranked,
-    small_frame,
 )
 from noren.execution.plans import plan
 from noren.execution.release import ClusterRelease, rowless
@@ -79,7 +79,7 @@ def in_words(original: ClusterRecords, categories: Path | None) -> tuple[Cluster
         {"noren_item": items, "noren_category": [known.of_item[item] for item in items]},
         schema={"noren_item": pl.String, "noren_category": pl.String},
     )
-    told = f.broadcast(small_frame(original.session, table))
+    told = f.broadcast(on_cluster(original.session, table))
     joined = original.frame.join(told, f.col(at) == f.col("noren_item"), "left")
     frame = joined.withColumn(at, f.col("noren_category")).select(*original.frame.columns)
     return original.with_frame(frame), {"categories": groups}
@@ -321,7 +321,7 @@ def _searched(method: Generalize, rows: DataFrame, blocks: list[Whole], units: _
         )
         return pl.concat([kept, told], how="diagonal")
 
-    return map_groups(rows.join(small_frame(rows.sparkSession, seats), CODE), [_BLOCK], kernel, into)
+    return map_groups(rows.join(on_cluster(rows.sparkSession, seats), CODE), [_BLOCK], kernel, into)
 
 
 def _cells(original: ClusterRecords, measured: list[Column]) -> tuple[int, float]:

@@ -33,8 +33,8 @@ from noren.execution.frames import (
     cell_types,
     map_blocks,
     of_records,
+    on_cluster,
     ranked,
-    small_frame,
 )
 from noren.execution.plans import plan
 from noren.execution.release import ClusterRelease, rowless
@@ -173,7 +173,7 @@ def _rows(method: Swap, original: ClusterRecords, seed: int) -> tuple[DataFrame,
     orders = method.orders_of_items(items, seed)
     coded = coded.filter("kept").select("word", _ITEM)
     first = [pl.Series(f"r{at}", order[coded[_ITEM].to_numpy()]) for at, order in enumerate(orders)]
-    table = f.broadcast(small_frame(original.session, coded.with_columns(first)).withColumnRenamed("word", "known"))
+    table = f.broadcast(on_cluster(original.session, coded.with_columns(first)).withColumnRenamed("word", "known"))
     rows = plain.filter(kept).join(table, f.col("word").eqNullSafe(f.col("known"))).drop("word", "known")
     return rows, len(orders)
 

@@ -22,7 +22,7 @@ from noren.execution.edits import (
     under_names,
     under_pseudonyms,
 )
-from noren.execution.frames import ROW, ClusterRecords, as_number, polars_of, small_frame
+from noren.execution.frames import ROW, ClusterRecords, as_number, on_cluster, polars_of
 from noren.execution.plans import plan
 from noren.execution.release import ClusterRelease, rowless
 from noren.execution.spark_functions import StorageLevel, Window, f
@@ -92,7 +92,7 @@ def protect_pseudo_records(
     least = method.least_size(count)
     words = sorted(row[0] for row in original.frame.select(original.column(Role.ITEM)).distinct().dropna().collect())
     table = pl.DataFrame({"word": words, _ITEM: range(len(words))}, schema={"word": pl.String, _ITEM: pl.Int64})
-    rows = _coded(original, customers, f.broadcast(small_frame(original.session, table)))
+    rows = _coded(original, customers, f.broadcast(on_cluster(original.session, table)))
     bought = polars_of(rows.select(CODE, _ITEM).dropna().distinct().toArrow())
     sets = item_sets(bought[CODE].to_numpy(), bought[_ITEM].to_numpy(), count, len(words))
     cluster, searched = method.clusters_of(sets, len(words), least, seed, progress)
@@ -103,7 +103,7 @@ def protect_pseudo_records(
     if len(who):
         like, place = draws_of_added(len(who), seed)
         wanted = pl.DataFrame({_AT: np.arange(len(who)), "who": who, "what": what, "like": like, "place": place})
-        added = _believable_rows(original, rows, small_frame(original.session, wanted))
+        added = _believable_rows(original, rows, on_cluster(original.session, wanted))
         owned = original.frame.filter(original.column(Role.CUSTOMER).isNotNull())
         whole = original.with_frame(owned.unionByName(added), rows=original.rows + len(who))
     sizes = np.bincount(cluster, minlength=method.clusters)

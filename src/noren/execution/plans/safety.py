@@ -22,10 +22,9 @@ from noren.execution.frames import (
     ROW,
     ROWS,
     ClusterRecords,
-    arrow_of,
+    brought,
     counted,
-    map_blocks,
-    spark_type,
+    on_cluster,
 )
 from noren.execution.plans import plan
 from noren.execution.release import (
@@ -226,8 +225,7 @@ def _with_moves(entries: DataFrame, quasi: list[str], everybody: list[pl.DataFra
     kept, placed, sums = list(entries.columns), entries, []
     for at, shares in enumerate(everybody):
         lookup = shares.select(known="value", all="all", place="place").with_columns(pl.col("place").cast(pl.Int64))
-        into = dict(lookup.schema)
-        known = f.broadcast(entries.sparkSession.createDataFrame(arrow_of(lookup, into), spark_type(into)))
+        known = f.broadcast(on_cluster(entries.sparkSession, lookup))
         in_order = Window.partitionBy(*quasi).orderBy(f"place_{at}")
         placed = (
             placed.join(known, f.col(_VALUE).eqNullSafe(f.col("known")))
@@ -421,7 +419,7 @@ def _contested(found: DataFrame, pairs: DataFrame, many: int) -> tuple[Whole, Wh
     shared_ones = pairs.join(found.filter("contested"), "history").select(
         *(half.alias(f"n{at}") for at, half in enumerate(halves)), f.col("sharing").alias("n4")
     )
-    table = _brought(shared_ones.repartition(-(-many // _BROUGHT)), 5)
+    table = brought(shared_ones.repartition(-(-many // _BROUGHT))).to_numpy()
     history, customer = _codes(table[:, :2]), _codes(table[:, 2:4])
     order = np.lexsort((customer, history))
     counts = np.bincount(history)
@@ -434,16 +432,3 @@ def _contested(found: DataFrame, pairs: DataFrame, many: int) -> tuple[Whole, Wh
 def _codes(keys: Whole) -> Whole:
     frame = pl.DataFrame(keys, schema=["first", "second"])
     return frame.select(pl.struct(pl.all()).rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
-
-
-def _brought(numbers: DataFrame, width: int) -> Whole:
-    """Return whole numbers of a bounded frame as one array; they travel as bytes, a block in one row.
-
-    Spark's driver holds one part of them at a time.
-    """
-
-    def kernel(block: pl.DataFrame) -> pl.DataFrame:
-        return pl.DataFrame({"bytes": [block.to_numpy(order="c").astype("<i8").tobytes()]})
-
-    rows: Any = map_blocks(numbers, kernel, {"bytes": pl.Binary()}).toLocalIterator()
-    return np.concatenate([np.frombuffer(row["bytes"], dtype="<i8").reshape(-1, width) for row in rows])

@@ -19,12 +19,11 @@ from noren.execution.frames import (
     ROW,
     ROWS,
     ClusterRecords,
-    arrow_of,
     cell_types,
     combinations,
     distinct_values,
     map_blocks,
-    spark_type,
+    on_cluster,
 )
 from noren.execution.plans import plan
 from noren.execution.release import ClusterRelease
@@ -119,8 +118,7 @@ def _shown(rows: ClusterRecords, values: pl.DataFrame, cells: Mapping[str, pl.Se
     keys = {f"noren_key_{rows.at(name)}": values[name] for name in values.columns}
     new = {f"noren_cell_{rows.at(name)}": its for name, its in cells.items()}
     lookup = pl.DataFrame(keys | new).unique(list(keys), keep="any")
-    into = dict(lookup.schema)
-    known = rows.session.createDataFrame(arrow_of(lookup, into), spark_type(into))
+    known = on_cluster(rows.session, lookup)
     equal = (rows.column(name).eqNullSafe(f.col(f"noren_key_{rows.at(name)}")) for name in values.columns)
     joined = rows.frame.join(f.broadcast(known) if len(lookup) <= _BROADCAST else known, reduce(and_, equal))
     return joined.drop(*keys)
