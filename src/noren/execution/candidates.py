@@ -23,10 +23,10 @@ from noren.data.arrays import exact_values, numbers
 from noren.data.categories import as_released
 from noren.data.cells import is_interval, is_set
 from noren.data.fits import compared_columns, of_one_item, row_texts
-from noren.data.frames import History, Records
+from noren.data.frames import History
 from noren.data.schema import Column, Role, Scale
 from noren.data.statement import Statement
-from noren.execution.frames import ROW, ClusterRecords, Types, history_of, map_blocks
+from noren.execution.frames import ROW, ClusterRecords, Types, map_blocks
 from noren.execution.release import Keep, rowless
 from noren.execution.spark_functions import Window, f
 from noren.kernels.arrays import Real, Whole
@@ -94,8 +94,8 @@ def _known_rows(original: ClusterRecords, columns: list[Column], statement: Stat
     given = set(original.schema.names)
     into = {f"v{at}": _value_type(column) for at, column in enumerate(columns)}
 
-    def kernel(block: Records, rows: pl.Series) -> pl.DataFrame:
-        history = _with_item(as_released(history_of(block), statement), columns, given)
+    def kernel(block: History, rows: pl.Series) -> pl.DataFrame:
+        history = _with_item(as_released(block, statement), columns, given)
         values = [_value(exact_values(history, column), column).alias(f"v{at}") for at, column in enumerate(columns)]
         return pl.DataFrame([*values, history[Role.CUSTOMER].alias("customer"), rows]).drop_nulls("customer")
 
@@ -111,8 +111,8 @@ def _public_rows(public: ClusterRecords, columns: list[Column]) -> DataFrame:
         nominal = column.scale == Scale.NOMINAL
         into |= {f"s{at}": pl.List(pl.String())} if nominal else {f"{end}{at}": pl.Float64() for end in "lh"}
 
-    def kernel(block: Records, _rows: pl.Series) -> pl.DataFrame:
-        history = _with_item(history_of(block), columns, given)
+    def kernel(block: History, _rows: pl.Series) -> pl.DataFrame:
+        history = _with_item(block, columns, given)
         parts = []
         for at, column in enumerate(columns):
             cells = history.frame[column.name]
@@ -318,11 +318,10 @@ def histories_of(public: ClusterRecords) -> DataFrame:
     """
     names = [f"r{at}" for at in range(len(public.schema.names) - 1)]
 
-    def kernel(block: Records, _rows: pl.Series) -> pl.DataFrame:
-        texts = row_texts(history_of(block))
-        return texts.rename(dict(zip(texts.columns, names, strict=True))).with_columns(
-            history_of(block)[Role.CUSTOMER].alias("pseudonym")
-        )
+    def kernel(block: History, _rows: pl.Series) -> pl.DataFrame:
+        texts = row_texts(block)
+        whose = block[Role.CUSTOMER].alias("pseudonym")
+        return texts.rename(dict(zip(texts.columns, names, strict=True))).with_columns(whose)
 
     rows = public.map(kernel, dict.fromkeys([*names, "pseudonym"], pl.String()))
     digest = f.sha2(f.to_json(f.struct(*names)) if names else f.lit(""), 256)

@@ -142,7 +142,7 @@ def stop_at_empty_periods(method: MethodByPeriod, records: ClusterRecords) -> da
     types = cell_types(records.schema, records.types)
     blanks = {name: pl.Series(name, [None] * len(days), dtype=dtype) for name, dtype in types.items()}
     calendar = pl.DataFrame(blanks | {at: pl.Series(at, days, dtype=pl.Date).cast(records.types[column.name])})
-    method.periods(records.block(calendar))  # type: ignore[arg-type]
+    method.periods(records.block(calendar))
     return days[-1] if days else None
 
 

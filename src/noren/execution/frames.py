@@ -84,38 +84,32 @@ class ClusterRecords:
             self, frame=frame, schema=self.schema.without(list(names)), types={name: self.types[name] for name in left}
         )
 
-    def block(self, frame: pl.DataFrame) -> Records:
+    def block(self, frame: pl.DataFrame) -> Any:
         """Return a block of the frame (any columns beside are dropped) as records of one machine."""
         return as_records(frame, self.schema, self.types)
 
-    def map(
-        self, kernel: Callable[[Records, pl.Series], pl.DataFrame], into: Types, *, also: Sequence[str] = ()
-    ) -> DataFrame:
+    def map(self, kernel: Callable[[Any, Any], pl.DataFrame], into: Types, *, also: Sequence[str] = ()) -> DataFrame:
         """Run ``kernel(records, rows)`` on blocks of rows, and return the frame of what it gives, typed ``into``.
 
-        ``rows`` is the block's column :data:`ROW`. ``also`` names further columns of the frame; the kernel is then
-        handed them as a frame in place of the series ``rows``, :data:`ROW` among them.
+        Records are a history or a table, as the schema says. ``rows`` is the block's column :data:`ROW`. ``also`` names
+        further columns of the frame; the kernel is then given them as a frame in place of the series ``rows``,
+        :data:`ROW` among them.
         """
         schema, types, more = self.schema, self.types, [ROW, *also]
 
         def on_block(block: pl.DataFrame) -> pl.DataFrame:
-            beside: Any = block.select(more) if also else block[ROW]
-            return kernel(as_records(block, schema, types), beside)
+            return kernel(as_records(block, schema, types), block.select(more) if also else block[ROW])
 
         return map_blocks(self.frame, on_block, into)
 
 
-def as_records(frame: pl.DataFrame, schema: Schema, types: Types, letter: str = "c") -> Records:
-    """Return a block of a cluster's frame as records, whose cells are in ``c0``, ``c1``, … or another letter's."""
+def as_records(frame: pl.DataFrame, schema: Schema, types: Types, letter: str = "c") -> Any:
+    """Return a block of a cluster's frame as the history or the table that its schema says it is.
+
+    Its cells are in ``c0``, ``c1``, … or another letter's.
+    """
     named = frame.select(pl.col(f"{letter}{at}").cast(types[name]).alias(name) for at, name in enumerate(schema.names))
     return History(named, schema) if schema.kind == Kind.HISTORY else Table(named, schema)
-
-
-def history_of(block: Records) -> History:
-    """Return a block as the history that it is; whoever asks has been given no table."""
-    if not isinstance(block, History):  # pragma: no cover - whoever asks has a history
-        raise TypeError(type(block))
-    return block
 
 
 def of_records(records: Records) -> pl.DataFrame:

@@ -13,7 +13,7 @@ import polars as pl
 
 from noren.data.categories import as_released, release_categories
 from noren.data.cells import generalised_dtype, is_generalised
-from noren.data.frames import History, Records
+from noren.data.frames import History
 from noren.data.public_part import published_schema, published_statement, scanned
 from noren.data.release import RELEASE, SCHEMA_FILE, schema_in
 from noren.data.row_digest import LANES, RowDigest
@@ -28,7 +28,6 @@ from noren.execution.frames import (
     Types,
     as_records,
     cell_types,
-    history_of,
     kept,
     map_blocks,
     of_records,
@@ -303,8 +302,8 @@ def in_released_words(original: ClusterRecords, statement: Statement) -> Cluster
         return original
     types = {**original.types, original.schema.role(Role.ITEM).name: pl.String()}
 
-    def kernel(block: Records, rows: pl.Series) -> pl.DataFrame:
-        return of_records(as_released(history_of(block), statement)).with_columns(rows)
+    def kernel(block: History, rows: pl.Series) -> pl.DataFrame:
+        return of_records(as_released(block, statement)).with_columns(rows)
 
     return original.with_frame(
         original.map(kernel, {**cell_types(original.schema, types), ROW: pl.Int64()}), types=types

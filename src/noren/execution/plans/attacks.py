@@ -15,10 +15,10 @@ from noren.attacks.unique_rows import UniqueRows
 from noren.data.arrays import exact_values
 from noren.data.categories import as_released
 from noren.data.cells import is_interval, is_set
-from noren.data.frames import History, Records
+from noren.data.frames import History
 from noren.data.schema import Role
 from noren.data.statement import Statement
-from noren.execution.frames import PLACE, ROW, ClusterRecords, Types, history_of, kept, map_blocks
+from noren.execution.frames import PLACE, ROW, ClusterRecords, Types, kept, map_blocks
 from noren.execution.plans import plan
 from noren.execution.release import ClusterGuess, in_release_order, place_type, rowless
 from noren.execution.spark_functions import StorageLevel, Window, f
@@ -67,8 +67,8 @@ def set_sides(original: ClusterRecords, public: ClusterRecords, statement: State
     """
     exact_values(rowless(original), original.schema.role(Role.ITEM))
 
-    def bought_in(block: Records, rows: pl.Series) -> pl.DataFrame:
-        history = history_of(block) if statement is None else as_released(history_of(block), statement)
+    def bought_in(block: History, rows: pl.Series) -> pl.DataFrame:
+        history = block if statement is None else as_released(block, statement)
         columns = [history[Role.CUSTOMER].alias("customer"), history[Role.ITEM].cast(pl.String).alias("name"), rows]
         return pl.DataFrame(columns).drop_nulls("customer")
 
@@ -100,11 +100,10 @@ def set_sides(original: ClusterRecords, public: ClusterRecords, statement: State
     return SetSides(customers, pseudonyms, CERTAIN if several else 1)
 
 
-def _shown(block: Records, beside: Any) -> pl.DataFrame:
+def _shown(block: History, beside: pl.DataFrame) -> pl.DataFrame:
     """Return what each row shows of which weight; a row without any still tells that there is the pseudonym."""
-    history = history_of(block)
-    cells = history[Role.ITEM]
-    columns = {"pseudonym": history[Role.CUSTOMER], "name": cells, "place": beside[PLACE]}
+    cells = block[Role.ITEM]
+    columns = {"pseudonym": block[Role.CUSTOMER], "name": cells, "place": beside[PLACE]}
     shown = pl.DataFrame(columns).drop_nulls("pseudonym")
     if not is_set(cells.dtype):
         sure = pl.when(pl.col("name").is_not_null()).then(pl.lit(1, pl.Int64))
@@ -312,9 +311,7 @@ def _profiles(attack: MonthlyProfile, records: ClusterRecords, who: str) -> Data
     ``day`` is a day of the period, by which a customer's periods stand in order of time.
     """
 
-    def kernel(block: Records, _rows: pl.Series) -> pl.DataFrame:
-        if not isinstance(block, History):  # pragma: no cover - attacks on histories get histories
-            raise TypeError(type(block))
+    def kernel(block: History, _rows: pl.Series) -> pl.DataFrame:
         rows = block.frame.select(amount=attack.amount(block))
         dates = block[Role.DATE]
         days = (dates.struct.field("lo") if is_interval(dates.dtype) else dates).cast(pl.Date).cast(pl.Int32)
@@ -379,9 +376,7 @@ def _keyed(attack: Signature, records: ClusterRecords, who: str, at: str) -> Dat
     into = dict.fromkeys(texts, pl.String()) | {at: pl.Int64() if known else place_type(records)}
     into |= {"day": pl.Int32()} if known else {}
 
-    def kernel(block: Records, beside: Any) -> pl.DataFrame:
-        if not isinstance(block, History):  # pragma: no cover - attacks on histories get histories
-            raise TypeError(type(block))
+    def kernel(block: History, beside: Any) -> pl.DataFrame:
         texts = [text.alias(f"k{place}") for place, text in enumerate(key_texts(block, columns))]
         parts = [*texts, block[Role.CUSTOMER].alias(who), (beside if known else beside[at]).alias(at)]
         if known:
@@ -421,8 +416,8 @@ def _texts(attack: UniqueRows, records: ClusterRecords, names: list[str], who: s
     placed = [PLACE] if PLACE in records.frame.columns else []
     into = {f"r{at}": pl.String() for at in range(len(names))} | {who: pl.String()}
 
-    def kernel(block: Records, beside: Any) -> pl.DataFrame:
-        texts = attack.texts(block)  # type: ignore[arg-type]
+    def kernel(block: History, beside: Any) -> pl.DataFrame:
+        texts = attack.texts(block)
         cells = [texts[f"said {name}"].alias(f"r{at}") for at, name in enumerate(names)]
         return pl.DataFrame([*cells, texts["customer"].alias(who), *(beside[name] for name in placed)])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import reduce
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -78,10 +78,10 @@ def protect_perturb(
     packs = {column.name: f"noren_pack{at}" for at, column in enumerate(method.moved_by_packs(schema))}
     rows = original.with_frame(frame)
 
-    def kernel(records: Records, beside: pl.DataFrame | pl.Series) -> pl.DataFrame:
+    def kernel(records: History, beside: pl.DataFrame | pl.Series) -> pl.DataFrame:
         more = beside.to_frame() if isinstance(beside, pl.Series) else beside
         moved = method.moved(
-            cast("History", records),
+            records,
             more[ROW].to_numpy(),
             seed,
             packs={name: more[at].to_numpy() for name, at in packs.items()},

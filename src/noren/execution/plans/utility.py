@@ -25,7 +25,6 @@ from noren.execution.frames import (
     ClusterRecords,
     Types,
     counted,
-    history_of,
     map_blocks,
     population_sds,
 )
@@ -93,13 +92,13 @@ def purchases_and_draws(measure: OnDraws, evidence: ClusterEvidence) -> DataFram
     asked, seed, spans = measure.asked, measure.seed, _spans(original)
     categories = release_categories(evidence.release.statement)
 
-    def known(block: Records, _rows: pl.Series) -> pl.DataFrame:
-        return purchase_rows(history_of(block), asked).with_columns(draw=pl.lit(ORIGINAL))
+    def known(block: History, _rows: pl.Series) -> pl.DataFrame:
+        return purchase_rows(block, asked).with_columns(draw=pl.lit(ORIGINAL))
 
     def drawn(first: int, stop: int) -> DataFrame:
-        def kernel(block: Records, beside: Any) -> pl.DataFrame:
+        def kernel(block: History, beside: pl.DataFrame) -> pl.DataFrame:
             places = beside[PLACE].to_numpy()
-            draws = Draws(spans, history_of(block), seed=seed, categories=categories, places=places)
+            draws = Draws(spans, block, seed=seed, categories=categories, places=places)
             return pl.concat(purchase_rows(draws[at], asked).with_columns(draw=pl.lit(at)) for at in range(first, stop))
 
         return public.map(kernel, _ROWS, also=(PLACE,))
