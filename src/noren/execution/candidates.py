@@ -27,7 +27,7 @@ from noren.data.frames import History
 from noren.data.schema import Column, Role, Scale
 from noren.data.statement import Statement
 from noren.execution.frames import ROW, ClusterRecords, Types, map_blocks
-from noren.execution.release import Keep, rowless
+from noren.execution.release import Keep
 from noren.execution.spark_functions import Window, f
 from noren.kernels.arrays import Real, Whole
 
@@ -66,7 +66,7 @@ def consistent_pairs(
     :func:`noren.data.fits.consistent_customers`, which finds the same on one machine. Where ``witnesses`` are given
     (``history``, ``customer``), only they are asked for: each must fit like anybody else.
     """
-    columns = compared_columns(*of_one_item(rowless(original), rowless(public)))
+    columns = compared_columns(*of_one_item(original.rowless(), public.rowless()))
     known = keep(_known_rows(original, columns, statement))
     classes = keep(classes_of(public))
     shown = _public_rows(public, columns).join(

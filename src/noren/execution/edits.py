@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from noren.data.frames import History
 from noren.data.schema import Role
 from noren.data.statement import Statement
-from noren.execution.frames import ROW, ClusterRecords, cell_types, map_blocks, ranked
-from noren.execution.release import ClusterRelease, rowless
+from noren.execution.frames import ROW, ClusterRecords, map_blocks, ranked
+from noren.execution.release import ClusterRelease
 from noren.execution.spark_functions import StorageLevel, f
 from noren.kernels.draws import first_pseudonym, raw_at
 from noren.methods.by_period import MethodByPeriod
@@ -134,15 +135,14 @@ def days_there_are(records: ClusterRecords) -> list[date]:
 
 def stop_at_empty_periods(method: MethodByPeriod, records: ClusterRecords) -> date | None:
     """Stop where custom periods and data do not fit, as one machine does; return the last day of the data."""
-    method.days_of(rowless(records))
+    method.days_of(records.rowless())
     if method.period != "custom":
         return None
     days = days_there_are(records)
-    at, column = records.at(Role.DATE), records.schema.role(Role.DATE)
-    types = cell_types(records.schema, records.types)
-    blanks = {name: pl.Series(name, [None] * len(days), dtype=dtype) for name, dtype in types.items()}
-    calendar = pl.DataFrame(blanks | {at: pl.Series(at, days, dtype=pl.Date).cast(records.types[column.name])})
-    method.periods(records.block(calendar))
+    date_column = records.schema.role(Role.DATE).name
+    blanks = {name: pl.Series(name, [None] * len(days), dtype=dtype) for name, dtype in records.types.items()}
+    dates = pl.Series(date_column, days, dtype=pl.Date).cast(records.types[date_column])
+    method.periods(History(pl.DataFrame(blanks | {date_column: dates}), records.schema))
     return days[-1] if days else None
 
 

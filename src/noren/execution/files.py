@@ -29,7 +29,7 @@ from noren.data.guessing.schema_guess import (
 from noren.data.interchange import missing_column
 from noren.data.schema import Column, Kind, Schema
 from noren.errors import FileError, OutputError
-from noren.execution.frames import ROW, ClusterRecords, cell_types, map_blocks, polars_of
+from noren.execution.frames import ROW, ClusterRecords, as_cells, frame_types, map_blocks, polars_of
 from noren.execution.session import BATCH_ROWS
 from noren.execution.spark_functions import f
 from noren.i18n import _
@@ -177,11 +177,9 @@ def read(session: SparkSession, address: str | Path, schema: Schema) -> ClusterR
     def typed(block: pl.DataFrame) -> pl.DataFrame:
         given = block.select(pl.col(f"c{at}").alias(name) for at, name in enumerate(names))
         place = CellPlace(file, int(block[ROW][0]) + 1)
-        done = parse_values(given, schema, place)
-        return done.select(pl.col(n).alias(f"c{at}") for at, n in enumerate(names)).with_columns(block[ROW])
+        return as_cells(parse_values(given, schema, place), names).with_columns(block[ROW])
 
-    into = cell_types(schema, types) | {ROW: pl.Int64()}
-    return ClusterRecords(map_blocks(plain, typed, into), schema, rows, types)
+    return ClusterRecords(map_blocks(plain, typed, frame_types(schema, types)), schema, rows, types)
 
 
 def numbered(session: SparkSession, address: str | Path) -> tuple[DataFrame, int]:

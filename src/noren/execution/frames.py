@@ -15,9 +15,9 @@ import polars as pl
 import pyarrow as pa
 
 from noren.data.cells import is_generalised
-from noren.data.frames import History, Records, Table
+from noren.data.frames import History, Table
 from noren.data.schema import Column, Kind, Role, Schema
-from noren.errors import ParameterError
+from noren.errors import ParameterError, SchemaError
 from noren.execution.spark_functions import StorageLevel, Window, f
 from noren.i18n import _
 
@@ -102,6 +102,36 @@ class ClusterRecords:
 
         return map_blocks(self.frame, on_block, into)
 
+    def edited(
+        self,
+        kernel: Callable[[Any, Any], pl.DataFrame],
+        *,
+        types: Types,
+        schema: Schema | None = None,
+        also: Sequence[str] = (),
+    ) -> ClusterRecords:
+        """Return the rows as a kernel changes them; it is called as by :meth:`map`, and gives the schema's columns."""
+        made = schema or self.schema
+
+        def on_block(block: Any, beside: Any) -> pl.DataFrame:
+            return as_cells(kernel(block, beside), made.names).with_columns(beside[ROW] if also else beside)
+
+        frame = self.map(on_block, frame_types(made, types), also=also)
+        return replace(self, frame=frame, schema=made, types=types)
+
+    def people(self) -> int:
+        """Return how many people the rows are about."""
+        if self.schema.kind == Kind.TABLE:
+            return self.rows
+        return self.frame.select(self.at(Role.CUSTOMER)).dropna().distinct().count()
+
+    def rowless(self) -> History:
+        """Return a history of the same columns and types without any row: what is asked of types is asked of it."""
+        if self.schema.kind != Kind.HISTORY:
+            raise SchemaError(_("the original is a table"), _("this measure judges purchase histories"))
+        nothing: History = self.block(pl.DataFrame(schema=frame_types(self.schema, self.types)))
+        return nothing
+
 
 def as_records(frame: pl.DataFrame, schema: Schema, types: Types, letter: str = "c") -> Any:
     """Return a block of a cluster's frame as the history or the table that its schema says it is.
@@ -112,14 +142,14 @@ def as_records(frame: pl.DataFrame, schema: Schema, types: Types, letter: str = 
     return History(named, schema) if schema.kind == Kind.HISTORY else Table(named, schema)
 
 
-def of_records(records: Records) -> pl.DataFrame:
-    """Return the cells of records under the names that a cluster's frame has."""
-    return records.frame.select(pl.col(name).alias(f"c{at}") for at, name in enumerate(records.schema.names))
+def as_cells(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """Return the columns ``names`` of a frame under the names that a cluster's frame has."""
+    return frame.select(pl.col(name).alias(f"c{at}") for at, name in enumerate(names))
 
 
-def cell_types(schema: Schema, types: Types) -> dict[str, pl.DataType]:
-    """Return the types of the columns ``c0, c1, …``."""
-    return {f"c{at}": types[name] for at, name in enumerate(schema.names)}
+def frame_types(schema: Schema, types: Types) -> dict[str, pl.DataType]:
+    """Return the types of the columns ``c0, c1, …`` and of :data:`ROW`."""
+    return {f"c{at}": types[name] for at, name in enumerate(schema.names)} | {ROW: pl.Int64()}
 
 
 def kept(frame: DataFrame) -> DataFrame:

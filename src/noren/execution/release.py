@@ -13,7 +13,6 @@ import polars as pl
 
 from noren.data.categories import as_released, release_categories
 from noren.data.cells import generalised_dtype, is_generalised
-from noren.data.frames import History
 from noren.data.public_part import published_schema, published_statement, scanned
 from noren.data.release import RELEASE, SCHEMA_FILE, schema_in
 from noren.data.row_digest import LANES, RowDigest
@@ -25,12 +24,10 @@ from noren.execution.frames import (
     PLACE,
     ROW,
     ClusterRecords,
-    Types,
     as_records,
-    cell_types,
+    frame_types,
     kept,
     map_blocks,
-    of_records,
     polars_of,
 )
 from noren.execution.spark_functions import f
@@ -142,14 +139,13 @@ class ClusterRelease:
 
 def lined(records: ClusterRecords) -> DataFrame:
     """Return the cells and :data:`ROW` with every row's text beside them."""
-    into = cell_types(records.schema, records.types) | {ROW: pl.Int64(), _LINE: pl.String()}
-    names = [f"c{at}" for at in range(len(records.schema.names))]
     schema, types = records.schema, records.types
+    cells = frame_types(schema, types)
 
     def kernel(block: pl.DataFrame) -> pl.DataFrame:
-        return block.select(*names, ROW).with_columns(as_records(block, schema, types).lines().alias(_LINE))
+        return block.with_columns(as_records(block, schema, types).lines().alias(_LINE))
 
-    return map_blocks(records.frame.select(*names, ROW), kernel, into)
+    return map_blocks(records.frame.select(*cells), kernel, cells | {_LINE: pl.String()})
 
 
 def digest_of(records: ClusterRecords) -> str:
@@ -267,6 +263,15 @@ class ClusterEvidence:
     release: ClusterRelease
     guesses: Mapping[str, ClusterGuess] = field(default_factory=dict)
 
+    def histories(self) -> tuple[ClusterRecords, ClusterRecords]:
+        """Return the original and the public rows, both of which must be histories."""
+        cure = _("this measure judges purchase histories")
+        if self.original.schema.kind != Kind.HISTORY:
+            raise SchemaError(_("the original is a table"), cure)
+        if self.release.public.schema.kind != Kind.HISTORY:
+            raise SchemaError(_("the release is a table"), cure)
+        return self.original, self.release.public
+
 
 # --- the original and a release side by side: what attacks and measures look at --------------------------------------
 
@@ -276,45 +281,12 @@ SHOWN = "noren_shown"
 """Whether a row of :func:`both_sides` has a public one."""
 
 
-def rowless(records: ClusterRecords) -> History:
-    """Return a history of the same columns and types without any row: what is asked of types is asked of it."""
-    return history_in(pl.DataFrame(schema=cell_types(records.schema, records.types)), records.schema, records.types)
-
-
-def history_in(block: pl.DataFrame, schema: Schema, types: Types, letter: str = "c") -> History:
-    """Return a block of rows as the history it is a part of."""
-    records = as_records(block, schema, types, letter)
-    if not isinstance(records, History):
-        raise SchemaError(_("the original is a table"), _("this measure judges purchase histories"))
-    return records
-
-
-def original_of(evidence: ClusterEvidence) -> ClusterRecords:
-    """Return the original, which must be a history."""
-    if evidence.original.schema.kind != Kind.HISTORY:
-        raise SchemaError(_("the original is a table"), _("this measure judges purchase histories"))
-    return evidence.original
-
-
 def in_released_words(original: ClusterRecords, statement: Statement) -> ClusterRecords:
     """Return the original in the words of a release: see :func:`noren.data.categories.as_released`."""
     if release_categories(statement) is None:
         return original
     types = {**original.types, original.schema.role(Role.ITEM).name: pl.String()}
-
-    def kernel(block: History, rows: pl.Series) -> pl.DataFrame:
-        return of_records(as_released(block, statement)).with_columns(rows)
-
-    return original.with_frame(
-        original.map(kernel, {**cell_types(original.schema, types), ROW: pl.Int64()}), types=types
-    )
-
-
-def public_of(evidence: ClusterEvidence) -> ClusterRecords:
-    """Return the public rows, which must be a history."""
-    if evidence.release.public.schema.kind != Kind.HISTORY:
-        raise SchemaError(_("the release is a table"), _("this measure judges purchase histories"))
-    return evidence.release.public
+    return original.edited(lambda block, _rows: as_released(block, statement).frame, types=types)
 
 
 def both_sides(evidence: ClusterEvidence) -> DataFrame:
@@ -323,7 +295,7 @@ def both_sides(evidence: ClusterEvidence) -> DataFrame:
     Columns are those of the original (``c0``, …), those of the release (``p0``, …), null where the row was deleted, and
     :data:`SHOWN`. Inserted rows are left out.
     """
-    original, public = original_of(evidence), public_of(evidence)
+    original, public = evidence.histories()
     known = [f"c{at}" for at in range(len(original.schema.names))]
     said = [f.col(f"c{at}").alias(f"p{at}") for at in range(len(public.schema.names))]
     released = public.frame.filter(f.col(ROW).isNotNull()).select(

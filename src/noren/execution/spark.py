@@ -310,10 +310,8 @@ class SparkCounts(ReleaseCounts):
 
     def people(self) -> int:
         """Return how many people the original is about."""
-        if self._known.schema.kind == Kind.TABLE:
-            return self._known.rows
         with self._work():
-            return self._known.frame.select(self._known.at(Role.CUSTOMER)).dropna().distinct().count()
+            return self._known.people()
 
     def shown(self) -> list[Column]:
         """Return the columns of which some row says something."""

@@ -20,7 +20,7 @@ from noren.data.schema import Role
 from noren.data.statement import Statement
 from noren.execution.frames import PLACE, ROW, ClusterRecords, Types, kept, map_blocks
 from noren.execution.plans import plan
-from noren.execution.release import ClusterGuess, in_release_order, place_type, rowless
+from noren.execution.release import ClusterGuess, in_release_order, place_type
 from noren.execution.spark_functions import StorageLevel, Window, f
 from noren.i18n import N_
 from noren.kernels.arrays import Whole
@@ -65,7 +65,7 @@ def set_sides(original: ClusterRecords, public: ClusterRecords, statement: State
 
     With a statement, the original's items are in the words of the release: categories, where it speaks of those.
     """
-    exact_values(rowless(original), original.schema.role(Role.ITEM))
+    exact_values(original.rowless(), original.schema.role(Role.ITEM))
 
     def bought_in(block: History, rows: pl.Series) -> pl.DataFrame:
         history = block if statement is None else as_released(block, statement)
@@ -268,7 +268,7 @@ def attack_monthly_profile(
 
     Of equal numbers one is looked up for all; the different numbers of a period are put in order in one task.
     """
-    exact_values(rowless(original), original.schema.role(Role.DATE))
+    exact_values(original.rowless(), original.schema.role(Role.DATE))
     at = ["period", "number"]
     known = _profiles(attack, original, "customer")
     first = _profiles(attack, public, "pseudonym").groupBy(*at).agg(f.min("pseudonym").alias("pseudonym"))
@@ -342,8 +342,8 @@ def attack_signatures(
 ) -> ClusterGuess:
     """Find the last public row of each key, join known rows with it, and let each customer's last one decide."""
     columns = [original.schema.role(role) for role in attack.key]
-    must_show(rowless(public), columns)
-    exact_values(rowless(original), original.schema.role(Role.DATE))
+    must_show(public.rowless(), columns)
+    exact_values(original.rowless(), original.schema.role(Role.DATE))
     key = [f"k{at}" for at in range(len(columns))]
     shown = _keyed(attack, in_release_order(public), "pseudonym", PLACE)
     last = shown.groupBy(*key).agg(f.max(f.struct(PLACE, "pseudonym"))["pseudonym"].alias("pseudonym"))

@@ -25,7 +25,7 @@ from noren.execution.frames import (
     ranked,
 )
 from noren.execution.plans import plan
-from noren.execution.release import ClusterRelease, rowless
+from noren.execution.release import ClusterRelease
 from noren.execution.spark_functions import StorageLevel, Window, f
 from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole
@@ -54,7 +54,7 @@ def protect_generalize_by_count(
 ) -> ClusterRelease:
     """Make histories alike, k by k: customers are numbered by length, rows by their place in it."""
     progress(0.0, _("grouping customers by their number of purchases"))
-    nothing = rowless(original)
+    nothing = original.rowless()
     must_be_exact(nothing, nothing.measured())
     customers, count = customers_of(original)
     stop_if_too_few(method.k, count)
@@ -116,7 +116,7 @@ def alike(
 
     ``laid`` holds the rows that stay, under their pseudonyms.
     """
-    measured = rowless(original).measured()
+    measured = original.rowless().measured()
     window = Window.partitionBy(*by)
     ordered = [column for column in measured if column.scale != Scale.NOMINAL]
     sds = population_sds(original, ordered) if suppress_cells else {}
@@ -207,7 +207,7 @@ def protect_generalize(
     """Search blocks of customers on the workers, each as one machine searches it."""
     _stop_at_what_one_machine_does(method)
     progress(0.0, _("laying histories side by side"))
-    nothing = rowless(original)
+    nothing = original.rowless()
     measured = nothing.measured()
     must_be_exact(nothing, measured)
     ordered, nominal = method.searched_columns(measured)

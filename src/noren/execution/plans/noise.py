@@ -30,14 +30,12 @@ from noren.execution.frames import (
     ROW,
     ClusterRecords,
     as_number,
-    cell_types,
     map_blocks,
-    of_records,
     on_cluster,
     ranked,
 )
 from noren.execution.plans import plan
-from noren.execution.release import ClusterRelease, rowless
+from noren.execution.release import ClusterRelease
 from noren.execution.spark_functions import StorageLevel, Window, f
 from noren.i18n import N_, _
 from noren.methods.perturb import MOVED, Perturb
@@ -61,7 +59,7 @@ def protect_perturb(
 ) -> ClusterRelease:
     """Move each row by the noise that its place in the original draws."""
 
-    nothing, schema = rowless(original), original.schema
+    nothing, schema = original.rowless(), original.schema
     method.stop_if_nothing_moves(schema)
     progress(0.1, _("moving dates"))
     last_day = stop_at_empty_periods(method, original) if method.moves_dates(schema) else None
@@ -88,12 +86,11 @@ def protect_perturb(
             basket=more[_BASKET].to_numpy() if _BASKET in more.columns else None,
             last_day=last_day,
         )
-        changed = History(records.frame.with_columns(moved), records.schema)
-        return of_records(changed).with_columns(more[ROW])
+        return records.frame.with_columns(moved)
 
-    done = rows.map(kernel, cell_types(schema, original.types) | {ROW: pl.Int64()}, also=also)
+    done = rows.edited(kernel, types=original.types, also=also)
     notes = columns_not_there(nothing, MOVED) | nobodys_rows(original)
-    return under_pseudonyms(original, original.with_frame(done), method.statement(notes), seed=seed)
+    return under_pseudonyms(original, done, method.statement(notes), seed=seed)
 
 
 def _with_packs(rows: ClusterRecords, quantity: str, name: str) -> DataFrame:
@@ -131,7 +128,7 @@ _PAIR, _SIDE, _PLACE = "pair", "side", "place"
 def protect_swap(method: Swap, original: ClusterRecords, *, seed: int, progress: Progress = silent) -> ClusterRelease:
     """Exchange the rows that one machine exchanges: partners and pairs of rows are found by windows, round by round."""
     progress(0.0, _("finding similar customers"))
-    nothing = rowless(original)
+    nothing = original.rowless()
     must_be_exact(nothing, (*original.schema.with_role(Role.ITEM), *ordered_by(original.schema)))
     if original.schema.with_role(Role.DATE):
         stop_at_empty_periods(method, original)
@@ -302,7 +299,7 @@ def protect_thin(method: Thin, original: ClusterRecords, *, seed: int, progress:
 
 def _order(method: Thin, original: ClusterRecords, seed: int) -> DataFrame:
     """Return every row's customer and what decides when it goes: how telling it is, its draw, its place."""
-    measured = [column.name for column in rowless(original).measured()] if method.rarest else []
+    measured = [column.name for column in original.rowless().measured()] if method.rarest else []
     facts = [f"t{at}" for at in range(len(measured))]
     who = original.schema.role(Role.CUSTOMER).name
 

@@ -24,7 +24,7 @@ from noren.execution.edits import (
 )
 from noren.execution.frames import ROW, ClusterRecords, as_number, on_cluster, polars_of
 from noren.execution.plans import plan
-from noren.execution.release import ClusterRelease, rowless
+from noren.execution.release import ClusterRelease
 from noren.execution.spark_functions import StorageLevel, Window, f
 from noren.i18n import N_, _
 from noren.kernels.items.packed_sets import item_sets
@@ -86,7 +86,7 @@ def protect_pseudo_records(
 ) -> ClusterRelease:
     """Add rows until clusters of customers have equal items; the search is one machine's, rows stay on the cluster."""
     progress(0.0, _("comparing what customers bought"))
-    nothing = rowless(original)
+    nothing = original.rowless()
     must_be_exact(nothing, nothing.measured())
     customers, count = customers_of(original)
     least = method.least_size(count)

@@ -34,8 +34,6 @@ from noren.execution.release import (
     Keep,
     in_release_order,
     keeping,
-    original_of,
-    public_of,
 )
 from noren.execution.spark_functions import Window, f
 from noren.i18n import N_, _
@@ -300,22 +298,15 @@ def measure_effective(measure: Effective, evidence: ClusterEvidence, *, progress
 def measure_reid_rate(_measure: ReidRate, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Join the guesses with the secret, and count."""
     found = hits_of(evidence)
-    people = max(_people(evidence.original), 1)
+    people = max(evidence.original.people(), 1)
     return best_rate({attack: hit.customers / people for attack, hit in found.items()}, people)
-
-
-def _people(original: ClusterRecords) -> int:
-    """Return how many people the original is about."""
-    if original.schema.kind == Kind.TABLE:
-        return original.rows
-    return original.frame.select(original.at(Role.CUSTOMER)).dropna().distinct().count()
 
 
 @plan(Survival, driver=N_("one number for each class of pseudonyms with equal histories"))
 def measure_survival(measure: Survival, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Count the pseudonyms that share a history; what an attacker does best is worked out from these sizes."""
     progress(0.0, _("comparing public histories"))
-    return measure.score_of(np.repeat(*class_sizes(public_of(evidence))).tolist())
+    return measure.score_of(np.repeat(*class_sizes(evidence.histories()[1])).tolist())
 
 
 MOST_PAIRS = 10_000_000
@@ -336,8 +327,8 @@ def measure_classes(measure: Classes, evidence: ClusterEvidence, *, progress: Pr
     """Count who fits each public history, and who is left where different pseudonyms are different people."""
     if evidence.release.public.schema.kind == Kind.TABLE:
         return judge_table(measure, evidence)
-    original, public, statement = original_of(evidence), public_of(evidence), evidence.release.statement
-    customers, claimed = _customers(original), claimed_k(statement)
+    (original, public), statement = evidence.histories(), evidence.release.statement
+    customers, claimed = original.people(), claimed_k(statement)
     if not statement.is_truthful:
         return shared(*class_sizes(public), customers=customers, claimed=claimed)
     progress(0.2, _("asking who fits every row"))
@@ -364,7 +355,7 @@ def audit(evidence: ClusterEvidence, sensitive: str | None, *, progress: Progres
 
 
 def _plainly_holds(evidence: ClusterEvidence, behind: DataFrame, claimed: int, keep: Keep) -> bool:
-    original, public = original_of(evidence), public_of(evidence)
+    original, public = evidence.histories()
     each = histories_of(public).join(behind.select("pseudonym", "customer"), "pseudonym")
     witnesses = each.select("history", "customer").distinct()
     histories, pairs = consistent_pairs(original, public, evidence.release.statement, keep, witnesses)
@@ -395,10 +386,6 @@ def _counts(histories: DataFrame, pairs: DataFrame, keep: Keep, progress: Progre
     if left is None or (most > fit).any():
         left = others
     return np.concatenate((fit, others)), np.concatenate((fit, left)), np.concatenate((weight, others_weight))
-
-
-def _customers(original: ClusterRecords) -> int:
-    return original.frame.select(original.at(Role.CUSTOMER)).dropna().distinct().count()
 
 
 def _contested(found: DataFrame, pairs: DataFrame, many: int) -> tuple[Whole, Whole | None, Whole]:

@@ -19,10 +19,8 @@ from noren.execution.frames import (
     ROW,
     ROWS,
     ClusterRecords,
-    cell_types,
     combinations,
     distinct_values,
-    map_blocks,
     on_cluster,
 )
 from noren.execution.plans import plan
@@ -105,12 +103,7 @@ def _with_texts(records: ClusterRecords, names: Sequence[str]) -> ClusterRecords
     types = {name: pl.String() if name in names else dtype for name, dtype in records.types.items()}
     if types == dict(records.types):
         return records
-    before, into = cell_types(records.schema, records.types), cell_types(records.schema, types) | {ROW: pl.Int64()}
-
-    def kernel(block: pl.DataFrame) -> pl.DataFrame:
-        return block.with_columns(pl.col(name).cast(dtype).cast(into[name]) for name, dtype in before.items())
-
-    return records.with_frame(map_blocks(records.frame, kernel, into), types=types)
+    return records.edited(lambda block, _rows: block.frame.cast(types), types=types)
 
 
 def _shown(rows: ClusterRecords, values: pl.DataFrame, cells: Mapping[str, pl.Series]) -> DataFrame:
@@ -191,11 +184,9 @@ def protect_retention(
 
     def kernel(block: Records, rows: pl.Series) -> pl.DataFrame:
         places = rows.to_numpy()
-        released = perturbation.frame(perturbation.perturbed_at(_codes(perturbation, block, places), places, seed=seed))
-        return released.select(pl.col(name).alias(f"c{at}") for at, name in enumerate(schema.names)).with_columns(rows)
+        return perturbation.frame(perturbation.perturbed_at(_codes(perturbation, block, places), places, seed=seed))
 
-    frame = original.map(kernel, cell_types(schema, types) | {ROW: pl.Int64()})
-    public = ClusterRecords(frame, schema, original.rows, types)
+    public = original.edited(kernel, types=types, schema=schema)
     return ClusterRelease(original, public, None, method.statement(perturbation, original.rows), seed, original.rows)
 
 

@@ -24,6 +24,7 @@ from noren.execution.frames import (
     ROWS,
     ClusterRecords,
     Types,
+    as_records,
     counted,
     map_blocks,
     population_sds,
@@ -34,13 +35,9 @@ from noren.execution.release import (
     SHOWN,
     ClusterEvidence,
     both_sides,
-    history_in,
     in_release_order,
     keeping,
-    original_of,
     place_type,
-    public_of,
-    rowless,
 )
 from noren.execution.spark_functions import StorageLevel, Window, f
 from noren.i18n import N_, _
@@ -86,7 +83,8 @@ def purchases_and_draws(measure: OnDraws, evidence: ClusterEvidence) -> DataFram
     The driver holds the items of the original, and the least and greatest value of each column: what suppressed cells
     are drawn from.
     """
-    original, public = original_of(evidence), in_release_order(public_of(evidence))
+    original, public = evidence.histories()
+    public = in_release_order(public)
     if place_type(public) != pl.Int64():
         raise ParameterError(_("the release is not written yet"), _("write it first, and measure its folder"))
     asked, seed, spans = measure.asked, measure.seed, _spans(original)
@@ -110,7 +108,7 @@ def purchases_and_draws(measure: OnDraws, evidence: ClusterEvidence) -> DataFram
 
 def _spans(original: ClusterRecords) -> History:
     """Return a few rows that have the original's items, least and greatest values, and a blank where there is one."""
-    none = rowless(original)
+    none = original.rowless()
     measured = none.measured()
     cells = [original.column(column) for column in measured]
     texts = [column.scale == "nominal" for column in measured]
@@ -177,17 +175,17 @@ def _counted(records: ClusterRecords, made: Perturbation, most: int, *, before: 
 @plan(CellError, driver=N_("one sum and one standard deviation for each column"))
 def measure_cell_error(_measure: CellError, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Sum up what the cells of each column cost, block by block of rows that stand beside their originals."""
-    original, public = original_of(evidence), public_of(evidence)
+    original, public = evidence.histories()
     statement = evidence.release.statement
-    columns = rowless(original).measured()
+    columns = original.rowless().measured()
     paired = both_sides(evidence)
     spread = population_sds(original, [column for column in columns if column.scale != Scale.NOMINAL])
     one, other = (original.schema, original.types), (public.schema, public.types)
 
     def kernel(block: pl.DataFrame) -> pl.DataFrame:
-        said = as_released(history_in(block, *one), statement)
+        said = as_released(as_records(block, *one), statement)
         shown = block[SHOWN].fill_null(value=False)
-        released = history_in(block.filter(shown), *other, "p").frame
+        released = as_records(block.filter(shown), *other, "p").frame
         costs = {}
         for at, column in enumerate(columns):
             values = exact_values(said, column)
@@ -251,12 +249,12 @@ def _pairs(rows: DataFrame, at: int, original: ClusterRecords, public: ClusterRe
 @plan(E5, driver=N_("a sum and two counts"))
 def moved(measure: RowChange, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Sum up how far the cells of rows that stand beside their originals moved."""
-    original, public = original_of(evidence), public_of(evidence)
+    original, public = evidence.histories()
     one, other = (original.schema, original.types), (public.schema, public.types)
     column = original.schema.role(measure.role)
 
     def kernel(block: pl.DataFrame) -> pl.DataFrame:
-        known, released = history_in(block, *one), history_in(block, *other, "p")
+        known, released = as_records(block, *one), as_records(block, *other, "p")
         kept = released[Role.CUSTOMER].is_not_null()
         values, said = (numbers(exact_values(side, column).filter(kept)) for side in (known, released))
         errors = measure.row_errors(values, said)
@@ -273,7 +271,7 @@ def moved(measure: RowChange, evidence: ClusterEvidence, *, progress: Progress =
 def deleted(measure: E6, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Count the original rows that public rows stand for."""
     left = evidence.release.public.frame.select(ROW).dropna().distinct().count()
-    return measure.score_of(evidence.release.original_rows - left, original_of(evidence).rows)
+    return measure.score_of(evidence.release.original_rows - left, evidence.original.rows)
 
 
 _PAIR: Types = {"customer": pl.String(), "total": pl.Int64(), "size": pl.Int32()}
@@ -282,7 +280,7 @@ _PAIR: Types = {"customer": pl.String(), "total": pl.Int64(), "size": pl.Int32()
 @plan(JaccardMean, driver=N_("eight numbers; each worker holds a number for every item"))
 def measure_jaccard_mean(_measure: JaccardMean, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Join each pseudonym's set with that of its customer, and take mean, spread and median."""
-    original, public = original_of(evidence), public_of(evidence)
+    original, public = evidence.histories()
     sides = set_sides(original, public, evidence.release.statement)
     who = original.frame.select(original.column(Role.CUSTOMER).cast("string").alias("customer")).dropna().distinct()
     bought = sides.customers.select("customer", f.col("items").alias("bought"), "size")
@@ -367,7 +365,7 @@ def measure_rfm(measure: Rfm, evidence: ClusterEvidence, *, progress: Progress =
     nothing = np.zeros_like(tables[ORIGINAL])
     errors = [table_error(tables[ORIGINAL], tables.get(draw, nothing)) for draw in range(measure.draws)]
     score = measure.score_of([{"value": error} for error in errors])
-    return replace(score, notes={**score.notes, **columns_not_there(rowless(evidence.original), measure.asked)})
+    return replace(score, notes={**score.notes, **columns_not_there(evidence.original.rowless(), measure.asked)})
 
 
 _VALUES = ("day", "price", "quantity")
@@ -376,7 +374,7 @@ _VALUES = ("day", "price", "quantity")
 @plan(Statistics, driver=N_("the items, and for each draw 21 statistics and its best-sellers"))
 def measure_statistics(measure: Statistics, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Work out the statistics of all draws at once; a median is found from the different values, in one worker."""
-    original = rowless(evidence.original)
+    original = evidence.original.rowless()
     with keeping() as keep:
         rows = keep(purchases_and_draws(measure, evidence))
         asked = [
