@@ -40,11 +40,12 @@ PLANS = ("attacks", "chain", "generalize", "noise", "pseudonyms", "safety", "tab
 """The modules that make plans known when they are imported."""
 
 
-def plan(component: type[Component], *, driver: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Make a function known as the plan of a component."""
+def plan(*components: type[Component], driver: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make a function known as the plan of some components."""
 
     def known(run: Callable[..., Any]) -> Callable[..., Any]:
-        _known[_side(component), component.name] = Plan(component, run, driver)
+        for component in components:
+            _known[_side(component), component.name] = Plan(component, run, driver)
         return run
 
     return known

@@ -256,11 +256,7 @@ def _step(size: Expression) -> Expression:
     return f.floor(f.log2(f.greatest(size, f.lit(1.0))) * _STEPS).cast("int")
 
 
-_PROFILE_DRIVER = N_("one count")
-
-
-@plan(S7, driver=_PROFILE_DRIVER)
-@plan(S8, driver=_PROFILE_DRIVER)
+@plan(S7, S8, driver=N_("one count"))
 def attack_monthly_profile(
     attack: MonthlyProfile, original: ClusterRecords, public: ClusterRecords, *, seed: int, progress: Progress = silent
 ) -> ClusterGuess:
@@ -328,15 +324,7 @@ def _profiles(attack: MonthlyProfile, records: ClusterRecords, who: str) -> Data
     return sums.select(who, "period", number.alias("number"), "day").filter("number IS NOT NULL")
 
 
-_SIGNATURE_DRIVER = N_("two counts")
-
-
-@plan(S1, driver=_SIGNATURE_DRIVER)
-@plan(S2, driver=_SIGNATURE_DRIVER)
-@plan(S3, driver=_SIGNATURE_DRIVER)
-@plan(S4, driver=_SIGNATURE_DRIVER)
-@plan(S5, driver=_SIGNATURE_DRIVER)
-@plan(S6, driver=_SIGNATURE_DRIVER)
+@plan(S1, S2, S3, S4, S5, S6, driver=N_("two counts"))
 def attack_signatures(
     attack: Signature, original: ClusterRecords, public: ClusterRecords, *, seed: int, progress: Progress = silent
 ) -> ClusterGuess:

@@ -270,14 +270,10 @@ def _run(level: Real, start: Whole, stop: Whole, running: Real, before: Real) ->
     return answer
 
 
-@plan(ClassSize, driver=N_("how many classes there are of each size"))
-def measure_class_size(measure: ClassSize, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
-    """Return what one machine says of classes of these sizes."""
-    return measure.of_sizes(table_class_sizes(evidence.release.public), evidence.original.rows)
-
-
-@plan(Discernibility, driver=N_("how many classes there are of each size"))
-def measure_discernibility(measure: Discernibility, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
+@plan(ClassSize, Discernibility, driver=N_("how many classes there are of each size"))
+def measure_class_sizes(
+    measure: ClassSize | Discernibility, evidence: ClusterEvidence, *, progress: Progress = silent
+) -> Score:
     """Return what one machine says of classes of these sizes."""
     return measure.of_sizes(table_class_sizes(evidence.release.public), evidence.original.rows)
 

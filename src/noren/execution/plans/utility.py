@@ -200,11 +200,11 @@ def measure_cell_error(_measure: CellError, evidence: ClusterEvidence, *, progre
     return error_of(totals, original.rows, int(sums["deleted"] or 0) if sums else 0)
 
 
-_DRIVER = N_("of each quasi column the different pairs of value and released cell, at most 10,000,000")
-
-
-@plan(EntropyLoss, driver=_DRIVER)
-@plan(TableLoss, driver=_DRIVER)
+@plan(
+    EntropyLoss,
+    TableLoss,
+    driver=N_("of each quasi column the different pairs of value and released cell, at most 10,000,000"),
+)
 def measure_cell_losses(measure: CellLoss, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Return what one machine says of such cells."""
     original, release = evidence.original, evidence.release
@@ -245,8 +245,7 @@ def _pairs(rows: DataFrame, at: int, original: ClusterRecords, public: ClusterRe
     return CellPairs(values.alias(name), cells.alias(name), found["gone"].to_numpy(), found[ROWS].to_numpy())
 
 
-@plan(E4, driver=N_("a sum and two counts"))
-@plan(E5, driver=N_("a sum and two counts"))
+@plan(E4, E5, driver=N_("a sum and two counts"))
 def moved(measure: RowChange, evidence: ClusterEvidence, *, progress: Progress = silent) -> Score:
     """Sum up how far the cells of rows that stand beside their originals moved."""
     original, public = evidence.histories()
