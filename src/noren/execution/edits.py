@@ -12,7 +12,7 @@ import polars as pl
 from noren.data.frames import History
 from noren.data.schema import Role
 from noren.data.statement import Statement
-from noren.execution.frames import ROW, ClusterRecords, map_blocks, ranked
+from noren.execution.frames import ROW, ClusterRecords, cuts_below, map_blocks, ranked
 from noren.execution.release import ClusterRelease
 from noren.execution.spark_functions import StorageLevel, f
 from noren.kernels.draws import first_pseudonym, raw_at
@@ -173,17 +173,13 @@ def key_of_row(frame: DataFrame, keys: Sequence[str], number: int, *, few: int =
         if low == high:
             left.pop(0)
             continue
-        between = _cuts_below(at, sorted({low, *cuts}))
+        between = cuts_below(at, sorted({low, *cuts}))
         sizes = {row[0]: row[1] for row in frame.groupBy(between.alias("part")).count().collect()}
         for part in sorted(sizes):
             if number <= sizes[part]:
                 frame = frame.filter(between == part)
                 break
             number -= sizes[part]
-
-
-def _cuts_below(value: Expression, cuts: Sequence[Any]) -> Expression:
-    return f.size(f.filter(f.array(*map(f.lit, cuts)), lambda cut: cut < value))
 
 
 def up_to(keys: Sequence[str], last: tuple[Any, ...]) -> Expression:

@@ -293,26 +293,42 @@ def ranked(frame: DataFrame, order: Sequence[Expression], along: Expression, nam
         How many rows there are, about; it decides into how many parts they are cut. At most 2,000 numbers of the cuts
         and the sizes of the parts are held by the driver.
     """
-    part = f"{name}_part"
     count = min(max(rows // ROWS_OF_A_PART, 1), MOST_PARTS)
-    cut = frame.withColumn(part, f.lit(0))
+    part = f.lit(0)
     if count > 1:
         shares = [i / count for i in range(1, count)]
         (cuts,) = frame.select(f.percentile_approx(along, shares, 10 * count)).first() or ((),)
-        bounds = f.array(*(f.lit(float(bound)) for bound in sorted(set(cuts or ()))))
-        # how many cuts lie below: an array of numbers that rises
-        cut = frame.withColumn(part, f.size(f.filter(bounds, lambda bound: bound < along.cast("double"))))
-    sizes = {row[part]: row["count"] for row in cut.groupBy(part).count().collect()}
+        part = cuts_below(along.cast("double"), sorted({float(bound) for bound in cuts or ()}))
+    return numbered_in_parts(frame, part, order, name)[0]
+
+
+def cuts_below(value: Expression, cuts: Sequence[Any]) -> Expression:
+    """Return how many of some cuts lie below a value."""
+    return f.size(f.filter(f.array(*map(f.lit, cuts)), lambda cut: cut < value)) if cuts else f.lit(0)
+
+
+def numbered_in_parts(
+    frame: DataFrame,
+    part: Expression,
+    order: Sequence[Expression],
+    name: str,
+    keep: Callable[[DataFrame], DataFrame] = lambda placed: placed,
+) -> tuple[DataFrame, int]:
+    """Return the frame with its rows' places, part by part in rising order, in each in ``order``, and the rows' count.
+
+    ``keep`` may keep the rows with their places in each part; they are looked at twice.
+    """
+    at = f"{name}_part"
+    within = f.row_number().over(Window.partitionBy(at).orderBy(*order)).cast("long") - 1
+    placed = keep(frame.withColumn(at, part).withColumn(name, within))
     before, starts = 0, {}
-    for at in sorted(sizes):
-        starts[at] = before
-        before += sizes[at]
+    for number, size in sorted((row[0], row[1]) for row in placed.groupBy(at).count().collect()):
+        starts[number] = before
+        before += size
     start = f.lit(0).cast("long")
     if len(starts) > 1:
-        known = f.create_map(*(f.lit(item) for pair in starts.items() for item in pair))
-        start = known[f.col(part)].cast("long")
-    place = f.row_number().over(Window.partitionBy(part).orderBy(*order)).cast("long")
-    return cut.withColumn(name, place - 1 + start).drop(part)
+        start = f.create_map(*(f.lit(item) for pair in starts.items() for item in pair))[f.col(at)].cast("long")
+    return placed.withColumn(name, f.col(name) + start).drop(at), before
 
 
 # --- cells of a cluster's frame as numbers, and their spread ---------------------------------------------------------

@@ -37,7 +37,8 @@ from noren.progress import Progress, silent
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_LINE = "line"
+LINE = "line"
+"""The column of :func:`lined` that holds a row's text."""
 _ROWS_OF_A_FILE = 2_000_000
 ROWS_LOOKED_AT = 50_000
 
@@ -93,7 +94,7 @@ class ClusterRelease:
             progress(0.5, _("putting the rows in an order that tells nothing"))
             staged = aside / "_sorted"
             files = max(1, -(-released.rows // _ROWS_OF_A_FILE))
-            by_text = lined(released).repartitionByRange(files, _LINE).sortWithinPartitions(_LINE)
+            by_text = lined(released).repartitionByRange(files, LINE).sortWithinPartitions(LINE)
             by_text.write.parquet(staged.address)
             laid = staged.read()
             names = released.schema.names
@@ -143,9 +144,9 @@ def lined(records: ClusterRecords) -> DataFrame:
     cells = frame_types(schema, types)
 
     def kernel(block: pl.DataFrame) -> pl.DataFrame:
-        return block.with_columns(as_records(block, schema, types).lines().alias(_LINE))
+        return block.with_columns(as_records(block, schema, types).lines().alias(LINE))
 
-    return map_blocks(records.frame.select(*cells), kernel, cells | {_LINE: pl.String()})
+    return map_blocks(records.frame.select(*cells), kernel, cells | {LINE: pl.String()})
 
 
 def digest_of(records: ClusterRecords) -> str:
@@ -313,7 +314,7 @@ def in_release_order(public: ClusterRecords) -> ClusterRecords:
     """
     if PLACE in public.frame.columns:
         return public
-    return public.with_frame(lined(public).withColumnRenamed("line", PLACE))
+    return public.with_frame(lined(public).withColumnRenamed(LINE, PLACE))
 
 
 def place_type(public: ClusterRecords) -> pl.DataType:

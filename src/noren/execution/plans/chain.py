@@ -10,10 +10,10 @@ import polars as pl
 
 from noren.data.schema import Role
 from noren.data.statement import Statement
-from noren.execution.frames import MOST_PARTS, ROW, ROWS_OF_A_PART, ClusterRecords, as_records, cell_types, map_blocks
+from noren.execution.frames import MOST_PARTS, ROW, ROWS_OF_A_PART, ClusterRecords, cuts_below, numbered_in_parts
 from noren.execution.plans import plan, plan_of
-from noren.execution.release import ClusterRelease
-from noren.execution.spark_functions import StorageLevel, Window, f
+from noren.execution.release import LINE, ClusterRelease, lined
+from noren.execution.spark_functions import StorageLevel, f
 from noren.i18n import N_
 from noren.methods.chain import Chain
 from noren.progress import Progress, part_of, silent
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 BEFORE = "noren_before"
 """The row of the step before that a row stands for; null for one that was inserted."""
-_LINE, _PART, _PLACE = "noren_line", "noren_part", "noren_place"
 _OF_A_PART = 20
 """So many texts of each part come to the driver, to choose where to cut."""
 
@@ -39,42 +38,18 @@ def in_order_of_text(records: ClusterRecords, rows_of_a_part: int = ROWS_OF_A_PA
     They are kept on the workers' disks: what comes after looks at them several times.
     """
     parts = min(max(records.rows // rows_of_a_part, 1), MOST_PARTS)
-    cuts = _cuts(_lined(records, []), records.rows, parts) if parts > 1 else []
-    order = Window.partitionBy(_PART).orderBy(f.col(_LINE), f.col(BEFORE).asc_nulls_last())
-    placed = _lined(records, cuts).withColumn(_PLACE, f.row_number().over(order).cast("long") - 1).drop(_LINE)
-    placed = placed.persist(StorageLevel.DISK_ONLY)
-    sizes = {row[_PART]: row["count"] for row in placed.groupBy(_PART).count().collect()}
-    starts, before = [], 0
-    for part in sorted(sizes):
-        starts += [f.lit(part), f.lit(before).cast("long")]
-        before += sizes[part]
-    start = f.create_map(*starts)[f.col(_PART)] if starts else f.lit(0)
-    return records.with_frame(placed.withColumn(ROW, start + f.col(_PLACE)).drop(_PART, _PLACE), rows=before)
-
-
-def _lined(records: ClusterRecords, cuts: list[str]) -> DataFrame:
-    """Return the cells with :data:`BEFORE`, their text, and the part of the order that they are in."""
-    schema, types = records.schema, records.types
-    cells = cell_types(schema, types)
-    rising = pl.Series(cuts, dtype=pl.String)
-
-    def kernel(block: pl.DataFrame) -> pl.DataFrame:
-        line = as_records(block, schema, types).lines()
-        part = rising.search_sorted(line) if len(rising) else pl.zeros(len(block), eager=True)
-        return block.select(*cells, pl.col(ROW).alias(BEFORE)).with_columns(
-            line.alias(_LINE), pl.Series(_PART, part, dtype=pl.Int64, strict=False)
-        )
-
-    into = cells | {BEFORE: pl.Int64(), _LINE: pl.String(), _PART: pl.Int64()}
-    return map_blocks(records.frame.select(*cells, ROW), kernel, into)
-
-
-def _cuts(lined: DataFrame, rows: int, parts: int) -> list[str]:
-    """Return texts that cut the order into about so many parts of about equal size."""
-    one_in = max(rows // (parts * _OF_A_PART), 1)
-    picked = lined.filter(f.pmod(f.xxhash64(_LINE), f.lit(one_in)) == 0).select(_LINE).distinct()
-    texts = sorted((row[0] for row in picked.collect()), key=str.encode)
-    return texts[_OF_A_PART - 1 :: _OF_A_PART]
+    rows = lined(records).withColumnRenamed(ROW, BEFORE)
+    part = f.lit(0)
+    if parts > 1:
+        one_in = max(records.rows // (parts * _OF_A_PART), 1)
+        picked = rows.filter(f.pmod(f.xxhash64(LINE), f.lit(one_in)) == 0).select(LINE).distinct()
+        texts = sorted((row[0] for row in picked.collect()), key=str.encode)
+        part = cuts_below(f.col(LINE), texts[_OF_A_PART - 1 :: _OF_A_PART])
+    order = [f.col(LINE), f.col(BEFORE).asc_nulls_last()]
+    placed, count = numbered_in_parts(
+        rows, part, order, ROW, lambda placed: placed.drop(LINE).persist(StorageLevel.DISK_ONLY)
+    )
+    return records.with_frame(placed, rows=count)
 
 
 @plan(Chain, driver=N_("what its steps hold; 20 texts of rows for each of at most 2,000 parts of their order"))
