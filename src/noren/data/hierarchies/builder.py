@@ -23,6 +23,7 @@ from noren.errors import ParameterError, shown
 from noren.i18n import _
 from noren.naming import listing
 from noren.progress import Progress, silent
+from noren.tables import table_of
 
 _SHOWN: Final = 10
 
@@ -113,9 +114,6 @@ def stop_at_misfits(column: str, texts: pl.Series, rule: str, cure: str) -> None
         raise ParameterError(rule.format(values=named), cure, column=column)
 
 
-ANY: Final = frozenset(ValueType)
-
-
 @dataclass(frozen=True)
 class Builder(ABC):
     """One way to make a hierarchy of a column's values; the last level is always ``*``.
@@ -132,9 +130,15 @@ class Builder(ABC):
 
     by: ClassVar[str]
     summary: ClassVar[str]
-    asks: ClassVar[str] = ""
-    example: ClassVar[str] = ""
-    types: ClassVar[frozenset[ValueType]] = ANY
+    asks: ClassVar[str]
+    example: ClassVar[str]
+    types: ClassVar[frozenset[ValueType]]
+
+    def __init_subclass__(cls, by: str) -> None:
+        about = table_of(__name__)[by]
+        cls.by, cls.summary = by, about["summary"]
+        cls.asks, cls.example = about.get("asks", ""), about.get("example", "")
+        cls.types = frozenset(map(ValueType, about.get("types", ValueType)))
 
     @classmethod
     def of_text(cls, text: str, other: str) -> Builder:

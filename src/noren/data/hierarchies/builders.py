@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -25,7 +25,7 @@ from noren.data.hierarchies.names import FromColumn, Groups, Rare, Shown, Simila
 from noren.data.hierarchies.numbers import Cuts, Dates, Quantiles, Widths, default_widths
 from noren.data.schema import Column, Scale, ValueType
 from noren.errors import ParameterError
-from noren.i18n import N_, _
+from noren.i18n import _
 from noren.naming import suggestion
 
 _CODE_LENGTHS: Final = range(2, 13)
@@ -34,7 +34,7 @@ _SHOWN: Final = 12
 
 
 @dataclass(frozen=True)
-class Usual(Builder):
+class Usual(Builder, by="usual"):
     """What values of the type usually get: numbers ranges, days months and years, codes their first characters.
 
     Texts that are all post codes with a dash, or all begin with a prefecture, are taken for places of Japan.
@@ -45,9 +45,6 @@ class Usual(Builder):
     >>> Usual().build(values_of("city", ["Bern", "Genf"])).labels.row(1)
     ('Genf', '*')
     """
-
-    by: ClassVar[str] = "usual"
-    summary: ClassVar[str] = N_("the usual choice for the type of the values")
 
     def build(self, values: ColumnValues) -> Hierarchy:
         """Return the hierarchy of a column's values."""
@@ -74,12 +71,8 @@ def usual_builder(values: ColumnValues) -> Builder:
 
 
 @dataclass(frozen=True)
-class Hours(Builder):
+class Hours(Builder, by="hours"):
     """Times of day by the hour: ``8:26`` → ``8:00-8:59``."""
-
-    by: ClassVar[str] = "hours"
-    summary: ClassVar[str] = N_("the hour of the day")
-    types: ClassVar[frozenset[ValueType]] = frozenset({ValueType.TIME})
 
     def build(self, values: ColumnValues) -> Hierarchy:
         """Return the hierarchy of a column's values."""

@@ -11,14 +11,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Final
 
 import polars as pl
 
 from noren.data.hierarchies.builder import Builder, ColumnValues, parts_of, stop_at_misfits
 from noren.data.hierarchies.levels import SAYS_NOTHING, Hierarchy
 from noren.errors import ParameterError
-from noren.i18n import N_, _
+from noren.i18n import _
 from noren.naming import suggestion
 from noren.tables import table_of
 
@@ -52,15 +52,10 @@ def _masked(texts: pl.Series, lengths: Sequence[int]) -> list[pl.Series]:
 
 
 @dataclass(frozen=True)
-class Prefix(Builder):
+class Prefix(Builder, by="prefix"):
     """Codes by their first characters: ``85123A`` → ``851***`` → ``8*****``. Short ones count as masked at the end."""
 
     lengths: tuple[int, ...] = ()
-
-    by: ClassVar[str] = "prefix"
-    summary: ClassVar[str] = N_("the first characters of a code")
-    asks: ClassVar[str] = N_("how many characters stay, from fine to wide; one fewer at a time if left out")
-    example: ClassVar[str] = "3, 1"
 
     @classmethod
     def of_text(cls, text: str, other: str) -> Prefix:
@@ -87,7 +82,7 @@ def _lengths(text: str, example: str) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class Postcode(Builder):
+class Postcode(Builder, by="postcode"):
     """the first digits of a Japanese post code: ``123-4567`` → ``123-****`` → ``12*`` → ``1*``.
 
     Three digits are a post office's area, two a part of a prefecture, one a group of prefectures. Numbers that lost
@@ -96,11 +91,6 @@ class Postcode(Builder):
 
     lengths: tuple[int, ...] = (3, 2, 1)
     other: str = ""
-
-    by: ClassVar[str] = "postcode"
-    summary: ClassVar[str] = N_("the first digits of a Japanese post code")
-    asks: ClassVar[str] = N_("how many digits stay, from fine to wide")
-    example: ClassVar[str] = "3, 2, 1"
 
     @classmethod
     def of_text(cls, text: str, other: str) -> Postcode:
@@ -133,13 +123,10 @@ class Postcode(Builder):
 
 
 @dataclass(frozen=True)
-class Icd(Builder):
+class Icd(Builder, by="icd"):
     """Codes of diseases (ICD-10): ``E11.9`` → ``E11*`` (the category) → ``E*`` (the letter of its chapter)."""
 
     other: str = ""
-
-    by: ClassVar[str] = "icd"
-    summary: ClassVar[str] = N_("category and letter of an ICD-10 code")
 
     @classmethod
     def of_text(cls, text: str, other: str) -> Icd:
@@ -212,7 +199,7 @@ def _regions(prefectures: pl.Series) -> pl.Series:
 
 
 @dataclass(frozen=True)
-class Municipality(Builder):
+class Municipality(Builder, by="municipality"):
     """Codes of municipalities: ``13103`` or ``131032`` → ``13 東京都`` → ``関東``. A wrong check digit is told.
 
     Numbers that lost their leading zero are understood: five digits where none has six, else six. Codes of prefectures
@@ -221,11 +208,6 @@ class Municipality(Builder):
 
     units: tuple[str, ...] = ("prefecture", "region")
     other: str = ""
-
-    by: ClassVar[str] = "municipality"
-    summary: ClassVar[str] = N_("prefecture and region of a Japanese municipality code")
-    asks: ClassVar[str] = N_("prefecture, region; both if left out")
-    example: ClassVar[str] = "prefecture, region"
 
     @classmethod
     def of_text(cls, text: str, other: str) -> Municipality:
@@ -259,7 +241,7 @@ def _checked(codes: pl.Series) -> pl.Series:
 
 
 @dataclass(frozen=True)
-class Place(Builder):
+class Place(Builder, by="place"):
     """Addresses and names of places: ``東京都港区芝公園4-2-8`` → ``東京都港区`` → ``東京都`` → ``関東``.
 
     Wards of the twenty cities that have them are a level of their own below the city. A place that does not begin with
@@ -268,11 +250,6 @@ class Place(Builder):
 
     units: tuple[str, ...] = ("municipality", "prefecture", "region")
     other: str = ""
-
-    by: ClassVar[str] = "place"
-    summary: ClassVar[str] = N_("municipality, prefecture and region of a Japanese address")
-    asks: ClassVar[str] = N_("municipality, prefecture, region; all if left out")
-    example: ClassVar[str] = "municipality, prefecture, region"
 
     @classmethod
     def of_text(cls, text: str, other: str) -> Place:

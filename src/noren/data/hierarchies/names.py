@@ -9,7 +9,7 @@ import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from noren.data.hierarchies.builder import Builder, ColumnValues, numbers_in, parts_of, stop_at_misfits
 from noren.data.hierarchies.levels import SAYS_NOTHING, Hierarchy, checked_rows, rows_of_text
 from noren.errors import ParameterError, ValueInCellError, shown
-from noren.i18n import N_, _
+from noren.i18n import _
 from noren.progress import Progress, silent
 from noren.tables import Texts
 
@@ -121,11 +121,8 @@ ALIKE_MARK: Final = "≈ "
 
 
 @dataclass(frozen=True)
-class Shown(Builder):
+class Shown(Builder, by="values"):
     """Each value as it is, or nothing."""
-
-    by: ClassVar[str] = "values"
-    summary: ClassVar[str] = N_("the value itself, or nothing")
 
     def build(self, values: ColumnValues) -> Hierarchy:
         """Return the hierarchy of a column's values."""
@@ -133,7 +130,7 @@ class Shown(Builder):
 
 
 @dataclass(frozen=True)
-class Groups(Builder):
+class Groups(Builder, by="groups"):
     """Groups that somebody made: lines ``value;group;wider group``, or JSON ``{"group": ["value", …]}``, nested or not.
 
     A value in two groups is an error; so is one of the data in no group, unless ``other`` names one for them.
@@ -144,11 +141,6 @@ class Groups(Builder):
 
     rows: tuple[tuple[str, ...], ...]
     other: str = ""
-
-    by: ClassVar[str] = "groups"
-    summary: ClassVar[str] = N_("your own groups")
-    asks: ClassVar[str] = N_("lines value;group;wider group, or JSON")
-    example: ClassVar[str] = '{"dairy": ["whole milk", "butter"]}'
 
     @classmethod
     def of_text(cls, text: str, other: str) -> Groups:
@@ -208,7 +200,7 @@ def _rows_in(groups: Any, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 
 
 @dataclass(frozen=True)
-class Rare(Builder):
+class Rare(Builder, by="frequency"):
     """Values of few rows become *other*: ``10, 100`` first those of fewer than 10 rows, then those of fewer than 100.
 
     Look at the smallest class: all rare values together may still be few.
@@ -216,11 +208,6 @@ class Rare(Builder):
 
     least: tuple[int, ...]
     other: str = _OTHER
-
-    by: ClassVar[str] = "frequency"
-    summary: ClassVar[str] = N_("frequency: rare values put together")
-    asks: ClassVar[str] = N_("how many rows a value needs to be shown, growing from level to level")
-    example: ClassVar[str] = "10, 100"
 
     @classmethod
     def of_text(cls, text: str, other: str) -> Rare:
@@ -244,7 +231,7 @@ class Rare(Builder):
 
 
 @dataclass(frozen=True)
-class Similar(Builder):
+class Similar(Builder, by="similarity"):
     """Names that are written alike together, called by the commonest: ``≈ whole milk``. Always look at them yourself.
 
     Likeness is Dice's coefficient of the pairs of characters of two names, without case, width and punctuation: 1 for
@@ -253,11 +240,6 @@ class Similar(Builder):
     """
 
     thresholds: tuple[float, ...] = (0.5,)
-
-    by: ClassVar[str] = "similarity"
-    summary: ClassVar[str] = N_("similarity: names spelled alike")
-    asks: ClassVar[str] = N_("how alike, from 1 (the same) to 0, falling from level to level; 0.5 if left out")
-    example: ClassVar[str] = "0.6, 0.4"
 
     @classmethod
     def of_text(cls, text: str, other: str) -> Similar:
@@ -287,7 +269,7 @@ class Similar(Builder):
 
 
 @dataclass(frozen=True)
-class FromColumn(Builder):
+class FromColumn(Builder, by="column"):
     """Values by another column of the same data, as cities by prefecture. What contradicts is told with its rows.
 
     A value whose other column is empty in some rows has what the other rows say. One that is empty in all stops the
@@ -296,11 +278,6 @@ class FromColumn(Builder):
 
     columns: tuple[str, ...]
     other: str = ""
-
-    by: ClassVar[str] = "column"
-    summary: ClassVar[str] = N_("another column of the data")
-    asks: ClassVar[str] = N_("columns, from fine to wide")
-    example: ClassVar[str] = "prefecture, region"
 
     @classmethod
     def of_text(cls, text: str, other: str) -> FromColumn:

@@ -17,7 +17,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -28,7 +28,7 @@ from noren.data.hierarchies.builder import Builder, ColumnValues, numbers_in, pa
 from noren.data.hierarchies.levels import SAYS_NOTHING, Hierarchy
 from noren.data.schema import Column, ValueType
 from noren.errors import ParameterError
-from noren.i18n import N_, _
+from noren.i18n import _
 from noren.naming import suggestion
 from noren.tables import Texts
 
@@ -38,7 +38,6 @@ Whole = NDArray[np.int64]
 Numbers = NDArray[np.float64]
 
 LONGEST_GRID: Final = 5_000
-_NUMBERS: Final = frozenset({ValueType.INTEGER, ValueType.DECIMAL})
 _FIRST_RANGES: Final = 16
 _MOST_WIDTHS: Final = 6
 _MOST_LEVELS: Final = 20
@@ -46,16 +45,10 @@ _LARGEST: Final = 1e15
 
 
 @dataclass(frozen=True)
-class Widths(Builder):
+class Widths(Builder, by="widths"):
     """Ranges that grow: 17 → 15-19 → 10-19 → 0-19. Without widths, some sixteen ranges first, then half as many."""
 
     widths: tuple[float, ...] = ()
-
-    by: ClassVar[str] = "widths"
-    summary: ClassVar[str] = N_("number ranges of growing width")
-    asks: ClassVar[str] = N_("widths from fine to wide, each a multiple of the one before; chosen for you if left out")
-    example: ClassVar[str] = "5, 10, 20"
-    types: ClassVar[frozenset[ValueType]] = _NUMBERS
 
     @classmethod
     def of_text(cls, text: str, other: str) -> Widths:
@@ -72,19 +65,13 @@ class Widths(Builder):
 
 
 @dataclass(frozen=True)
-class Cuts(Builder):
+class Cuts(Builder, by="cuts"):
     """Ranges between given cuts; a coarser level keeps some of the cuts of the finer one.
 
     Whole numbers become ``<18``, ``18-29``, ``65+``; numbers beside a grid ``[18, 30[``.
     """
 
     levels: tuple[tuple[float, ...], ...]
-
-    by: ClassVar[str] = "cuts"
-    summary: ClassVar[str] = N_("number ranges between given cut points")
-    asks: ClassVar[str] = N_("where ranges begin, coarser levels after a slash")
-    example: ClassVar[str] = "18, 30, 45, 65 / 30, 65"
-    types: ClassVar[frozenset[ValueType]] = _NUMBERS
 
     @classmethod
     def of_text(cls, text: str, other: str) -> Cuts:
@@ -108,19 +95,13 @@ class Cuts(Builder):
 
 
 @dataclass(frozen=True)
-class Quantiles(Builder):
+class Quantiles(Builder, by="quantiles"):
     """Ranges with about as many rows each; the cuts come from the data, and show where its people are.
 
     Equal numbers stay together, so ranges differ in size where many rows have one number.
     """
 
     ranges: tuple[int, ...]
-
-    by: ClassVar[str] = "quantiles"
-    summary: ClassVar[str] = N_("number ranges with about equally many rows (quantiles)")
-    asks: ClassVar[str] = N_("how many ranges, from fine to wide, each a part of the one before")
-    example: ClassVar[str] = "16, 8, 4, 2"
-    types: ClassVar[frozenset[ValueType]] = _NUMBERS
 
     @classmethod
     def of_text(cls, text: str, other: str) -> Quantiles:
@@ -374,18 +355,10 @@ UNITS: Final[Mapping[str, Callable[[pl.Expr], pl.Expr]]] = {
 
 
 @dataclass(frozen=True)
-class Dates(Builder):
+class Dates(Builder, by="dates"):
     """Days by weeks, months, quarters, years or eras, as far as each lies whole in the next."""
 
     units: tuple[str, ...] = _FIRST_UNITS
-
-    by: ClassVar[str] = "dates"
-    summary: ClassVar[str] = N_("calendar units: week, month, quarter, year, Japanese era")
-    asks: ClassVar[str] = N_(
-        "day, week, week-year, month, quarter, fiscal-year, year, decade, era-month, era-year, era; from fine to wide"
-    )
-    example: ClassVar[str] = "month, era-year, era"
-    types: ClassVar[frozenset[ValueType]] = frozenset({ValueType.DATE, ValueType.DATETIME})
 
     @classmethod
     def of_text(cls, text: str, other: str) -> Dates:
