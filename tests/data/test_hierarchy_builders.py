@@ -12,7 +12,7 @@ from tests.conftest import examples
 
 from noren.data.frames import Table
 from noren.data.hierarchies.builder import ColumnValues, values_of
-from noren.data.hierarchies.builders import BUILDERS, build, builder_of, builders_for, class_sizes
+from noren.data.hierarchies.builders import BUILDERS, builder_of, builders_for, class_sizes
 from noren.data.hierarchies.codes import PREFECTURES, REGIONS
 from noren.data.hierarchies.names import alike
 from noren.data.hierarchies.numbers import UNITS
@@ -24,7 +24,7 @@ Rows = dict[str, tuple[str, ...]]
 
 def built(by: str, text: str, values: list[Any], other: str = "", **about: Any) -> Rows:
     """Return the labels of each value, from level 1 on."""
-    found = build(builder_of(by, text, other), values_of("c", values, **about))
+    found = builder_of(by, text, other).build(values_of("c", values, **about))
     assert_nested(found.labels)
     assert found.labels.to_series(found.depth - 1).unique().to_list() == ["*"]
     return {row[0]: row[1:-1] for row in found.labels.iter_rows()}
@@ -319,22 +319,22 @@ def test_values_by_another_column() -> None:
         canton=["BE", "BE", "GE", None, "ZH"],
         land=["CH", "CH", "CH", "CH", "CH"],
     )
-    found = build(builder_of("column", "canton, land"), values)
+    found = builder_of("column", "canton, land").build(values)
     assert found.labels.rows() == [("Bern", "BE", "CH", "*"), ("Genf", "GE", "CH", "*"), ("Thun", "BE", "CH", "*")]
 
 
 def test_what_another_column_contradicts_is_told_with_rows() -> None:
     values = places(city=["Bern", "Bern", "Bern", "Genf", "Genf", "Thun"], canton=["BE", "BE", "ZH", "GE", "VD", None])
     with pytest.raises(ParameterError) as stopped:
-        build(builder_of("column", "canton"), values)
+        builder_of("column", "canton").build(values)
     assert (
         "2 values of city have more than one canton (with their rows): 'Bern' (BE 2, ZH 1), 'Genf' (GE 1, VD 1)"
         in str(stopped.value)
     )
     empty = places(city=["Bern", "Thun"], canton=["BE", None])
     with pytest.raises(ParameterError, match="values with nothing in canton: 'Thun'"):
-        build(builder_of("column", "canton"), empty)
-    assert build(builder_of("column", "canton", "unknown"), empty).labels.row(1) == ("Thun", "unknown", "*")
+        builder_of("column", "canton").build(empty)
+    assert builder_of("column", "canton", "unknown").build(empty).labels.row(1) == ("Thun", "unknown", "*")
 
 
 # --- all of them -----------------------------------------------------------------------------------------------------
@@ -388,7 +388,7 @@ def test_builders_are_offered_by_type() -> None:
 
 def test_class_sizes_tell_the_smallest_class() -> None:
     values = values_of("city", ["Bern", "Bern", "Genf", None], domain=["Bern", "Genf", "Chur"])
-    sizes = class_sizes(build(builder_of("frequency", "2"), values), values.counts, values.column)
+    sizes = class_sizes(builder_of("frequency", "2").build(values), values.counts, values.column)
     assert [(level["labels"], level["least"]) for level in sizes] == [(3, 1), (2, 1), (1, 3)]
     assert sizes[1]["shown"] == [["Bern", 2], ["other", 1]]
 

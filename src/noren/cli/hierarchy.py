@@ -85,14 +85,13 @@ def _stop_if_there(out: Path | None, force: bool) -> None:
 def _built(data: Records, column: str, by: str, words: str, other: str, out: Path | None) -> dict[str, Any]:
     """Build one hierarchy, write it where that is asked for, and return what there is to say of it."""
     from noren.data.hierarchies.builder import ColumnValues
-    from noren.data.hierarchies.builders import build as make
     from noren.data.hierarchies.builders import builder_of, class_sizes
     from noren.data.hierarchies.levels import write_hierarchy
 
     builder = builder_of(by, words, other)
     with progress_bar(_("Building {column}").format(column=column)) as progress:
         values = ColumnValues(data, data.schema[column], progress)
-        hierarchy = make(builder, values)
+        hierarchy = builder.build(values)
     if out is not None:
         write_hierarchy(hierarchy, out)
     levels = class_sizes(hierarchy, values.counts, values.column)

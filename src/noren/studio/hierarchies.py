@@ -18,7 +18,7 @@ import polars as pl
 from noren.data.categories import Categories, complete, in_categories, read_categories, write_categories
 from noren.data.frames import History, Table
 from noren.data.hierarchies.builder import Builder, ColumnValues
-from noren.data.hierarchies.builders import build, builder_of, class_sizes, usual_builder
+from noren.data.hierarchies.builders import builder_of, class_sizes, usual_builder
 from noren.data.hierarchies.checking import CheckedFile, check_files
 from noren.data.hierarchies.levels import Hierarchy, hierarchy_file_name, read_hierarchy, write_hierarchy
 from noren.data.hierarchies.names import FromColumn, Similar
@@ -51,7 +51,7 @@ class Asked:
     def making(self, values: ColumnValues) -> _Making:
         """Return the hierarchy that it makes of a column."""
         builder = builder_of(self.by, self.text, self.other)
-        return _Making(build(builder, values), "widths" if self.by == "widths" else "built", self, _widths(builder))
+        return _Making(builder.build(values), "widths" if self.by == "widths" else "built", self, _widths(builder))
 
 
 # --- the first ones --------------------------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ class _Making:
 
 
 def _widths(builder: Builder) -> Sequence[float] | None:
-    return builder.widths if isinstance(builder, Widths) else None
+    return builder.parameters if isinstance(builder, Widths) else None
 
 
 def _by_default(values: ColumnValues) -> _Making:
@@ -154,7 +154,7 @@ def _by_default(values: ColumnValues) -> _Making:
     if not len(values.texts):
         return _Making(None, reason="no-values")
     builder = usual_builder(values)
-    return _Making(build(builder, values), widths=_widths(builder))
+    return _Making(builder.build(values), widths=_widths(builder))
 
 
 def _own(about: Mapping[str, Any] | None, values: ColumnValues, folder: Path) -> _Making | None:
@@ -303,7 +303,7 @@ def _values(studio: Studio, project: str, column: str, asked: Asked | None = Non
     """Return a column's values, with the other columns that a builder asks for."""
     found, schema = _linking_column(studio, project, column)
     builder = None if asked is None else builder_of(asked.by, asked.text, asked.other)
-    others = builder.columns if isinstance(builder, FromColumn) else ()
+    others = builder.parameters if isinstance(builder, FromColumn) else ()
     names = list(dict.fromkeys([found.name, *(schema[other].name for other in others)]))
     frame = pl.scan_parquet(studio.folders.data(project)).select(names).collect()
     table = Table(frame, schema.without([name for name in schema.names if name not in names]))

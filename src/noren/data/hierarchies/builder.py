@@ -8,9 +8,10 @@ the label of values that it has no place for.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import polars as pl
 
@@ -24,6 +25,9 @@ from noren.i18n import _
 from noren.naming import listing
 from noren.progress import Progress, silent
 from noren.tables import table_of
+
+if TYPE_CHECKING:
+    from typing import Self
 
 _SHOWN: Final = 10
 
@@ -74,6 +78,10 @@ class ColumnValues:
         found = self.texts.to_frame("0").join(self.counts, on="0", how="left", maintain_order="left")
         return found["rows"].fill_null(0)
 
+    def hierarchy(self, levels: Sequence[pl.Series]) -> Hierarchy:
+        """Return the hierarchy of :attr:`texts` by the labels of each level."""
+        return Hierarchy.of_labels(self.name, self.texts, levels)
+
     def other_texts(self, column: str) -> pl.Series:
         """Return the texts of another column of the same data, row by row."""
         return texts_of(self.records, self.records.schema[column])
@@ -120,6 +128,8 @@ class Builder(ABC):
 
     Attributes
     ----------
+    parameters, other
+        What it needs, as it was typed and read; the label of values that it has no place for.
     by
         Its name.
     summary, asks, example
@@ -127,6 +137,9 @@ class Builder(ABC):
     types
         The types of values that it can group.
     """
+
+    parameters: tuple[Any, ...] = ()
+    other: str = ""
 
     by: ClassVar[str]
     summary: ClassVar[str]
@@ -141,17 +154,47 @@ class Builder(ABC):
         cls.types = frozenset(map(ValueType, about.get("types", ValueType)))
 
     @classmethod
-    def of_text(cls, text: str, other: str) -> Builder:
-        """Return the builder that ``with`` and ``other`` ask for; by default there is nothing to choose."""
+    def of_text(cls, text: str = "", other: str = "") -> Self:
+        """Return the builder that ``with`` and ``other`` ask for."""
+        return cls(cls._read(text), other)
+
+    @classmethod
+    def _read(cls, text: str) -> tuple[Any, ...]:
+        """Return the parameters that somebody typed; by default there are none."""
         if text.strip():
             raise ParameterError(
                 _("{by} takes no parameters").format(by=cls.by), _("leave the parameters out"), value=text
             )
-        return cls()
+        return ()
+
+    @classmethod
+    def _numbers(cls, text: str, rule: str) -> list[float]:
+        """Return the numbers of a list that a person typed; ``rule`` is told of others."""
+        try:
+            return [float(part) for part in parts_of(text.replace(";", ","))]
+        except ValueError:
+            raise cls._misread(text, rule) from None
+
+    @classmethod
+    def _misread(cls, text: str, rule: str) -> ParameterError:
+        return ParameterError(rule, _("write them like {example}").format(example=cls.example), value=text)
+
+    def build(self, values: ColumnValues) -> Hierarchy:
+        """Return the hierarchy of a column's values; stop where they are of a type it is not for, or there are none."""
+        if values.column.type not in self.types:
+            rule = _("{by} is not for values of the type {type}").format(by=self.by, type=values.column.type)
+            if ValueType.INTEGER in self.types:
+                rule = _("ranges are for numbers")
+            about = table_of(__name__).items()
+            names = ", ".join(by for by, said in about if values.column.type in said.get("types", ValueType))
+            raise ParameterError(rule, _("use one of {names}").format(names=names), column=values.name)
+        if not len(values.texts):
+            raise ParameterError(_("the column holds no values"), _("name another"), column=values.name)
+        return self._build(values)
 
     @abstractmethod
-    def build(self, values: ColumnValues) -> Hierarchy:
-        """Return the hierarchy of a column's values."""
+    def _build(self, values: ColumnValues) -> Hierarchy:
+        """Return the hierarchy of a column that has values of one of the types."""
 
 
 def parts_of(text: str, marks: str = ",") -> list[str]:
@@ -163,11 +206,3 @@ def parts_of(text: str, marks: str = ",") -> list[str]:
     for mark in "、，":
         text = text.replace(mark, marks[0])
     return [part.strip() for part in text.split(marks[0]) if part.strip()]
-
-
-def numbers_in(text: str, what: str, example: str) -> list[float]:
-    """Return the numbers of a list that a person typed; ``what`` they are and an ``example`` are told of others."""
-    try:
-        return [float(part) for part in parts_of(text.replace(";", ","))]
-    except ValueError:
-        raise ParameterError(what, _("write them like {example}").format(example=example), value=text) from None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import polars as pl
@@ -22,7 +21,7 @@ from noren.data.hierarchies.codes import (
 )
 from noren.data.hierarchies.levels import Hierarchy
 from noren.data.hierarchies.names import FromColumn, Groups, Rare, Shown, Similar
-from noren.data.hierarchies.numbers import Cuts, Dates, Quantiles, Widths, default_widths
+from noren.data.hierarchies.numbers import Cuts, Dates, Hours, Quantiles, Widths, default_widths
 from noren.data.schema import Column, Scale, ValueType
 from noren.errors import ParameterError
 from noren.i18n import _
@@ -33,7 +32,6 @@ _MOST_MASKS: Final = 4
 _SHOWN: Final = 12
 
 
-@dataclass(frozen=True)
 class Usual(Builder, by="usual"):
     """What values of the type usually get: numbers ranges, days months and years, codes their first characters.
 
@@ -46,8 +44,7 @@ class Usual(Builder, by="usual"):
     ('Genf', '*')
     """
 
-    def build(self, values: ColumnValues) -> Hierarchy:
-        """Return the hierarchy of a column's values."""
+    def _build(self, values: ColumnValues) -> Hierarchy:
         return usual_builder(values).build(values)
 
 
@@ -57,48 +54,32 @@ def usual_builder(values: ColumnValues) -> Builder:
         case ValueType.INTEGER | ValueType.DECIMAL:
             return Widths(tuple(default_widths(values.typed, values.column)))
         case ValueType.DATE:
-            return Dates()
+            return Dates.of_text()
         case ValueType.DATETIME:
-            return Dates(("day", "month", "year"))
+            return Dates.of_text("day, month, year")
         case ValueType.TIME:
             return Hours()
-    if (folded(values.texts).str.contains(POSTCODE) & values.texts.str.contains(r"\D")).all():
-        return Postcode()
-    if folded(values.texts).str.contains(f"^(?:{'|'.join(PREFECTURES)})").all():
-        return Place()
-    lengths = _code_length(values.texts)
-    return Prefix(lengths) if lengths else Shown()
+    texts = values.texts
+    if (folded(texts).str.contains(POSTCODE) & texts.str.contains(r"\D")).all():
+        return Postcode.of_text()
+    if folded(texts).str.contains(f"^(?:{'|'.join(PREFECTURES)})").all():
+        return Place.of_text()
+    lengths = texts.str.len_chars().unique().to_list()
+    are_codes = (texts.str.contains(r"^[\p{L}\p{N}]+$") & texts.str.contains(r"\d")).all()
+    if len(lengths) != 1 or lengths[0] not in _CODE_LENGTHS or not are_codes:
+        return Shown()
+    # of long codes several characters are hidden at a time, for each level multiplies what methods search
+    step = math.ceil((lengths[0] - 1) / _MOST_MASKS)
+    return Prefix(tuple(range(lengths[0] - step, 0, -step)))
 
 
-@dataclass(frozen=True)
-class Hours(Builder, by="hours"):
-    """Times of day by the hour: ``8:26`` → ``8:00-8:59``."""
-
-    def build(self, values: ColumnValues) -> Hierarchy:
-        """Return the hierarchy of a column's values."""
-        return Hierarchy.of_labels(values.name, values.texts, [values.typed.dt.to_string("%-H:00-%-H:59")])
-
-
-def _code_length(texts: pl.Series) -> tuple[int, ...]:
-    """Return how many characters of codes stay, where all values are codes of one length: letters and digits.
-
-    Of long codes several are hidden at a time, for each level multiplies what methods search.
-    """
-    lengths = texts.str.len_chars().unique()
-    if len(lengths) != 1 or lengths[0] not in _CODE_LENGTHS:
-        return ()
-    if not (texts.str.contains(r"^[\p{L}\p{N}]+$") & texts.str.contains(r"\d")).all():
-        return ()
-    length = int(lengths[0])
-    step = math.ceil((length - 1) / _MOST_MASKS)
-    return tuple(range(length - step, 0, -step))
-
-
-_ALL: Final = (
-    Usual, Widths, Quantiles, Cuts, Dates, Hours, Prefix, Postcode, Icd, Municipality, Place, Groups, Rare, Similar,
-    FromColumn, Shown,
-)  # fmt: skip
-BUILDERS: Final[Mapping[str, type[Builder]]] = {one.by: one for one in _ALL}
+BUILDERS: Final[Mapping[str, type[Builder]]] = {
+    one.by: one
+    for one in (
+        Usual, Widths, Quantiles, Cuts, Dates, Hours, Prefix, Postcode, Icd, Municipality, Place, Groups, Rare, Similar,
+        FromColumn, Shown,
+    )
+}  # fmt: skip
 """Every builder by its name."""
 
 
@@ -106,7 +87,7 @@ def builder_of(by: str, text: str = "", other: str = "") -> Builder:
     """Return the builder that somebody asks for in words.
 
     >>> builder_of("widths", "5, 10")
-    Widths(widths=(5.0, 10.0))
+    Widths(parameters=(5.0, 10.0), other='')
     """
     if by not in BUILDERS:
         raise ParameterError(
@@ -121,19 +102,6 @@ def builder_of(by: str, text: str = "", other: str = "") -> Builder:
 def builders_for(column: Column) -> list[type[Builder]]:
     """Return the builders that can group a column's values."""
     return [one for one in BUILDERS.values() if column.type in one.types]
-
-
-def build(builder: Builder, values: ColumnValues) -> Hierarchy:
-    """Return the hierarchy of a column; stop where the builder cannot group its values, or there are none."""
-    if values.column.type not in builder.types:
-        rule = _("{by} is not for values of the type {type}").format(by=builder.by, type=values.column.type)
-        if ValueType.INTEGER in builder.types:
-            rule = _("ranges are for numbers")
-        names = ", ".join(one.by for one in builders_for(values.column))
-        raise ParameterError(rule, _("use one of {names}").format(names=names), column=values.name)
-    if not len(values.texts):
-        raise ParameterError(_("the column holds no values"), _("name another"), column=values.name)
-    return builder.build(values)
 
 
 def class_sizes(hierarchy: Hierarchy, counts: pl.DataFrame, column: Column) -> list[dict[str, Any]]:

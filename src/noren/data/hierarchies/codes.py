@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
@@ -35,110 +34,72 @@ def folded(texts: pl.Series) -> pl.Series:
     return texts.str.normalize("NFKC").str.strip_chars().str.replace_all("[‐‑‒–—―−ー]", "-")
 
 
-def fitted(values: ColumnValues, fits: pl.Series, levels: Sequence[pl.Series], other: str, rule: str) -> Hierarchy:
+def fitted(by: Builder, values: ColumnValues, fits: pl.Series, levels: Sequence[pl.Series], rule: str) -> Hierarchy:
     """Return the hierarchy of the values that fit; others become ``other``, and stop the work where that is empty."""
     fits = fits.fill_null(value=False)
-    if not other:
+    if not by.other:
         cure = _("mend them, or set a label for all other values")
         stop_at_misfits(values.name, values.texts.filter(~fits), rule, cure)
-    shown = [pl.select(pl.when(fits).then(labels).otherwise(pl.lit(other))).to_series() for labels in levels]
-    return Hierarchy.of_labels(values.name, values.texts, shown)
+    other = pl.lit(by.other)
+    return values.hierarchy([pl.select(pl.when(fits).then(own).otherwise(other)).to_series() for own in levels])
 
 
-def _masked(texts: pl.Series, lengths: Sequence[int]) -> list[pl.Series]:
-    """Return for each length the first characters, and stars in place of the others."""
-    longest = int(texts.str.len_chars().max() or 0)  # type: ignore[arg-type]
-    return [texts.str.slice(0, length).str.pad_end(longest, SAYS_NOTHING) for length in lengths]
-
-
-@dataclass(frozen=True)
 class Prefix(Builder, by="prefix"):
     """Codes by their first characters: ``85123A`` → ``851***`` → ``8*****``. Short ones count as masked at the end."""
 
-    lengths: tuple[int, ...] = ()
-
     @classmethod
-    def of_text(cls, text: str, other: str) -> Prefix:
-        """Return the builder of the lengths that somebody typed."""
-        return cls(_lengths(text, cls.example))
+    def _read(cls, text: str) -> tuple[int, ...]:
+        parts = parts_of(text)
+        lengths = tuple(int(part) for part in parts if part.isdecimal() and 0 < int(part) <= 1_000)
+        if len(lengths) < len(parts) or any(b >= a for a, b in itertools.pairwise(lengths)):
+            raise cls._misread(text, _("numbers of characters shrink from level to level, down to 1"))
+        return lengths
 
-    def build(self, values: ColumnValues) -> Hierarchy:
-        """Return the hierarchy of a column's values."""
-        longest = int(values.texts.str.len_chars().max() or 0)  # type: ignore[arg-type]
-        lengths = self.lengths or tuple(range(longest - 1, 0, -1))
-        return Hierarchy.of_labels(values.name, values.texts, _masked(values.texts, lengths))
-
-
-def _lengths(text: str, example: str) -> tuple[int, ...]:
-    parts = parts_of(text)
-    lengths = tuple(int(part) for part in parts if part.isdecimal() and 0 < int(part) <= 1_000)
-    if len(lengths) < len(parts) or any(b >= a for a, b in itertools.pairwise(lengths)):
-        raise ParameterError(
-            _("numbers of characters shrink from level to level, down to 1"),
-            _("write them like {example}").format(example=example),
-            value=text,
-        )
-    return lengths
+    def _build(self, values: ColumnValues) -> Hierarchy:
+        texts = values.texts
+        longest = int(texts.str.len_chars().max() or 0)  # type: ignore[arg-type]
+        lengths = self.parameters or range(longest - 1, 0, -1)
+        return values.hierarchy([texts.str.slice(0, length).str.pad_end(longest, SAYS_NOTHING) for length in lengths])
 
 
-@dataclass(frozen=True)
-class Postcode(Builder, by="postcode"):
-    """the first digits of a Japanese post code: ``123-4567`` → ``123-****`` → ``12*`` → ``1*``.
+class Postcode(Prefix, by="postcode"):
+    """The first digits of a Japanese post code: ``123-4567`` → ``123-****`` → ``12*`` → ``1*``.
 
     Three digits are a post office's area, two a part of a prefecture, one a group of prefectures. Numbers that lost
     their leading zeros, full-width digits and missing dashes are understood.
     """
 
-    lengths: tuple[int, ...] = (3, 2, 1)
-    other: str = ""
-
     @classmethod
-    def of_text(cls, text: str, other: str) -> Postcode:
-        """Return the builder of the lengths that somebody typed."""
-        lengths = _lengths(text or cls.example, cls.example)
+    def _read(cls, text: str) -> tuple[int, ...]:
+        lengths = super()._read(text or cls.example)
         if lengths[0] > 6:
             raise ParameterError(_("a post code has seven digits"), _("let six stay at most"), value=text)
-        return cls(lengths, other)
+        return lengths
 
-    def build(self, values: ColumnValues) -> Hierarchy:
-        """Return the hierarchy of a column's values."""
+    def _build(self, values: ColumnValues) -> Hierarchy:
         plain = folded(values.texts).str.strip_prefix("〒").str.strip_chars()
         if values.column.dtype.is_numeric():
             plain = plain.str.zfill(7)
         fits = plain.str.contains(POSTCODE)
         digits = plain.str.replace("-", "", literal=True)
         # the dash stands in labels where all codes have it: what a label begins with is what its values begin with
-        dashed = bool(values.texts.filter(fits).str.slice(3, 1).eq("-").all())
-        rule = _("not seven-digit post codes: {values}")
-        return fitted(values, fits, [self._labels(digits, length, dashed) for length in self.lengths], self.other, rule)
-
-    @staticmethod
-    def _labels(digits: pl.Series, length: int, dashed: bool) -> pl.Series:
-        kept = digits.str.slice(0, length)
-        if length < 3:
-            return kept + SAYS_NOTHING
-        if not dashed:
-            return kept + SAYS_NOTHING * (7 - length)
-        return kept.str.slice(0, 3) + "-" + kept.str.slice(3) + SAYS_NOTHING * (7 - length)
+        dash = "-" if values.texts.filter(fits).str.slice(3, 1).eq("-").all() else ""
+        levels = [
+            digits.str.slice(0, length) + SAYS_NOTHING
+            if length < 3
+            else digits.str.slice(0, 3) + dash + digits.str.slice(3, length - 3) + SAYS_NOTHING * (7 - length)
+            for length in self.parameters
+        ]
+        return fitted(self, values, fits, levels, _("not seven-digit post codes: {values}"))
 
 
-@dataclass(frozen=True)
 class Icd(Builder, by="icd"):
     """Codes of diseases (ICD-10): ``E11.9`` → ``E11*`` (the category) → ``E*`` (the letter of its chapter)."""
 
-    other: str = ""
-
-    @classmethod
-    def of_text(cls, text: str, other: str) -> Icd:
-        """Return the builder; it has nothing to choose."""
-        super().of_text(text, other)
-        return cls(other)
-
-    def build(self, values: ColumnValues) -> Hierarchy:
-        """Return the hierarchy of a column's values."""
+    def _build(self, values: ColumnValues) -> Hierarchy:
         plain = folded(values.texts).str.to_uppercase()
         levels = [plain.str.slice(0, length) + SAYS_NOTHING for length in (3, 1)]
-        return fitted(values, plain.str.contains(_ICD), levels, self.other, _("not ICD-10 codes: {values}"))
+        return fitted(self, values, plain.str.contains(_ICD), levels, _("not ICD-10 codes: {values}"))
 
 
 def mask_hierarchy(name: str, values: Iterable[str], *, mask: str = SAYS_NOTHING) -> Hierarchy:
@@ -179,26 +140,10 @@ _MUNICIPALITY: Final = (
 _CHECK_WEIGHTS: Final = (6, 5, 4, 3, 2)
 
 
-def _units(text: str, known: tuple[str, ...]) -> tuple[str, ...]:
-    units = tuple(parts_of(text)) or known
-    for unit in units:
-        if unit not in known:
-            raise ParameterError(
-                _("there is no level {unit!r} of places{near}").format(unit=unit, near=suggestion(unit, known)),
-                _("use some of {names}").format(names=", ".join(known)),
-            )
-    if [known.index(unit) for unit in units] != sorted({known.index(unit) for unit in units}):
-        raise ParameterError(
-            _("levels of places grow wider"), _("write them like {example}").format(example=", ".join(known))
-        )
-    return units
-
-
 def _regions(prefectures: pl.Series) -> pl.Series:
     return prefectures.replace_strict(_REGION_OF, default=None, return_dtype=pl.String)
 
 
-@dataclass(frozen=True)
 class Municipality(Builder, by="municipality"):
     """Codes of municipalities: ``13103`` or ``131032`` → ``13 東京都`` → ``関東``. A wrong check digit is told.
 
@@ -206,16 +151,23 @@ class Municipality(Builder, by="municipality"):
     alone (``13``) are, too.
     """
 
-    units: tuple[str, ...] = ("prefecture", "region")
-    other: str = ""
-
     @classmethod
-    def of_text(cls, text: str, other: str) -> Municipality:
-        """Return the builder of the levels that somebody typed."""
-        return cls(_units(text, ("prefecture", "region")), other)
+    def _read(cls, text: str) -> tuple[str, ...]:
+        known = parts_of(cls.example)
+        units = parts_of(text) or known
+        for unit in units:
+            if unit not in known:
+                raise ParameterError(
+                    _("there is no level {unit!r} of places{near}").format(unit=unit, near=suggestion(unit, known)),
+                    _("use some of {names}").format(names=cls.example),
+                )
+        if units != [unit for unit in known if unit in units]:
+            raise ParameterError(
+                _("levels of places grow wider"), _("write them like {example}").format(example=cls.example)
+            )
+        return tuple(units)
 
-    def build(self, values: ColumnValues) -> Hierarchy:
-        """Return the hierarchy of a column's values."""
+    def _build(self, values: ColumnValues) -> Hierarchy:
         codes = folded(values.texts)
         longest = int(codes.str.len_chars().max() or 0)  # type: ignore[arg-type]
         if values.column.dtype.is_numeric() or longest <= 2:
@@ -224,7 +176,7 @@ class Municipality(Builder, by="municipality"):
         fits = names.is_not_null() & codes.str.contains(r"^\d{2}$|^\d{5}$|^\d{6}$") & _checked(codes)
         levels = {"prefecture": codes.str.slice(0, 2) + " " + names, "region": _regions(names)}
         rule = _("not municipality codes, or their check digit is wrong: {values}")
-        return fitted(values, fits, [levels[unit] for unit in self.units], self.other, rule)
+        return fitted(self, values, fits, [levels[unit] for unit in self.parameters], rule)
 
 
 def _checked(codes: pl.Series) -> pl.Series:
@@ -240,26 +192,15 @@ def _checked(codes: pl.Series) -> pl.Series:
     return codes.to_frame("code").select(fine.alias("fine"))["fine"]
 
 
-@dataclass(frozen=True)
-class Place(Builder, by="place"):
+class Place(Municipality, by="place"):
     """Addresses and names of places: ``東京都港区芝公園4-2-8`` → ``東京都港区`` → ``東京都`` → ``関東``.
 
     Wards of the twenty cities that have them are a level of their own below the city. A place that does not begin with
     its prefecture has none: take the prefecture from another column then (``column``).
     """
 
-    units: tuple[str, ...] = ("municipality", "prefecture", "region")
-    other: str = ""
-
-    @classmethod
-    def of_text(cls, text: str, other: str) -> Place:
-        """Return the builder of the levels that somebody typed."""
-        return cls(_units(text, ("municipality", "prefecture", "region")), other)
-
-    def build(self, values: ColumnValues) -> Hierarchy:
-        """Return the hierarchy of a column's values."""
-        plain = folded(values.texts).str.replace_all(r"\s", "")
-        plain = plain.replace(_BY_STEM)
+    def _build(self, values: ColumnValues) -> Hierarchy:
+        plain = folded(values.texts).str.replace_all(r"\s", "").replace(_BY_STEM)
         prefectures = plain.str.extract(f"^({'|'.join(PREFECTURES)})")
         frame = pl.DataFrame({"plain": plain, "prefecture": prefectures}).with_columns(
             rest=pl.col("plain").str.strip_prefix(pl.col("prefecture")).str.extract(_MUNICIPALITY).fill_null("")
@@ -270,6 +211,6 @@ class Place(Builder, by="place"):
         levels["municipality"] = ([wards] if (wards != cities).any() else []) + [cities]
         if not (cities != prefectures).any():
             levels["municipality"] = []  # prefectures alone
-        chosen = [labels for unit in self.units for labels in levels[unit]]
+        chosen = [labels for unit in self.parameters for labels in levels[unit]]
         rule = _("values that do not begin with the name of a prefecture: {values}")
-        return fitted(values, prefectures.is_not_null(), chosen, self.other, rule)
+        return fitted(self, values, prefectures.is_not_null(), chosen, rule)

@@ -8,17 +8,16 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from noren.data.hierarchies.builder import Builder, ColumnValues, numbers_in, parts_of, stop_at_misfits
+from noren.data.hierarchies.builder import Builder, ColumnValues, parts_of, stop_at_misfits
 from noren.data.hierarchies.levels import SAYS_NOTHING, Hierarchy, checked_rows, rows_of_text
 from noren.errors import ParameterError, ValueInCellError, shown
 from noren.i18n import _
+from noren.kernels.arrays import Whole
 from noren.progress import Progress, silent
 from noren.tables import Texts
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 
 say = Texts(__name__)
 
-Whole = NDArray[np.int64]
 MOST_NAMES: Final = 20_000
 _BLOCK: Final = 500
 
@@ -120,40 +118,43 @@ ALIKE_MARK: Final = "≈ "
 """What the label of names that are written alike begins with; the commonest of them follows."""
 
 
-@dataclass(frozen=True)
 class Shown(Builder, by="values"):
     """Each value as it is, or nothing."""
 
-    def build(self, values: ColumnValues) -> Hierarchy:
-        """Return the hierarchy of a column's values."""
-        return Hierarchy.of_labels(values.name, values.texts, [])
+    def _build(self, values: ColumnValues) -> Hierarchy:
+        return values.hierarchy([])
 
 
-@dataclass(frozen=True)
 class Groups(Builder, by="groups"):
     """Groups that somebody made: lines ``value;group;wider group``, or JSON ``{"group": ["value", …]}``, nested or not.
 
     A value in two groups is an error; so is one of the data in no group, unless ``other`` names one for them.
 
-    >>> Groups.of_text('{"Europe": {"West": ["France"]}, "Asia": ["Japan"]}', "").rows
+    >>> Groups.of_text('{"Europe": {"West": ["France"]}, "Asia": ["Japan"]}').parameters
     (('France', 'West', 'Europe'), ('Japan', 'Asia', 'Asia'))
     """
 
-    rows: tuple[tuple[str, ...], ...]
-    other: str = ""
-
     @classmethod
-    def of_text(cls, text: str, other: str) -> Groups:
-        """Return the builder of groups that somebody wrote."""
-        listed = _json_rows(text) if text.lstrip().startswith("{") else _line_rows(text)
+    def _read(cls, text: str) -> tuple[Any, ...]:
+        if text.lstrip().startswith("{"):
+            try:
+                listed = list(_rows_in(json.loads(text), ()))
+            except (ValueError, RecursionError) as error:
+                rule = _("the groups are not valid JSON ({reason})").format(reason=error)
+                raise ParameterError(rule, _write_json()) from None
+        else:
+            lines = [[cell.strip() for cell in row] for row in rows_of_text(text.lstrip("\ufeff"))]
+            for row in lines:  # one without a group says nothing, and the top is added to all
+                while len(row) > 1 and row[-1] in ("", SAYS_NOTHING):
+                    row.pop()
+            listed = [tuple(row) for row in lines if len(row) > 1]
         if not listed:
             raise ParameterError(*say.problem("no_value_group"))
         depth = max(map(len, listed))
-        return cls(tuple((*row, *row[-1:] * (depth - len(row))) for row in listed), other)
+        return tuple((*row, *row[-1:] * (depth - len(row))) for row in listed)
 
-    def build(self, values: ColumnValues) -> Hierarchy:
-        """Return the hierarchy of the data's values and of those that the groups list."""
-        found = checked_rows([(*row, SAYS_NOTHING) for row in self.rows])
+    def _build(self, values: ColumnValues) -> Hierarchy:
+        found = checked_rows([(*row, SAYS_NOTHING) for row in self.parameters])
         if found.problems:
             raise ValueInCellError.of(found.problems)
         grouped = found.labels
@@ -164,25 +165,6 @@ class Groups(Builder, by="groups"):
         rest = left.to_frame("0").with_columns(pl.lit(self.other).alias(name) for name in grouped.columns[1:-1])
         all_rows = pl.concat([grouped, rest.with_columns(pl.lit(SAYS_NOTHING).alias(grouped.columns[-1]))]).sort("0")
         return Hierarchy.of_labels(values.name, all_rows["0"], [all_rows[name] for name in grouped.columns[1:-1]])
-
-
-def _line_rows(text: str) -> list[tuple[str, ...]]:
-    """Return the rows of lines; one without a group says nothing, and the top is added to all."""
-    rows = [[cell.strip() for cell in row] for row in rows_of_text(text.lstrip("\ufeff"))]
-    for row in rows:
-        while len(row) > 1 and row[-1] in ("", SAYS_NOTHING):
-            row.pop()
-    return [tuple(row) for row in rows if len(row) > 1]
-
-
-def _json_rows(text: str) -> list[tuple[str, ...]]:
-    try:
-        groups = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ParameterError(
-            _("the groups are not valid JSON ({reason})").format(reason=error), _write_json()
-        ) from None
-    return list(_rows_in(groups, ()))
 
 
 def _write_json() -> str:
@@ -199,38 +181,32 @@ def _rows_in(groups: Any, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         raise ParameterError(_("groups hold lists of values, or groups"), _write_json())
 
 
-@dataclass(frozen=True)
 class Rare(Builder, by="frequency"):
     """Values of few rows become *other*: ``10, 100`` first those of fewer than 10 rows, then those of fewer than 100.
 
     Look at the smallest class: all rare values together may still be few.
     """
 
-    least: tuple[int, ...]
-    other: str = _OTHER
-
     @classmethod
-    def of_text(cls, text: str, other: str) -> Rare:
-        """Return the builder of the thresholds that somebody typed."""
-        said = _("thresholds are whole numbers from 2 on, and grow")
-        least = numbers_in(text, said, cls.example)
+    def _read(cls, text: str) -> tuple[Any, ...]:
+        rule = _("thresholds are whole numbers from 2 on, and grow")
+        least = cls._numbers(text, rule)
         grows = all(after > before for before, after in itertools.pairwise(least))
-        if not least or len(least) > _MOST_LEVELS or not grows or any(n != int(n) or n < 2 for n in least):
-            raise ParameterError(said, _("write them like {example}").format(example=cls.example), value=text)
-        return cls(tuple(map(int, least)), other or _OTHER)
+        if not least or len(least) > _MOST_LEVELS or not grows or not all(n >= 2 and n.is_integer() for n in least):
+            raise cls._misread(text, rule)
+        return tuple(map(int, least))
 
-    def build(self, values: ColumnValues) -> Hierarchy:
-        """Return the hierarchy of a column's values."""
-        other = f"({self.other})" if self.other in values.texts else self.other
+    def _build(self, values: ColumnValues) -> Hierarchy:
+        other = self.other or _OTHER
+        other = f"({other})" if other in values.texts else other
         frame = pl.DataFrame({"text": values.texts, "rows": values.rows})
         levels = [
             frame.select(pl.when(pl.col("rows") >= least).then("text").otherwise(pl.lit(other)).alias("x"))["x"]
-            for least in self.least
+            for least in self.parameters
         ]
-        return Hierarchy.of_labels(values.name, values.texts, levels)
+        return values.hierarchy(levels)
 
 
-@dataclass(frozen=True)
 class Similar(Builder, by="similarity"):
     """Names that are written alike together, called by the commonest: ``≈ whole milk``. Always look at them yourself.
 
@@ -239,23 +215,19 @@ class Similar(Builder, by="similarity"):
     it is like enough, and leads a group of its own if not. A wider level joins leaders in the same way.
     """
 
-    thresholds: tuple[float, ...] = (0.5,)
-
     @classmethod
-    def of_text(cls, text: str, other: str) -> Similar:
-        """Return the builder of the thresholds that somebody typed."""
-        said = _("likeness lies between 0.2 and 1, and falls from level to level")
-        given = numbers_in(text or "0.5", said, cls.example)
-        falls = all(after < before for before, after in itertools.pairwise(given))
-        if not given or len(given) > _MOST_LEVELS or not falls or not all(0.2 <= one <= 1 for one in given):
-            raise ParameterError(said, _("write it like {example}").format(example=cls.example), value=text)
-        return cls(tuple(given))
+    def _read(cls, text: str) -> tuple[Any, ...]:
+        rule = _("likeness lies between 0.2 and 1, and falls from level to level")
+        thresholds = cls._numbers(text or "0.5", rule)
+        falls = all(after < before for before, after in itertools.pairwise(thresholds))
+        if not 0 < len(thresholds) <= _MOST_LEVELS or not falls or not all(0.2 <= one <= 1 for one in thresholds):
+            raise ParameterError(rule, _("write it like {example}").format(example=cls.example), value=text)
+        return tuple(thresholds)
 
-    def build(self, values: ColumnValues) -> Hierarchy:
-        """Return the hierarchy of a column's values."""
+    def _build(self, values: ColumnValues) -> Hierarchy:
         order = pl.DataFrame({"text": values.texts, "rows": values.rows}).with_row_index("place")
         order = order.sort("rows", "text", descending=[True, False])
-        leaders = alike(order["text"], self.thresholds, values.name, progress=values.progress)
+        leaders = alike(order["text"], self.parameters, values.name, progress=values.progress)
         back = np.empty(len(order), dtype=np.int64)
         back[order["place"].to_numpy()] = np.arange(len(order))
         levels = []
@@ -265,10 +237,9 @@ class Similar(Builder, by="similarity"):
                 pl.when(pl.Series(sizes > 1)).then(ALIKE_MARK + pl.col("text")).otherwise("text").alias("x")
             )["x"]
             levels.append(names.gather(leader[back]))
-        return Hierarchy.of_labels(values.name, values.texts, levels)
+        return values.hierarchy(levels)
 
 
-@dataclass(frozen=True)
 class FromColumn(Builder, by="column"):
     """Values by another column of the same data, as cities by prefecture. What contradicts is told with its rows.
 
@@ -276,23 +247,18 @@ class FromColumn(Builder, by="column"):
     work, unless ``other`` names a label.
     """
 
-    columns: tuple[str, ...]
-    other: str = ""
-
     @classmethod
-    def of_text(cls, text: str, other: str) -> FromColumn:
-        """Return the builder of the columns that somebody named."""
+    def _read(cls, text: str) -> tuple[Any, ...]:
         columns = tuple(parts_of(text))
         if not columns or len(columns) > _MOST_LEVELS:
             raise ParameterError(*say.problem("no_other_column_named"), value=text)
-        return cls(columns, other)
+        return columns
 
-    def build(self, values: ColumnValues) -> Hierarchy:
-        """Return the hierarchy of a column's values."""
+    def _build(self, values: ColumnValues) -> Hierarchy:
         below, name = values.other_texts(values.name), values.name
         texts = values.texts
         levels: list[pl.Series] = []
-        for column in self.columns:
+        for column in self.parameters:
             above = values.other_texts(column)
             found = texts.to_frame("below").join(
                 self._one_above(below, above, name, column), on="below", how="left", maintain_order="left"
@@ -304,7 +270,7 @@ class FromColumn(Builder, by="column"):
             texts = found["above"].fill_null(self.other)
             levels.append(texts)
             below, name = above, column
-        return Hierarchy.of_labels(values.name, values.texts, levels)
+        return values.hierarchy(levels)
 
     @staticmethod
     def _one_above(below: pl.Series, above: pl.Series, name: str, column: str) -> pl.DataFrame:

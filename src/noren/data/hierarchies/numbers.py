@@ -16,7 +16,6 @@ import datetime as dt
 import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -24,18 +23,16 @@ import polars as pl
 from numpy.typing import NDArray
 
 from noren.data.formats.render import value_text
-from noren.data.hierarchies.builder import Builder, ColumnValues, numbers_in, parts_of
+from noren.data.hierarchies.builder import Builder, ColumnValues, parts_of
 from noren.data.hierarchies.levels import SAYS_NOTHING, Hierarchy
 from noren.data.schema import Column, ValueType
 from noren.errors import ParameterError
 from noren.i18n import _
+from noren.kernels.arrays import Real, Whole
 from noren.naming import suggestion
 from noren.tables import Texts
 
 say = Texts(__name__)
-
-Whole = NDArray[np.int64]
-Numbers = NDArray[np.float64]
 
 LONGEST_GRID: Final = 5_000
 _FIRST_RANGES: Final = 16
@@ -44,40 +41,30 @@ _MOST_LEVELS: Final = 20
 _LARGEST: Final = 1e15
 
 
-@dataclass(frozen=True)
 class Widths(Builder, by="widths"):
     """Ranges that grow: 17 → 15-19 → 10-19 → 0-19. Without widths, some sixteen ranges first, then half as many."""
 
-    widths: tuple[float, ...] = ()
-
     @classmethod
-    def of_text(cls, text: str, other: str) -> Widths:
-        """Return the builder of widths that somebody typed."""
-        widths = numbers_in(text, _("widths are numbers"), cls.example)
+    def _read(cls, text: str) -> tuple[Any, ...]:
+        widths = cls._numbers(text, _("widths are numbers"))
         if len(widths) > _MOST_LEVELS or not all(0 < width <= _LARGEST for width in widths):
             raise ParameterError(*say.problem("hierarchy_one_widths", most=_MOST_LEVELS))
-        return cls(tuple(widths))
+        return tuple(widths)
 
-    def build(self, values: ColumnValues) -> Hierarchy:
-        """Return the hierarchy of a column's values."""
-        widths = self.widths or default_widths(values.typed, values.column)
+    def _build(self, values: ColumnValues) -> Hierarchy:
+        widths = self.parameters or default_widths(values.typed, values.column)
         return number_hierarchy(values.column, values.typed, widths)
 
 
-@dataclass(frozen=True)
 class Cuts(Builder, by="cuts"):
     """Ranges between given cuts; a coarser level keeps some of the cuts of the finer one.
 
     Whole numbers become ``<18``, ``18-29``, ``65+``; numbers beside a grid ``[18, 30[``.
     """
 
-    levels: tuple[tuple[float, ...], ...]
-
     @classmethod
-    def of_text(cls, text: str, other: str) -> Cuts:
-        """Return the builder of cuts that somebody typed."""
-        said = _("cuts are numbers")
-        levels = [tuple(_levels(numbers_in(part, said, cls.example))) for part in text.replace("／", "/").split("/")]
+    def _read(cls, text: str) -> tuple[Any, ...]:
+        levels = [_bounded(cls._numbers(part, _("cuts are numbers"))) for part in text.replace("／", "/").split("/")]
         if not all(levels):
             raise ParameterError(*say.problem("level_without_cuts", example=cls.example))
         for cuts in levels:
@@ -87,76 +74,66 @@ class Cuts(Builder, by="cuts"):
             extra = [cut for cut in coarser if cut not in finer]
             if extra:
                 raise ParameterError(*say.problem("coarser_level_cuts_where", cuts=_listed(extra)))
-        return cls(tuple(levels))
+        return tuple(levels)
 
-    def build(self, values: ColumnValues) -> Hierarchy:
-        """Return the hierarchy of a column's values."""
-        return _between_cuts(values, self.levels)
+    def _build(self, values: ColumnValues) -> Hierarchy:
+        return _between_cuts(values, self.parameters)
 
 
-@dataclass(frozen=True)
 class Quantiles(Builder, by="quantiles"):
     """Ranges with about as many rows each; the cuts come from the data, and show where its people are.
 
     Equal numbers stay together, so ranges differ in size where many rows have one number.
     """
 
-    ranges: tuple[int, ...]
-
     @classmethod
-    def of_text(cls, text: str, other: str) -> Quantiles:
-        """Return the builder of as many ranges as somebody typed."""
-        said = _("counts of ranges are whole numbers from 2 on")
-        counts = _levels(numbers_in(text or cls.example, said, cls.example))
+    def _read(cls, text: str) -> tuple[Any, ...]:
+        rule = _("counts of ranges are whole numbers from 2 on")
+        counts = _bounded(cls._numbers(text or cls.example, rule))
         if not counts or any(count != int(count) or not 2 <= count <= 10_000 for count in counts):
-            raise ParameterError(said, _("write them like {example}").format(example=cls.example), value=text)
+            raise cls._misread(text, rule)
         for finer, coarser in itertools.pairwise(counts):
             if coarser >= finer or finer % coarser:
                 raise ParameterError(*say.problem("ranges_cannot_merged_into", finer=finer, coarser=coarser))
-        return cls(tuple(map(int, counts)))
+        return tuple(map(int, counts))
 
-    def build(self, values: ColumnValues) -> Hierarchy:
-        """Return the hierarchy of a column's values."""
+    def _build(self, values: ColumnValues) -> Hierarchy:
         counted = values.records.frame[values.name].drop_nulls().alias("0").value_counts(name="rows")
         rows = values.typed.to_frame("0").join(counted, on="0", how="left", maintain_order="left")["rows"]
         before = rows.cum_sum() - rows
         # the middle row of each number decides, so that many equal rows fall where most of them lie
         middle = ((before + rows / 2) / max(int(rows.sum()), 1)).to_numpy()
-        finest = np.minimum((middle * self.ranges[0]).astype(np.int64), self.ranges[0] - 1)
+        finest = np.minimum((middle * self.parameters[0]).astype(np.int64), self.parameters[0] - 1)
         numbers = values.typed.to_numpy()
         levels = []
-        for count in self.ranges:
-            group = finest // (self.ranges[0] // count)
+        for count in self.parameters:
+            group = finest // (self.parameters[0] // count)
             levels.append(tuple(numbers[1:][group[1:] != group[:-1]].tolist()))
         return _between_cuts(values, levels)
 
 
-def _levels(numbers: list[float]) -> list[float]:
+def _bounded(numbers: list[float]) -> tuple[float, ...]:
     if len(numbers) > _MOST_LEVELS or not all(abs(number) <= _LARGEST for number in numbers):
         raise ParameterError(*say.problem("most_numbers_most_fit", most=_MOST_LEVELS, largest=_LARGEST))
-    return numbers
+    return tuple(numbers)
 
 
 def _between_cuts(values: ColumnValues, levels: Sequence[Sequence[float]]) -> Hierarchy:
     """Return the hierarchy whose levels have ranges between cuts."""
-    column = values.column
+    column, grid = values.column, values.column.grid
     points = _grid_points(column, values.typed)
-    shown = [_range_labels(points, np.asarray(cuts), column) for cuts in levels]
+    shown = []
+    for cuts in map(np.asarray, levels):
+        starts, names = _cut_texts(cuts), [SAYS_NOTHING]
+        if len(cuts) and points.on_grid and np.allclose(cuts / grid, np.rint(cuts / grid), rtol=0, atol=1e-6):
+            ends = _cut_texts(cuts - (int(grid) if grid == int(grid) else grid))
+            inner = [low if low == high else f"{low}-{high}" for low, high in zip(starts, ends[1:], strict=False)]
+            names = [f"<{starts[0]}", *inner, f"{starts[-1]}+"]
+        elif len(cuts):
+            inner = [f"[{low}, {high}[" for low, high in itertools.pairwise(starts)]
+            names = [f"<{starts[0]}", *inner, f"≥{starts[-1]}"]
+        shown.append(pl.Series(names).gather(np.searchsorted(cuts, points.numbers, side="right")))
     return Hierarchy.of_labels(column.name, _texts(points.numbers, column), shown)
-
-
-def _range_labels(points: _Points, cuts: Whole | Numbers, column: Column) -> pl.Series:
-    place = np.searchsorted(cuts, points.numbers, side="right")
-    starts = _cut_texts(cuts)
-    steps = cuts / column.grid
-    if points.on_grid and np.allclose(steps, np.rint(steps), rtol=0, atol=1e-6):
-        ends = _cut_texts(cuts - (int(column.grid) if column.grid == int(column.grid) else column.grid))
-        inner = [low if low == high else f"{low}-{high}" for low, high in zip(starts, ends[1:], strict=False)]
-        names = [f"<{starts[0]}", *inner, f"{starts[-1]}+"] if len(cuts) else [SAYS_NOTHING]
-    else:
-        inner = [f"[{low}, {high}[" for low, high in itertools.pairwise(starts)]
-        names = [f"<{starts[0]}", *inner, f"≥{starts[-1]}"] if len(cuts) else [SAYS_NOTHING]
-    return pl.Series(names).gather(place)
 
 
 def _cut_texts(cuts: NDArray[Any]) -> list[str]:
@@ -201,18 +178,15 @@ def default_widths(typed: pl.Series, column: Column) -> list[float]:
     """
     steps = _grid_points(column, typed).places
     span = int(steps.max() - steps.min()) if len(steps) else 0
-    width = max(2, _round_number(span / _FIRST_RANGES))
+    # the first of 1, 2, 5, 10, 20, 50 … that is not smaller
+    at_least = span / _FIRST_RANGES
+    power = int(10 ** max(0, math.floor(math.log10(max(at_least, 1)))))
+    width = max(2, next(digit * power for digit in (1, 2, 5, 10) if digit * power >= at_least))
     widths: list[float] = []
     while width < max(span, 3) and len(widths) < _MOST_WIDTHS:
         widths.append(_number(width * column.grid))
         width *= 2
     return widths
-
-
-def _round_number(at_least: float) -> int:
-    """Return the first of 1, 2, 5, 10, 20, 50 … that is not smaller."""
-    power = int(10 ** max(0, math.floor(math.log10(max(at_least, 1)))))
-    return next(digit * power for digit in (1, 2, 5, 10) if digit * power >= at_least)
 
 
 def number_hierarchy(column: Column, typed: pl.Series, widths: Sequence[float]) -> Hierarchy:
@@ -242,7 +216,7 @@ class _Points(NamedTuple):
     """Numbers, their places on the grid, and whether all of them lie on it."""
 
     places: Whole
-    numbers: Whole | Numbers
+    numbers: Whole | Real
     on_grid: bool
 
 
@@ -268,11 +242,11 @@ def _grid_points(column: Column, typed: pl.Series) -> _Points:
     return _Points(places, own, on_grid)
 
 
-def _times(places: Whole, grid: float) -> Whole | Numbers:
+def _times(places: Whole, grid: float) -> Whole | Real:
     return places * int(grid) if grid == int(grid) else np.round(places * grid, 9)
 
 
-def _texts(numbers: Whole | Numbers, column: Column) -> pl.Series:
+def _texts(numbers: Whole | Real, column: Column) -> pl.Series:
     typed = pl.Series("x", numbers).cast(column.dtype, strict=False)
     return typed.to_frame().select(value_text(pl.col("x"), column))["x"]
 
@@ -282,60 +256,35 @@ def _number(value: float) -> float | int:
     return int(rounded) if rounded == int(rounded) else rounded
 
 
-ERAS: Final = (
-    ("明治", dt.date(1868, 1, 25)),
-    ("大正", dt.date(1912, 7, 30)),
-    ("昭和", dt.date(1926, 12, 25)),
-    ("平成", dt.date(1989, 1, 8)),
-    ("令和", dt.date(2019, 5, 1)),
-)
+ERAS: Final = {
+    "明治": dt.date(1868, 1, 25),
+    "大正": dt.date(1912, 7, 30),
+    "昭和": dt.date(1926, 12, 25),
+    "平成": dt.date(1989, 1, 8),
+    "令和": dt.date(2019, 5, 1),
+}
 """The eras of modern Japan with their first days."""
 _BEFORE_ERAS: Final = "明治より前"
 _FIRST_UNITS: Final = ("month", "quarter", "year")
 
 
-def _of_era(day: pl.Expr, at_first: Callable[[str], pl.Expr]) -> pl.Expr:
-    """Return what ``at_first`` makes of each era, for the days that lie in it."""
+def _of_era(day: pl.Expr, label: Callable[[str], pl.Expr]) -> pl.Expr:
+    """Return the label that ``label`` makes of each era, for the days that lie in it."""
     found = pl.lit(_BEFORE_ERAS)
-    for era, first in ERAS:
-        found = pl.when(day >= first).then(at_first(era)).otherwise(found)
+    for era, first in ERAS.items():
+        found = pl.when(day >= first).then(label(era)).otherwise(found)
     return found
 
 
-def era_year(day: pl.Expr) -> pl.Expr:
+def _era_year(day: pl.Expr, era: str) -> pl.Expr:
     """Return a day's year in the Japanese calendar.
 
-    >>> days = pl.Series([dt.date(2019, 4, 30), dt.date(2019, 5, 1), dt.date(1989, 1, 7), dt.date(1926, 12, 25)])
-    >>> days.to_frame("d").select(era_year(pl.col("d"))).to_series().to_list()
-    ['平成31年', '令和元年', '昭和64年', '昭和元年']
+    >>> days = pl.Series([dt.date(1989, 1, 8), dt.date(2019, 4, 30)]).to_frame("d")
+    >>> days.select(_era_year(pl.col("d"), "平成")).to_series().to_list()
+    ['平成元年', '平成31年']
     """
-    first_years = {era: first.year for era, first in ERAS}
-
-    def years(era: str) -> pl.Expr:
-        number = day.dt.year() - first_years[era] + 1
-        text = pl.when(number == 1).then(pl.lit("元")).otherwise(number.cast(pl.String))
-        return pl.concat_str(pl.lit(era), text, pl.lit("年"))
-
-    return _of_era(day, years)
-
-
-def _era_month(day: pl.Expr) -> pl.Expr:
-    before = day < ERAS[0][1]
-    month = pl.concat_str(era_year(day), day.dt.month().cast(pl.String), pl.lit("月"))
-    return pl.when(before).then(pl.lit(_BEFORE_ERAS)).otherwise(month)
-
-
-def _quarter(day: pl.Expr) -> pl.Expr:
-    return pl.concat_str(day.dt.to_string("%Y"), pl.lit("-Q"), day.dt.quarter().cast(pl.String))
-
-
-def _fiscal_year(day: pl.Expr) -> pl.Expr:
-    return pl.concat_str(pl.lit("FY"), day.dt.offset_by("-3mo").dt.to_string("%Y"))
-
-
-def _decade(day: pl.Expr) -> pl.Expr:
-    first = day.dt.year() // 10 * 10
-    return pl.concat_str(first.cast(pl.String), pl.lit("-"), (first + 9).cast(pl.String))
+    number = day.dt.year() - ERAS[era].year + 1
+    return pl.format(f"{era}{{}}年", pl.when(number == 1).then(pl.lit("元")).otherwise(number.cast(pl.String)))
 
 
 UNITS: Final[Mapping[str, Callable[[pl.Expr], pl.Expr]]] = {
@@ -343,68 +292,53 @@ UNITS: Final[Mapping[str, Callable[[pl.Expr], pl.Expr]]] = {
     "week": lambda day: day.dt.to_string("%G-W%V"),
     "week-year": lambda day: pl.concat_str(day.dt.to_string("%G"), pl.lit(" (weeks)")),
     "month": lambda day: day.dt.to_string("%Y-%m"),
-    "quarter": _quarter,
-    "fiscal-year": _fiscal_year,
+    "quarter": lambda day: pl.format("{}-Q{}", day.dt.to_string("%Y"), day.dt.quarter()),
+    "fiscal-year": lambda day: day.dt.offset_by("-3mo").dt.to_string("FY%Y"),
     "year": lambda day: day.dt.to_string("%Y"),
-    "decade": _decade,
-    "era-month": _era_month,
-    "era-year": era_year,
+    "decade": lambda day: pl.format("{}-{}", day.dt.year() // 10 * 10, day.dt.year() // 10 * 10 + 9),
+    "era-month": lambda day: _of_era(day, lambda era: pl.format("{}{}月", _era_year(day, era), day.dt.month())),
+    "era-year": lambda day: _of_era(day, lambda era: _era_year(day, era)),
     "era": lambda day: _of_era(day, pl.lit),
 }
 """What a day becomes: ISO weeks, months, quarters, years from April (fiscal) or January, eras."""
 
 
-@dataclass(frozen=True)
 class Dates(Builder, by="dates"):
     """Days by weeks, months, quarters, years or eras, as far as each lies whole in the next."""
 
-    units: tuple[str, ...] = _FIRST_UNITS
-
     @classmethod
-    def of_text(cls, text: str, other: str) -> Dates:
-        """Return the builder of the units that somebody typed."""
+    def _read(cls, text: str) -> tuple[Any, ...]:
         units = parts_of(text)
         for unit in units:
             if unit not in UNITS:
-                known = ", ".join(UNITS)
-                raise ParameterError(
-                    *say.problem("there_no_unit_days", unit=unit, near=suggestion(unit, UNITS), names=known)
+                near, known = suggestion(unit, UNITS), ", ".join(UNITS)
+                raise ParameterError(*say.problem("there_no_unit_days", unit=unit, near=near, names=known))
+        return tuple(units) or _FIRST_UNITS
+
+    def _build(self, values: ColumnValues) -> Hierarchy:
+        column, typed = values.column, values.typed
+        if column.type == ValueType.DATE:  # all days between the ends where they are few, so that the list says little
+            low = column.minimum if isinstance(column.minimum, dt.date) else typed.min()
+            high = column.maximum if isinstance(column.maximum, dt.date) else typed.max()
+            if isinstance(low, dt.date) and isinstance(high, dt.date) and (high - low).days < LONGEST_GRID:
+                typed = pl.date_range(low, high, eager=True)
+        labels = [UNITS[unit](pl.col("0").cast(pl.Date)).alias(unit) for unit in self.parameters]
+        shown = typed.to_frame("0").select(value_text(pl.col("0"), column), *labels)
+        for here, above in itertools.pairwise(self.parameters):
+            two = shown.group_by(here, maintain_order=True).agg(pl.col(above).unique(maintain_order=True))
+            for label, over in two.filter(pl.col(above).list.len() > 1).head(1).iter_rows():
+                said = say.problem(
+                    "does_not_nest_lies", here=here, above=above, label=label, one=over[0], other=over[1]
                 )
-        return cls(tuple(units) or _FIRST_UNITS)
-
-    def build(self, values: ColumnValues) -> Hierarchy:
-        """Return the hierarchy of a column's values."""
-        column = values.column
-        is_day = column.type == ValueType.DATE
-        typed = _days(column, values.typed) if is_day else values.typed
-        shown = typed.to_frame("0").select(
-            value_text(pl.col("0"), column),
-            *(UNITS[unit](pl.col("0").cast(pl.Date)).alias(unit) for unit in self.units),
-        )
-        _stop_at_split(shown, self.units, column.name)
-        return Hierarchy.of_labels(column.name, shown["0"], [shown[unit] for unit in self.units])
+                raise ParameterError(*said, column=column.name)
+        return Hierarchy.of_labels(column.name, shown["0"], [shown[unit] for unit in self.parameters])
 
 
-def _stop_at_split(shown: pl.DataFrame, units: tuple[str, ...], column: str) -> None:
-    """Stop where a label of one unit lies in two of the next, and show one."""
-    for here, above in itertools.pairwise(units):
-        two = shown.group_by(here, maintain_order=True).agg(pl.col(above).unique(maintain_order=True))
-        split = two.filter(pl.col(above).list.len() > 1)
-        if len(split):
-            label, over = split.row(0)
-            raise ParameterError(
-                *say.problem("does_not_nest_lies", here=here, above=above, label=label, one=over[0], other=over[1]),
-                column=column,
-            )
+class Hours(Builder, by="hours"):
+    """Times of day by the hour: ``8:26`` → ``8:00-8:59``."""
 
-
-def _days(column: Column, typed: pl.Series) -> pl.Series:
-    """Return the days that a hierarchy lists: all between the ends where they are few, so that it says little."""
-    low = column.minimum if isinstance(column.minimum, dt.date) else typed.min()
-    high = column.maximum if isinstance(column.maximum, dt.date) else typed.max()
-    if isinstance(low, dt.date) and isinstance(high, dt.date) and (high - low).days < LONGEST_GRID:
-        return pl.date_range(low, high, eager=True)
-    return typed
+    def _build(self, values: ColumnValues) -> Hierarchy:
+        return values.hierarchy([values.typed.dt.to_string("%-H:00-%-H:59")])
 
 
 def date_hierarchy(name: str, values: Iterable[dt.date]) -> Hierarchy:
