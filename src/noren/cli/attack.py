@@ -28,7 +28,7 @@ from noren.errors import ParameterError
 from noren.i18n import _
 
 if TYPE_CHECKING:
-    from noren.protocols import Guess
+    from noren.protocols import Attack, Guess
 
 
 @app.command("attack", context_settings=COMPONENT_FLAGS)
@@ -57,6 +57,7 @@ def attack(
     from noren.judgement.rule import rule_named
     from noren.measures import measures
     from noren.registry import share_flags
+    from noren.work.run import Run, RunStore
 
     by, where = rule_named(rule), engine_named(engine)
     data = reading.open(where, original)
@@ -69,20 +70,18 @@ def attack(
     limits = where.limits(data, known=known, knowledge=knowledge, item_prefix=item_prefix, seed=seed)
     target = where.load(release, data)
     results: dict[str, Any] = {}
-    guesses: dict[str, Guess] = {}
-    in_turn = sorted(ready, key=lambda attack: attack.listens)
     failures = Failures(alone=names != "all" and len(ready) == 1)
     if out is not None and is_local(out):
         making_folder(local_path(out))  # before long work: a place that cannot be written is said at once
-    with _saying_what_is_there([one.name for one in in_turn], results, out):
-        for one in in_turn:
-            with failures.noting(one.name):
-                with progress_bar(one.name) as progress:
-                    guess = where.attack(data, target, one, **limits, heard=guesses, progress=progress)
-                about: dict[str, Any] = {"named": len(guess), "parameters": one.parameters()} | dict(guess.notes)
-                if out is not None:
-                    about |= where.write_guess(guess, out, data, target)
-                guesses[one.name], results[one.name] = guess, about
+
+    def write(guess: Guess, attack: Attack) -> None:
+        about: dict[str, Any] = {"named": len(guess), "parameters": attack.parameters()} | dict(guess.notes)
+        results[attack.name] = about | ({} if out is None else where.write_guess(guess, out, data, target))
+
+    run = Run(where, data, target, RunStore(on_guess=write, on_failure=failures.note))
+    with _saying_what_is_there([one.name for one in ready], results, out), progress_bar(_("attack")) as progress:
+        run.attack(ready, progress=progress, **limits)
+    guesses = run.store.guesses
     verdict = None
     if target.has_secret:
         deciding = [measures.create(name) for name in deciding_measures(data.schema)]

@@ -34,6 +34,7 @@ def measure(
     from noren.execution.engine import engine_named
     from noren.measures import measures
     from noren.registry import share_flags
+    from noren.work.run import Run, RunStore
 
     where = engine_named(engine)
     data = reading.open(where, original, release=release)
@@ -49,21 +50,21 @@ def measure(
             say(_("left out, for want of a guess or the secret part: {names}").format(names=", ".join(left)))
         if inexact:
             say(_("left out, as the release has sets or intervals: {names}").format(names=", ".join(inexact)))
-    results, refusals = {}, list[InputError]()
+    refusals = list[InputError]()
     ready = share_flags(picked, context.args)
     failures = Failures(alone=names != "all" and len(ready) == 1)
-    for one in ready:
-        try:
-            with (
-                failures.noting(one.name, refused=lambda error: names == "all" and isinstance(error, InputError)),
-                progress_bar(one.name) as progress,
-            ):
-                results[one.name] = where.measure(data, released, one, guesses=guesses, progress=progress)
-        except InputError as error:
-            if names != "all":
-                raise
-            refusals.append(error)
-            say(_("left out: {name}, as {reason}").format(name=one.name, reason=error))
+
+    def fail(name: str, error: Exception) -> None:
+        if names != "all" or not isinstance(error, InputError):
+            failures.note(name, error)
+            return
+        refusals.append(error)
+        say(_("left out: {name}, as {reason}").format(name=name, reason=error))
+
+    run = Run(where, data, released, RunStore(dict(guesses), on_failure=fail))
+    with progress_bar(_("measure")) as progress:
+        run.measure(ready, progress=progress)
+    results = run.store.scores
     if refusals and not results and not failures.reasons:
         raise refusals[0]  # nothing can be measured: the release and the original do not go together
     answer = {"results": {name: score.as_dict() for name, score in results.items()}, "failed": failures.reasons}

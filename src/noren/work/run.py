@@ -26,13 +26,16 @@ Judge = TypeVar("Judge", Attack, Measure)
 class RunStore:
     """What a run has so far, in memory; others keep it in files as well.
 
-    ``named`` are the stages whose components somebody asked for by name: what these refuse is raised.
+    ``named`` are the stages whose components somebody asked for by name: what these refuse is raised. ``on_guess`` is
+    called with each guess and its attack, ``on_failure`` instead of noting a failure here.
     """
 
     guesses: dict[str, Guess] = field(default_factory=dict)
     scores: dict[str, Score] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
     named: frozenset[Stage] = frozenset()
+    on_guess: Callable[[Guess, Attack], None] | None = None
+    on_failure: Callable[[str, Exception], None] | None = None
 
     def was_tried(self, stage: Stage, name: str) -> bool:
         """Tell whether a component came to its end, or failed and is not to be tried again."""
@@ -52,7 +55,9 @@ class RunStore:
 
     def add_guess(self, guess: Guess, attack: Attack, seconds: float | None) -> None:
         """Keep what an attack guessed, and how long it took; None where it was found elsewhere."""
-        self.guesses[guess.attack] = guess
+        if self.on_guess is not None:
+            self.on_guess(guess, attack)
+        self.guesses[attack.name] = guess
 
     def add_score(self, score: Score, measure: Measure, seconds: float | None) -> None:
         """Keep what a measure said."""
@@ -63,6 +68,9 @@ class RunStore:
 
         A measure that cannot judge this release, and that nobody asked for, is left out.
         """
+        if self.on_failure is not None:
+            self.on_failure(name, error)
+            return
         if isinstance(error, InputError) and stage in self.named:
             raise error
         if not (isinstance(error, InputError) and stage == "measure"):

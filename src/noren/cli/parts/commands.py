@@ -309,18 +309,14 @@ class Failures:
         self._alone = alone
         self.reasons: dict[str, str] = {}
 
-    @contextlib.contextmanager
-    def noting(self, name: str, refused: Callable[[Exception], bool] = lambda error: False) -> Iterator[None]:
-        """Do work of the component ``name``; note why it failed. What it refuses on purpose is raised."""
-        try:
-            yield
-        except Exception as error:
-            # --debug is for whoever wants the traceback; after Ctrl-C a library's own error is no failure
-            if situation.debug or situation.interrupts or refused(error):
-                raise
-            if self._alone:
-                raise error if isinstance(error, NorenError) else ComponentError(name, error) from error
-            self.add(name, reason_of(error))
+    def note(self, name: str, error: Exception) -> None:
+        """Note why the component ``name`` failed."""
+        # --debug is for whoever wants the traceback; after Ctrl-C a library's own error is no failure
+        if situation.debug or situation.interrupts:
+            raise error
+        if self._alone:
+            raise error if isinstance(error, NorenError) else ComponentError(name, error) from error
+        self.add(name, reason_of(error))
 
     def add(self, name: str, reason: str) -> None:
         """Note a failure and say it."""
