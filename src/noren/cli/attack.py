@@ -28,7 +28,7 @@ from noren.errors import ParameterError
 from noren.i18n import _
 
 if TYPE_CHECKING:
-    from noren.protocols import Attack, Guess
+    from noren.protocols import Guess
 
 
 @app.command("attack", context_settings=COMPONENT_FLAGS)
@@ -74,10 +74,11 @@ def attack(
     if out is not None and is_local(out):
         making_folder(local_path(out))  # before long work: a place that cannot be written is said at once
 
-    def write(guess: Guess, attack: Attack) -> None:
-        about: dict[str, Any] = {"named": len(guess), "parameters": attack.parameters()} | dict(guess.notes)
-        results[attack.name] = about | ({} if out is None else where.write_guess(guess, out, data, target))
+    def write(name: str, guess: Guess) -> None:
+        about: dict[str, Any] = {"named": len(guess), "parameters": parameters[name]} | dict(guess.notes)
+        results[name] = about | ({} if out is None else where.write_guess(guess, out, data, target))
 
+    parameters = {one.name: one.parameters() for one in ready}
     run = Run(where, data, target, RunStore(on_guess=write, on_failure=failures.note))
     with _saying_what_is_there([one.name for one in ready], results, out), progress_bar(_("attack")) as progress:
         run.attack(ready, progress=progress, **limits)

@@ -13,8 +13,6 @@ from noren.attacks import attacks as every_attack
 from noren.data.frames import Records
 from noren.data.release import Release, Statement
 from noren.data.schema import Schema
-from noren.engines.choice import chosen_engine
-from noren.execution.engine import Dataset, Engine, Released
 from noren.execution.release_counts import people_in
 from noren.inference.findings import Inferred
 from noren.measures import measures as every_measure
@@ -106,7 +104,7 @@ def examine(
     names = fitting(every_attack, original.schema) if attacks is None else attacks
     stages: tuple[tuple[Stage, Any], ...] = (("attack", attacks), ("measure", measures))
     found = RunStore(named=frozenset(stage for stage, asked in stages if asked is not None))
-    run = Run(Engine(chosen_engine()), Dataset(original.schema, None, original), Released.of(release), found)
+    run = Run.in_memory(original, release, found)
     run.attack(_ready(every_attack, names), progress=part_of(progress, 0.0, 0.6), **knowledge)
     if measures is None:
         there = at_hand(release, found.guesses)

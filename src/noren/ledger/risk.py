@@ -22,6 +22,7 @@ from noren.ledger.joined import joined, joined_rows
 from noren.measures.safety.matching import matched
 from noren.progress import Progress, silent
 from noren.protocols import Attack, Evidence, Guess
+from noren.work.run import Run, RunStore
 
 Found = Mapping[str, Mapping[str, float]]
 """UM, MM and EMM of each guess."""
@@ -93,21 +94,26 @@ def attack_all(
 
     Where ``failed`` is handed over, an attack that breaks down is noted there with the reason, and the others go on.
     """
-    known, released = joined_rows(originals), joined(releases)
     guesses: dict[str, Guess] = {}
-    for at, one in enumerate(attacks):
-        progress(at / len(attacks), _("attacking everything released: {attack}").format(attack=one.name))
-        try:
-            own = {one.name: run_attack(known, released, one)}
-            if len(releases) > 1 and "period" in type(one).model_fields:
-                found = [run_attack(o, r, one).pairs for o, r in zip(originals, releases, strict=True)]
-                own[one.name + _ALONE] = Guess(one.name, pl.concat(found, how="diagonal_relaxed"))
-        except Exception as error:
-            if failed is None or len(attacks) == 1:
-                raise
-            failed[one.name] = reason_of(error)
-        else:
-            guesses |= own
+    by_name = {attack.name: attack for attack in attacks}
+
+    def add(name: str, guess: Guess) -> None:
+        own = {name: guess}
+        if len(releases) > 1 and "period" in type(by_name[name]).model_fields:
+            found = [run_attack(o, r, by_name[name]).pairs for o, r in zip(originals, releases, strict=True)]
+            own[name + _ALONE] = Guess(name, pl.concat(found, how="diagonal_relaxed"))
+        guesses.update(own)
+
+    def fail(name: str, error: Exception) -> None:
+        if failed is None or len(attacks) == 1:
+            raise error
+        failed[name] = reason_of(error)
+
+    def report(done: float, words: str = "", best: float | None = None) -> None:
+        progress(done, _("attacking everything released: {attack}").format(attack=words))
+
+    run = Run.in_memory(joined_rows(originals), joined(releases), RunStore(on_guess=add, on_failure=fail))
+    run.attack(by_name, heard={}, progress=report)
     if attacks and not guesses:
         first, reason = next(iter((failed or {}).items()))
         raise NorenError(_("every attack failed; {name}: {reason}").format(name=first, reason=reason))

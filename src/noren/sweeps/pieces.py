@@ -27,9 +27,9 @@ from noren.i18n import LANGUAGES, _, active_language, speaking
 from noren.judgement.evidence import tried_by
 from noren.judgement.page_text import plain
 from noren.judgement.release_facts import release_facts
-from noren.measures.evidence import at_hand
 from noren.protocols import Component, Guess, Score
 from noren.registry import build
+from noren.work.run import Run, RunStore, Stage
 
 Answer = TypeVar("Answer")
 _held: dict[str, tuple[Records, Path]] = {}
@@ -114,32 +114,36 @@ def make_release(text: str) -> dict[str, Any]:
 
 def make_guess(text: str, made: Mapping[str, Any], *heard: Mapping[str, Any]) -> dict[str, Any]:
     """Attack a release and keep the guess; return what it got."""
-    if "refused" in made or "failed" in made:
-        return {"skipped": True, "seconds": 0.0}
-    order, begin = PieceOrder.model_validate_json(text), time.perf_counter()
-    original, folder = _held[order.data]
-    release = _release(str(release_folder(folder, order.release)))
-    guesses = _guesses(folder, order, heard)
-    guess, trouble = _tried(lambda: api.attack(original, release, order.component, heard=guesses))
-    if guess is None:
-        return trouble | {"seconds": _since(begin)}
-    return keep_guess(folder, order.key, guess, release) | {"seconds": _since(begin)}
+    return _examined("attack", text, made, heard)
 
 
 def make_score(text: str, made: Mapping[str, Any], *heard: Mapping[str, Any]) -> dict[str, Any]:
     """Measure a release; return the score, or that the measure does not judge such a release."""
+    return _examined("measure", text, made, heard)
+
+
+def _examined(stage: Stage, text: str, made: Mapping[str, Any], heard: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Attack or measure the release that an order names, where there is one."""
+    skipped = {"skipped": True, "seconds": 0.0}
     if "refused" in made or "failed" in made:
-        return {"skipped": True, "seconds": 0.0}
+        return skipped
     order, begin = PieceOrder.model_validate_json(text), time.perf_counter()
     original, folder = _held[order.data]
-    release, measure = _release(str(release_folder(folder, order.release))), order.component
-    guesses = _guesses(folder, order, heard)
-    if not measure.needs <= at_hand(release, guesses):
-        return {"skipped": True, "seconds": 0.0}
-    score, trouble = _tried(lambda: api.measure(original, release, measure, guesses=guesses))
-    if score is None:
-        return trouble | {"seconds": _since(begin)}
-    return score_result(score) | {"seconds": _since(begin)}
+    release, component = _release(str(release_folder(folder, order.release))), order.component
+    store = RunStore(_guesses(folder, order, heard), on_failure=_raise)
+    run = Run.in_memory(original, release, store)
+    if stage == "measure" and not component.needs <= run.release.at_hand(store.guesses):
+        return skipped
+    _done, result = _tried(lambda: run.attack([component]) if stage == "attack" else run.measure([component]))
+    if not result and stage == "attack":
+        result = keep_guess(folder, order.key, store.guesses[component.name], release)
+    elif not result:
+        result = score_result(store.scores[component.name])
+    return result | {"seconds": _since(begin)}
+
+
+def _raise(name: str, error: Exception) -> None:
+    raise error
 
 
 # --- their results ---------------------------------------------------------------------------------------------------

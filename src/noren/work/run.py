@@ -8,11 +8,14 @@ it was, and one attack that breaks down takes nothing with it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
+from noren.data.frames import Records
+from noren.data.release import Release
+from noren.engines.choice import chosen_engine
 from noren.errors import InputError, reason_of
 from noren.execution.engine import Dataset, Engine, Released
 from noren.progress import Enough, Progress, part_of, silent
@@ -27,14 +30,14 @@ class RunStore:
     """What a run has so far, in memory; others keep it in files as well.
 
     ``named`` are the stages whose components somebody asked for by name: what these refuse is raised. ``on_guess`` is
-    called with each guess and its attack, ``on_failure`` instead of noting a failure here.
+    called with the name of each attack and its guess, ``on_failure`` instead of noting a failure here.
     """
 
     guesses: dict[str, Guess] = field(default_factory=dict)
     scores: dict[str, Score] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
     named: frozenset[Stage] = frozenset()
-    on_guess: Callable[[Guess, Attack], None] | None = None
+    on_guess: Callable[[str, Guess], None] | None = None
     on_failure: Callable[[str, Exception], None] | None = None
 
     def was_tried(self, stage: Stage, name: str) -> bool:
@@ -53,15 +56,15 @@ class RunStore:
         """Return what a measure said elsewhere."""
         return None
 
-    def add_guess(self, guess: Guess, attack: Attack, seconds: float | None) -> None:
+    def add_guess(self, name: str, guess: Guess, seconds: float | None) -> None:
         """Keep what an attack guessed, and how long it took; None where it was found elsewhere."""
         if self.on_guess is not None:
-            self.on_guess(guess, attack)
-        self.guesses[attack.name] = guess
+            self.on_guess(name, guess)
+        self.guesses[name] = guess
 
-    def add_score(self, score: Score, measure: Measure, seconds: float | None) -> None:
+    def add_score(self, name: str, score: Score, seconds: float | None) -> None:
         """Keep what a measure said."""
-        self.scores[measure.name] = score
+        self.scores[name] = score
 
     def fail(self, stage: Stage, name: str, error: Exception) -> None:
         """Keep why a component failed; raise what somebody must hear.
@@ -86,47 +89,64 @@ class Run:
     release: Released
     store: RunStore = field(default_factory=RunStore)
 
-    def attack(self, attacks: Sequence[Attack], *, progress: Progress = silent, **knowledge: Any) -> None:
-        """Attack the release; who listens to others comes last. ``knowledge`` is as in :func:`noren.api.attack`."""
+    @classmethod
+    def in_memory(cls, original: Records, release: Release, store: RunStore) -> Run:
+        """Return a run on this machine of what is in memory."""
+        data = Dataset(original.schema, None, original)
+        return cls(Engine(chosen_engine()), data, Released.of(release), store)
 
-        def work(attack: Attack, part: Progress) -> None:
-            begin, guess = time.perf_counter(), self.store.find_guess(attack.name)
+    def attack(
+        self, attacks: Sequence[Attack] | Mapping[str, Attack], *, progress: Progress = silent, **knowledge: Any
+    ) -> None:
+        """Attack the release; who listens to others comes last. ``knowledge`` is as in :func:`noren.api.attack`.
+
+        The same attack may be tried several times under names of its own.
+        """
+
+        def work(name: str, attack: Attack, part: Progress) -> None:
+            begin, guess = time.perf_counter(), self.store.find_guess(name)
             if guess is not None:
-                self.store.add_guess(guess, attack, None)
+                self.store.add_guess(name, guess, None)
                 return
             how = {"heard": self.store.guesses, "progress": part, **knowledge}
             guess = self.engine.attack(self.original, self.release, attack, **how)
-            self.store.add_guess(guess, attack, time.perf_counter() - begin)
+            self.store.add_guess(name, guess, time.perf_counter() - begin)
 
-        self._each("attack", sorted(attacks, key=lambda attack: attack.listens), work, progress)
+        named = attacks if isinstance(attacks, Mapping) else {attack.name: attack for attack in attacks}
+        in_turn = sorted(named.items(), key=lambda item: item[1].listens)
+        self._each("attack", in_turn, work, progress)
 
     def measure(self, measures: Sequence[Measure], *, progress: Progress = silent) -> None:
         """Measure the release, and the guesses that there are."""
 
-        def work(measure: Measure, part: Progress) -> None:
-            begin, score = time.perf_counter(), self.store.find_score(measure.name)
+        def work(name: str, measure: Measure, part: Progress) -> None:
+            begin, score = time.perf_counter(), self.store.find_score(name)
             if score is not None:
-                self.store.add_score(score, measure, None)
+                self.store.add_score(name, score, None)
                 return
             how: dict[str, Any] = {"guesses": self.store.guesses, "progress": part}
             score = self.engine.measure(self.original, self.release, measure, **how)
-            self.store.add_score(score, measure, time.perf_counter() - begin)
+            self.store.add_score(name, score, time.perf_counter() - begin)
 
-        self._each("measure", measures, work, progress)
+        self._each("measure", [(measure.name, measure) for measure in measures], work, progress)
 
     def _each(
-        self, stage: Stage, judges: Sequence[Judge], work: Callable[[Judge, Progress], None], progress: Progress
+        self,
+        stage: Stage,
+        judges: Sequence[tuple[str, Judge]],
+        work: Callable[[str, Judge, Progress], None],
+        progress: Progress,
     ) -> None:
         """Do the work of each that was not tried yet, with its part of the progress; keep why one fails."""
-        for at, one in enumerate(judges):
-            part = part_of(progress, at / len(judges), (at + 1) / len(judges), one.name)
+        for at, (name, judge) in enumerate(judges):
+            part = part_of(progress, at / len(judges), (at + 1) / len(judges), name)
             part(0.0)
-            if self.store.was_tried(stage, one.name):
+            if self.store.was_tried(stage, name):
                 continue
-            with self.store.doing(stage, one.name):
+            with self.store.doing(stage, name):
                 try:
-                    work(one, part)
+                    work(name, judge, part)
                 except Enough:
                     raise
                 except Exception as error:
-                    self.store.fail(stage, one.name, error)
+                    self.store.fail(stage, name, error)

@@ -20,7 +20,7 @@ from noren.attacks import attacks as every_attack
 from noren.data.release import Release
 from noren.judgement.outcome import Outcome, label_of
 from noren.measures import measures as every_measure
-from noren.protocols import Attack, Guess, Measure, Score
+from noren.protocols import Guess, Score
 from noren.studio.folders import read_json, write_json
 from noren.work.run import RunStore
 
@@ -85,19 +85,19 @@ class Kept(RunStore):
         """Keep that the release is there, and whether it was audited."""
         self._write(label=label, audited=audited, released=True)
 
-    def add_guess(self, guess: Guess, attack: Attack, seconds: float | None) -> None:
+    def add_guess(self, name: str, guess: Guess, seconds: float | None) -> None:
         """Keep what an attack guessed."""
         (self._folder / _GUESSES).mkdir(exist_ok=True, mode=0o700)
-        guess.pairs.write_parquet(self._folder / _GUESSES / f"{guess.attack}.parquet")
-        self.guesses[guess.attack] = guess
+        guess.pairs.write_parquet(self._folder / _GUESSES / f"{name}.parquet")
+        super().add_guess(name, guess, seconds)
         notes = json.loads(json.dumps(dict(guess.notes), default=str))
-        self._write(notes=self._content["notes"] | {guess.attack: notes})
+        self._write(notes=self._content["notes"] | {name: notes})
 
-    def add_score(self, score: Score, measure: Measure, seconds: float | None) -> None:
+    def add_score(self, name: str, score: Score, seconds: float | None) -> None:
         """Keep what a measure said."""
-        self.scores[measure.name] = score
+        super().add_score(name, score, seconds)
         said = json.loads(json.dumps(score.as_dict(), default=str, allow_nan=False))
-        self._write(scores=self._content["scores"] | {measure.name: said})
+        self._write(scores=self._content["scores"] | {name: said})
 
     def add_engine(self, component: str, engine: str) -> None:
         """Keep where a component ran."""

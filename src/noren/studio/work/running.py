@@ -37,7 +37,7 @@ from noren.judgement.outcome import fitting, label_of
 from noren.measures import measures as every_measure
 from noren.measures.evidence import at_hand
 from noren.progress import Progress, part_of
-from noren.protocols import Attack, Component, Guess, Measure, Method, Score
+from noren.protocols import Guess, Method, Score
 from noren.reports.row_pairs import row_pairs
 from noren.reports.run_view import run_view
 from noren.studio.folders import STAGES_FILE, Folders, read_json, write_json
@@ -157,18 +157,15 @@ class _SharedStore(Kept):
     def find_score(self, name: str) -> Score | None:
         return None if self.release is None else self._shared.score(name)
 
-    def add_guess(self, guess: Guess, attack: Attack, seconds: float | None) -> None:
-        super().add_guess(guess, attack, seconds)
-        if self.release is not None and seconds is not None and self._ran_here(attack):
+    def add_guess(self, name: str, guess: Guess, seconds: float | None) -> None:
+        super().add_guess(name, guess, seconds)
+        if self.release is not None and seconds is not None and self.engines.get(name, "local") == "local":
             _share(partial(self._shared.add_guess, guess, self.release, seconds))
 
-    def add_score(self, score: Score, measure: Measure, seconds: float | None) -> None:
-        super().add_score(score, measure, seconds)
-        if self.release is not None and seconds is not None and self._ran_here(measure):
-            _share(partial(self._shared.add_score, measure.name, score, seconds))
-
-    def _ran_here(self, component: Component) -> bool:
-        return self.engines.get(component.name, "local") == "local"
+    def add_score(self, name: str, score: Score, seconds: float | None) -> None:
+        super().add_score(name, score, seconds)
+        if self.release is not None and seconds is not None and self.engines.get(name, "local") == "local":
+            _share(partial(self._shared.add_score, name, score, seconds))
 
     def fail(self, stage: Stage, name: str, error: Exception) -> None:
         """Keep why a component failed. A full disk ends the run: nothing after it could be kept either."""
