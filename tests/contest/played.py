@@ -58,10 +58,10 @@ class Played:
     def protected(self) -> Played:
         """Let each team hand in a release; eve hands in nonsense first."""
         self._days(1)
-        self.desk.submit_release(self.people["eve"], CUP, b"no release at all\n")
+        self.desk.visit(self.people["eve"], CUP).submit(b"no release at all\n")
         for name, who in self.people.items():
             release = api.protect(original(), "generalize-by-count", k=K[name], seed=7)
-            self.desk.submit_release(who, CUP, submission_of(release))
+            self.desk.visit(who, CUP).submit(submission_of(release))
         self.judge()
         return self
 
@@ -101,10 +101,10 @@ class Played:
             pairs = [(name, other) for (name, _own), (_name, other) in zip(pairs, [*pairs[1:], pairs[0]], strict=True)]
         target = self._target(attacked)
         content = "".join(f"{name},{customer}\n" for name, customer in pairs).encode()
-        self.desk.submit_guess(self.people[attacker], CUP, target, content)
+        self.desk.visit(self.people[attacker], CUP).submit(content, target=target)
 
     def _truth(self, attacked: str) -> Sequence[tuple[str, str]]:
-        contest = self.desk.contest(self.organiser, CUP)
+        contest = self.desk.visit(self.organiser, CUP).contest
         release = contest.submissions[contest.targets["final"][self._target(attacked)].submission]
         salt = bytes.fromhex(self.judges.salt(contest))
         with self.arena.files.path(release.digest) as submitted:
@@ -116,7 +116,7 @@ class Played:
         ]
 
     def _target(self, team: str) -> str:
-        contest = self.desk.contest(self.organiser, CUP)
+        contest = self.desk.visit(self.organiser, CUP).contest
         own = contest.team_of[self.people[team].id]
         return next(one.id for one in contest.targets["final"].values() if one.team == own)
 

@@ -93,7 +93,7 @@ class Cup:
 
     def release(self, who: Who, content: bytes | None = None) -> Submission:
         given = self.case.submitted.read_bytes() if content is None else content
-        return self.desk.submit_release(who, "cup", given)[0]
+        return self.desk.visit(who, "cup").submit(given)[0]
 
     def job(self, submission: str) -> Any:
         return self.arena.store.jobs.of("cup", submission)[-1]
@@ -169,7 +169,7 @@ def test_releases_targets_and_guesses_are_judged(cup: Cup, work: Work) -> None:
 
     customer = str(cup.case.data.frame["customer"][0])
     guess = f"{content.decode().split(',')[0]},{customer}\n".encode()
-    made, _receipt = cup.desk.submit_guess(cup.bob, "cup", target.id, guess)
+    made, _receipt = cup.desk.visit(cup.bob, "cup").submit(guess, target=target.id)
     assert cup.run(work) == [State.DONE]
     judged = cup.state.submissions[made.id].judged
     assert judged is not None

@@ -14,8 +14,9 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -31,6 +32,7 @@ from noren.contest.phases import Phase, check_phases, moment, zone_named
 from noren.contest.receipts import Receipt
 from noren.contest.results import Results, results_of
 from noren.contest.rulebook import Rulebook, read_rulebook
+from noren.contest.schemas import SubmissionOut
 from noren.contest.standings import Board, board
 from noren.contest.state import Contest, Settings, Submission, Target, Team
 from noren.contest.store.accounts import Account
@@ -60,6 +62,19 @@ class Who:
     def id(self) -> str:
         """The account; empty for a visitor."""
         return "" if self.account is None else self.account.id
+
+    def somebody(self) -> str:
+        """Return the account of whoever is logged in."""
+        if self.account is None:
+            raise RefusedError(_("log in first"), status=401)
+        return self.id
+
+    def player(self) -> str:
+        """Return the account of somebody who may do something for a team."""
+        account = self.somebody()
+        if "team" not in self.scopes:
+            raise RefusedError(_("this token is not for playing"), _("make one with the scope team"), status=403)
+        return account
 
 
 NOBODY = Who()
@@ -120,7 +135,7 @@ class Desk:
 
     def __init__(self, arena: Arena) -> None:
         self.arena = arena
-        self._making, self._writing = threading.Lock(), threading.Lock()
+        self.making, self.writing = threading.Lock(), threading.Lock()
 
     # --- who sees what -------------------------------------------------------------------------------------------
 
@@ -136,6 +151,13 @@ class Desk:
         """Return the contests that somebody may see, the newest first."""
         found = (self.arena.state(name) for name in self.arena.store.contests())
         return [one for one in found if one is not None and self._may_see(who, one)]
+
+    def visit(self, who: Who, contest: str) -> Visit:
+        """Return a contest that somebody may see."""
+        found = self.arena.state(contest) if _SLUG.fullmatch(contest) else None
+        if found is None or not self._may_see(who, found):
+            raise RefusedError(_("there is no such contest"), status=404)
+        return Visit(self, who, found)
 
     def contest(self, who: Who, contest: str) -> Contest:
         """Return a contest that somebody may see."""
@@ -500,7 +522,7 @@ class Desk:
     def results(self, who: Who, contest: str) -> Results:
         """Return the results of a contest."""
         found = self.with_results(who, contest)
-        with self._making:  # one makes them, and the others wait
+        with self.making:  # one makes them, and the others wait
             return results_of(found)
 
     def archive(self, who: Who, contest: str) -> Path:
@@ -508,11 +530,262 @@ class Desk:
         found = self.with_results(who, contest)
         folder = self.arena.folder / "archives"
         path = folder / f"{found.id}-{found.digest[:16]}.zip"
-        with self._writing:
+        with self.writing:
             if not path.exists():
                 folder.mkdir(exist_ok=True, mode=0o700)
                 export(self.arena, found.id, path, sealed=False)
                 for old in folder.glob(f"{found.id}-{'?' * 16}.zip"):
+                    if old != path:
+                        with contextlib.suppress(OSError):
+                            old.unlink()
+        return path
+
+
+@dataclass(frozen=True)
+class Visit:
+    """Somebody in a contest that they may see: what they may have of it, and do there."""
+
+    desk: Desk
+    who: Who
+    contest: Contest
+
+    @property
+    def arena(self) -> Arena:
+        """Where the contest is kept."""
+        return self.desk.arena
+
+    @cached_property
+    def role(self) -> Role:
+        """What they are in the contest."""
+        return self.desk.role(self.who, self.contest)
+
+    @cached_property
+    def now(self) -> str:
+        """When they came."""
+        return self.arena.now()
+
+    @cached_property
+    def has_all(self) -> bool:
+        """Whether nothing is kept back from them: from organisers, and from anybody once the results are out."""
+        return self.role == Role.ORGANISER or self.contest.has_results(self.now)
+
+    @property
+    def own(self) -> Team | None:
+        """Their team, if they have one."""
+        return self.contest.teams.get(self.contest.team_of.get(self.who.id, ""))
+
+    def own_team(self) -> Team:
+        """Return their team, to look at what is its own."""
+        if self.who.account is not None and not self.who.scopes & {"read", "team"}:
+            raise RefusedError(_("this token is not for playing"), _("make one with the scope team"), status=403)
+        return acts.team_of(self.contest, self.who.somebody())
+
+    def team(self) -> Team:
+        """Return their team, to do something for it."""
+        return acts.team_of(self.contest, self.who.player())
+
+    # --- what organisers do --------------------------------------------------------------------------------------
+
+    def organised(self) -> Self:
+        """Return the visit of an organiser; anybody else is refused."""
+        if self.role != Role.ORGANISER:
+            raise RefusedError(_("this is for the organiser of the contest"), status=403)
+        return self
+
+    def retry(self, job: str) -> None:
+        """Let a job that was given up be tried again."""
+        if not self.arena.store.jobs.retry(self.contest.id, job):
+            raise RefusedError(_("there is no such job that could be tried again"), status=404)
+
+    def add_hook(self, url: str) -> tuple[Hook, str]:
+        """Add an address that is told of news; return it with the secret that signs its messages, told this once."""
+        hooks = self.arena.store.hooks
+        check_address(url)
+        if sum(hook.disabled is None for hook in hooks.of(self.contest.id)) >= _MOST_HOOKS:
+            raise RefusedError(_("a contest has at most {most} webhooks").format(most=_MOST_HOOKS), _("remove one"))
+        secret = secrets.token_hex(32)
+        return hooks.add(self.contest.id, url, secret.encode()), secret
+
+    def remove_hook(self, hook: str) -> None:
+        """Tell an address no more."""
+        if not self.arena.store.hooks.disable(self.contest.id, hook):
+            raise RefusedError(_("there is no such webhook"), status=404)
+
+    # --- what teams do -------------------------------------------------------------------------------------------
+
+    def data(self, round_: str) -> tuple[str, AbstractContextManager[Path]]:
+        """Return the name and the file of a round's data: to teams from the first phase of the round on."""
+        known = self.contest.rounds.get(round_)
+        if known is None:
+            raise RefusedError(_("there is no such round"), status=404)
+        if self.role != Role.ORGANISER:
+            self.own_team()
+            opens = min((one.opens for one in self.contest.phases if one.round == round_), default="")
+            if self.now < opens:
+                raise RefusedError(
+                    _("the data of this round are handed out {moment}").format(moment=acts.shown_moment(opens)),
+                    _("come back then"),
+                )
+        return known.name, self.arena.files.path(known.data)
+
+    def submit(
+        self, content: BinaryIO | bytes, *, target: str | None = None, phase: str | None = None
+    ) -> tuple[Submission, Receipt]:
+        """Take a release in, or a guess against a target, and return its receipt."""
+        self.team()
+        submission = new_id()
+        given = {"account": self.who.id, "submission": submission, "phase": phase}
+        act: Callable[..., list[Said]] = acts.receive_release
+        if target is not None:
+            act, given["target"] = acts.receive_guess, target
+        # what cannot be handed in now is refused before its bytes are kept
+        act(self.contest, self.now, digest="", size=0, **given)
+        kept = self.arena.files.put(content, sealed=True, largest=self.contest.settings.largest_file)
+        kind = "release" if target is None else "guess"
+        state = self.arena.change(
+            self.contest.id,
+            lambda state, now: act(state, now, digest=kept.digest, size=kept.size, **given),
+            lambda _state, _made: [Order(kind, submission)],
+        )
+        made = state.submissions[submission]
+        return made, self.arena.receipt(state, made)
+
+    # --- what teams see ------------------------------------------------------------------------------------------
+
+    def submissions(self) -> list[Submission]:
+        """Return what their team handed in, the newest first; to an organiser all."""
+        if self.role == Role.ORGANISER:
+            return list(self.contest.submissions.values())[::-1]
+        return self.contest.of_team(self.own_team().id)[::-1]
+
+    def submission(self, submission: str) -> Submission:
+        """Return a file of their own team; another team's is not there."""
+        known = self.contest.submissions.get(submission)
+        # who has no team is told so, whether there is such a file or not
+        team = None if self.role == Role.ORGANISER else self.own_team().id
+        if known is None or team not in (None, known.team):
+            raise RefusedError(_("there is no such file"), status=404)
+        return known
+
+    def described(self, known: Submission, *, whole: bool = True) -> SubmissionOut:
+        """Describe a file that they may see; unless ``whole``, by the log alone, and without what the judge found."""
+        counting = self.contest.counting_release(known.team, known.round) if known.kind == "release" else None
+        told = {
+            "valid": known.valid,
+            "counts": known.counts if counting is None else counting.id == known.id,
+            "chosen": self.contest.chosen.get((known.team, known.round)) == known.id,
+            "shown": self._shown(known) if whole else {},
+        }
+        return SubmissionOut(**vars(known) | self._place(known, queue=whole) | told)
+
+    def _place(self, known: Submission, *, queue: bool) -> dict[str, Any]:
+        """Return how far the judging of a file is, with an estimate made of what the last ones took."""
+        if known.refunded is not None:
+            return {"state": "refunded", "trouble": _(known.refunded)}
+        if known.judged is not None:
+            return {"state": "done", "done": 1.0}
+        jobs = self.arena.store.jobs
+        waiting = jobs.of(self.contest.id, known.id) if queue else ()
+        if not waiting:
+            return {"state": "waiting", "done": 1.0 if queue else 0.0}
+        job = waiting[-1]
+        before = jobs.place(job.id) or 0
+        seconds = estimated(jobs.durations(job.kind), before, jobs.at_work())
+        said = {"before": before, "done": job.done, "words": job.words, "seconds": seconds, "trouble": _(job.error)}
+        return {"state": str(job.state)} | said
+
+    def _shown(self, known: Submission) -> dict[str, Any]:
+        """Return what the judge found of a file, as far as they may see it."""
+        if known.judged is None:
+            return {}
+        seen = {name: known.judged[name] for name in ("valid", "report", "scorer") if name in known.judged}
+        if known.kind == "release":
+            seen["values"] = dict(known.values)
+            if self.has_all or self.contest.rulebook.house.shown:
+                seen["house"] = known.judged.get("house", {})
+            return seen
+        level = "counts" if self.has_all else self.contest.rulebook.outcome
+        if level in ("effect", "counts"):
+            seen["values"] = dict(known.values)
+        if level == "effect":  # of what was measured only whether conditions are kept
+            keys, broken = {one.key for one in self.contest.rulebook.conditions}, self.contest.rulebook.broken
+            seen["values"] = {
+                key: float(bool(broken({key: value}))) for key, value in known.values.items() if key in keys
+            }
+        if level == "counts":
+            tried = known.judged.get("tried")
+            if tried is not None and not self.has_all:  # which names are right, the places in the file would tell
+                tried = {name: value for name, value in tried.items() if name != "right_at"}
+            seen["tried"] = tried
+        return seen
+
+    # --- attacking -----------------------------------------------------------------------------------------------
+
+    def targets(self, round_: str) -> list[Target]:
+        """Return what may be attacked: all of a round but their own, from the attack phase on."""
+        self._may_attack(round_)
+        own = self.contest.team_of.get(self.who.id)
+        return [one for one in self.contest.targets.get(round_, {}).values() if one.team != own]
+
+    def target_file(self, round_: str, target: str) -> AbstractContextManager[Path]:
+        """Return the public part of a target."""
+        self._may_attack(round_)
+        known = self.contest.targets.get(round_, {}).get(target)
+        if known is None:
+            raise RefusedError(_("there is no such target"), status=404)
+        return self.arena.files.path(known.digest)
+
+    def _may_attack(self, round_: str) -> None:
+        if self.has_all:
+            return
+        self.own_team()
+        opens = [one.opens for one in self.contest.phases if one.kind == PhaseKind.ATTACK and one.round == round_]
+        if not opens or self.now < min(opens):
+            raise RefusedError(_("the targets of this round are not handed out yet"))
+
+    def board(self, round_: str) -> tuple[Board, str | None]:
+        """Return the board of a round as they may see it now, and since when it is frozen."""
+        everything = self.role == Role.ORGANISER
+        if self.contest.has_results(self.now):
+            return board(self.contest, round_, self.now, kind="final"), None
+        frozen = [one.frozen_from for one in self.contest.phases if one.round == round_ and one.frozen_from]
+        since = min((one for one in frozen if one <= self.now and not everything), default=None)
+        if since is None:
+            return board(self.contest, round_, self.now, everything=everything), None
+        return board(self.arena.state_at(self.contest.id, since), round_, since, kind="frozen"), since
+
+    # --- what everybody may have once it is over: made once, and kept under the digest of the log's head ------------
+
+    def log(self, start: int = 0) -> Sequence[Entry]:
+        """Return the log: to the organiser at any time, to everybody once the lots are revealed."""
+        if not self.has_all:
+            raise RefusedError(
+                _("the log is open when the results are"), _("its last digest is on every page"), status=403
+            )
+        return self.arena.store.entries(self.contest.id, start)
+
+    def with_results(self) -> Self:
+        """Return the visit of whoever may see the results: everybody when they are open, before that the organiser."""
+        if not self.has_all:
+            raise RefusedError(_("the results are not open yet"), _("the schedule tells when they are"), status=403)
+        return self
+
+    def results(self) -> Results:
+        """Return the results of the contest."""
+        self.with_results()
+        with self.desk.making:  # one makes them, and the others wait
+            return results_of(self.contest)
+
+    def archive(self) -> Path:
+        """Return the open archive of the contest; before the results there is none, for it tells everything."""
+        self.with_results()
+        folder = self.arena.folder / "archives"
+        path = folder / f"{self.contest.id}-{self.contest.digest[:16]}.zip"
+        with self.desk.writing:
+            if not path.exists():
+                folder.mkdir(exist_ok=True, mode=0o700)
+                export(self.arena, self.contest.id, path, sealed=False)
+                for old in folder.glob(f"{self.contest.id}-{'?' * 16}.zip"):
                     if old != path:
                         with contextlib.suppress(OSError):
                             old.unlink()

@@ -169,19 +169,19 @@ class Simulation:
         data = original_of(self._plan.rulebook, self._data[round_])
         for number, (who, (steps, _attack)) in enumerate(zip(self._teams, self._styles, strict=True)):
             release = protect(data, list(steps), seed=self._seed(number, round_), audit=False)
-            self._desk.submit_release(who, self.contest, submission_of(release))
+            self._desk.visit(who, self.contest).submit(submission_of(release))
 
     def attack(self, round_: str) -> None:
         """Let every team attack some of the others."""
         book, data, guess = self._plan.rulebook, self._data[round_], self._folder / "guess.csv"
         for number, (who, (_steps, attack)) in enumerate(zip(self._teams, self._styles, strict=True)):
-            targets = self._desk.targets(who, self.contest, round_)
+            targets = self._desk.visit(who, self.contest).targets(round_)
             seed = self._seed(number, round_)
             for place in np.random.default_rng(seed).permutation(len(targets))[:_ATTACKED]:
                 name = targets[place].id
-                with self._desk.target_file(who, self.contest, round_, name) as target:
+                with self._desk.visit(who, self.contest).target_file(round_, name) as target:
                     guess_on(book, data, target, attack, guess, seed=seed)
-                self._desk.submit_guess(who, self.contest, name, guess.read_bytes())
+                self._desk.visit(who, self.contest).submit(guess.read_bytes(), target=name)
 
     def _seed(self, number: int, round_: str) -> int:
         drawn = np.random.SeedSequence([self._plan.seed, number, ROUNDS.index(round_)])

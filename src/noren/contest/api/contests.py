@@ -12,7 +12,7 @@ from starlette.datastructures import UploadFile
 
 from noren.contest import acts
 from noren.contest.dependencies import Asking, ContestName, Ident, TheDesk, add_action, broken_rule, not_too_often
-from noren.contest.desk import Desk, Done, NewContest, Who
+from noren.contest.desk import Desk, Done, NewContest, Visit, Who
 from noren.contest.kinds import Role
 from noren.contest.schemas import ContestOut, HeadOut, MemberOut, PhaseOut, RoundOut, Strict, TeamOut
 from noren.contest.state import Contest, Team
@@ -92,27 +92,27 @@ async def create_contest(request: Request, who: Asking, desk: TheDesk) -> Contes
         if len(files) + 1 < len(form.multi_items()):
             raise ParameterError(_("every part beside contest is a file, one for each round"), _("send each once"))
         data = {name: (one.filename or name, one.file) for name, one in files.items()}
-        return contest_out(desk, who, await run_in_threadpool(desk.create, who, asked, data))
+        return contest_out(Visit(desk, who, await run_in_threadpool(desk.create, who, asked, data)))
 
 
 @contests.get("/contests/{contest}")
 def show_contest(contest: ContestName, who: Asking, desk: TheDesk) -> ContestOut:
     """Return a contest: rules, schedule, and the head of its log."""
-    return contest_out(desk, who, desk.contest(who, contest))
+    return contest_out(desk.visit(who, contest))
 
 
 @contests.get("/contests/{contest}/rulebook.toml", response_class=Response, responses=_TOML)
 def download_rulebook(contest: ContestName, who: Asking, desk: TheDesk) -> Response:
     """Return the rulebook as its file."""
-    return Response(desk.contest(who, contest).rulebook.to_toml(), media_type="application/toml; charset=utf-8")
+    return Response(desk.visit(who, contest).contest.rulebook.to_toml(), media_type="application/toml; charset=utf-8")
 
 
 @contests.get("/contests/{contest}/teams")
 def list_teams(contest: ContestName, who: Asking, desk: TheDesk) -> list[TeamOut]:
     """Return the teams in the order of their registration."""
-    found = desk.contest(who, contest)
-    own, everybody = found.team_of.get(who.id), desk.role(who, found) == Role.ORGANISER
-    return [team_out(one, people=everybody or one.id == own) for one in found.teams.values()]
+    visit = desk.visit(who, contest)
+    everybody, own = visit.role == Role.ORGANISER, visit.own
+    return [team_out(one, people=everybody or one == own) for one in visit.contest.teams.values()]
 
 
 teams = APIRouter(tags=["teams"])
@@ -137,7 +137,7 @@ class TeamCodeOut(BaseModel):
 def _few_codes(desk: Desk, who: Who, asked: Mapping[str, Any]) -> None:
     """Refuse whoever tries many codes: of teams, or of invitations."""
     if "code" in asked or asked["invitation"]:
-        not_too_often(desk, f"code/{desk.somebody(who)}", _CODES, _HOUR)
+        not_too_often(desk, f"code/{who.somebody()}", _CODES, _HOUR)
 
 
 add_action(
@@ -152,7 +152,7 @@ add_action(teams, acts.new_code, TeamCodeOut, lambda _desk, _who, done: {"code":
 @teams.get("/contests/{contest}/team")
 def show_team(contest: ContestName, who: Asking, desk: TheDesk) -> TeamOut:
     """Return one's team."""
-    return team_out(desk.own_team(who, desk.contest(who, contest)), people=True)
+    return team_out(desk.visit(who, contest).own_team(), people=True)
 
 
 organising = APIRouter(tags=["organising"])
@@ -225,7 +225,7 @@ class NewHookOut(BaseModel):
 
 
 def _changed(desk: Desk, who: Who, done: Done) -> ContestOut:
-    return contest_out(desk, who, done.state)
+    return contest_out(Visit(desk, who, done.state))
 
 
 add_action(organising, acts.pause, ContestOut, _changed)
@@ -241,7 +241,7 @@ add_action(organising, acts.reinstate, ContestOut, _changed)
 @organising.get("/contests/{contest}/flags")
 def list_flags(contest: ContestName, who: Asking, desk: TheDesk) -> list[FlagOut]:
     """Return files of different teams that are nearly the same."""
-    found = desk.organised(who, contest)
+    found = desk.visit(who, contest).organised().contest
     return [
         FlagOut(
             submissions=one["submissions"],
@@ -258,13 +258,13 @@ def list_flags(contest: ContestName, who: Asking, desk: TheDesk) -> list[FlagOut
 @organising.get("/contests/{contest}/jobs")
 def list_jobs(contest: ContestName, who: Asking, desk: TheDesk) -> list[JobOut]:
     """Return what was and is to be judged or sent, the oldest first."""
-    return [JobOut.of(job) for job in desk.arena.store.jobs.of(desk.organised(who, contest).id)]
+    return [JobOut.of(job) for job in desk.arena.store.jobs.of(desk.visit(who, contest).organised().contest.id)]
 
 
 @organising.post("/contests/{contest}/jobs/{job}/retry", status_code=204)
 def retry(contest: ContestName, job: Ident, who: Asking, desk: TheDesk) -> Response:
     """Let a job that was given up be tried again."""
-    desk.retry(who, contest, job)
+    desk.visit(who, contest).organised().retry(job)
     return Response(status_code=204)
 
 
@@ -274,20 +274,20 @@ def retry(contest: ContestName, job: Ident, who: Asking, desk: TheDesk) -> Respo
 @organising.get("/contests/{contest}/hooks")
 def list_hooks(contest: ContestName, who: Asking, desk: TheDesk) -> list[HookOut]:
     """Return the addresses that are told of news."""
-    return [HookOut.of(hook) for hook in desk.arena.store.hooks.of(desk.organised(who, contest).id)]
+    return [HookOut.of(hook) for hook in desk.arena.store.hooks.of(desk.visit(who, contest).organised().contest.id)]
 
 
 @organising.post("/contests/{contest}/hooks", status_code=201)
 def add_hook(contest: ContestName, asked: HookIn, who: Asking, desk: TheDesk) -> NewHookOut:
     """Add an address; messages to it are signed with a secret that is told once."""
-    hook, secret = desk.add_hook(who, contest, asked.url)
+    hook, secret = desk.visit(who, contest).organised().add_hook(asked.url)
     return NewHookOut(hook=HookOut.of(hook), secret=secret)
 
 
 @organising.delete("/contests/{contest}/hooks/{hook}", status_code=204)
 def remove_hook(contest: ContestName, hook: Ident, who: Asking, desk: TheDesk) -> Response:
     """Tell an address no more."""
-    desk.remove_hook(who, contest, hook)
+    desk.visit(who, contest).organised().remove_hook(hook)
     return Response(status_code=204)
 
 
@@ -300,9 +300,9 @@ def team_out(team: Team, *, people: bool) -> TeamOut:
     return TeamOut(**vars(team) | {"members": len(team.members), "people": members})
 
 
-def contest_out(desk: Desk, who: Who, contest: Contest) -> ContestOut:
+def contest_out(visit: Visit) -> ContestOut:
     """Describe a contest to somebody."""
-    now, own = desk.arena.now(), contest.team_of.get(who.id)
+    contest, now, own = visit.contest, visit.now, visit.own
     rounds = [
         RoundOut(**vars(one) | {"digest": one.data, "targets": len(contest.targets.get(one.id, {}))})
         for one in contest.rounds.values()
@@ -314,8 +314,8 @@ def contest_out(desk: Desk, who: Who, contest: Contest) -> ContestOut:
         "teams": len(contest.teams),
         "head": HeadOut(position=contest.position, digest=contest.digest, time=contest.time),
         "now": now,
-        "role": desk.role(who, contest),
-        "team": None if own is None else team_out(contest.teams[own], people=True),
+        "role": visit.role,
+        "team": None if own is None else team_out(own, people=True),
         "has_results": contest.has_results(now),
         "salt": contest.salt if contest.has_results(now) else None,
     }

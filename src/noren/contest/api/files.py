@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Literal, cast
@@ -27,11 +27,11 @@ from noren.contest.dependencies import (
     files_of_ours,
     not_too_often,
 )
-from noren.contest.desk import Desk, Place, Who
+from noren.contest.desk import Desk, Who
 from noren.contest.kinds import PhaseKind
 from noren.contest.receipts import Receipt
-from noren.contest.schemas import ReceivedOut, ShownOut, SubmissionOut, TargetOut
-from noren.contest.state import Contest, Submission
+from noren.contest.schemas import ReceivedOut, SubmissionOut, TargetOut
+from noren.contest.state import Submission
 from noren.i18n import _
 from noren.web.uploads import received, told_length
 
@@ -57,11 +57,7 @@ async def submit_release(
     contest: ContestName, request: Request, who: Asking, desk: TheDesk, phase: PhaseName = None
 ) -> ReceivedOut:
     """Hand in a release as the body; the answer has its signed receipt."""
-
-    def keep(content: BinaryIO) -> tuple[Submission, Receipt]:
-        return desk.submit_release(who, contest, content, phase)
-
-    return await _taken_in(request, who, desk, contest, keep)
+    return await _taken_in(request, who, desk, contest, phase)
 
 
 @router.put("/contests/{contest}/guesses/{target}", status_code=201, openapi_extra=_ANY_BYTES)
@@ -69,33 +65,29 @@ async def submit_guess(
     contest: ContestName, target: TargetName, request: Request, who: Asking, desk: TheDesk, phase: PhaseName = None
 ) -> ReceivedOut:
     """Hand in a guess against a target as the body; the answer has its signed receipt."""
-
-    def keep(content: BinaryIO) -> tuple[Submission, Receipt]:
-        return desk.submit_guess(who, contest, target, content, phase)
-
-    return await _taken_in(request, who, desk, contest, keep)
+    return await _taken_in(request, who, desk, contest, phase, target)
 
 
 async def _taken_in(
-    request: Request, who: Who, desk: Desk, contest: str, keep: Callable[[BinaryIO], tuple[Submission, Receipt]]
+    request: Request, who: Who, desk: Desk, contest: str, phase: str | None, target: str | None = None
 ) -> ReceivedOut:
     """Keep a file as it comes in: it goes to the disk sealed, and never stands in memory whole."""
-    found = await run_in_threadpool(_may_send, who, desk, contest)
-    most = found.settings.largest_file
+
+    def may_send() -> int:
+        visit = desk.visit(who, contest)
+        not_too_often(desk, f"files/{visit.contest.id}/{visit.team().id}", _UPLOADS, _MINUTE)
+        return visit.contest.settings.largest_file
+
+    def keep(blocks: Iterator[bytes]) -> tuple[Submission, Receipt]:
+        content = cast("BinaryIO", io.BufferedReader(_Arriving(blocks), _BLOCK))
+        return desk.visit(who, contest).submit(content, target=target, phase=phase)
+
+    most = await run_in_threadpool(may_send)
     if told_length(request) > most:
         raise RefusedError(_("the file is larger than {most:,} bytes").format(most=most), _("send less"), status=413)
     with files_of_ours():
-        submission, receipt = await received(
-            request, _("your file"), lambda blocks: keep(cast("BinaryIO", io.BufferedReader(_Arriving(blocks), _BLOCK)))
-        )
+        submission, receipt = await received(request, _("your file"), keep)
     return ReceivedOut(submission=submission.id, receipt=receipt.as_dict())
-
-
-def _may_send(who: Who, desk: Desk, contest: str) -> Contest:
-    found = desk.contest(who, contest)
-    team = desk.team(who, found)
-    not_too_often(desk, f"files/{found.id}/{team.id}", _UPLOADS, _MINUTE)
-    return found
 
 
 class _Arriving(io.RawIOBase):
@@ -129,10 +121,10 @@ def list_submissions(
     round: Annotated[str | None, Query(max_length=40)] = None,  # noqa: A002 - its name in the address
 ) -> list[SubmissionOut]:
     """Return what one's team handed in, the newest first; to an organiser what all did."""
-    found = desk.contest(who, contest)
+    visit = desk.visit(who, contest)
     return [
-        _said(found, one)
-        for one in desk.submissions(who, contest)
+        visit.described(one, whole=False)
+        for one in visit.submissions()
         if kind in (None, one.kind) and round in (None, one.round)
     ]
 
@@ -140,15 +132,15 @@ def list_submissions(
 @router.get("/contests/{contest}/submissions/{submission}")
 def show_submission(contest: ContestName, submission: Ident, who: Asking, desk: TheDesk) -> SubmissionOut:
     """Return a file of one's team: how far its judging is, and what the judge found."""
-    found, known = desk.contest(who, contest), desk.submission(who, contest, submission)
-    said = _said(found, known, desk.place(who, contest, submission))
-    return said.model_copy(update={"shown": ShownOut(**desk.shown(who, contest, submission))})
+    visit = desk.visit(who, contest)
+    return visit.described(visit.submission(submission))
 
 
 @router.get("/contests/{contest}/submissions/{submission}/receipt")
 def download_receipt(contest: ContestName, submission: Ident, who: Asking, desk: TheDesk) -> dict[str, Any]:
     """Return the signed receipt of a file; it is the same whenever it is asked for."""
-    return desk.receipt(who, contest, submission).as_dict()
+    visit = desk.visit(who, contest)
+    return desk.arena.receipt(visit.contest, visit.submission(submission)).as_dict()
 
 
 @router.get(
@@ -158,26 +150,11 @@ def download_receipt(contest: ContestName, submission: Ident, who: Asking, desk:
 )
 def download_submission(contest: ContestName, submission: Ident, who: Asking, desk: TheDesk) -> Response:
     """Return a file of one's team as it was handed in."""
-    known = desk.submission(who, contest, submission)
+    known = desk.visit(who, contest).submission(submission)
     return _sent(desk.arena.files.path(known.digest), f"{known.kind}-{known.id}", "application/octet-stream")
 
 
 add_action(router, acts.choose)
-
-
-def _said(contest: Contest, known: Submission, place: Place | None = None) -> SubmissionOut:
-    """Describe a file; without its place in the queue, by the log alone."""
-    if place is None and known.refunded is not None:
-        place = Place("refunded", trouble=_(known.refunded))
-    elif place is None:
-        place = Place("waiting") if known.judged is None else Place("done", done=1.0)
-    counting = contest.counting_release(known.team, known.round) if known.kind == "release" else None
-    told = {
-        "valid": known.valid,
-        "counts": known.counts if counting is None else counting.id == known.id,
-        "chosen": contest.chosen.get((known.team, known.round)) == known.id,
-    }
-    return SubmissionOut(**vars(known) | vars(place) | told)
 
 
 # --- what is handed out ----------------------------------------------------------------------------------------------
@@ -190,16 +167,16 @@ def _said(contest: Contest, known: Submission, place: Place | None = None) -> Su
 )
 def download_data(contest: ContestName, round: RoundName, who: Asking, desk: TheDesk) -> Response:  # noqa: A002
     """Return the data of a round: to teams from its first phase on."""
-    name, file = desk.data(who, contest, round)
+    name, file = desk.visit(who, contest).data(round)
     return _sent(file, name, "application/octet-stream")
 
 
 @router.get("/contests/{contest}/rounds/{round}/targets")
 def list_targets(contest: ContestName, round: RoundName, who: Asking, desk: TheDesk) -> list[TargetOut]:  # noqa: A002
     """Return what may be attacked, from the attack phase on; one's own release is left out."""
-    found, targets = desk.contest(who, contest), desk.targets(who, contest, round)
-    team = found.team_of.get(who.id, "")
-    phases = [one.id for one in found.open(desk.arena.now(), PhaseKind.ATTACK) if one.round == round] if team else []
+    visit = desk.visit(who, contest)
+    found, targets, team = visit.contest, visit.targets(round), visit.contest.team_of.get(who.id, "")
+    phases = [one.id for one in found.open(visit.now, PhaseKind.ATTACK) if one.round == round] if team else []
     most = found.rulebook.quota.guesses
     tries = [sum(found.used(team, phase, one.id) for phase in phases) for one in targets]
     return [
@@ -221,7 +198,8 @@ def download_target(
     desk: TheDesk,
 ) -> Response:
     """Return the public part of a target, its rows and pseudonyms by lot."""
-    return _sent(desk.target_file(who, contest, round, target), f"{round}-{target}.csv", "text/csv; charset=utf-8")
+    file = desk.visit(who, contest).target_file(round, target)
+    return _sent(file, f"{round}-{target}.csv", "text/csv; charset=utf-8")
 
 
 def _sent(file: AbstractContextManager[Path], name: str, kind: str) -> Response:

@@ -11,10 +11,9 @@ from pydantic import BaseModel
 
 from noren.contest.acts import RefusedError
 from noren.contest.dependencies import Asking, ContestName, RoundName, TheDesk, described_file
-from noren.contest.desk import Desk, Who
+from noren.contest.desk import Visit
 from noren.contest.results import RoundResults, matrix_csv, results_html, results_json, stability_csv, standings_csv
 from noren.contest.standings import BoardKind
-from noren.contest.state import Contest
 from noren.i18n import _
 
 router = APIRouter(tags=["outcomes"])
@@ -66,15 +65,14 @@ class BoardOut(BaseModel):
 @router.get("/contests/{contest}/rounds/{round}/leaderboard")
 def leaderboard(contest: ContestName, round: RoundName, who: Asking, desk: TheDesk) -> BoardOut:  # noqa: A002
     """Return the leaderboard of a round as one may see it now."""
-    _with_round(desk.contest(who, contest), round)
-    made, _since = desk.board(who, contest, round)
+    made, _since = _with_round(desk.visit(who, contest), round).board(round)
     return BoardOut(**made.as_dict(), note=made.note)
 
 
 @router.get("/contests/{contest}/rounds/{round}/matrix")
 def matrix(contest: ContestName, round: RoundName, who: Asking, desk: TheDesk) -> dict[str, Any]:  # noqa: A002
     """Return who broke whom: named, right, needed, chance and interval of every pair of teams."""
-    return _round(desk, who, contest, round).matrix.as_dict()
+    return _round(desk.visit(who, contest), round).matrix.as_dict()
 
 
 @router.get("/contests/{contest}/rounds/{round}/stability")
@@ -85,7 +83,7 @@ def stability(
     desk: TheDesk,
 ) -> dict[str, Any] | None:
     """Return how firm ranks are under resampling of customers; nothing where nothing can be resampled."""
-    found = _round(desk, who, contest, round).stability
+    found = _round(desk.visit(who, contest), round).stability
     return None if found is None else found.as_dict()
 
 
@@ -95,13 +93,14 @@ def stability(
 @router.get("/contests/{contest}/results.json", response_class=Response, responses=described_file("application/json"))
 def results_as_json(contest: ContestName, who: Asking, desk: TheDesk) -> Response:
     """Return all results as plain data."""
-    return _sent(results_json(desk.results(who, contest)), "application/json", f"{contest}-results.json")
+    return _sent(results_json(desk.visit(who, contest).results()), "application/json", f"{contest}-results.json")
 
 
 @router.get("/contests/{contest}/results.html", response_class=Response, responses=described_file("text/html"))
 def results_as_page(contest: ContestName, who: Asking, desk: TheDesk) -> Response:
     """Return all results as a page to keep, in the language one speaks."""
-    return _sent(results_html(desk.results(who, contest)), "text/html; charset=utf-8", f"{contest}-results.html")
+    text = results_html(desk.visit(who, contest).results())
+    return _sent(text, "text/html; charset=utf-8", f"{contest}-results.html")
 
 
 @router.get("/contests/{contest}/results.csv", response_class=Response, responses=described_file("text/csv"))
@@ -112,7 +111,7 @@ def results_as_table(
     table: Annotated[Literal["standings", "matrix", "stability"], Query()] = "standings",
 ) -> Response:
     """Return a table of the results; no cell of it is a formula."""
-    text = _TABLES[table](desk.results(who, contest))
+    text = _TABLES[table](desk.visit(who, contest).results())
     return _sent(text, "text/csv; charset=utf-8", f"{contest}-{table}.csv")
 
 
@@ -124,7 +123,7 @@ def download_log(
     contest: ContestName, who: Asking, desk: TheDesk, start: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0
 ) -> Response:
     """Return the log, one entry a line: to the organiser at any time, to everybody when results are open."""
-    entries = desk.log(who, contest, start)
+    entries = desk.visit(who, contest).log(start)
     lines = (json.dumps(one.as_dict(), ensure_ascii=False, sort_keys=True).encode() + b"\n" for one in entries)
     return StreamingResponse(lines, media_type=_LINES)
 
@@ -132,19 +131,19 @@ def download_log(
 @router.get("/contests/{contest}/archive", response_class=FileResponse, responses=described_file("application/zip"))
 def download_archive(contest: ContestName, who: Asking, desk: TheDesk) -> Response:
     """Return the whole contest as one file that anybody can replay; there is none before the results."""
-    path = desk.archive(who, contest)
+    path = desk.visit(who, contest).archive()
     return FileResponse(path, media_type="application/zip", filename=f"{contest}.zip")
 
 
-def _with_round(contest: Contest, round_: str) -> Contest:
-    if round_ not in contest.rounds:
+def _with_round(visit: Visit, round_: str) -> Visit:
+    if round_ not in visit.contest.rounds:
         raise RefusedError(_("there is no such round"), status=404)
-    return contest
+    return visit
 
 
-def _round(desk: Desk, who: Who, contest: str, round_: str) -> RoundResults:
-    _with_round(desk.with_results(who, contest), round_)
-    return next(one for one in desk.results(who, contest).rounds if one.round == round_)
+def _round(visit: Visit, round_: str) -> RoundResults:
+    results = _with_round(visit.with_results(), round_).results()
+    return next(one for one in results.rounds if one.round == round_)
 
 
 def _sent(text: str, kind: str, name: str) -> Response:
