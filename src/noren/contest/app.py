@@ -20,6 +20,7 @@ from functools import cached_property
 from typing import Final
 
 from fastapi import FastAPI
+from fastapi.responses import RedirectResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware.gzip import GZipMiddleware
 
@@ -28,7 +29,7 @@ from noren.contest.arena import Arena, JudgesDesk
 from noren.contest.desk import Desk
 from noren.contest.engine import ENGINE_FROM, cluster_of
 from noren.contest.entrance import Entrance
-from noren.contest.pages import FRAME, page
+from noren.contest.pages import FRAME, LoginNeededError, page
 from noren.contest.pages import router as pages
 from noren.contest.store.sealing import derived, kept_key
 from noren.contest.webhooks import Postman
@@ -122,6 +123,7 @@ def make_app(settings: ArenaSettings, arena: Arena | None = None) -> FastAPI:
     app.mount("/static", FRAME.static_files(), name="static")
     app.add_middleware(GZipMiddleware, minimum_size=2_000, compresslevel=5)
     app.add_middleware(Guard, settings=settings, door=entrance, bounds=BOUNDS, bearer=entrance.bearer)
+    app.add_exception_handler(LoginNeededError, lambda _request, _error: RedirectResponse("/login", 303))
     answer_errors(app, page)
     return app
 

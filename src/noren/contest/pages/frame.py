@@ -8,15 +8,19 @@ from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from noren.contest.dependencies import TheDesk, TheEntrance, desk_of, entrance_of
-from noren.contest.desk import NOBODY, Who
+from noren.contest.desk import NOBODY, Visit, Who
 from noren.contest.kinds import Role
 from noren.contest.pages import words
 from noren.contest.state import Contest
+from noren.errors import NorenError
 from noren.i18n import N_
 from noren.judgement.numbers import size
 from noren.web.frame import Frame, PagePlace
 
-__all__ = ["FRAME", "Asker", "TheDesk", "TheEntrance", "address", "asker", "page", "to_login"]
+__all__ = [
+    "FRAME", "Asker", "LoginNeededError", "Person", "TheDesk", "TheEntrance", "Visited", "VisitedByPerson",
+    "address", "page", "status_of", "to_login", "to_page",
+]  # fmt: skip
 
 FRAME = Frame("noren.contest", home=N_("To the contests"))
 FRAME.surroundings.globals |= {
@@ -56,6 +60,32 @@ def asker(request: Request) -> Who:
 Asker = Annotated[Who, Depends(asker)]
 
 
+class LoginNeededError(Exception):
+    """A page for people with an account, asked for by nobody in particular: they are sent to where people log in."""
+
+
+def _person(who: Asker) -> Who:
+    if who.account is None:
+        raise LoginNeededError
+    return who
+
+
+Person = Annotated[Who, Depends(_person)]
+"""Whoever is logged in."""
+
+
+def _visited(contest: str, who: Asker, desk: TheDesk) -> Visit:
+    return desk.visit(who, contest)
+
+
+def _visited_by_person(contest: str, who: Person, desk: TheDesk) -> Visit:
+    return desk.visit(who, contest)
+
+
+Visited = Annotated[Visit, Depends(_visited)]
+VisitedByPerson = Annotated[Visit, Depends(_visited_by_person)]
+
+
 def page(
     request: Request,
     template: str,
@@ -63,14 +93,18 @@ def page(
     title: str,
     place: str,
     contest: Contest | None = None,
+    visit: Visit | None = None,
     status: int = 200,
     **context: Any,
 ) -> HTMLResponse:
     """Render a page of the arena (:meth:`noren.web.frame.Frame.page`)."""
-    desk = desk_of(request)
+    arena = desk_of(request).arena
     is_well = status < 500  # else the database may be away
-    who, now = (asker(request), desk.arena.now()) if is_well else (NOBODY, "")
-    role = Role.VISITOR if contest is None else desk.role(who, contest)
+    who, now = (asker(request), arena.now()) if is_well else (NOBODY, "")
+    if visit is None and contest is not None:
+        visit = Visit(desk_of(request), who, contest)
+    contest = None if visit is None else visit.contest
+    role = Role.VISITOR if visit is None else visit.role
     places = (_HOME,) if contest is None else _RAILS[role]
     if contest is not None and contest.has_results(now):
         places = (*places, _RESULTS)
@@ -86,9 +120,19 @@ def page(
         role=str(role),
         now=now,
         zone=contest.settings.zone if contest else "UTC",
-        rehearsal=desk.arena.rehearsal,
+        rehearsal=arena.rehearsal,
         **context,
     )
+
+
+def to_page(contest: Contest, name: str) -> Response:
+    """Send somebody to a page of a contest."""
+    return RedirectResponse(f"/contests/{contest.id}/{name}", 303)
+
+
+def status_of(error: NorenError) -> int:
+    """Return the status of a page that says what cannot be."""
+    return int(getattr(error, "status", 422))
 
 
 def address(contest: Contest | str, *parts: str) -> str:

@@ -9,9 +9,9 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
 from noren.contest import acts
-from noren.contest.desk import Desk, Who
+from noren.contest.desk import Desk, Visit, Who
 from noren.contest.kinds import PhaseKind, Role
-from noren.contest.pages.frame import Asker, TheDesk, TheEntrance, address, page, to_login
+from noren.contest.pages.frame import Asker, Person, TheDesk, TheEntrance, Visited, page, status_of, to_page
 from noren.contest.pages.words import finding_now, rules
 from noren.contest.phases import open_phases
 from noren.contest.state import Contest, Team
@@ -77,54 +77,53 @@ def _title(lines: list[ContestLine]) -> str:
 
 
 @router.get("/contests/{contest}")
-def show_overview(request: Request, contest: str, who: Asker, desk: TheDesk) -> Response:
+def show_overview(request: Request, visit: Visited) -> Response:
     """Show schedule and rules."""
-    found = desk.contest(who, contest)
-    now = desk.arena.now()
+    found = visit.contest
     return page(
         request,
         "overview.html.jinja",
-        title=finding_now(found, now),
+        title=finding_now(found, visit.now),
         place="overview",
-        contest=found,
+        visit=visit,
         rules=rules(found.rulebook, found.settings),
         rulebook=found.rulebook.to_toml(),
         rulebook_digest=found.rulebook.digest,
-        own=found.teams.get(found.team_of.get(who.id, "")),
+        own=visit.own,
     )
+
+
+@router.get("/contests/{contest}/team")
+def show_team(request: Request, visit: Visited) -> Response:
+    """Show one's team, or the ways to one."""
+    return _team_page(request, visit)
 
 
 Text = Annotated[str, Form(max_length=200)]
 
 
-@router.get("/contests/{contest}/team")
-def show_team(request: Request, contest: str, who: Asker, desk: TheDesk) -> Response:
-    """Show one's team, or the ways to one."""
-    return _team_page(request, contest, who, desk)
-
-
 @router.post("/contests/{contest}/team")
 def found_team(
-    request: Request, contest: str, who: Asker, desk: TheDesk, name: Text = "", invitation: Text = ""
+    request: Request, contest: str, who: Person, desk: TheDesk, name: Text = "", invitation: Text = ""
 ) -> Response:
     """Found a team, and show its code once."""
     return _act(request, contest, who, desk, acts.register, "wrong_found", name=name, invitation=invitation)
 
 
 @router.post("/contests/{contest}/team/join")
-def join_team(request: Request, contest: str, who: Asker, desk: TheDesk, code: Text = "") -> Response:
+def join_team(request: Request, contest: str, who: Person, desk: TheDesk, code: Text = "") -> Response:
     """Join a team by its code."""
     return _act(request, contest, who, desk, acts.join, "wrong_join", code=code)
 
 
 @router.post("/contests/{contest}/team/code")
-def change_code(request: Request, contest: str, who: Asker, desk: TheDesk) -> Response:
+def change_code(request: Request, contest: str, who: Person, desk: TheDesk) -> Response:
     """Give the team another code, and show it once."""
     return _act(request, contest, who, desk, acts.new_code, "")
 
 
 @router.post("/contests/{contest}/team/leave")
-def leave_team(request: Request, contest: str, who: Asker, desk: TheDesk) -> Response:
+def leave_team(request: Request, contest: str, who: Person, desk: TheDesk) -> Response:
     """Leave the team."""
     return _act(request, contest, who, desk, acts.leave, "wrong_leave")
 
@@ -133,28 +132,25 @@ def _act(
     request: Request, contest: str, who: Who, desk: Desk, act: Action[..., list[Said]], wrong: str, **typed: str
 ) -> Response:
     """Do what a form of the page asks; what cannot be is said at the form, which keeps what was typed."""
-    if who.account is None:
-        return to_login()
     try:
         done = desk.do(who, contest, act, **typed)
     except NorenError as error:
         if not wrong:
             raise
-        status = int(getattr(error, "status", 422))
-        return _team_page(request, contest, who, desk, status, **{wrong: str(error), "typed": typed})
+        told = {wrong: str(error), "typed": typed}
+        return _team_page(request, desk.visit(who, contest), status_of(error), **told)
     if "code" in done.given:
-        return _team_page(request, contest, who, desk, code=done.given["code"])
-    return RedirectResponse(address(contest, "team"), 303)
+        return _team_page(request, desk.visit(who, contest), code=done.given["code"])
+    return to_page(done.state, "team")
 
 
-def _team_page(request: Request, contest: str, who: Who, desk: Desk, status: int = 200, **told: Any) -> Response:
-    found = desk.contest(who, contest)
-    own = found.teams.get(found.team_of.get(who.id, ""))
+def _team_page(request: Request, visit: Visit, status: int = 200, **told: Any) -> Response:
     told = {"wrong_found": "", "wrong_join": "", "wrong_leave": "", "code": "", "typed": {}} | told
+    own = visit.own
     if own is None:
         title = _("You are in no team yet: found one, or join one by its code")
     else:
         title = ngettext(
             "You play for {name}, a team of {count}", "You play for {name}, a team of {count}", len(own.members)
         ).format(name=own.name, count=len(own.members))
-    return page(request, "team.html.jinja", title=title, place="team", contest=found, status=status, own=own, **told)
+    return page(request, "team.html.jinja", title=title, place="team", visit=visit, status=status, own=own, **told)

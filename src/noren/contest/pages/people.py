@@ -7,8 +7,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
+from noren.contest.desk import Who
 from noren.contest.entrance import Entrance
-from noren.contest.pages.frame import Asker, TheEntrance, page, to_login
+from noren.contest.pages.frame import Person, TheEntrance, page, status_of
 from noren.contest.store.accounts import SCOPES
 from noren.errors import NorenError
 from noren.i18n import N_, _, ngettext
@@ -94,7 +95,7 @@ def _sign_up_page(
         "sign_up.html.jinja",
         title=_("This arena is new: become its organiser") if is_new else _("Sign up: everybody has an account"),
         place="",
-        status=200 if error is None else getattr(error, "status", 422),
+        status=200 if error is None else status_of(error),
         wrong=wrong,
         is_new=is_new,
         typed=typed or {"login": "", "name": "", "code": ""},
@@ -105,61 +106,60 @@ def _sign_up_page(
 
 
 @router.get("/account")
-def show_account(request: Request, who: Asker, entrance: TheEntrance, changed: bool = False) -> Response:
+def show_account(request: Request, who: Person, entrance: TheEntrance, changed: bool = False) -> Response:
     """Show one's account."""
     done = _("The password is changed; other sessions have ended.") if changed else ""
-    return to_login() if who.account is None else _account_page(request, who, entrance, done=done)
+    return _account_page(request, who, entrance, done=done)
 
 
 @router.post("/account/password")
 def change_password(
-    request: Request, who: Asker, entrance: TheEntrance, old: Text = "", password: Text = ""
+    request: Request, who: Person, entrance: TheEntrance, old: Text = "", password: Text = ""
 ) -> Response:
     """Set another password; all other sessions end."""
-    if who.account is None:
-        return to_login()
     try:
         session = entrance.change_password(who, old, password, request.state.client)
     except NorenError as error:
-        return _account_page(request, who, entrance, wrong_password=str(error), status=getattr(error, "status", 422))
+        return _account_page(request, who, entrance, wrong_password=str(error), status=status_of(error))
     return redirect_in(request, session, "/account?changed=1")
 
 
 @router.post("/account/tokens")
 def make_token(
     request: Request,
-    who: Asker,
+    who: Person,
     entrance: TheEntrance,
     name: Text = "",
     scope: Annotated[list[str] | None, Form()] = None,
 ) -> Response:
     """Make a token and show it, once."""
-    if who.account is None:
-        return to_login()
     try:
         _token, text = entrance.make_token(who, " ".join(name.split()) or _("a program"), scope or ["read"])
     except NorenError as error:
-        return _account_page(request, who, entrance, wrong_token=str(error), status=getattr(error, "status", 422))
+        return _account_page(request, who, entrance, wrong_token=str(error), status=status_of(error))
     return _account_page(request, who, entrance, new_token=text)
 
 
 @router.post("/account/tokens/{token}/revoke")
-def revoke(request: Request, token: str, who: Asker, entrance: TheEntrance) -> Response:
+def revoke(request: Request, token: str, who: Person, entrance: TheEntrance) -> Response:
     """Let a token open nothing any more."""
-    if who.account is None:
-        return to_login()
     entrance.revoke(who, token)
     return RedirectResponse("/account#tokens", 303)
 
 
-def _account_page(request: Request, who: Asker, entrance: Entrance, status: int = 200, **told: Any) -> Response:
+def _account_page(request: Request, who: Who, entrance: Entrance, status: int = 200, **told: Any) -> Response:
     offered = [name for name in SCOPES if name != "organiser" or (who.account and who.account.is_organiser)]
     tokens = entrance.tokens(who)
+    title = _("{name}: no program acts in your name")
+    if tokens:
+        title = ngettext(
+            "{name}: {count} program acts in your name", "{name}: {count} programs act in your name", len(tokens)
+        )
     told = {"wrong_password": "", "wrong_token": "", "new_token": "", "done": ""} | told
     return page(
         request,
         "account.html.jinja",
-        title=_account_title(who.account.name if who.account else "", len(tokens)),
+        title=title.format(name=who.account.name if who.account else "", count=len(tokens)),
         place="account",
         status=status,
         tokens=tokens,
@@ -167,11 +167,3 @@ def _account_page(request: Request, who: Asker, entrance: Entrance, status: int 
         scope_words={name: _(text) for name, text in _SCOPES.items()},
         **told,
     )
-
-
-def _account_title(name: str, tokens: int) -> str:
-    if not tokens:
-        return _("{name}: no program acts in your name").format(name=name)
-    return ngettext(
-        "{name}: {count} program acts in your name", "{name}: {count} programs act in your name", tokens
-    ).format(name=name, count=tokens)
