@@ -41,12 +41,16 @@ TheDesk = Annotated[Desk, Depends(desk_of)]
 TheEntrance = Annotated[Entrance, Depends(entrance_of)]
 
 
-def broken_rule(error: ValidationError, *within: str) -> ParameterError:
-    """Return what is wrong with something that was sent, by its first problem."""
-    first = error.errors()[0]
-    place = ".".join([*within, *(str(part) for part in first["loc"])])
-    said = _("what was sent breaks a rule: {place}: {rule}").format(place=place, rule=translated(first["msg"]))
-    return ParameterError(said, _("correct it"))
+@contextlib.contextmanager
+def saying_which_rule(*within: str) -> Iterator[None]:
+    """Say what is wrong with something that was sent, by its first problem."""
+    try:
+        yield
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join([*within, *(str(part) for part in first["loc"])])
+        said = _("what was sent breaks a rule: {place}: {rule}").format(place=place, rule=translated(first["msg"]))
+        raise ParameterError(said, _("correct it")) from None
 
 
 _log = logging.getLogger("noren.contest")

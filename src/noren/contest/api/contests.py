@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
 from noren.contest import acts
-from noren.contest.dependencies import Asking, ContestName, Ident, TheDesk, add_action, broken_rule, not_too_often
+from noren.contest.dependencies import Asking, ContestName, Ident, TheDesk, add_action, not_too_often, saying_which_rule
 from noren.contest.desk import Desk, Done, NewContest, Visit, Who
 from noren.contest.kinds import Role
 from noren.contest.schemas import ContestOut, HeadOut, MemberOut, PhaseOut, RoundOut, Strict, TeamOut
@@ -84,10 +84,8 @@ async def create_contest(request: Request, who: Asking, desk: TheDesk) -> Contes
     async with request.form(max_files=_MOST_ROUNDS, max_fields=_MOST_ROUNDS, max_part_size=2**20) as form:
         given = form.get("contest")
         text = await given.read(2**20) if isinstance(given, UploadFile) else given
-        try:
+        with saying_which_rule("contest"):
             asked = NewContest.model_validate_json(text or "")
-        except ValidationError as error:
-            raise broken_rule(error, "contest") from None
         files = {name: one for name, one in form.multi_items() if name != "contest" and isinstance(one, UploadFile)}
         if len(files) + 1 < len(form.multi_items()):
             raise ParameterError(_("every part beside contest is a file, one for each round"), _("send each once"))

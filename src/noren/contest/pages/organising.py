@@ -5,24 +5,25 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
 from fastapi import APIRouter, Depends, Request
-from fastapi.responses import RedirectResponse, Response
-from pydantic import ValidationError
+from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
 from noren.contest import acts
 from noren.contest.acts import RefusedError
-from noren.contest.dependencies import broken_rule
-from noren.contest.desk import Desk, NewContest, Who
+from noren.contest.dependencies import saying_which_rule
+from noren.contest.desk import Desk, NewContest, Visit, Who
 from noren.contest.judging import SCORER
 from noren.contest.kinds import PhaseKind
-from noren.contest.pages.frame import Asker, TheDesk, address, page, to_login
+from noren.contest.pages.frame import Asker, Person, TheDesk, VisitedByPerson, page, status_of, to_page
 from noren.contest.pages.words import round_words
 from noren.contest.phases import Phase, moment, opened_now, planned_phases, zone_named
 from noren.contest.rulebook import PRESETS, Rulebook, read_rulebook
@@ -44,13 +45,14 @@ _PLAIN: dict[str, Action[..., list[Said]]] = {
     one.name: one for one in (acts.pause, acts.resume, acts.rescore, acts.invite, acts.disqualify, acts.reinstate)
 }
 """What is done as its form says it."""
+_TIMES = ("opens", "closes", "frozen_from")
 _ACTS = (*_PLAIN, "hook", "unhook", "open", "phases", "settings", "retry", "clock")
 
 
 @router.get("/contests/{contest}/organise")
-def show_organise(request: Request, contest: str, who: Asker, desk: TheDesk) -> Response:
+def show_organise(request: Request, visit: VisitedByPerson) -> Response:
     """Show how the contest goes and what may be done."""
-    return to_login() if who.account is None else _organise_page(request, contest, who, desk)
+    return _organise_page(request, visit)
 
 
 async def _typed(request: Request) -> dict[str, str]:
@@ -61,60 +63,49 @@ Fields = Annotated[dict[str, str], Depends(_typed)]
 
 
 @router.post("/contests/{contest}/organise/{act}")
-def organise(request: Request, contest: str, act: str, who: Asker, desk: TheDesk, form: Fields) -> Response:
+def organise(request: Request, act: str, visit: VisitedByPerson, form: Fields) -> Response:
     """Do one of the organiser's acts; what cannot be is said on the page, which keeps what was typed."""
-    if who.account is None:
-        return to_login()
-    found = desk.organised(who, contest)
     try:
-        shown = _done(found, act, who, desk, form)
+        shown = _done(visit.organised(), act, form)
     except NorenError as error:
-        status = int(getattr(error, "status", 422))
-        return _organise_page(request, contest, who, desk, status, wrong={act: str(error)}, typed=form)
+        return _organise_page(request, visit, status_of(error), wrong={act: str(error)}, typed=form)
     if shown:
-        return _organise_page(request, contest, who, desk, **shown)
-    return RedirectResponse(address(contest, "organise"), 303)
+        return _organise_page(request, visit.desk.visit(visit.who, visit.contest.id), **shown)
+    return to_page(visit.contest, "organise")
 
 
-def _done(found: Contest, act: str, who: Who, desk: Desk, form: Mapping[str, str]) -> dict[str, Any]:
+def _done(visit: Visit, act: str, form: Mapping[str, str]) -> dict[str, Any]:
     """Do an act; return what is to be shown once, if anything."""
-    name, reason = found.id, form.get("reason", "")
+    contest, reason = visit.contest, form.get("reason", "")
+    do = partial(visit.desk.do, visit.who, contest.id)
     if act in _PLAIN:
-        done = desk.do(who, name, _PLAIN[act], **_PLAIN[act].of_form(form))
+        done = do(_PLAIN[act], **_PLAIN[act].of_form(form))
         return {"invitation": done.given["code"]} if "code" in done.given else {}
     if act == "hook":
-        return {"hook_secret": desk.add_hook(who, name, form.get("url", "")[:_LONGEST_URL])[1]}
+        return {"hook_secret": visit.add_hook(form.get("url", "")[:_LONGEST_URL])[1]}
     if act == "unhook":
-        desk.remove_hook(who, name, form.get("hook", ""))
+        visit.remove_hook(form.get("hook", ""))
     elif act == "open":
-        moved = opened_now(found.phases, desk.arena.now())
-        desk.do(who, name, acts.reschedule, phases=moved, reason=reason or _("opened by hand"))
+        do(acts.reschedule, phases=opened_now(contest.phases, visit.now), reason=reason or _("opened by hand"))
     elif act == "phases":
-        desk.do(who, name, acts.reschedule, phases=_phases(found, form), reason=reason)
+        do(acts.reschedule, phases=_phases(contest, form), reason=reason)
     elif act == "settings":
-        desk.do(who, name, acts.change_settings, settings=_settings(found, form), reason=reason)
+        # what the form does not name stays
+        said: dict[str, Any] = {
+            name: form[name] for name in ("team_size", "registration", "visibility", "counting") if name in form
+        }
+        if (largest := form.get("largest")) is not None:
+            said["largest_file"] = int(float(largest) * 2**20) if largest.replace(".", "", 1).isdigit() else 0
+        with saying_which_rule():
+            settings = Settings.model_validate(contest.settings.model_dump() | said)
+        do(acts.change_settings, settings=settings, reason=reason)
     elif act == "retry":
-        desk.retry(who, name, form.get("job", ""))
+        visit.retry(form.get("job", ""))
     elif act == "clock":
-        desk.move_clock(who, moment(form.get("to", ""), found.settings.zone))
+        visit.desk.move_clock(visit.who, moment(form.get("to", ""), contest.settings.zone))
     else:
-        raise acts.RefusedError(_("there is no such page"), status=404)
+        raise RefusedError(_("there is no such page"), status=404)
     return {}
-
-
-def _settings(contest: Contest, form: Mapping[str, str]) -> Settings:
-    """Return the settings with what a form says; what it does not name stays."""
-    said: dict[str, Any] = {
-        name: form[name] for name in ("team_size", "registration", "visibility", "counting") if name in form
-    }
-    if "largest" in form:
-        said["largest_file"] = (
-            int(float(form["largest"]) * 2**20) if form["largest"].replace(".", "", 1).isdigit() else 0
-        )
-    try:
-        return Settings.model_validate(contest.settings.model_dump() | said)
-    except ValidationError as error:
-        raise broken_rule(error) from None
 
 
 def _phases(contest: Contest, form: Mapping[str, str]) -> list[Phase]:
@@ -122,7 +113,7 @@ def _phases(contest: Contest, form: Mapping[str, str]) -> list[Phase]:
     zone = contest.settings.zone
     made = []
     for phase in contest.phases:
-        given = {name: form.get(f"{name}-{phase.id}", "").strip() for name in ("opens", "closes", "frozen_from")}
+        given = {name: form.get(f"{name}-{phase.id}", "").strip() for name in _TIMES}
         if not given["opens"]:
             raise ParameterError(_("the phase {phase} has no beginning").format(phase=phase.id), _("write one"))
         before = _local_times(phase, zone)
@@ -145,14 +136,18 @@ def local_time(moment_: str | None, zone: str) -> str:
     return f"{dt.datetime.fromisoformat(moment_).astimezone(zone_named(zone)):%Y-%m-%dT%H:%M}"
 
 
-def _organise_page(request: Request, contest: str, who: Who, desk: Desk, status: int = 200, **told: Any) -> Response:
-    found = desk.organised(who, contest)
-    jobs = desk.arena.store.jobs.of(found.id)
+def _local_times(phase: Phase, zone: str) -> dict[str, str]:
+    return {name: local_time(getattr(phase, name), zone) for name in _TIMES}
+
+
+def _organise_page(request: Request, visit: Visit, status: int = 200, **told: Any) -> Response:
+    found, store = visit.organised().contest, visit.arena.store
+    jobs = store.jobs.of(found.id)
     active = [one for one in jobs if not one.state.is_over]
     stuck = [one for one in jobs if one.state in (State.FAILED, State.INTERRUPTED) or (one.error and one in active)]
     noticed = [one for one in jobs if one.notice and one not in stuck and one not in active]
     told = {"invitation": "", "hook_secret": "", "typed": {}} | told
-    now, zone = desk.arena.now(), found.settings.zone
+    now, zone = visit.now, found.settings.zone
     told["wrong"] = dict.fromkeys(_ACTS, "") | told.get("wrong", {})
     flags = []
     for flag in found.flags:
@@ -165,20 +160,25 @@ def _organise_page(request: Request, contest: str, who: Who, desk: Desk, status:
         )
         for phase in found.phases
     ]
+    teams = []
+    for team in found.teams.values():
+        kinds = Counter(one.kind for one in found.of_team(team.id))
+        refunded = sum(one.refunded is not None for one in found.of_team(team.id))
+        teams.append({"team": team, "releases": kinds["release"], "guesses": kinds["guess"], "refunded": refunded})
     return page(
         request,
         "organise.html.jinja",
         title=_title(found, len(active), len(stuck)),
         place="organise",
-        contest=found,
+        visit=visit,
         status=status,
         jobs=[*stuck, *[one for one in active if one not in stuck], *noticed[::-1]][:_MOST_JOBS],
         stuck={one.id for one in stuck},
         flags=flags,
         fields=fields,
         installed=SCORER,
-        teams=_teams(found),
-        hooks=[one for one in desk.arena.store.hooks.of(found.id) if one.disabled is None],
+        teams=teams,
+        hooks=[one for one in store.hooks.of(found.id) if one.disabled is None],
         coming=next((one for one in found.phases if one.opens > now), None),
         clock=local_time(now, zone),
         **told,
@@ -199,22 +199,6 @@ def _title(contest: Contest, active: int, stuck: int) -> str:
     return said
 
 
-def _local_times(phase: Phase, zone: str) -> dict[str, str]:
-    return {name: local_time(getattr(phase, name), zone) for name in ("opens", "closes", "frozen_from")}
-
-
-def _teams(contest: Contest) -> Sequence[dict[str, Any]]:
-    return [
-        {
-            "team": team,
-            "releases": sum(one.kind == "release" for one in contest.of_team(team.id)),
-            "guesses": sum(one.kind == "guess" for one in contest.of_team(team.id)),
-            "refunded": sum(one.refunded is not None for one in contest.of_team(team.id)),
-        }
-        for team in contest.teams.values()
-    ]
-
-
 _WHOLE = 2 * 2**30
 _ROUNDS = {"one": ("final",), "two": ("preliminary", "final")}
 _USUAL = {
@@ -224,6 +208,10 @@ _USUAL = {
     "counting": "last", "largest": "64", "data": "sample", "customers": "400", "rows": "12000", "seed": "1",
     "releases": "", "guesses": "", "files_a_day": "",
 }  # fmt: skip
+_LASTING = (
+    PhaseKind.REGISTRATION, PhaseKind.PROTECT, PhaseKind.ATTACK, PhaseKind.BREAK, PhaseKind.EVALUATION
+)  # fmt: skip
+"""The kinds of phases for which the form asks how many days they take."""
 _ZONES = ("Asia/Tokyo", "UTC", "Europe/Berlin", "Europe/London", "America/New_York", "America/Los_Angeles")
 _BOOKS = {
     "pwscup2018": N_("PWS Cup 2018: one generalised release; the least error that no attacker breaks"),
@@ -268,25 +256,62 @@ class Typed:
         quota = {key: int(self.number(key, key)) for key in usual if self[key]}
         return name, made | ({"quota": usual | quota} if quota else {})
 
+    @property
+    def has_times(self) -> bool:
+        """Whether the form has the times of phases."""
+        return any(name.startswith("opens-") for name in self.said)
+
+    def times(self, phase: Phase) -> dict[str, str]:
+        """Return the times of a phase as they were typed."""
+        return {name: self[f"{name}-{phase.id}"] for name in _TIMES}
+
+    def planned(self) -> list[Phase]:
+        """Return the phases that a beginning and lengths make."""
+        zone = zone_named(self["zone"])
+        start = self["start"] or f"{dt.datetime.now(zone) + dt.timedelta(hours=1):%Y-%m-%dT%H:00}"
+        days = [max(0.0, min(self.number(f"days_{kind}", kind.words), 3650.0)) for kind in _LASTING]
+        return planned_phases(moment(start, self["zone"]), days, self.rounds)
+
+    def contest(self) -> NewContest:
+        """Return the contest that is asked for, with the phases of the form, or as planned where it has none."""
+        rulebook, changes = self.book()
+        with saying_which_rule():
+            settings = Settings(
+                zone=self["zone"],
+                team_size=int(self.number("team_size", _("Team size"))),
+                registration=self["registration"],
+                visibility=self["visibility"],
+                counting=self["counting"],
+                largest_file=int(self.number("largest", _("Largest file")) * 2**20),
+            )
+            phases = self.planned()
+            if self.has_times:  # a phase without a beginning is left out
+                typed = [(phase, self.times(phase)) for phase in phases]
+                phases = [
+                    one.model_copy(update={name: moment(at, settings.zone) if at else None for name, at in at_.items()})
+                    for one, at_ in typed
+                    if at_["opens"]
+                ]
+            about = {"id": self["id"], "title": self["title"], "rulebook": rulebook, "changes": changes}
+            return NewContest(**about, settings=settings, phases=phases)
+
 
 @router.get("/new")
-def show_new(request: Request, who: Asker, desk: TheDesk) -> Response:
+def show_new(request: Request, who: Person) -> Response:
     """Ask for all that a contest needs; everything has a sensible beginning."""
-    return to_login() if who.account is None else _new_page(request, who, desk, Typed({}))
+    return _new_page(request, who, Typed({}))
 
 
 @router.post("/new")
-def plan(request: Request, who: Asker, desk: TheDesk, form: Fields) -> Response:
+def plan(request: Request, who: Asker, form: Fields) -> Response:
     """Plan the phases anew from a beginning and lengths; what else was typed is kept."""
-    kept = {name: text for name, text in form.items() if not name.startswith(("opens-", "closes-", "frozen_from-"))}
-    return _new_page(request, who, desk, Typed(kept))
+    times = tuple(f"{name}-" for name in _TIMES)
+    return _new_page(request, who, Typed({name: text for name, text in form.items() if not name.startswith(times)}))
 
 
 @router.post("/contests")
-async def create(request: Request, who: Asker, desk: TheDesk) -> Response:
+async def create(request: Request, who: Person, desk: TheDesk) -> Response:
     """Create a contest; what cannot be is said above the form, which keeps what was typed."""
-    if who.account is None:
-        return to_login()
     await run_in_threadpool(desk.may_create, who)  # before anything is read
     is_files = request.headers.get("content-type", "").startswith("multipart/")
     if is_files and not 0 < told_length(request) <= _WHOLE:
@@ -303,64 +328,12 @@ async def create(request: Request, who: Asker, desk: TheDesk) -> Response:
 
 def _created(request: Request, who: Who, desk: Desk, typed: Typed) -> Response:
     try:
-        asked = _asked(typed)
+        asked = typed.contest()
         with _data(typed, read_rulebook(asked.rulebook, **asked.changes)) as data:
             made = desk.create(who, asked, data)
     except NorenError as error:
-        return _new_page(request, who, desk, typed, str(error), int(getattr(error, "status", 422)))
-    return RedirectResponse(address(made, "organise"), 303)
-
-
-def _asked(typed: Typed) -> NewContest:
-    rulebook, changes = typed.book()
-    try:
-        settings = Settings(
-            zone=typed["zone"],
-            team_size=int(typed.number("team_size", _("Team size"))),
-            registration=typed["registration"],
-            visibility=typed["visibility"],
-            counting=typed["counting"],
-            largest_file=int(typed.number("largest", _("Largest file")) * 2**20),
-        )
-        return NewContest(
-            id=typed["id"],
-            title=typed["title"],
-            rulebook=rulebook,
-            changes=changes,
-            settings=settings,
-            phases=_typed_phases(typed),
-        )
-    except ValidationError as error:
-        raise broken_rule(error) from None
-
-
-def _typed_phases(typed: Typed) -> list[Phase]:
-    """Return the phases as they are in the form, or as they are planned where it has none."""
-    planned = _planned(typed)
-    if not any(name.startswith("opens-") for name in typed.said):
-        return planned
-    zone = typed["zone"]
-    made = []
-    for phase in planned:
-        times = {name: typed[f"{name}-{phase.id}"] for name in ("opens", "closes", "frozen_from")}
-        if not times["opens"]:
-            continue  # a phase without a beginning is left out
-        made.append(phase.model_copy(update={name: moment(at, zone) if at else None for name, at in times.items()}))
-    return made
-
-
-def _planned(typed: Typed) -> list[Phase]:
-    zone = zone_named(typed["zone"])
-    start = typed["start"] or f"{dt.datetime.now(zone) + dt.timedelta(hours=1):%Y-%m-%dT%H:00}"
-    labels = {
-        "days_registration": PhaseKind.REGISTRATION.words,
-        "days_protect": PhaseKind.PROTECT.words,
-        "days_attack": PhaseKind.ATTACK.words,
-        "days_break": PhaseKind.BREAK.words,
-        "days_evaluation": PhaseKind.EVALUATION.words,
-    }
-    days = [max(0.0, min(typed.number(name, label), 3650.0)) for name, label in labels.items()]
-    return planned_phases(moment(start, typed["zone"]), days, typed.rounds)
+        return _new_page(request, who, typed, str(error), status_of(error))
+    return to_page(made, "organise")
 
 
 # --- data ------------------------------------------------------------------------------------------------------------
@@ -412,15 +385,13 @@ def _made_up(typed: Typed, book: Rulebook, folder: Path, name: str, place: int) 
 # --- the page --------------------------------------------------------------------------------------------------------
 
 
-def _new_page(request: Request, who: Who, desk: Desk, typed: Typed, wrong: str = "", status: int = 200) -> Response:
+def _new_page(request: Request, who: Who, typed: Typed, wrong: str = "", status: int = 200) -> Response:
     if who.account is None or not who.account.is_organiser:
         raise RefusedError(_("only organisers create contests"), _("ask who runs this server"), status=403)
-    is_typed = any(name.startswith("opens-") for name in typed.said)
     try:
-        planned = [(phase, _local_times(phase, typed["zone"])) for phase in _planned(typed)]
         times = [
-            (phase, {name: typed[f"{name}-{phase.id}"] if is_typed else text for name, text in of.items()})
-            for phase, of in planned
+            (phase, typed.times(phase) if typed.has_times else _local_times(phase, typed["zone"]))
+            for phase in typed.planned()
         ]
     except NorenError as error:
         wrong, status, times = wrong or str(error), 422, []
