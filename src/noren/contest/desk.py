@@ -96,28 +96,6 @@ class NewContest(BaseModel):
 
 
 @dataclass(frozen=True)
-class Place:
-    """How far the judging of a file is.
-
-    Attributes
-    ----------
-    before
-        How many jobs wait before it.
-    seconds
-        The least and the most seconds it may take, by what the last ones took; None where nobody knows.
-    trouble
-        Why it is stuck, or was tried again.
-    """
-
-    state: str
-    before: int = 0
-    done: float = 0.0
-    words: str = ""
-    seconds: tuple[float, float] | None = None
-    trouble: str = ""
-
-
-@dataclass(frozen=True)
 class Done:
     """A contest after an action, and what the action was given beside what was asked: a new code, a new team."""
 
@@ -159,53 +137,17 @@ class Desk:
             raise RefusedError(_("there is no such contest"), status=404)
         return Visit(self, who, found)
 
-    def contest(self, who: Who, contest: str) -> Contest:
-        """Return a contest that somebody may see."""
-        found = self.arena.state(contest) if _SLUG.fullmatch(contest) else None
-        if found is None or not self._may_see(who, found):
-            raise RefusedError(_("there is no such contest"), status=404)
-        return found
-
     def _may_see(self, who: Who, contest: Contest) -> bool:
         if contest.settings.visibility == "public" or self.role(who, contest) != Role.VISITOR:
             return True
         # whoever has an account may register where that is open
         return who.account is not None and contest.settings.registration == "open"
 
-    def organised(self, who: Who, contest: str) -> Contest:
-        """Return a contest to its organiser."""
-        found = self.contest(who, contest)
-        if self.role(who, found) != Role.ORGANISER:
-            raise RefusedError(_("this is for the organiser of the contest"), status=403)
-        return found
-
-    def own_team(self, who: Who, contest: Contest) -> Team:
-        """Return the team of somebody, to look at what is its own."""
-        if who.account is not None and not who.scopes & {"read", "team"}:
-            raise RefusedError(_("this token is not for playing"), _("make one with the scope team"), status=403)
-        return acts.team_of(contest, self.somebody(who))
-
-    def team(self, who: Who, contest: Contest) -> Team:
-        """Return the team of somebody, to do something for it."""
-        return acts.team_of(contest, self._player(who))
-
-    def _player(self, who: Who) -> str:
-        account = self.somebody(who)
-        if "team" not in who.scopes:
-            raise RefusedError(_("this token is not for playing"), _("make one with the scope team"), status=403)
-        return account
-
-    def somebody(self, who: Who) -> str:
-        """Return the account of whoever is logged in."""
-        if who.account is None:
-            raise RefusedError(_("log in first"), status=401)
-        return who.id
-
     # --- creating ------------------------------------------------------------------------------------------------
 
     def may_create(self, who: Who) -> str:
         """Return the account of somebody who may create contests."""
-        account = self.somebody(who)
+        account = who.somebody()
         if who.account is None or not who.account.is_organiser or "organiser" not in who.scopes:
             raise RefusedError(_("only organisers create contests"), _("ask who runs this server"), status=403)
         return account
@@ -296,43 +238,19 @@ class Desk:
     def _allowed(self, who: Who, contest: str, role: str, asked: Mapping[str, Any]) -> Contest:
         """Return the contest of an action to whoever may do it."""
         if role == "organiser":
-            return self.organised(who, contest)
+            return self.visit(who, contest).organised().contest
         if role == "newcomer":
-            found = self._by_code(who, contest, asked.get("code") or asked.get("invitation") or "")
-            if self.arena.store.organisers.has(found.id, self._player(who)):  # they know too much to play
+            who.somebody()
+            found = self.arena.state(contest) if _SLUG.fullmatch(contest) else None
+            code = asked.get("code") or asked.get("invitation") or ""
+            if found is None or not acts.has_code(found, code):  # whoever knows a code may see the contest
+                found = self.visit(who, contest).contest
+            if self.arena.store.organisers.has(found.id, who.player()):  # they know too much to play
                 raise RefusedError(_("organisers do not play in their own contest"), _("play with another account"))
             return found
-        found = self.contest(who, contest)
-        self.team(who, found) if role == "member" else self._player(who)
-        return found
-
-    def _by_code(self, who: Who, contest: str, code: str) -> Contest:
-        """Return a contest to whoever may see it, or knows a code of it."""
-        self.somebody(who)
-        found = self.arena.state(contest) if _SLUG.fullmatch(contest) else None
-        return found if found is not None and acts.has_code(found, code) else self.contest(who, contest)
-
-    # --- what organisers do --------------------------------------------------------------------------------------
-
-    def retry(self, who: Who, contest: str, job: str) -> None:
-        """Let a job that was given up be tried again."""
-        found = self.organised(who, contest)
-        if not self.arena.store.jobs.retry(found.id, job):
-            raise RefusedError(_("there is no such job that could be tried again"), status=404)
-
-    def add_hook(self, who: Who, contest: str, url: str) -> tuple[Hook, str]:
-        """Add an address that is told of news; return it with the secret that signs its messages, told this once."""
-        found, hooks = self.organised(who, contest), self.arena.store.hooks
-        check_address(url)
-        if sum(hook.disabled is None for hook in hooks.of(found.id)) >= _MOST_HOOKS:
-            raise RefusedError(_("a contest has at most {most} webhooks").format(most=_MOST_HOOKS), _("remove one"))
-        secret = secrets.token_hex(32)
-        return hooks.add(found.id, url, secret.encode()), secret
-
-    def remove_hook(self, who: Who, contest: str, hook: str) -> None:
-        """Tell an address no more."""
-        if not self.arena.store.hooks.disable(self.organised(who, contest).id, hook):
-            raise RefusedError(_("there is no such webhook"), status=404)
+        visit = self.visit(who, contest)
+        visit.team() if role == "member" else who.player()
+        return visit.contest
 
     def move_clock(self, who: Who, to: str | None, forward: float | None = None) -> str:
         """Move the clock of a rehearsal to a moment or by seconds, for all contests of the server; return the time."""
@@ -349,196 +267,6 @@ class Desk:
             raise ParameterError(_("the clock moves forward only, and not for ever"), _("name a later moment"))
         clock.move_to(until)
         return self.arena.now()
-
-    def log(self, who: Who, contest: str, start: int = 0) -> Sequence[Entry]:
-        """Return the log: to the organiser at any time, to everybody once the lots are revealed."""
-        found = self.contest(who, contest)
-        if self.role(who, found) != Role.ORGANISER and not found.has_results(self.arena.now()):
-            raise RefusedError(
-                _("the log is open when the results are"), _("its last digest is on every page"), status=403
-            )
-        return self.arena.store.entries(found.id, start)
-
-    # --- what teams do -------------------------------------------------------------------------------------------
-
-    def data(self, who: Who, contest: str, round_: str) -> tuple[str, AbstractContextManager[Path]]:
-        """Return the name and the file of a round's data: to teams from the first phase of the round on."""
-        found = self.contest(who, contest)
-        known = found.rounds.get(round_)
-        if known is None:
-            raise RefusedError(_("there is no such round"), status=404)
-        if self.role(who, found) != Role.ORGANISER:
-            self.own_team(who, found)
-            opens = min((one.opens for one in found.phases if one.round == round_), default="")
-            if self.arena.now() < opens:
-                raise RefusedError(
-                    _("the data of this round are handed out {moment}").format(moment=acts.shown_moment(opens)),
-                    _("come back then"),
-                )
-        return known.name, self.arena.files.path(known.data)
-
-    def submit_release(
-        self, who: Who, contest: str, content: BinaryIO | bytes, phase: str | None = None
-    ) -> tuple[Submission, Receipt]:
-        """Take a release in, and return its receipt."""
-        return self._submit(who, contest, content, acts.receive_release, phase=phase)
-
-    def submit_guess(
-        self, who: Who, contest: str, target: str, content: BinaryIO | bytes, phase: str | None = None
-    ) -> tuple[Submission, Receipt]:
-        """Take a guess in, and return its receipt."""
-        return self._submit(who, contest, content, acts.receive_guess, target=target, phase=phase)
-
-    def _submit(
-        self, who: Who, contest: str, content: BinaryIO | bytes, act: Callable[..., list[Said]], **given: Any
-    ) -> tuple[Submission, Receipt]:
-        found, submission = self.contest(who, contest), new_id()
-        self.team(who, found)
-        # what cannot be handed in now is refused before its bytes are kept
-        act(found, self.arena.now(), account=who.id, submission=submission, digest="", size=0, **given)
-        kept = self.arena.files.put(content, sealed=True, largest=found.settings.largest_file)
-        state = self.arena.change(
-            found.id,
-            lambda state, now: act(
-                state, now, account=who.id, submission=submission, digest=kept.digest, size=kept.size, **given
-            ),
-            lambda state, _made: [Order(state.submissions[submission].kind, submission)],
-        )
-        return state.submissions[submission], self.arena.receipt(state, state.submissions[submission])
-
-    # --- what teams see ------------------------------------------------------------------------------------------
-
-    def submissions(self, who: Who, contest: str) -> list[Submission]:
-        """Return what one's team handed in, the newest first; to an organiser all."""
-        found = self.contest(who, contest)
-        if self.role(who, found) == Role.ORGANISER:
-            return list(found.submissions.values())[::-1]
-        return found.of_team(self.own_team(who, found).id)[::-1]
-
-    def submission(self, who: Who, contest: str, submission: str) -> Submission:
-        """Return a file of one's own team; another team's is not there."""
-        found = self.contest(who, contest)
-        known = found.submissions.get(submission)
-        # who has no team is told so, whether there is such a file or not
-        team = None if self.role(who, found) == Role.ORGANISER else self.own_team(who, found).id
-        if known is None or team not in (None, known.team):
-            raise RefusedError(_("there is no such file"), status=404)
-        return known
-
-    def receipt(self, who: Who, contest: str, submission: str) -> Receipt:
-        """Return the receipt of a file of one's own team."""
-        known = self.submission(who, contest, submission)
-        return self.arena.receipt(self.contest(who, contest), known)
-
-    def shown(self, who: Who, contest: str, submission: str) -> dict[str, Any]:
-        """Return what the judge found of a file, as far as who asks may see it."""
-        found, known = self.contest(who, contest), self.submission(who, contest, submission)
-        if known.judged is None:
-            return {}
-        now = self.arena.now()
-        everything = self.role(who, found) == Role.ORGANISER or found.has_results(now)
-        seen = {name: known.judged[name] for name in ("valid", "report", "scorer") if name in known.judged}
-        if known.kind == "release":
-            seen["values"] = dict(known.values)
-            if everything or found.rulebook.house.shown:
-                seen["house"] = known.judged.get("house", {})
-            return seen
-        level = "counts" if everything else acts.outcome_shown(found, now, known)
-        if level in ("effect", "counts"):
-            seen["values"] = dict(known.values)
-        if level == "effect":  # of what was measured only whether conditions are kept
-            keys, broken = {one.key for one in found.rulebook.conditions}, found.rulebook.broken
-            seen["values"] = {
-                key: float(bool(broken({key: value}))) for key, value in known.values.items() if key in keys
-            }
-        if level == "counts":
-            tried = known.judged.get("tried")
-            if tried is not None and not everything:  # which names are right, the places in the file would tell
-                tried = {name: value for name, value in tried.items() if name != "right_at"}
-            seen["tried"] = tried
-        return seen
-
-    def place(self, who: Who, contest: str, submission: str) -> Place:
-        """Return how far the judging of a file is, with an estimate made of what the last ones took."""
-        known = self.submission(who, contest, submission)
-        if known.refunded is not None:
-            return Place("refunded", trouble=_(known.refunded))
-        jobs = self.arena.store.jobs.of(contest, submission)
-        if known.judged is not None or not jobs:
-            return Place("done" if known.judged is not None else "waiting", done=1.0)
-        job = jobs[-1]
-        before = self.arena.store.jobs.place(job.id) or 0
-        seconds = estimated(self.arena.store.jobs.durations(job.kind), before, self.arena.store.jobs.at_work())
-        return Place(str(job.state), before, job.done, job.words, seconds, _(job.error))
-
-    # --- attacking -----------------------------------------------------------------------------------------------
-
-    def targets(self, who: Who, contest: str, round_: str) -> list[Target]:
-        """Return what may be attacked: all of a round but one's own, from the attack phase on."""
-        found = self.contest(who, contest)
-        self._attackable(who, found, round_)
-        own = found.team_of.get(who.id)
-        return [one for one in found.targets.get(round_, {}).values() if one.team != own]
-
-    def target_file(self, who: Who, contest: str, round_: str, target: str) -> AbstractContextManager[Path]:
-        """Return the public part of a target."""
-        found = self.contest(who, contest)
-        self._attackable(who, found, round_)
-        known = found.targets.get(round_, {}).get(target)
-        if known is None:
-            raise RefusedError(_("there is no such target"), status=404)
-        return self.arena.files.path(known.digest)
-
-    def _attackable(self, who: Who, contest: Contest, round_: str) -> None:
-        now = self.arena.now()
-        if self.role(who, contest) == Role.ORGANISER or contest.has_results(now):
-            return
-        self.own_team(who, contest)
-        opens = [one.opens for one in contest.phases if one.kind == PhaseKind.ATTACK and one.round == round_]
-        if not opens or now < min(opens):
-            raise RefusedError(_("the targets of this round are not handed out yet"))
-
-    def board(self, who: Who, contest: str, round_: str) -> tuple[Board, str | None]:
-        """Return the board of a round as somebody may see it now, and since when it is frozen."""
-        found, now = self.contest(who, contest), self.arena.now()
-        everything = self.role(who, found) == Role.ORGANISER
-        if found.has_results(now):
-            return board(found, round_, now, kind="final"), None
-        frozen = [one.frozen_from for one in found.phases if one.round == round_ and one.frozen_from]
-        since = min((one for one in frozen if one <= now and not everything), default=None)
-        if since is None:
-            return board(found, round_, now, everything=everything), None
-        return board(self.arena.state_at(found.id, since), round_, since, kind="frozen"), since
-
-    # --- what everybody may have once it is over: made once, and kept under the digest of the log's head ------------
-
-    def with_results(self, who: Who, contest: str) -> Contest:
-        """Return a contest to whoever may see its results: everybody when they are open, before that the organiser."""
-        found = self.contest(who, contest)
-        if self.role(who, found) != Role.ORGANISER and not found.has_results(self.arena.now()):
-            raise RefusedError(_("the results are not open yet"), _("the schedule tells when they are"), status=403)
-        return found
-
-    def results(self, who: Who, contest: str) -> Results:
-        """Return the results of a contest."""
-        found = self.with_results(who, contest)
-        with self.making:  # one makes them, and the others wait
-            return results_of(found)
-
-    def archive(self, who: Who, contest: str) -> Path:
-        """Return the open archive of a contest; before the results there is none, for it tells everything."""
-        found = self.with_results(who, contest)
-        folder = self.arena.folder / "archives"
-        path = folder / f"{found.id}-{found.digest[:16]}.zip"
-        with self.writing:
-            if not path.exists():
-                folder.mkdir(exist_ok=True, mode=0o700)
-                export(self.arena, found.id, path, sealed=False)
-                for old in folder.glob(f"{found.id}-{'?' * 16}.zip"):
-                    if old != path:
-                        with contextlib.suppress(OSError):
-                            old.unlink()
-        return path
 
 
 @dataclass(frozen=True)

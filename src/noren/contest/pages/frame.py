@@ -19,7 +19,7 @@ from noren.web.frame import Frame, PagePlace
 
 __all__ = [
     "FRAME", "Asker", "LoginNeededError", "Person", "TheDesk", "TheEntrance", "Visited", "VisitedByPerson",
-    "address", "page", "status_of", "to_login", "to_page",
+    "page", "status_of", "to_page",
 ]  # fmt: skip
 
 FRAME = Frame("noren.contest", home=N_("To the contests"))
@@ -92,7 +92,6 @@ def page(
     *,
     title: str,
     place: str,
-    contest: Contest | None = None,
     visit: Visit | None = None,
     status: int = 200,
     **context: Any,
@@ -101,8 +100,6 @@ def page(
     arena = desk_of(request).arena
     is_well = status < 500  # else the database may be away
     who, now = (asker(request), arena.now()) if is_well else (NOBODY, "")
-    if visit is None and contest is not None:
-        visit = Visit(desk_of(request), who, contest)
     contest = None if visit is None else visit.contest
     role = Role.VISITOR if visit is None else visit.role
     places = (_HOME,) if contest is None else _RAILS[role]
@@ -133,14 +130,3 @@ def to_page(contest: Contest, name: str) -> Response:
 def status_of(error: NorenError) -> int:
     """Return the status of a page that says what cannot be."""
     return int(getattr(error, "status", 422))
-
-
-def address(contest: Contest | str, *parts: str) -> str:
-    """Return the address of a page of a contest."""
-    name = contest if isinstance(contest, str) else contest.id
-    return "/".join(("/contests", name, *parts))
-
-
-def to_login() -> Response:
-    """Send somebody to where people log in."""
-    return RedirectResponse("/login", 303)
