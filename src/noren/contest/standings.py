@@ -16,6 +16,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, Literal
 
 from noren.contest.kinds import PhaseKind
@@ -377,6 +378,11 @@ class Matrix:
 
     teams: tuple[str, ...]
     cells: tuple[Cell, ...]
+
+    @cached_property
+    def by_pair(self) -> Mapping[tuple[str, str], Cell]:
+        """The cells by attacker and target."""
+        return {(one.attacker, one.target): one for one in self.cells}
 
     def as_dict(self) -> dict[str, Any]:
         """Return the table as plain data."""

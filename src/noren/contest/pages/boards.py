@@ -111,7 +111,7 @@ def show_results(request: Request, visit: Visited, round_: RoundName = "") -> Re
         title += "; " + ngettext(
             "{count} attack in {all} broke a release", "{count} attacks in {all} broke a release", broken
         ).format(count=count(broken), all=count(len(cells)))
-    by_pair = {(one.attacker, one.target): _cell(one) for one in cells}
+    by_pair = {pair: _cell(one) for pair, one in results.matrix.by_pair.items()}
     names = {team.id: team.name for team in found.teams.values()}
     return page(
         request,
