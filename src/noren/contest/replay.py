@@ -26,7 +26,7 @@ from noren.contest.judging.scoring import score_guess, score_release
 from noren.contest.lots import holds
 from noren.contest.receipts import BadReceiptError, Receipt, misfits, read_receipt
 from noren.contest.receipts import verify as verify_receipt
-from noren.contest.results import matrix_csv, results_json, results_of, stability_csv, standings_csv
+from noren.contest.results.model import matrix_csv, results_json, results_of, stability_csv, standings_csv
 from noren.contest.rulebook import Rulebook, read_rulebook
 from noren.contest.state import Contest, fold
 from noren.engines.blocks import cores

@@ -12,7 +12,8 @@ from pydantic import BaseModel
 from noren.contest.acts import RefusedError
 from noren.contest.dependencies import Asking, ContestName, RoundName, TheDesk, described_file
 from noren.contest.desk import Visit
-from noren.contest.results import RoundResults, matrix_csv, results_html, results_json, stability_csv, standings_csv
+from noren.contest.results.model import RoundResults, matrix_csv, results_json, stability_csv, standings_csv
+from noren.contest.results.page import results_html
 from noren.contest.standings import BoardKind
 from noren.i18n import _
 

@@ -6,14 +6,14 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from noren.contest.rulebook import Rulebook
-from noren.contest.stability import Stability, stability_of
+from noren.contest.stability import Stability, TeamStability, stability_of
 from noren.contest.standings import Board, Matrix, Standing, board, counting_entry, guesses_against, matrix_of
 from noren.contest.state import Contest
 from noren.i18n import _, speaking
@@ -56,10 +56,6 @@ class ReleaseKind:
             return _("some unique, else {k}-anonymous").format(k=count(self.k))
         return _("{k}-anonymous").format(k=count(self.k))
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
 class Prediction:
@@ -90,10 +86,6 @@ class Prediction:
             "(Spearman; {low} to {high} with 95 per cent confidence; {releases} releases)."
         ).format(r=_signed(self.r), low=_signed(self.low), high=_signed(self.high), releases=count(self.releases))
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        return asdict(self)
-
 
 def _signed(value: float) -> str:
     return f"{value:.2f}".replace("-", "−")
@@ -107,10 +99,6 @@ class Flag:
     teams: tuple[str, str]
     submissions: tuple[str, str]
     share: float
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -130,18 +118,9 @@ class RoundResults:
 
     def as_dict(self) -> dict[str, Any]:
         """Return them as plain data."""
-        return {
-            "round": self.round,
-            "data": self.data,
-            "rows": self.rows,
-            "people": self.people,
-            "standings": self.board.as_dict()["standings"],
-            "kinds": [one.as_dict() for one in self.kinds],
-            "matrix": self.matrix.as_dict(),
-            "stability": None if self.stability is None else self.stability.as_dict(),
-            "prediction": self.prediction.as_dict(),
-            "flags": [one.as_dict() for one in self.flags],
-        }
+        said = vars(self) | {"standings": self.board.standings}
+        del said["board"]
+        return said
 
 
 @dataclass(frozen=True)
@@ -162,26 +141,13 @@ class Results:
 
     def as_dict(self) -> dict[str, Any]:
         """Return them as plain data, sentences in English whatever language is spoken, numbers to ten decimals."""
+        book = self.rulebook
         with speaking("en"):
-            said = {
-                "contest": self.contest,
-                "title": self.title,
-                "rulebook": {
-                    "name": self.rulebook.name,
-                    "version": self.rulebook.version,
-                    "digest": self.rulebook.digest,
-                },
-                "rule": self.rulebook.judged_by.as_dict(),
-                "scorer": self.scorer,
-                "versions": dict(self.versions),
-                "commitment": self.commitment,
-                "salt": self.salt,
-                "teams": dict(self.teams),
-                "rounds": [one.as_dict() for one in self.rounds],
-                "refunds": [dict(one) for one in self.refunds],
-                "rescorings": [dict(one) for one in self.rescorings],
+            said = {one.name: getattr(self, one.name) for one in fields(self)} | {
+                "rulebook": {"name": book.name, "version": book.version, "digest": book.digest},
+                "rule": book.judged_by.as_dict(),
             }
-        plain: dict[str, Any] = _plain(said)
+            plain: dict[str, Any] = _plain(said)
         return plain
 
     @cached_property
@@ -192,6 +158,8 @@ class Results:
 
 def _plain(value: Any) -> Any:
     """Return plain data with every number rounded as the log rounds."""
+    if is_dataclass(value):
+        value = value.as_dict() if hasattr(value, "as_dict") else vars(value)
     if isinstance(value, Mapping):
         return {name: _plain(one) for name, one in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
@@ -237,6 +205,11 @@ def results_of(contest: Contest) -> Results:
 def _round(contest: Contest, name: str) -> RoundResults:
     final = board(contest, name, contest.time, kind="final")
     about = contest.rounds[name]
+    flags = []
+    for said in contest.flags:
+        one, other = (contest.submissions[each] for each in said["submissions"])
+        if one.round == name:
+            flags.append(Flag(one.kind, (one.team, other.team), (one.id, other.id), float(said["share"])))
     return RoundResults(
         round=name,
         data=about.data,
@@ -247,7 +220,7 @@ def _round(contest: Contest, name: str) -> RoundResults:
         matrix=matrix_of(contest, name),
         stability=stability_of(contest, name),
         prediction=_prediction(contest, name),
-        flags=_flags(contest, name),
+        flags=tuple(flags),
     )
 
 
@@ -301,15 +274,6 @@ def _prediction(contest: Contest, round_: str) -> Prediction:
     return Prediction(many, r, *correlation_interval(r, many))
 
 
-def _flags(contest: Contest, round_: str) -> tuple[Flag, ...]:
-    found = []
-    for said in contest.flags:
-        one, other = (contest.submissions[name] for name in said["submissions"])
-        if one.round == round_:
-            found.append(Flag(one.kind, (one.team, other.team), (one.id, other.id), float(said["share"])))
-    return tuple(found)
-
-
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -323,21 +287,9 @@ def results_json(results: Results) -> str:
 def standings_csv(results: Results) -> str:
     """Return one line for each team and round, in English."""
     book = results.rulebook
-    terms = [one.key for one in book.terms]
-    keys = terms + [one.key for one in book.conditions if one.key not in terms]
-    header = [
-        "round",
-        "rank",
-        "team",
-        "score",
-        *keys,
-        "broken",
-        "attackers",
-        "effective_attackers",
-        "verdict",
-        "why",
-        "submission",
-    ]
+    keys = list(dict.fromkeys([*(one.key for one in book.terms), *(one.key for one in book.conditions)]))
+    header = ["round", "rank", "team", "score", *keys, "broken", "attackers", "effective_attackers", "verdict"]
+    header += ["why", "submission"]
     with speaking("en"):
         rows = [
             [
@@ -361,23 +313,15 @@ def standings_csv(results: Results) -> str:
 
 def matrix_csv(results: Results) -> str:
     """Return one line for each pair of teams of which one attacked the other."""
-    header = ["round", "attacker", "target", "guesses", "named", "right", "needed", "rate", "low", "high", "chance"]
-    header += ["customers", "exceeds", "breaks", "side"]
+    found = ("named", "right", "needed", "rate", "low", "high", "chance", "customers", "exceeds")
+    header = ["round", "attacker", "target", "guesses", *found, "breaks", "side"]
     rows = [
         [
             each.round,
             results.teams[one.attacker],
             results.teams[one.target],
             one.guesses,
-            one.found.named,
-            one.found.right,
-            one.found.needed,
-            one.found.rate,
-            one.found.low,
-            one.found.high,
-            one.found.chance,
-            one.found.customers,
-            one.found.exceeds,
+            *(getattr(one.found, name) for name in found),
             one.breaks,
             one.side,
         ]
@@ -389,14 +333,13 @@ def matrix_csv(results: Results) -> str:
 
 def stability_csv(results: Results) -> str:
     """Return one line for each ranked team and round: how often it keeps its rank."""
-    header = ["round", "team", "rank", "kept", "low", "high", "best", "worst", "mean", "mean_low", "mean_high", "draws"]
-    rows = []
-    for each in results.rounds:
-        found = each.stability
-        for one in found.teams if found is not None else ():
-            _team, *said = vars(one).values()
-            rows.append([each.round, results.teams[one.team], *said, found.draws if found else None])
-    return _csv(header, rows)
+    rows = [
+        [each.round, *(vars(one) | {"team": results.teams[one.team]}).values(), each.stability.draws]
+        for each in results.rounds
+        if each.stability is not None
+        for one in each.stability.teams
+    ]
+    return _csv(["round", *(one.name for one in fields(TeamStability)), "draws"], rows)
 
 
 def neutral(text: str) -> str:
@@ -409,16 +352,15 @@ def neutral(text: str) -> str:
 
 
 def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    def cell(value: Any) -> Any:
+        if isinstance(value, bool):
+            return int(value)
+        if isinstance(value, float):
+            return round(value, 10)
+        return neutral(value) if isinstance(value, str) else value
+
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(header)
-    writer.writerows([_csv_cell(one) for one in row] for row in rows)
+    writer.writerows([cell(one) for one in row] for row in rows)
     return out.getvalue()
-
-
-def _csv_cell(value: Any) -> Any:
-    if isinstance(value, bool):
-        return int(value)
-    if isinstance(value, float):
-        return round(value, 10)
-    return neutral(value) if isinstance(value, str) else value
