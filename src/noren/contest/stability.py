@@ -113,7 +113,10 @@ def by_customer(original: Records, release: Release, guess: Guess, *, cells: boo
     cells
         Whether a measure of the rules looks at each customer and period (um, mm, emm).
     """
-    asked = people_asked_about(original)
+    if isinstance(original, History):  # who the customers are, in the order of the digits; of a table its rows
+        asked = listed_customers(original)
+    else:
+        asked = pl.int_range(1, len(original) + 1, eager=True).cast(pl.String)
     counted = asked.to_frame("target").join(
         hits_by_target(guess, release.secret), on="target", how="left", maintain_order="left"
     )
@@ -123,13 +126,6 @@ def by_customer(original: Records, release: Release, guess: Guess, *, cells: boo
     tables = matched(Evidence(original, release, {"guess": guess}))
     refused = bool(guess.notes.get(UNLISTED))
     return ByCustomer(named, right, tables.match["guess"], tables.live, refused).as_dict()
-
-
-def people_asked_about(original: Records) -> pl.Series:
-    """Return who the customers are, in the order of the digits; of a table its rows, counted from 1."""
-    if isinstance(original, History):
-        return listed_customers(original)
-    return pl.int_range(1, len(original) + 1, eager=True).cast(pl.String)
 
 
 # --- numbers as texts ------------------------------------------------------------------------------------------------
@@ -227,7 +223,7 @@ def stability_of(contest: Contest, round_: str, *, draws: int = DRAWS) -> Stabil
     """
     key = contest.digest, round_, draws
     if key not in _known:
-        found = _stability(contest, round_, draws)
+        found = _stability(contest, round_, draws) if contest.salt is not None else None
         if len(_known) >= _KEPT:
             _known.clear()
         _known[key] = found
@@ -235,31 +231,33 @@ def stability_of(contest: Contest, round_: str, *, draws: int = DRAWS) -> Stabil
 
 
 def _stability(contest: Contest, round_: str, draws: int) -> Stability | None:
-    if contest.salt is None:
-        return None
-    book = contest.rulebook
+    book, people_of_round = contest.rulebook, contest.rounds[round_].people
     final = board(contest, round_, contest.time, kind="final")
     playing = [one for one in final.standings if one.status in (Status.RANKED, Status.CONDITION)]
-    ranked = [one for one in playing if one.rank is not None]
     attacks = {one.team: _attacks(contest, round_, one.submission or "") for one in playing}
     people = max((len(found.named) for those in attacks.values() for _v, found in those if found), default=0)
-    people = people or contest.rounds[round_].people
-    if not ranked or not people:
+    people = people or people_of_round
+    if not people or all(one.rank is None for one in playing):
         return None
     keys = book.of_guess()
-    fixed = {key for key, found in keys.items() if not _can_resample(found)}
+    fixed = {key for key, found in keys.items() if not _can_resample(*found)}
     if any(found is None for those in attacks.values() for _v, found in those):
         fixed = set(keys)
-    key = seed(bytes.fromhex(contest.salt), f"{contest.id}/{round_}/stability")
+    key = seed(bytes.fromhex(contest.salt or ""), f"{contest.id}/{round_}/stability")
     places: list[list[int | None]] = []
     for weights in drawn_weights(key, people, draws):
         values = [
-            _values_in_draws(book, one.values or {}, attacks[one.team], weights, fixed, contest.rounds[round_].people)
+            _values_in_draws(book, one.values or {}, attacks[one.team], weights, fixed, people_of_round)
             for one in playing
         ]
-        places += _ranks_in_draws(book, values, len(weights))
-    by_team = {one.team: [drawn[at] for drawn in places] for at, one in enumerate(playing)}
-    teams = tuple(_firmness(one.team, one.rank, by_team[one.team]) for one in ranked if one.rank is not None)
+        for at in range(len(weights)):
+            in_draw = [{name: float(drawn[at]) for name, drawn in of.items()} for of in values]
+            places.append(ranks([_key(book, of) for of in in_draw]))
+    teams = tuple(
+        _firmness(one.team, one.rank, [drawn[at] for drawn in places])
+        for at, one in enumerate(playing)
+        if one.rank is not None
+    )
     return Stability(draws, people, teams, tuple(sorted(fixed)))
 
 
@@ -362,9 +360,8 @@ _RESAMPLED: dict[str, Callable[[Measure, Sequence[ByCustomer], Real, int], Real]
 }
 
 
-def _can_resample(found: tuple[Measure, str | None]) -> bool:
+def _can_resample(measure: Measure, part: str | None) -> bool:
     """Tell whether a measure can be counted again: of ours, as a whole, and whatever the order of the answers."""
-    measure, part = found
     ordered = isinstance(measure, Effective) and measure.best_prefix
     return part is None and measure.name in _RESAMPLED and not ordered
 
@@ -379,23 +376,15 @@ def _values_in_draws(
 ) -> dict[str, Real]:
     """Return all values of a release in each draw: its own as they are, of attacks the worst."""
     found: dict[str, Real] = {key: np.full(len(weights), value) for key, value in values.items()}
+    by_customer = [said for _v, said in attacks if said is not None]
     for key, (measure, _part) in book.of_guess().items():
-        if key in fixed:
-            continue
-        by_customer = [said for _v, said in attacks if said is not None]
-        if by_customer:
+        if by_customer and key not in fixed:
             drawn = resampled_values(measure, by_customer, weights, people)
             found[key] = drawn.min(axis=1) if measure.goal == "higher" else drawn.max(axis=1)
     return found
 
 
 # --- ranks -----------------------------------------------------------------------------------------------------------
-
-
-def _ranks_in_draws(book: Rulebook, values: Sequence[Mapping[str, Real]], draws: int) -> list[list[int | None]]:
-    """Return the ranks of all teams in each draw, by the rules."""
-    keys = [[_key(book, {name: float(one[at]) for name, one in of.items()}) for of in values] for at in range(draws)]
-    return [ranks(one) for one in keys]
 
 
 def _key(book: Rulebook, values: Mapping[str, float]) -> tuple[bool, float] | None:

@@ -184,8 +184,11 @@ def _standing(contest: Contest, team: Team, round_: str, shown: _Shown, *, final
     whose: dict[str, Any] = {"team": team.id, "name": team.name, "number": team.number}
     entry = counting_entry(contest, team.id, round_)
     if entry is None or not entry.counts:
-        status, reason = _without_entry(contest, team, round_)
-        return Standing(**whose, status=status, reason=reason)
+        tries = [one for one in contest.releases(team.id, round_) if one.refunded is None]
+        status = Status.WAITING if any(one.judged is None for one in tries) else Status.INVALID
+        if team.out is not None:
+            return Standing(**whose, status=Status.DISQUALIFIED, reason=team.out)
+        return Standing(**whose, status=status if tries else Status.NOTHING)
     book = contest.rulebook
     guesses = guesses_against(contest, round_, entry.id)
     known = guesses if shown in ("all", "counts") else ()
@@ -220,15 +223,6 @@ def _standing(contest: Contest, team: Team, round_: str, shown: _Shown, *, final
         effective=len(_effective(book, by_attack, verdict, contest if final else None)),
         verdict=verdict,
     )
-
-
-def _without_entry(contest: Contest, team: Team, round_: str) -> tuple[Status, str]:
-    if team.out is not None:
-        return Status.DISQUALIFIED, team.out
-    tries = [one for one in contest.releases(team.id, round_) if one.refunded is None]
-    if not tries:
-        return Status.NOTHING, ""
-    return (Status.WAITING, "") if any(one.judged is None for one in tries) else (Status.INVALID, "")
 
 
 def _effective(book: Rulebook, guesses: Sequence[Submission], verdict: Verdict, contest: Contest | None) -> set[str]:
@@ -273,12 +267,6 @@ def guesses_against(contest: Contest, round_: str, submission: str) -> tuple[Sub
     return tuple(one for one in contest.guesses(round_, target=target.id) if one.counts)
 
 
-def house_values(entry: Submission) -> dict[str, Mapping[str, float]]:
-    """Return what each attack of the house comes to, by the measures that judge attacks."""
-    house: Mapping[str, Any] = (entry.judged or {}).get("house") or {}
-    return {key: found.get("values") or {} for key, found in house.items()}
-
-
 def worst_values(
     book: Rulebook, entry: Submission, guesses: Iterable[Submission], *, house: bool = True
 ) -> dict[str, float]:
@@ -289,13 +277,12 @@ def worst_values(
     values = dict(entry.values)
     attacks: list[Mapping[str, float]] = [one.values for one in guesses]
     if house and book.house.counts:
-        attacks += house_values(entry).values()
+        attacks += [one.get("values") or {} for one in ((entry.judged or {}).get("house") or {}).values()]
     for key, (measure, _part) in book.of_guess().items():
-        found = [one[key] for one in attacks if key in one]
-        nothing = float(measure.bounds[0] if measure.goal == "lower" else measure.bounds[1] or 0.0)
-        values[key] = nothing
-        for one in found:
-            values[key] = book.worse(key, values[key], one)
+        values[key] = float(measure.bounds[0] if measure.goal == "lower" else measure.bounds[1] or 0.0)
+        for one in attacks:
+            if key in one:
+                values[key] = book.worse(key, values[key], one[key])
     return values
 
 
@@ -424,12 +411,7 @@ def _matrix_cells(
         best = min(own, key=lambda one: place[one.id])  # the most damaging first, as the judgement has them
         shown = verdict.evidence[place[best.id]]
         breaks = any(contest.rulebook.broken(one.values) for one in own)
-        made.append(Cell(attacker, team, best.id, len(own), shown, breaks, _side(shown, error)))
+        low, high = share_interval(shown.right, shown.named, error)
+        side: Side = "below" if high < shown.chance else "above" if low > shown.chance else "open"
+        made.append(Cell(attacker, team, best.id, len(own), shown, breaks, side))
     return made
-
-
-def _side(one: Exhibit, error: float) -> Side:
-    low, high = share_interval(one.right, one.named, error)
-    if high < one.chance:
-        return "below"
-    return "above" if low > one.chance else "open"
