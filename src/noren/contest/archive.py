@@ -28,7 +28,7 @@ from noren.contest.acts import RefusedError
 from noren.contest.arena import JUDGE, Arena
 from noren.contest.lots import holds
 from noren.contest.receipts import Receipt, receipt_from
-from noren.contest.results.model import matrix_csv, results_json, results_of, stability_csv, standings_csv
+from noren.contest.results.model import RESULTS_FILES, results_of
 from noren.contest.results.page import results_html
 from noren.contest.state import Contest, fold
 from noren.contest.store.sealing import Seal, derived, kept_key
@@ -122,10 +122,8 @@ def _common(arena: Arena, state: Contest, entries: Sequence[Entry], kind: Kind) 
 def _published(state: Contest) -> Iterator[tuple[str, bytes]]:
     """Yield the results, in every language."""
     results = results_of(state)
-    yield "results/results.json", results_json(results).encode()
-    yield "results/standings.csv", standings_csv(results).encode()
-    yield "results/matrix.csv", matrix_csv(results).encode()
-    yield "results/stability.csv", stability_csv(results).encode()
+    for name, write in RESULTS_FILES.items():
+        yield f"results/{name}", write(results).encode()
     for language in LANGUAGES:
         with speaking(language):
             yield f"results/results.{language}.html", results_html(results).encode()

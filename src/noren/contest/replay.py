@@ -26,8 +26,8 @@ from noren.contest.judging.scoring import score_guess, score_release
 from noren.contest.lots import holds
 from noren.contest.receipts import BadReceiptError, Receipt, misfits, read_receipt
 from noren.contest.receipts import verify as verify_receipt
-from noren.contest.results.model import matrix_csv, results_json, results_of, stability_csv, standings_csv
-from noren.contest.rulebook import Rulebook, read_rulebook
+from noren.contest.results.model import RESULTS_FILES, results_of
+from noren.contest.rulebook import read_rulebook
 from noren.contest.state import Contest, fold
 from noren.engines.blocks import cores
 from noren.errors import NorenError, reason_of
@@ -238,8 +238,7 @@ def replay(path: Path, *, workers: int | None = None, progress: Progress = silen
             plan.found.append(Misfit(error.place, entries[error.place].kind, "", "", "", reason_of(error)))
         if not plan.found:
             _walk(archive, _Files(archive, Path(folder)), plan, part_of(progress, 0.0, 0.1))
-            _check_results_files(archive, plan)
-            _check_receipts(archive, plan)
+            _check_other_files(archive, plan)
             _judge_again(plan, Path(folder), workers or cores(), part_of(progress, 0.1, 1.0))
         return Replayed(
             contest=archive.contest,
@@ -310,9 +309,17 @@ class _Step:
         """Write down that something does not fit."""
         self.plan.misfit(self.entry, why, value, ours, theirs)
 
-    def unit(self, value: str, work: Callable[..., Any], *arguments: str) -> None:
-        """Plan some work whose result is to be what the entry says."""
-        self.plan.units.append((self.entry, value, Unit(work, arguments, code="replay")))
+    def unit(self, value: str, round_: str, submitted: str, label: str = "", guess: str = "") -> None:
+        """Plan to score a release, to score a guess on it, or to make its target: what the entry says of it."""
+        about, path = self.contest.rounds[round_], self.files.path
+        master = path(about.master) if about.master else ""
+        given = [self.contest.rulebook.to_toml(), path(about.data), master, path(submitted)]
+        if not label:
+            work: Callable[..., Any] = _release_again
+        else:
+            work = _guess_again if guess else _target_again
+            given += [self.salt, label, *([path(guess)] if guess else [])]
+        self.plan.units.append((self.entry, value, Unit(work, tuple(given), code="replay")))
 
 
 def _check(step: _Step) -> None:
@@ -361,18 +368,11 @@ def _judged(step: _Step) -> None:
         step.misfit("scorer", contest.scorer, said["scorer"], _("it was judged already, or by another scorer"))
         return
     known = contest.submissions[said["submission"]]
-    about = contest.rounds[known.round]
-    master = step.files.path(about.master) if about.master else ""
-    book = contest.rulebook.to_toml()
-    original = step.files.path(about.data)
     if known.kind == "release":
-        step.unit("", _release_again, book, original, master, step.files.path(known.digest))
+        step.unit("", known.round, known.digest)
         return
     attacked = contest.submissions[contest.targets[known.round][known.target or ""].submission]
-    step.unit(
-        "", _guess_again, book, original, master, step.files.path(attacked.digest), step.salt,
-        target_label(contest, attacked), step.files.path(known.digest),
-    )  # fmt: skip
+    step.unit("", known.round, attacked.digest, target_label(contest, attacked), known.digest)
 
 
 def _targets(step: _Step) -> None:
@@ -389,16 +389,11 @@ def _targets(step: _Step) -> None:
     if expected != theirs:
         _compare(step, expected, theirs, _("the lots give the targets other numbers"))
         return
-    about = contest.rounds[said["round"]]
-    master = step.files.path(about.master) if about.master else ""
     for at, one in enumerate(said["targets"]):
         release = contest.submissions[one["submission"]]
         step.plan.targets += 1
         step.files.path(one["digest"])
-        step.unit(
-            f"targets.{at}.digest", _target_again, contest.rulebook.to_toml(), step.files.path(about.data), master,
-            step.files.path(release.digest), step.salt, target_label(contest, release),
-        )  # fmt: skip
+        step.unit(f"targets.{at}.digest", said["round"], release.digest, target_label(contest, release))
 
 
 def _compare(step: _Step, ours: Any, theirs: Any, why: str) -> None:
@@ -407,26 +402,14 @@ def _compare(step: _Step, ours: Any, theirs: Any, why: str) -> None:
         step.misfit(*different, why)
 
 
-def _check_results_files(archive: Archive, plan: _Plan) -> None:
-    """Compare the tables in the archive with those that the log gives."""
-    if plan.found:
-        return
-    last = archive.entries[-1]
-    made = results_of(fold(archive.entries))
-    for name, write in _TABLES.items():
-        if name in archive.names("results/") and archive.text(f"results/{name}") != write(made).encode():
-            plan.misfit(last, _("{name} in the archive is not what the log gives").format(name=f"results/{name}"))
-
-
-_TABLES = {
-    "results.json": results_json,
-    "standings.csv": standings_csv,
-    "matrix.csv": matrix_csv,
-    "stability.csv": stability_csv,
-}
-
-
-def _check_receipts(archive: Archive, plan: _Plan) -> None:
+def _check_other_files(archive: Archive, plan: _Plan) -> None:
+    """Compare tables and receipts in the archive with those that the log gives."""
+    if not plan.found:
+        made = results_of(fold(archive.entries))
+        for name, write in RESULTS_FILES.items():
+            if name in archive.names("results/") and archive.text(f"results/{name}") != write(made).encode():
+                why = _("{name} in the archive is not what the log gives").format(name=f"results/{name}")
+                plan.misfit(archive.entries[-1], why)
     key = str(archive.entries[0].body.get("public_key", ""))
     for receipt in archive.receipts():
         plan.receipts += 1
@@ -470,41 +453,29 @@ def _compare_with_entry(plan: _Plan, entry: Entry, value: str, ours: Any) -> Non
 
 
 def _release_again(book: str, original: str, master: str, submitted: str) -> Any:
-    return _or_fault(lambda: score_release(_book(book), Path(original), Path(submitted), master=_path(master)))
+    return _or_fault(score_release, book, original, master, submitted)
 
 
 def _guess_again(book: str, original: str, master: str, submitted: str, salt: str, label: str, guess: str) -> Any:
-    return _or_fault(
-        lambda: score_guess(
-            _book(book), Path(original), Path(submitted), bytes.fromhex(salt), label, Path(guess), master=_path(master)
-        )
-    )
+    return _or_fault(score_guess, book, original, master, submitted, bytes.fromhex(salt), label, Path(guess))
 
 
 def _target_again(book: str, original: str, master: str, submitted: str, salt: str, label: str) -> Any:
-    return _or_fault(
-        lambda: digest_of(
-            make_target(_book(book), Path(original), Path(submitted), bytes.fromhex(salt), label, master=_path(master))
-        )
-    )
+    made = _or_fault(make_target, book, original, master, submitted, bytes.fromhex(salt), label)
+    return digest_of(made) if isinstance(made, bytes) else made
 
 
-def _or_fault(work: Callable[[], Any]) -> Any:
+_book = cache(read_rulebook)
+
+
+def _or_fault(work: Callable[..., Any], book: str, original: str, master: str, submitted: str, *more: Any) -> Any:
     try:
-        return work()
+        files = Path(original), Path(submitted)
+        return work(_book(book), *files, *more, master=Path(master) if master else None)
     except MemoryError:
         raise
     except Exception as error:
         return {"fault": reason_of(error)}
-
-
-@cache
-def _book(text: str) -> Rulebook:
-    return read_rulebook(text)
-
-
-def _path(given: str) -> Path | None:
-    return Path(given) if given else None
 
 
 # --- comparing -------------------------------------------------------------------------------------------------------

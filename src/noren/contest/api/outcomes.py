@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from noren.contest.acts import RefusedError
 from noren.contest.dependencies import Asking, ContestName, RoundName, TheDesk, described_file
 from noren.contest.desk import Visit
-from noren.contest.results.model import RoundResults, matrix_csv, results_json, stability_csv, standings_csv
+from noren.contest.results.model import RESULTS_FILES, RoundResults, results_json
 from noren.contest.results.page import results_html
 from noren.contest.standings import BoardKind
 from noren.i18n import _
@@ -20,7 +20,6 @@ from noren.i18n import _
 router = APIRouter(tags=["outcomes"])
 
 _LINES = "application/x-ndjson"
-_TABLES = {"standings": standings_csv, "matrix": matrix_csv, "stability": stability_csv}
 
 
 class TermOut(BaseModel):
@@ -112,7 +111,7 @@ def results_as_table(
     table: Annotated[Literal["standings", "matrix", "stability"], Query()] = "standings",
 ) -> Response:
     """Return a table of the results; no cell of it is a formula."""
-    text = _TABLES[table](desk.visit(who, contest).results())
+    text = RESULTS_FILES[f"{table}.csv"](desk.visit(who, contest).results())
     return _sent(text, "text/csv; charset=utf-8", f"{contest}-{table}.csv")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import Any
@@ -364,3 +364,12 @@ def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     writer.writerow(header)
     writer.writerows([cell(one) for one in row] for row in rows)
     return out.getvalue()
+
+
+RESULTS_FILES: Mapping[str, Callable[[Results], str]] = {
+    "results.json": results_json,
+    "standings.csv": standings_csv,
+    "matrix.csv": matrix_csv,
+    "stability.csv": stability_csv,
+}
+"""The results as files of plain data, as an archive has them."""
