@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from noren.contest.kinds import PhaseKind
 from noren.errors import InputError
-from noren.i18n import N_, _, ngettext
+from noren.i18n import N_, _
+from noren.tables import Texts
 from noren.web.actions import Action, Asked, action
 from noren.work.canonical import digest_of
 from noren.work.chain import Entry, Said
@@ -24,6 +25,7 @@ if TYPE_CHECKING:  # commands are made of these functions, and start without pyd
     from noren.contest.phases import Phase
     from noren.contest.state import Contest, Settings, Submission, Team
 
+say = Texts(__name__)
 _LONGEST_NAME = 60
 _LONGEST_REASON = 500
 _DAY = dt.timedelta(days=1)
@@ -136,12 +138,8 @@ def join(
         return []
     _has_no_team(contest, account)
     if len(team.members) >= contest.settings.team_size:
-        raise RefusedError(
-            ngettext(
-                "the team {name} is full: {count} member", "the team {name} is full: {count} members", len(team.members)
-            ).format(name=team.name, count=len(team.members)),
-            _("found a team of your own"),
-        )
+        members = len(team.members)
+        raise RefusedError(say("team_is_full", members, name=team.name, count=members), _("found a team of your own"))
     return [Said("joined", f"member:{account}", {"team": team.id, "account": account, "member": _name(member)})]
 
 
@@ -191,9 +189,7 @@ def _has_no_team(contest: Contest, account: str) -> None:
 def _name(given: str) -> str:
     name = " ".join(given.split())
     if not name or len(name) > _LONGEST_NAME or not name.isprintable():
-        raise RefusedError(
-            _("a name has 1 to {most} characters").format(most=_LONGEST_NAME), _("write another"), status=422
-        )
+        raise RefusedError(*say.problem("name_length", most=_LONGEST_NAME), status=422)
     return name
 
 
@@ -228,14 +224,10 @@ def receive_guess(
         raise RefusedError(_("the targets are being prepared"), _("try again in a minute"))
     if target not in targets:
         raise RefusedError(
-            _("there is no target {target!r}").format(target=target[:20]),
-            _("targets are {names}").format(names=", ".join(sorted(targets)[:50])),
-            status=404,
+            *say.problem("no_such_target", target=target[:20], names=", ".join(sorted(targets)[:50])), status=404
         )
     if targets[target].team == team.id:
-        raise RefusedError(
-            _("target {target} is your own release").format(target=target), _("attack another"), status=422
-        )
+        raise RefusedError(*say.problem("own_target", target=target), status=422)
     used, most = contest.used(team.id, at.id, target), contest.rulebook.quota.guesses
     _within_quota(contest, now, team, used, most)
     body = _body(contest, team, at, submission, digest, size, account) | {"target": target}
@@ -304,11 +296,7 @@ def _phase_for(contest: Contest, now: str, kind: PhaseKind, name: str | None) ->
     if not wanted:
         raise _not_open(contest, now, kind)
     if len(wanted) > 1:
-        raise RefusedError(
-            _("several phases are open: {names}").format(names=", ".join(one.id for one in wanted)),
-            _("say which one it is for"),
-            status=422,
-        )
+        raise RefusedError(*say.problem("several_phases", names=", ".join(one.id for one in wanted)), status=422)
     return wanted[0]
 
 
@@ -317,12 +305,11 @@ def _not_open(contest: Contest, now: str, kind: PhaseKind) -> RefusedError:
     past = [one for one in of if one.is_over(now)]
     next_ = [one for one in of if one.opens > now]
     if next_:
-        told = _("{phase} is not open; it opens {moment}")
-        return RefusedError(told.format(phase=next_[0].words, moment=shown_moment(next_[0].opens)), _("come back then"))
+        said = say("opens_later", phase=next_[0].words, moment=shown_moment(next_[0].opens))
+        return RefusedError(said, _("come back then"))
     if past and past[-1].closes:
-        told = _("{phase} closed {moment}, and it is {now} now")
-        last = past[-1]
-        said = told.format(phase=last.words, moment=shown_moment(last.closes or ""), now=shown_moment(now))
+        closed = shown_moment(past[-1].closes)
+        said = say("closed", phase=past[-1].words, moment=closed, now=shown_moment(now))
         return RefusedError(said, _("the server's clock counts"))
     return RefusedError(_("this contest has no phase for that"))
 
@@ -334,28 +321,16 @@ def shown_moment(moment: str) -> str:
 
 def _not_paused(contest: Contest) -> None:
     if contest.paused is not None:
-        raise RefusedError(
-            _("the contest is paused: {reason}").format(reason=contest.paused), _("wait until the organiser goes on")
-        )
+        raise RefusedError(*say.problem("paused", reason=contest.paused))
 
 
 def _within_quota(contest: Contest, now: str, team: Team, used: int, most: int) -> None:
     if used >= most:
-        raise RefusedError(
-            _("all {most} tries are used; files that were invalid or failed by our fault do not count").format(
-                most=most
-            ),
-            _("the last valid one stands"),
-            status=429,
-        )
+        raise RefusedError(*say.problem("no_tries_left", most=most), status=429)
     since = (dt.datetime.fromisoformat(now) - _DAY).isoformat(timespec="microseconds")
     today = sum(1 for one in contest.of_team(team.id) if one.time >= since and one.refunded is None)
     if today >= contest.rulebook.quota.files_a_day:
-        raise RefusedError(
-            _("your team handed in {count:,} files in 24 hours").format(count=today),
-            _("check files with noren contest check before you send them"),
-            status=429,
-        )
+        raise RefusedError(*say.problem("too_many_files", count=today), status=429)
 
 
 # --- the judge -------------------------------------------------------------------------------------------------------
@@ -463,11 +438,7 @@ def reschedule(
         if old.opens <= now and (kept is None or kept.opens != old.opens or kept.kind != old.kind):
             raise RefusedError(_("{phase} has begun; its beginning stays").format(phase=old.words), status=422)
         if kept is not None and old.is_over(now) and kept.closes != old.closes and old.round in contest.targets:
-            raise RefusedError(
-                _("{phase} is over and its releases are being attacked").format(phase=old.words),
-                _("extend what is not over"),
-                status=422,
-            )
+            raise RefusedError(*say.problem("being_attacked", phase=old.words), status=422)
     if contest.salt is not None:
         raise RefusedError(_("the lots are revealed; the contest is over"))
     body = {"phases": [one.as_dict() for one in phases], "reason": _reason(reason)}
@@ -563,11 +534,7 @@ def rescore(
 ) -> list[Said]:
     """Judge all again by a named scorer."""
     if scorer != installed:
-        raise RefusedError(
-            _("this server has the scorer {installed}, not {scorer}").format(installed=installed, scorer=scorer[:40]),
-            _("install the Noren that has it, on the server and its workers"),
-            status=422,
-        )
+        raise RefusedError(*say.problem("other_scorer", installed=installed, scorer=scorer[:40]), status=422)
     if scorer == contest.scorer:
         raise RefusedError(_("everything is judged by {scorer} already").format(scorer=scorer))
     return [_by(account, "rescored", {"scorer": scorer, "reason": _reason(reason)})]
@@ -582,11 +549,7 @@ def _team(contest: Contest, team: str) -> Team:
 def _reason(given: str) -> str:
     reason = " ".join(given.split())
     if not reason or len(reason) > _LONGEST_REASON:
-        raise RefusedError(
-            _("a reason has 1 to {most} characters").format(most=_LONGEST_REASON),
-            _("say why; it stands in the log"),
-            status=422,
-        )
+        raise RefusedError(*say.problem("reason_length", most=_LONGEST_REASON), status=422)
     return reason
 
 

@@ -38,9 +38,11 @@ from noren.data.formats.files import writing_file
 from noren.errors import FileError, ParameterError, shown
 from noren.i18n import LANGUAGES, _, speaking
 from noren.progress import Progress, silent
+from noren.tables import Texts
 from noren.work.canonical import canonical
 from noren.work.chain import Entry, entry_of, verify
 
+say = Texts(__name__)
 Kind = Literal["open", "sealed"]
 _FORM = "noren-contest-1"
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)
@@ -78,9 +80,7 @@ def export(arena: Arena, contest: str, path: Path, *, sealed: bool | None = None
     if sealed is None:
         sealed = state.results is None
     if not sealed and state.results is None:
-        raise RefusedError(
-            _("the results are not out: an open archive would tell what is secret"), _("make a sealed backup")
-        )
+        raise RefusedError(*say.problem("results_not_out"))
     kind: Kind = "sealed" if sealed else "open"
     parts = [*_common(arena, state, entries, kind), *(_backup(arena, contest) if sealed else _published(state))]
     files = sorted(needed_files(state))
@@ -352,9 +352,7 @@ def _json(content: bytes, path: Path, line: int | None = None) -> dict[str, Any]
 
 
 def _damaged(path: Path, why: str) -> FileError:
-    return FileError(
-        _("this is no archive of a contest, or it is damaged: {why}").format(why=why), _("get it anew"), file=path
-    )
+    return FileError(*say.problem("damaged", why=why), file=path)
 
 
 # --- bringing a contest to another server ----------------------------------------------------------------------------
@@ -395,11 +393,7 @@ def import_archive(arena: Arena, path: Path, *, progress: Progress = silent) -> 
 def _check_backup(arena: Arena, archive: Archive, state: Contest) -> dict[str, Any]:
     """Stop where a sealed archive cannot be used here, and return who is in it."""
     if archive.manifest.get("key_check") != _key_check(kept_key(arena.folder)):
-        raise FileError(
-            _("this backup is sealed with another key"),
-            _("copy secret.key of the server it comes from into this server's folder first"),
-            file=archive.path,
-        )
+        raise FileError(*say.problem("other_key"), file=archive.path)
     backup = _json(archive.text("accounts.json"), archive.path)
     columns = {column.name for column in accounts.columns}
     people, organising = backup.get("accounts"), backup.get("organisers")
@@ -410,10 +404,7 @@ def _check_backup(arena: Arena, archive: Archive, state: Contest) -> dict[str, A
     for one in people:
         known = arena.store.accounts.by_login(str(one["login"]))
         if known is not None and known.id != one["id"]:
-            raise RefusedError(
-                _("the login {login} is somebody else's on this server").format(login=shown(one["login"])),
-                _("import the backup into a new, empty server"),
-            )
+            raise RefusedError(*say.problem("login_taken", login=shown(one["login"])))
     return backup
 
 
@@ -450,7 +441,4 @@ def _copy_files(arena: Arena, archive: Archive, state: Contest, progress: Progre
 def must_be_open(archive: Archive) -> None:
     """Stop at a sealed archive, which nobody without its server's key can replay."""
     if archive.kind != "open":
-        raise ParameterError(
-            _("this is a sealed backup of a contest whose results are not out"),
-            _("replay the open archive; of this one noren contest audit verifies log and receipts"),
-        )
+        raise ParameterError(*say.problem("sealed_backup"))

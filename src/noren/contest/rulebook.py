@@ -28,8 +28,10 @@ from noren.judgement.rule import Rule, rule_named
 from noren.measures import measures
 from noren.naming import suggestion
 from noren.protocols import Attack, Measure
+from noren.tables import Texts
 from noren.work.canonical import digest_of
 
+say = Texts(__name__)
 PRESETS = ("pwscup2018", "pwscup2017", "pwscup2016", "custom")
 _FINEST = 10**6
 _LARGEST = 2**18
@@ -215,8 +217,7 @@ def preset(name: str, **changes: Any) -> Rulebook:
     """
     if name not in PRESETS:
         raise ParameterError(
-            _("there is no rulebook {name!r}{hint}").format(name=name, hint=suggestion(name, list(PRESETS))),
-            _("rulebooks are {names}, or a TOML file").format(names=", ".join(PRESETS)),
+            *say.problem("no_such_rulebook", name=name, hint=suggestion(name, list(PRESETS)), names=", ".join(PRESETS))
         )
     said = tomllib.loads(_preset_text(name))
     return _built(_changed(said, changes), None)
@@ -261,10 +262,7 @@ def _changed(said: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]
     tested = {key: changes[key] for key in _OF_TEST if changes.get(key) is not None}
     if tested:
         if not any(one.get("measure") == "effective" for one in said.get("conditions", ())):
-            raise ParameterError(
-                _("{name} has no test of effectiveness").format(name=said.get("name", "")),
-                _("leave {names} out").format(names=", ".join(tested)),
-            )
+            raise ParameterError(*say.problem("no_test", name=said.get("name", ""), names=", ".join(tested)))
         said["conditions"] = [
             {**one, "parameters": {**one.get("parameters", {}), **tested}} if one["measure"] == "effective" else one
             for one in said["conditions"]
@@ -273,10 +271,7 @@ def _changed(said: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]
     if risk is not None:
         risks = ("um", "mm", "emm")
         if risk not in risks or not any(one.get("measure") in risks for one in said.get("terms", ())):
-            raise ParameterError(
-                _("{risk!r} is no risk of this rulebook").format(risk=risk),
-                _("with pwscup2017 choose one of {names}").format(names=", ".join(risks)),
-            )
+            raise ParameterError(*say.problem("no_such_risk", risk=risk, names=", ".join(risks)))
         said["terms"] = [{**one, "measure": risk} if one["measure"] in risks else one for one in said["terms"]]
     return said
 
@@ -287,11 +282,7 @@ def _built(said: Mapping[str, Any], path: Path | None) -> Rulebook:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise FileError(
-            _("the rulebook breaks a rule: {place}: {rule}").format(place=place, rule=translated(first["msg"])),
-            _("correct it"),
-            file=path,
-        ) from None
+        raise FileError(*say.problem("broken_rule", place=place, rule=translated(first["msg"])), file=path) from None
     _check_meaning(book, path)
     return book
 
@@ -304,40 +295,20 @@ def _check_meaning(book: Rulebook, path: Path | None) -> None:
         raise FileError(_("the rulebook breaks a rule: {rule}").format(rule=error), "", file=path) from None
     total = sum(Fraction(term.weight).limit_denominator(_FINEST) for term in book.terms)
     if total != 1:
-        raise FileError(
-            _("the weights of the terms add up to {total}, not to 1").format(total=float(total)),
-            _("write weights that add up to 1"),
-            file=path,
-        )
+        raise FileError(*say.problem("weights", total=float(total)), file=path)
     by_key: dict[str, Term | Condition] = {}
     both: list[Term | Condition] = [*book.terms, *book.conditions]
     for one in both:
         other = by_key.setdefault(one.key, one)
         if other is not one and (type(other) is type(one) or other.parameters != one.parameters):
-            raise FileError(
-                _("{measure} stands in the rulebook twice").format(measure=one.key), _("leave one out"), file=path
-            )
+            raise FileError(*say.problem("twice", measure=one.key), file=path)
     for term in book.terms:
         measure = ready[term.key][0]
         if measure.goal == "higher" and tuple(measure.bounds) != (0.0, 1.0):
-            raise FileError(
-                _("{measure} is better the higher it is and has no upper limit, so it cannot be part of a sum").format(
-                    measure=term.key
-                ),
-                _("make it a condition, or choose another"),
-                file=path,
-            )
+            raise FileError(*say.problem("no_upper_limit", measure=term.key), file=path)
     for condition in book.conditions:
         if (condition.most is None) == (condition.least is None):
-            raise FileError(
-                _("the condition on {measure} needs one limit").format(measure=condition.key),
-                _("write most = … or least = …"),
-                file=path,
-            )
+            raise FileError(*say.problem("one_limit", measure=condition.key), file=path)
     for key, (measure, _part) in ready.items():
         if book.kind not in measure.accepts:
-            raise FileError(
-                _("{measure} does not judge a {kind}").format(measure=key, kind=book.kind),
-                _("choose another measure, or the other kind of data"),
-                file=path,
-            )
+            raise FileError(*say.problem("other_kind", measure=key, kind=book.kind), file=path)
