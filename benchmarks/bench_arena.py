@@ -190,7 +190,7 @@ def deadline(rehearsal: Rehearsal, size: Size, folder: Path) -> str:
         time.sleep(max(0.0, began + moments[number] - time.monotonic()))
         start = time.monotonic()
         try:
-            got = cup.teams[number].submit_release(cup.name, files[number])
+            got = cup.teams[number].submit(cup.name, files[number])
         except AnsweredError as error:
             with lock:
                 refused.append(str(error))
@@ -232,7 +232,7 @@ def guesses(rehearsal: Rehearsal, size: Size, folder: Path) -> str:
     for number, team in enumerate(cup.teams):
         path = folder / "release.csv"
         path.write_bytes(renamed(base, number))
-        team.submit_release(cup.name, path)
+        team.submit(cup.name, path)
     releases = cup.wait_until_judged()
     cup.move_to(f"{ROUND}-attack")
     while not cup.organiser.contest(cup.name)["rounds"][0]["targets"]:
@@ -274,7 +274,7 @@ def _attack_all(cup: Cup, data: Path, folder: Path) -> list[str]:
             draws = np.random.default_rng([number, int(target.target)])
             drawn = customers.gather(draws.permutation(len(customers))[: len(names)])
             guess.write_text("".join(f"{a},{b}\n" for a, b in zip(names, drawn, strict=False)))
-            acknowledged.append(team.submit_guess(cup.name, target.target, guess).submission)
+            acknowledged.append(team.submit(cup.name, guess, target=target.target).submission)
     return acknowledged
 
 
@@ -300,7 +300,7 @@ def many(rehearsal: Rehearsal, size: Size, folder: Path) -> str:
         path = folder / f"many-{number}.csv"
         for turn in range(each):
             path.write_bytes(renamed(base, number * each + turn))
-            got = cup.teams[number].submit_release(cup.name, path)
+            got = cup.teams[number].submit(cup.name, path)
             with lock:
                 acknowledged.append(got.submission)
                 kill_in_turn(len(acknowledged))
@@ -339,7 +339,7 @@ def winner(rehearsal: Rehearsal, size: Size, folder: Path, given: Path | None) -
     cup.move_to(f"{ROUND}-protect")
     path = folder / "winner.csv"
     path.write_bytes(content)
-    got = cup.teams[0].submit_release(cup.name, path)
+    got = cup.teams[0].submit(cup.name, path)
     seconds = cup.wait_until_judged()
     found = cup.organiser.submission(cup.name, got.submission)
     cup.close()

@@ -100,7 +100,7 @@ class TestUploads:
     )
     def test_are_kept_once_however_the_connection_breaks(self, file: Path, breaks: tuple[str, ...], puts: int) -> None:
         server = Server(*breaks)
-        got = client(server).submit_release("cup", file)
+        got = client(server).submit("cup", file)
         assert (got.submission, len(server.kept), server.puts) == ("s0", 1, puts)
         assert got.receipt["signature"] == "s"
 
@@ -108,28 +108,28 @@ class TestUploads:
         """An earlier hand-in of the same bytes is not taken for the one that was cut off."""
         server = Server()
         asked = client(server)
-        asked.submit_release("cup", file)
+        asked.submit("cup", file)
         server.breaks = ["before"]
-        assert asked.submit_release("cup", file).submission == "s1"
+        assert asked.submit("cup", file).submission == "s1"
         server.breaks = ["after"]
-        assert asked.submit_release("cup", file).submission == "s2"
+        assert asked.submit("cup", file).submission == "s2"
         assert len(server.kept) == 3
 
     def test_what_never_arrives_is_said(self, file: Path) -> None:
         server = Server(*["before"] * 5)
         with pytest.raises(UnreachableError, match=r"cup\.example does not answer"):
-            client(server, patience=-1.0).submit_release("cup", file)
+            client(server, patience=-1.0).submit("cup", file)
         assert server.kept == []
 
     def test_progress_ends_at_one(self, file: Path) -> None:
         heard: list[float] = []
-        client(Server()).submit_release("cup", file, progress=lambda done, *_more: heard.append(done))
+        client(Server()).submit("cup", file, progress=lambda done, *_more: heard.append(done))
         assert heard[-1] == 1.0
 
     def test_a_missing_file_is_said_before_anything_is_sent(self, tmp_path: Path) -> None:
         server = Server()
         with pytest.raises(FileError, match="no such file"):
-            client(server).submit_release("cup", tmp_path / "none.csv")
+            client(server).submit("cup", tmp_path / "none.csv")
         assert server.puts == 0
 
 
@@ -297,7 +297,7 @@ def test_cut_connections_cut_and_then_let_through(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(httpx.HTTPTransport, "handle_request", underneath)
     asked = Client(ADDRESS, "noren_token", transport=cut)
     for _again in range(8):
-        asked.submit_release("cup", file)
+        asked.submit("cup", file)
     assert len(server.kept) == 8
     assert cuts.half_way > 0
     assert cuts.unheard > 0

@@ -264,7 +264,7 @@ class Bot:
             path.write_bytes(one)
             told = check_release(book, data, path)
             assert told.valid == (one is content), (self.name, told.problems)
-            got = self.client.submit_release(contest, path)
+            got = self.client.submit(contest, path)
             self.releases.setdefault(round_, []).append(ReleaseMade(got.submission, one))
             self._kept(got.submission, got.receipt)
 
@@ -280,14 +280,14 @@ class Bot:
             self.client.target(contest, round_, target, public)
             attack = self.style.attacks[turn % len(self.style.attacks)]
             guess_file(book, data, public, attack, self._seed(round_, target), out)
-            got = self.client.submit_guess(contest, target, out)
+            got = self.client.submit(contest, out, target=target)
             self.guesses.setdefault(round_, []).append((got.submission, target, out.read_bytes()))
             self._kept(got.submission, got.receipt)
 
     def come_late(self, contest: str, round_: str) -> None:
         """Hand in a release when protecting is over, which must be refused."""
         try:
-            self.client.submit_release(contest, self._data(contest, round_))
+            self.client.submit(contest, self._data(contest, round_))
         except AnsweredError as refused:
             self.refusals += refused.status == 409
 

@@ -93,16 +93,18 @@ class Connection:
 
     def get(self, path: str, **params: Any) -> Any:
         """Ask, again and again while the server is away, and return what it says."""
-        asked = {name: value for name, value in params.items() if value is not None}
-        return _said(self._patiently(lambda: self._http.get(path, params=asked)))
+        return _said(self._get(path, params))
 
     def text(self, path: str, **params: Any) -> str:
         """Ask for something that is not JSON."""
-        asked = {name: value for name, value in params.items() if value is not None}
-        answer = self._patiently(lambda: self._http.get(path, params=asked))
+        answer = self._get(path, params)
         if answer.is_error:
             _said(answer)
         return answer.text
+
+    def _get(self, path: str, params: Mapping[str, Any]) -> httpx.Response:
+        asked = {name: value for name, value in params.items() if value is not None}
+        return self._patiently(lambda: self._http.get(path, params=asked))
 
     def send(
         self,
@@ -128,32 +130,43 @@ class Connection:
 
     def download(self, path: str, out: Path, progress: Progress = silent) -> int:
         """Write what the server sends to a file, whole or not at all; return how many bytes it was."""
-        until = time.monotonic() + self.patience
-        for wait in _waits():
-            try:
-                with self._http.stream("GET", path) as answer:
-                    self._heard(answer)
-                    if answer.status_code not in _AWAY:
-                        if answer.is_error:
-                            answer.read()
-                            _said(answer)
-                        return _written(answer, out, progress)
-            except httpx.TransportError as error:
-                if time.monotonic() + wait > until:
-                    raise self._unreachable(error) from None
-            if time.monotonic() + wait > until:
-                raise self._unreachable(None)
-            time.sleep(wait)
-        raise AssertionError  # the waits never end
+        got = 0
+
+        def once() -> httpx.Response:
+            nonlocal got
+            with self._http.stream("GET", path) as answer:
+                if answer.is_error:
+                    answer.read()
+                    return answer
+                size, got = int(answer.headers.get("Content-Length") or 0), 0
+                with writing_file(out) as aside, aside.open("wb") as file:
+                    for piece in answer.iter_bytes(_PIECE):
+                        file.write(piece)
+                        got += len(piece)
+                        progress(min(1.0, got / size) if size else 0.0)
+                    file.flush()
+                    os.fsync(file.fileno())
+            return answer
+
+        answer = self._patiently(once)
+        if answer.is_error:
+            _said(answer)
+        return got
 
     def upload(self, path: str, file: Path, *, params: dict[str, Any], progress: Progress = silent) -> Any:
         """Send a file once; a connection that breaks on the way is an :class:`UnreachableError`."""
         asked = {name: value for name, value in params.items() if value is not None}
         size = file.stat().st_size
         headers = {"Content-Type": "application/octet-stream", "Content-Length": str(size)}
+
+        def pieces(content: BinaryIO) -> Iterator[bytes]:
+            while piece := content.read(_PIECE):
+                yield piece
+                progress(min(1.0, content.tell() / max(size, 1)))
+
         try:
             with file.open("rb") as content:
-                answer = self._http.put(path, content=_pieces(content, size, progress), params=asked, headers=headers)
+                answer = self._http.put(path, content=pieces(content), params=asked, headers=headers)
         except httpx.TransportError as error:
             raise self._unreachable(error) from None
         self._heard(answer)
@@ -251,26 +264,6 @@ def _said(answer: httpx.Response) -> Any:
     raise AnsweredError(str(error["message"]), status=answer.status_code)
 
 
-def _pieces(content: BinaryIO, size: int, progress: Progress) -> Iterator[bytes]:
-    sent = 0
-    while piece := content.read(_PIECE):
-        yield piece
-        sent += len(piece)
-        progress(min(1.0, sent / max(size, 1)))
-
-
-def _written(answer: httpx.Response, out: Path, progress: Progress) -> int:
-    size, got = int(answer.headers.get("Content-Length") or 0), 0
-    with writing_file(out) as aside, aside.open("wb") as file:
-        for piece in answer.iter_bytes(_PIECE):
-            file.write(piece)
-            got += len(piece)
-            progress(min(1.0, got / size) if size else 0.0)
-        file.flush()
-        os.fsync(file.fileno())
-    return got
-
-
 _SETTLING = 0.3
 _Kind = TypeVar("_Kind", bound=BaseModel)
 
@@ -357,10 +350,6 @@ class Client:
         """Return the board of a round, as far as one may see it."""
         return dict(self.connection.get(path_of("contests", contest, "rounds", round_, "leaderboard")))
 
-    def matrix(self, contest: str, round_: str) -> dict[str, Any]:
-        """Return who broke whom."""
-        return dict(self.connection.get(path_of("contests", contest, "rounds", round_, "matrix")))
-
     def results(self, contest: str) -> dict[str, Any]:
         """Return the results."""
         return dict(self.connection.get(path_of("contests", contest, "results.json")))
@@ -385,47 +374,34 @@ class Client:
         """Write the data of a round to a file."""
         return self.connection.download(path_of("contests", contest, "rounds", round_, "data"), out, progress)
 
-    def submit_release(
-        self, contest: str, file: Path, *, phase: str | None = None, progress: Progress = silent
+    def submit(
+        self,
+        contest: str,
+        file: Path,
+        *,
+        target: str | None = None,
+        phase: str | None = None,
+        progress: Progress = silent,
     ) -> ReceivedOut:
-        """Hand in a release."""
-        path = path_of("contests", contest, "releases")
-        return self._submit(contest, path, file, "release", None, phase, progress)
-
-    def submit_guess(
-        self, contest: str, target: str, file: Path, *, phase: str | None = None, progress: Progress = silent
-    ) -> ReceivedOut:
-        """Hand in a guess against a target."""
-        path = path_of("contests", contest, "guesses", target)
-        return self._submit(contest, path, file, "guess", target, phase, progress)
-
-    def _submit(
-        self, contest: str, path: str, file: Path, kind: str, target: str | None, phase: str | None, progress: Progress
-    ) -> ReceivedOut:
+        """Hand in a release, or a guess against a target."""
+        kind, parts = ("release", ["releases"]) if target is None else ("guess", ["guesses", target])
+        path = path_of("contests", contest, *parts)
         with readable(file).open("rb") as content:
             digest = hashlib.file_digest(content, "sha256").hexdigest()
-
-        def there() -> list[Submitted]:
-            """Return what the server has of this very file, the newest first."""
-            found = self.submissions(contest, kind=kind)
-            return [
-                one for one in found if one.digest == digest and one.target == target and phase in (None, one.phase)
-            ]
 
         # the same file may be handed in again on purpose: what counts is what the log has after now
         before = int(self.contest(contest)["head"]["position"])
         until = time.monotonic() + self.connection.patience
         while True:
             try:
-                return _read(
-                    ReceivedOut, self.connection.upload(path, file, params={"phase": phase}, progress=progress)
-                )
+                said = self.connection.upload(path, file, params={"phase": phase}, progress=progress)
+                return _read(ReceivedOut, said)
             except UnreachableError:
                 time.sleep(_SETTLING)  # a server that has it all may be writing it down still
-                arrived = [one for one in there() if one.position > before]
-                if arrived:
-                    receipt = self.receipt(contest, arrived[0].id)
-                    return ReceivedOut(submission=arrived[0].id, receipt=receipt)
+                for one in self.submissions(contest, kind=kind):  # the newest first
+                    is_same = one.digest == digest and one.target == target and phase in (None, one.phase)
+                    if is_same and one.position > before:
+                        return ReceivedOut(submission=one.id, receipt=self.receipt(contest, one.id))
                 if time.monotonic() > until:
                     raise
 
@@ -511,39 +487,32 @@ class Client:
 
 def enter(server: str, login: str, password: str, *, name: str = "noren", **how: Any) -> Login:
     """Log in with a password, make a token for this program, and return it; the session ends."""
-    with _browser(server, how) as (connection, csrf):
-        connection.send("POST", path_of("session"), {"login": login, "password": password}, headers=csrf())
-        return _with_token(server, connection, csrf, name)
+    return _with_token(server, how, "session", {"login": login, "password": password}, name)
 
 
 def sign_up(
     server: str, login: str, name: str, password: str, *, code: str = "", program: str = "noren", **how: Any
 ) -> Login:
     """Make an account, and a token of it; with the code that the server's terminal shows, that of the organiser."""
-    with _browser(server, how) as (connection, csrf):
-        asked = {"login": login, "name": name, "password": password} | ({"code": code} if code else {})
-        connection.send("POST", path_of("accounts"), asked, headers=csrf())
-        return _with_token(server, connection, csrf, program)
+    asked = {"login": login, "name": name, "password": password} | ({"code": code} if code else {})
+    return _with_token(server, how, "accounts", asked, program)
 
 
-@contextlib.contextmanager
-def _browser(server: str, how: Mapping[str, Any]) -> Iterator[tuple[Connection, Callable[[], dict[str, str]]]]:
-    """Yield a connection that keeps cookies, and what proves that a request is its own."""
-    connection = Connection(server, **how)
-    try:
-        yield connection, lambda: {"X-CSRF-Token": str(connection.get(path_of("session"))["csrf"])}
-    finally:
-        connection.close()
+def _with_token(server: str, how: Mapping[str, Any], place: str, who: Mapping[str, str], name: str) -> Login:
+    """Begin a session as a browser does, and return a token that is made in it."""
+    with contextlib.closing(Connection(server, **how)) as connection:
 
+        def change(method: str, *parts: str, content: Any = None) -> Any:
+            csrf = str(connection.get(path_of("session"))["csrf"])  # what proves that a request is the session's own
+            return connection.send(method, path_of(*parts), content, headers={"X-CSRF-Token": csrf})
 
-def _with_token(server: str, connection: Connection, csrf: Callable[[], dict[str, str]], name: str) -> Login:
-    account = connection.get(path_of("account"))
-    scopes = ["read", "team", *(["organiser"] if account["is_organiser"] else [])]
-    asked = {"name": name, "scopes": scopes}
-    made = connection.send("POST", path_of("account", "tokens"), asked, headers=csrf())
-    with contextlib.suppress(UnreachableError):
-        connection.send("DELETE", path_of("session"), headers=csrf())
-    return Login(server, str(made["text"]))
+        change("POST", place, content=who)
+        account = connection.get(path_of("account"))
+        scopes = ["read", "team", *(["organiser"] if account["is_organiser"] else [])]
+        made = change("POST", "account", "tokens", content={"name": name, "scopes": scopes})
+        with contextlib.suppress(UnreachableError):
+            change("DELETE", "session")
+        return Login(server, str(made["text"]))
 
 
 def _read(kind: type[_Kind], said: Any) -> _Kind:

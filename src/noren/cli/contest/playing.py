@@ -85,7 +85,7 @@ def submit(
     """Hand in a release."""
     with connection.client() as asked, handed_in(release) as file:
         with progress_bar(_("Sending")) as progress:
-            got = asked.submit_release(contest, file, phase=phase, progress=progress)
+            got = asked.submit(contest, file, phase=phase, progress=progress)
         return _after(asked, contest, got, out, wait=wait)
 
 
@@ -184,7 +184,7 @@ def attack(
             _attacked(asked, contest, chosen, target, str(with_), original, Path(folder), made)
             guess = made
         with progress_bar(_("Sending")) as progress:
-            got = asked.submit_guess(contest, target, guess, phase=phase, progress=progress)
+            got = asked.submit(contest, guess, target=target, phase=phase, progress=progress)
         return _after(asked, contest, got, None, wait=wait)
 
 
