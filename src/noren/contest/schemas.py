@@ -18,6 +18,12 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+class Described(BaseModel):
+    """What is told of something that is kept: those of its attributes that the model names."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
 class PhaseOut(Phase):
     """A phase, and whether it is open now."""
 

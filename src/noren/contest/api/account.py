@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from noren.contest.acts import RefusedError
 from noren.contest.dependencies import Asking, Ident, TheDesk, TheEntrance
 from noren.contest.desk import FARTHEST
-from noren.contest.schemas import Strict
-from noren.contest.store.accounts import Account
+from noren.contest.schemas import Described, Strict
 from noren.i18n import _
-from noren.web.accounts import Token
 from noren.web.guard import drop_session, keep_session, token_of
 
 router = APIRouter(tags=["account"])
@@ -22,18 +20,13 @@ Password = Annotated[str, Field(max_length=1_000)]
 Login = Annotated[str, Field(max_length=200)]
 
 
-class AccountOut(BaseModel):
+class AccountOut(Described):
     """A person; ``is_organiser``: may create contests."""
 
     id: str
     login: str
     name: str
     is_organiser: bool
-
-    @classmethod
-    def of(cls, account: Account) -> AccountOut:
-        """Describe an account."""
-        return cls(id=account.id, login=account.login, name=account.name, is_organiser=account.is_organiser)
 
 
 class SessionOut(BaseModel):
@@ -81,21 +74,14 @@ class TokenIn(Strict):
     scopes: list[Literal["read", "team", "organiser"]] = Field(min_length=1, max_length=3)
 
 
-class TokenOut(BaseModel):
+class TokenOut(Described):
     """A token; its text is told once, when it is made."""
 
     id: str
     name: str
-    scopes: list[str]
+    scopes: Annotated[list[str], BeforeValidator(sorted)]
     created: str
     last_used: str | None
-
-    @classmethod
-    def of(cls, token: Token) -> TokenOut:
-        """Describe a token."""
-        return cls(
-            id=token.id, name=token.name, scopes=sorted(token.scopes), created=token.created, last_used=token.last_used
-        )
 
 
 class NewTokenOut(BaseModel):
@@ -127,7 +113,7 @@ def show_session(request: Request, who: Asking, desk: TheDesk, entrance: TheEntr
     return SessionOut(
         csrf=request.state.csrf,
         language=request.state.language,
-        account=None if who.account is None else AccountOut.of(who.account),
+        account=None if who.account is None else AccountOut.model_validate(who.account),
         scopes=sorted(who.scopes) if who.account is not None else [],
         now=desk.arena.now(),
         rehearsal=desk.arena.rehearsal,
@@ -164,7 +150,7 @@ def sign_up(asked: AccountIn, request: Request, answer: Response, entrance: TheE
     account = entrance.who(session).account
     if account is None:
         raise RefusedError(_("log in first"), status=401)
-    return AccountOut.of(account)
+    return AccountOut.model_validate(account)
 
 
 @router.get("/account")
@@ -172,7 +158,7 @@ def show_account(who: Asking) -> AccountOut:
     """Tell whose account it is."""
     if who.account is None:
         raise RefusedError(_("log in first"), status=401)
-    return AccountOut.of(who.account)
+    return AccountOut.model_validate(who.account)
 
 
 @router.put("/account/password", status_code=204)
@@ -192,14 +178,14 @@ def change_password(asked: PasswordIn, request: Request, who: Asking, entrance: 
 @router.get("/account/tokens")
 def list_tokens(who: Asking, entrance: TheEntrance) -> list[TokenOut]:
     """Return one's tokens that open something."""
-    return [TokenOut.of(token) for token in entrance.tokens(who)]
+    return [TokenOut.model_validate(token) for token in entrance.tokens(who)]
 
 
 @router.post("/account/tokens", status_code=201)
 def make_token(asked: TokenIn, who: Asking, entrance: TheEntrance) -> NewTokenOut:
     """Make a token for a program."""
     token, text = entrance.make_token(who, asked.name, asked.scopes)
-    return NewTokenOut(token=TokenOut.of(token), text=text)
+    return NewTokenOut(token=TokenOut.model_validate(token), text=text)
 
 
 @router.delete("/account/tokens/{token}", status_code=204)

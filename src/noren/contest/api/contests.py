@@ -14,10 +14,8 @@ from noren.contest import acts
 from noren.contest.dependencies import Asking, ContestName, Ident, TheDesk, add_action, not_too_often, saying_which_rule
 from noren.contest.desk import Desk, Done, NewContest, Visit, Who
 from noren.contest.kinds import Role
-from noren.contest.schemas import ContestOut, HeadOut, MemberOut, PhaseOut, RoundOut, Strict, TeamOut
+from noren.contest.schemas import ContestOut, Described, HeadOut, MemberOut, PhaseOut, RoundOut, Strict, TeamOut
 from noren.contest.state import Contest, Team
-from noren.contest.store.jobs import Job
-from noren.contest.store.sealing import Hook
 from noren.errors import ParameterError
 from noren.i18n import _
 
@@ -162,7 +160,7 @@ class CodeOut(BaseModel):
     code: str
 
 
-class JobOut(BaseModel):
+class JobOut(Described):
     """A piece of work; ``error`` says why it failed, or why it is tried again."""
 
     id: str
@@ -177,11 +175,6 @@ class JobOut(BaseModel):
     created: str
     started: str | None
     ended: str | None
-
-    @classmethod
-    def of(cls, job: Job) -> JobOut:
-        """Describe a job; its order is the judges' alone."""
-        return cls(**{name: getattr(job, name) for name in cls.model_fields if name != "state"}, state=str(job.state))
 
 
 class FlagOut(BaseModel):
@@ -198,18 +191,13 @@ class HookIn(Strict):
     url: str = Field(max_length=2_000, examples=["https://cup.example/news"])
 
 
-class HookOut(BaseModel):
+class HookOut(Described):
     """An address that is told of news; ``disabled`` since when it is not."""
 
     id: str
     url: str
     created: str
     disabled: str | None
-
-    @classmethod
-    def of(cls, hook: Hook) -> HookOut:
-        """Describe a hook; its secret is told once."""
-        return cls(id=hook.id, url=hook.url, created=hook.created, disabled=hook.disabled)
 
 
 class NewHookOut(BaseModel):
@@ -256,7 +244,8 @@ def list_flags(contest: ContestName, who: Asking, desk: TheDesk) -> list[FlagOut
 @organising.get("/contests/{contest}/jobs")
 def list_jobs(contest: ContestName, who: Asking, desk: TheDesk) -> list[JobOut]:
     """Return what was and is to be judged or sent, the oldest first."""
-    return [JobOut.of(job) for job in desk.arena.store.jobs.of(desk.visit(who, contest).organised().contest.id)]
+    visit = desk.visit(who, contest).organised()
+    return [JobOut.model_validate(job) for job in desk.arena.store.jobs.of(visit.contest.id)]
 
 
 @organising.post("/contests/{contest}/jobs/{job}/retry", status_code=204)
@@ -272,14 +261,15 @@ def retry(contest: ContestName, job: Ident, who: Asking, desk: TheDesk) -> Respo
 @organising.get("/contests/{contest}/hooks")
 def list_hooks(contest: ContestName, who: Asking, desk: TheDesk) -> list[HookOut]:
     """Return the addresses that are told of news."""
-    return [HookOut.of(hook) for hook in desk.arena.store.hooks.of(desk.visit(who, contest).organised().contest.id)]
+    visit = desk.visit(who, contest).organised()
+    return [HookOut.model_validate(hook) for hook in desk.arena.store.hooks.of(visit.contest.id)]
 
 
 @organising.post("/contests/{contest}/hooks", status_code=201)
 def add_hook(contest: ContestName, asked: HookIn, who: Asking, desk: TheDesk) -> NewHookOut:
     """Add an address; messages to it are signed with a secret that is told once."""
     hook, secret = desk.visit(who, contest).organised().add_hook(asked.url)
-    return NewHookOut(hook=HookOut.of(hook), secret=secret)
+    return NewHookOut(hook=HookOut.model_validate(hook), secret=secret)
 
 
 @organising.delete("/contests/{contest}/hooks/{hook}", status_code=204)
