@@ -75,7 +75,9 @@ class ScorerProcess:
             if said.get("number") != number:
                 continue
             if "result" in said or "fault" in said:
-                self._make_room()
+                self._done += 1
+                if self._done >= _MOST_ORDERS or resident(child.process.pid) > _MOST_KEPT:
+                    self.close()
                 return Fault(said["fault"]) if "fault" in said else said["result"]
             progress(said["done"], said["words"])
             if "stages" in said:
@@ -99,11 +101,6 @@ class ScorerProcess:
                 return self._child
             self.close()
         return None
-
-    def _make_room(self) -> None:
-        self._done += 1
-        if self._done >= _MOST_ORDERS or (self._child is not None and resident(self._child.process.pid) > _MOST_KEPT):
-            self.close()
 
 
 class _Watch:

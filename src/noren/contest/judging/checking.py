@@ -56,13 +56,11 @@ def checked_release(
     data = original_of(rulebook, original, master)  # a fault of the original is not the team's
 
     def rules() -> Report:
-        _stop_at_binary(submitted)
-        stop_at_large(submitted, LARGEST)
         if has_official_checker(data):
             return checks.check_release(str(data.schema.official), original, submitted, limit=limit)
-        return gather(release_findings(rulebook, data, read_texts(submitted, data.schema)), limit=limit)
+        return gather(_Check(rulebook, data, read_texts(submitted, data.schema)).findings(), limit=limit)
 
-    report = _answered(rules)
+    report = _answered(submitted, rules)
     if not report.valid:
         return report, None
     try:
@@ -82,32 +80,20 @@ def check_guess(
 ) -> Report:
     """Check a guess against the target that it is about, the file that attackers are given."""
     data = original_of(rulebook, original, master)
-    names = _names_of(target, data)
-    return checked_guess(data, original, names, guess, limit=limit)
-
-
-def _names_of(target: Path, data: Records) -> pl.Series:
-    """Return the pseudonyms of a target, or the numbers of its rows."""
     if data.schema.official is not None:
-        return read_lines(target).text.str.splitn(",", 2).struct.field("field_0").unique(maintain_order=True)
-    cells = pl.read_csv(target, infer_schema=False)
-    if isinstance(data, History):
-        return cells[data.schema.role(Role.CUSTOMER).name].unique(maintain_order=True)
-    return numbered(len(cells))
-
-
-def _stop_at_binary(path: Path) -> None:
-    """Stop at Parquet files and workbooks: what a checker of lines says of them helps nobody."""
-    if Source.open(path).kind != "text":
-        raise FormatError(_("this is no text file"), _("write it as CSV, such as with noren convert"))
+        names = read_lines(target).text.str.splitn(",", 2).struct.field("field_0").unique(maintain_order=True)
+    else:
+        cells = pl.read_csv(target, infer_schema=False)
+        names = numbered(len(cells))
+        if isinstance(data, History):
+            names = cells[data.schema.role(Role.CUSTOMER).name].unique(maintain_order=True)
+    return checked_guess(data, original, names, guess, limit=limit)
 
 
 def checked_guess(data: Records, original: Path, names: pl.Series, guess: Path, *, limit: int = SHOWN) -> Report:
     """Check a guess about ``names``: the pseudonyms of a target, or the numbers of its rows."""
 
     def rules() -> Report:
-        _stop_at_binary(guess)
-        stop_at_large(guess, LARGEST)
         if not has_official_checker(data):
             people = data.customers.cast(pl.String) if isinstance(data, History) else numbered(len(data))
             return gather(pair_findings(guess, data, names, people), limit=limit)
@@ -117,11 +103,14 @@ def checked_guess(data: Records, original: Path, names: pl.Series, guess: Path, 
             official = str(data.schema.official)
             return checks.check_guess(official, original, guess, published=published, limit=limit)
 
-    return _answered(rules)
+    return _answered(guess, rules)
 
 
-def _answered(rules: Callable[[], Report]) -> Report:
+def _answered(file: Path, rules: Callable[[], Report]) -> Report:
     try:
+        if Source.open(file).kind != "text":  # what a checker of lines says of a workbook helps nobody
+            raise FormatError(_("this is no text file"), _("write it as CSV, such as with noren convert"))
+        stop_at_large(file, LARGEST)
         return rules()
     except InputError as error:
         return refused(error)
@@ -147,33 +136,19 @@ def in_every_language(report: Report) -> dict[str, Any]:
 
 
 def _again(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
-    return tuple(
-        replace(one, value=_short(one.value), rule=str(said_again(one.rule)), cure=str(said_again(one.cure)))
-        for one in problems[:SHOWN]
-    )
-
-
-def _short(value: str | None) -> str | None:
-    """Cut a long value, and escape what no log should hold: controls and halves of characters."""
-    if value is None:
-        return None
-    cut = "".join(c if c.isprintable() else repr(c)[1:-1] for c in value[:_LONGEST])
-    return cut if len(value) <= _LONGEST else f"{cut}…"
+    """Say problems in the language now spoken; long values are cut, what no log should hold is escaped."""
+    made = []
+    for one in problems[:SHOWN]:
+        value = one.value
+        if value is not None:
+            cut = "".join(c if c.isprintable() else repr(c)[1:-1] for c in value[:_LONGEST])
+            value = cut if len(value) <= _LONGEST else f"{cut}…"
+        made.append(replace(one, value=value, rule=str(said_again(one.rule)), cure=str(said_again(one.cure))))
+    return tuple(made)
 
 
 _RANGE = r"^\[([^;]*);([^;]*)\]$"
 _SET = r"^\{(.*)\}$"
-
-
-def release_findings(rulebook: Rulebook, original: Records, texts: Texts) -> Iterator[Finding]:
-    """Find every broken rule of a release."""
-    check = _Check(rulebook, original, texts)
-    yield from check.row_findings()
-    if isinstance(original, History):
-        yield from check.pseudonym_findings()
-    for column in original.schema.columns:
-        if column.role != Role.CUSTOMER and column.name in texts.cells.columns:
-            yield from check.cell_findings(column)
 
 
 @dataclass(frozen=True)
@@ -182,13 +157,28 @@ class _Check:
     original: Records
     texts: Texts
 
+    def findings(self) -> Iterator[Finding]:
+        """Find every broken rule of a release."""
+        yield from self._row_findings()
+        if isinstance(self.original, History):
+            yield from self._pseudonym_findings()
+        for column in self.original.schema.columns:
+            if column.role != Role.CUSTOMER and column.name in self.texts.cells.columns:
+                yield from self._cell_findings(column)
+
     @cached_property
     def rows(self) -> pl.DataFrame:
-        """The cells, the line of each row, its place, and whether it is deleted."""
+        """The cells, the line of each row, its place, and whether it is deleted.
+
+        A row is marked as deleted by the pseudonym of a history, in a table by every cell.
+        """
+        deleted = pl.all_horizontal(pl.all().is_in([SUPPRESSED, ""]))
+        if isinstance(self.original, History):
+            deleted = pl.col(self._customer) == (DELETED if self.original.schema.official else SUPPRESSED)
         return self.texts.cells.with_columns(
             pl.int_range(pl.len()).alias("\0place"),
             (pl.int_range(pl.len()) + self.texts.first_row).alias("row"),
-            self._deleted().alias("\0deleted"),
+            deleted.alias("\0deleted"),
         )
 
     @cached_property
@@ -202,12 +192,6 @@ class _Check:
     def _rank(self, name: str) -> int:
         return self.texts.cells.columns.index(name) + 1
 
-    def _deleted(self) -> pl.Expr:
-        """Tell of rows whether they are marked as deleted: by the pseudonym of a history, in a table by every cell."""
-        if not isinstance(self.original, History):
-            return pl.all_horizontal(pl.all().is_in([SUPPRESSED, ""]))
-        return pl.col(self._customer) == (DELETED if self.original.schema.official else SUPPRESSED)
-
     def _told(self, column: str | None, rule: str, cure: str, cells: pl.Series | None = None) -> Callable[..., Problem]:
         """Return how one broken rule of a column is told of any row."""
 
@@ -220,7 +204,7 @@ class _Check:
 
     # --- rows --------------------------------------------------------------------------------------------------
 
-    def row_findings(self) -> Iterator[Finding]:
+    def _row_findings(self) -> Iterator[Finding]:
         """Find rows that are missing or too many, and deleted rows that still say something."""
         found, expected, first = len(self.texts.cells), len(self.original), self.texts.first_row
         count = _("the file has {found:,} rows, the original has {expected:,}").format(found=found, expected=expected)
@@ -253,31 +237,18 @@ class _Check:
 
     # --- pseudonyms --------------------------------------------------------------------------------------------
 
-    def pseudonym_findings(self) -> Iterator[Finding]:
+    def _pseudonym_findings(self) -> Iterator[Finding]:
         """Find rows without a pseudonym, under a customer's own name, or under one that breaks the one-to-one map."""
         column, rank = self._customer, self._rank(self._customer)
         customers = self.original[Role.CUSTOMER].cast(pl.String)
         rows = self._live.select("row", "\0place", pseudonym=column)
         pseudonym = pl.col("pseudonym")
         empty, named = pseudonym == "", pseudonym.is_in(customers.drop_nulls().unique().implode())
-        yield Finding(
-            broken_rows(rows, empty),
-            rank,
-            self._told(
-                column,
-                _("the cell is empty"),
-                _("choose a pseudonym, or delete the row with {row}").format(row=self._deleted_row()),
-            ),
-        )
-        yield Finding(
-            broken_rows(rows, named),
-            rank,
-            self._told(
-                column,
-                _("a pseudonym must not be a customer of the original"),
-                _("choose a pseudonym that is no customer's name"),
-            ),
-        )
+        cure = _("choose a pseudonym, or delete the row with {row}").format(row=self._deleted_row())
+        yield Finding(broken_rows(rows, empty), rank, self._told(column, _("the cell is empty"), cure))
+        rule = _("a pseudonym must not be a customer of the original")
+        cure = _("choose a pseudonym that is no customer's name")
+        yield Finding(broken_rows(rows, named), rank, self._told(column, rule, cure))
         known = rows.filter(~empty & ~named)
         kept = known.filter(pl.col("\0place") < len(self.original))
         whose = kept.with_columns(customers.gather(kept["\0place"]).alias("customer"))
@@ -290,7 +261,7 @@ class _Check:
 
     # --- cells -------------------------------------------------------------------------------------------------
 
-    def cell_findings(self, column: Column) -> Iterator[Finding]:
+    def _cell_findings(self, column: Column) -> Iterator[Finding]:
         """Find the cells of a column that are missing, cannot be read, or say what the original has not."""
         cell = pl.col("cell")
         live = self._live.select("row", cell=column.name)
@@ -348,12 +319,9 @@ class _Check:
             words = _("the value must occur in this column of the original"), _("write a value of the original, or *")
             if column.role == Role.ITEM:
                 words = _("the item must occur in the original table"), _("write an item of the original")
-            yield self._foreign(lists, column) & ~bad_set, *words
-
-    def _foreign(self, lists: pl.Series, column: Column) -> pl.Series:
-        known = self.original.frame[column.name].cast(pl.String).drop_nulls().unique()
-        if column.domain is not None:
-            known = pl.concat([known, pl.Series(column.domain)]).unique()
-        flat = pl.DataFrame({"at": np.arange(len(lists)), "value": lists}).explode("value")
-        strange = flat.filter(~pl.col("value").is_in(known.implode()))["at"].unique()
-        return pl.Series(np.arange(len(lists))).is_in(strange.implode())
+            known = self.original.frame[column.name].cast(pl.String).drop_nulls().unique()
+            if column.domain is not None:
+                known = pl.concat([known, pl.Series(column.domain)]).unique()
+            flat = pl.DataFrame({"at": np.arange(len(lists)), "value": lists}).explode("value")
+            strange = flat.filter(~pl.col("value").is_in(known.implode()))["at"].unique()
+            yield pl.Series(np.arange(len(lists))).is_in(strange.implode()) & ~bad_set, *words

@@ -42,13 +42,11 @@ def sketch_of_release(release: Prepared) -> Sketch:
     return sketch_of(cells, np.minimum(release.live, len(release.original)))
 
 
-def sketch_of_guess(pairs: pl.DataFrame) -> Sketch:
-    """Return the sketch of a guess: who is named for what."""
-    return sketch_of(pairs)
-
-
 def sketch_of(cells: pl.DataFrame, places: NDArray[np.int64] | None = None) -> Sketch:
-    """Return the sketch of rows of texts; two rows are equal if their cells are, and their places where given."""
+    """Return the sketch of rows of texts; two rows are equal if their cells are, and their places where given.
+
+    The rows of a guess are its pairs: who is named for what.
+    """
     drawn = np.zeros(len(cells), np.uint64) if places is None else places.astype(np.uint64)
     for name in cells.columns:
         drawn = _stirred(drawn * _ODD + _drawn(cells[name]))

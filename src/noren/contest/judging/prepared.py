@@ -139,8 +139,17 @@ def prepare(rulebook: Rulebook, original: Path, submitted: Path, master: Path | 
     data = original_of(rulebook, original, master)
 
     def make() -> tuple[Prepared, int]:
-        rows = _read_rows(data, submitted)
-        return _prepared(data, rows), 2 * int(rows.frame.estimated_size())
+        given = _read_rows(data, submitted)
+        rows, names = _called_otherwise(given)
+        aligned = rows.take(pl.Series(np.arange(len(data))))
+        inserted = rows.take(pl.Series(np.arange(len(data), len(rows)))) if len(rows) > len(data) else None
+        # the contest of 2017 gives a pseudonym for each month, the month being the original's
+        monthly = data.schema.official == "pwscup2017"
+        periods = periods_of(data[Role.DATE]) if monthly else None
+        release = Release.of_aligned(data, aligned, _UNKNOWN, periods=periods, inserted=inserted)
+        gone = rows.frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
+        made = Prepared(data, rows, np.flatnonzero(~gone.to_numpy()), names, release)
+        return made, 2 * int(given.frame.estimated_size())
 
     return _releases.get((rulebook.digest, _digest(original), _digest(submitted)), make)
 
@@ -193,19 +202,6 @@ def records_of(texts: Texts, schema: Schema) -> Records:
     kept = schema.without([name for name in schema.names if name not in texts.cells.columns])
     build = History if schema.kind == Kind.HISTORY else Table
     return build.of_release(texts.cells, kept)
-
-
-def _prepared(original: Records, rows: Records) -> Prepared:
-    count = len(original)
-    rows, names = _called_otherwise(rows)
-    aligned = rows.take(pl.Series(np.arange(count)))
-    inserted = rows.take(pl.Series(np.arange(count, len(rows)))) if len(rows) > count else None
-    # the contest of 2017 gives a pseudonym for each month, the month being the original's
-    monthly = original.schema.official == "pwscup2017"
-    periods = periods_of(original[Role.DATE]) if monthly else None
-    release = Release.of_aligned(original, aligned, _UNKNOWN, periods=periods, inserted=inserted)
-    gone = rows.frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
-    return Prepared(original, rows, np.flatnonzero(~gone.to_numpy()), names, release)
 
 
 def _called_otherwise(rows: Records) -> tuple[Records, pl.DataFrame]:

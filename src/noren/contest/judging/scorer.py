@@ -80,9 +80,14 @@ def do(order: Mapping[str, Any], say: Say = lambda line: None) -> dict[str, Any]
     master = Path(order["master"]) if order.get("master") else None
     if order["kind"] == "release":
         teller = _Teller(say)
+        score = partial(score_release, book, original, submitted, master=master, progress=teller)
         if not order.get("engine"):
-            return score_release(book, original, submitted, master=master, progress=teller)
-        return _by_cluster(order, teller, partial(score_release, book, original, submitted, master=master))
+            return score()
+        from noren.contest.judging.scoring_engine import on_cluster
+        from noren.execution.stages import hearing_stages
+
+        with on_cluster(order["engine"], Path(order["folder"])) as engine, hearing_stages(teller.hear):
+            return score(engine=engine)
     lots = bytes.fromhex(order["salt"]), str(order["label"])
     if order["kind"] == "guess":
         return score_guess(book, original, submitted, *lots, Path(order["guess"]), master=master)
@@ -91,14 +96,6 @@ def do(order: Mapping[str, Any], say: Say = lambda line: None) -> dict[str, Any]
         Path(order["out"]).write_bytes(content)
         return {"bytes": len(content)}
     raise ValueError(order["kind"])
-
-
-def _by_cluster(order: Mapping[str, Any], teller: _Teller, score: Callable[..., dict[str, Any]]) -> dict[str, Any]:
-    from noren.contest.judging.scoring_engine import on_cluster
-    from noren.execution.stages import hearing_stages
-
-    with on_cluster(order["engine"], Path(order["folder"])) as engine, hearing_stages(teller.hear):
-        return score(progress=teller, engine=engine)
 
 
 @lru_cache(maxsize=32)
@@ -130,12 +127,8 @@ class _Teller:
             self._say({"done": self._done, "words": self._words, "stages": told})
 
 
-def _offer_to_the_system() -> None:
-    """Let the system end this process before any other where memory runs out: the worker and the server are not to."""
+if __name__ == "__main__":
+    # where memory runs out the system ends this process before any other: the worker and the server are not to
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
-
-
-if __name__ == "__main__":
-    _offer_to_the_system()
     main(become_child())

@@ -16,7 +16,7 @@ import polars as pl
 
 from noren import api
 from noren.contest.judging.checking import checked_guess, checked_release, in_every_language, refused
-from noren.contest.judging.near_duplicates import sketch_of_guess, sketch_of_release
+from noren.contest.judging.near_duplicates import sketch_of, sketch_of_release
 from noren.contest.judging.prepared import Prepared, as_released, named_in_target, original_of, prepare
 from noren.contest.judging.scoring_engine import ClusterLostError, ScoringEngine
 from noren.contest.judging.submissions import read_guess_file
@@ -110,7 +110,7 @@ def score_guess(
             "tried": _tried("guess", found, release),
             "values": values,
             "by_customer": _by_customer(rulebook, release, found),
-            "sketch": sketch_of_guess(pairs),
+            "sketch": sketch_of(pairs),
         }
 
 
