@@ -18,7 +18,7 @@ from noren import api
 from noren.contest.judging.checking import checked_guess, checked_release, in_every_language, refused
 from noren.contest.judging.near_duplicates import sketch_of, sketch_of_release
 from noren.contest.judging.prepared import Prepared, as_released, named_in_target, original_of, prepare
-from noren.contest.judging.scoring_engine import ClusterLostError, ScoringEngine
+from noren.contest.judging.scoring_engine import ClusterLostError, ScoringEngine, in_memory
 from noren.contest.judging.submissions import read_guess_file
 from noren.contest.rulebook import Rulebook
 from noren.contest.stability import by_customer
@@ -34,6 +34,7 @@ from noren.judgement.release_facts import release_facts
 from noren.progress import Progress, part_of, silent
 from noren.protocols import Guess, Measure, Score
 from noren.work.canonical import rounded
+from noren.work.run import Run, RunStore
 
 _BY_PERIOD = ("um", "mm", "emm")
 """Measures that look at each customer and period."""
@@ -135,10 +136,10 @@ def _values(
     values = {}
     for key, (one, part) in chosen.items():
         if one not in scores:
-            scores[one] = engine.measure(release, one, guesses)
+            scores[one] = engine.measure(*in_memory(release), one, guesses=guesses)
         value = _part(scores[one], part)
         if math.isfinite(value) and not engine.is_sure(value):
-            scores[one] = _HERE.measure(release, one, guesses)
+            scores[one] = _HERE.measure(*in_memory(release), one, guesses=guesses)
             value = _part(scores[one], part)
         if math.isfinite(value):
             values[key] = rounded(value)
@@ -154,21 +155,23 @@ def _house(
 ) -> dict[str, dict[str, Any]]:
     """Run the house's attacks; one that fails is named with its reason."""
     found: dict[str, dict[str, Any]] = {}
-    guesses: dict[str, Guess] = {}
+
+    def add(key: str, guess: Guess) -> None:
+        values = _values(release, rulebook.of_guess(), {key: guess})
+        named = _by_customer(rulebook, release, guess)
+        found[key] = {"tried": _tried(key, guess, release), "values": values, "by_customer": named}
+
+    def fail(key: str, error: Exception) -> None:
+        if isinstance(error, MemoryError | ClusterLostError):
+            raise error
+        found[key] = {"failed": _reason(key, error)}
+
+    run = Run(engine, *in_memory(release), RunStore(on_guess=add, on_failure=fail))
     chosen = rulebook.house_attacks()
-    for done, (key, (ready, how)) in enumerate(chosen.items()):
-        part = part_of(progress, 0.2 + 0.8 * done / len(chosen), 0.2 + 0.8 * (done + 1) / len(chosen), key)
-        part(0.0)
-        try:
-            guess = engine.attack(release, ready, how, heard=guesses, progress=part)
-            values = _values(release, rulebook.of_guess(), {key: guess})
-            named = _by_customer(rulebook, release, guess)
-            found[key] = {"tried": _tried(key, guess, release), "values": values, "by_customer": named}
-            guesses[key] = guess
-        except (MemoryError, ClusterLostError):
-            raise
-        except Exception as error:
-            found[key] = {"failed": _reason(key, error)}
+    for done, (key, (attack, how)) in enumerate(chosen.items()):
+        part = part_of(progress, 0.2 + 0.8 * done / len(chosen), 0.2 + 0.8 * (done + 1) / len(chosen))
+        limits = {"knowledge": how.knowledge, "item_prefix": how.item_prefix, "seed": how.seed}
+        run.attack({key: attack}, progress=part, **limits)
     return found
 
 

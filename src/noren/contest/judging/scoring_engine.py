@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 from noren.attacks.signatures import Signature
 from noren.attacks.unique_rows import UniqueRows
 from noren.contest.judging.prepared import Prepared
-from noren.contest.rulebook import HouseAttack
 from noren.errors import ClusterError, NorenError, OutputError
 from noren.execution.engine import Dataset, Engine, Released, engine_named
 from noren.progress import Progress, silent
@@ -32,40 +31,44 @@ class ClusterLostError(Exception):
     """A cluster was lost in the middle: nothing of the judgement counts, and it is done again elsewhere."""
 
 
-class ScoringEngine:
+class ScoringEngine(Engine):
     """This machine, and perhaps a cluster; the files of one release then lie in ``folder``, which its workers see."""
 
     def __init__(self, cluster: Engine | None = None, folder: Path | None = None) -> None:
-        self._here, self._cluster, self._folder = Engine(), cluster, folder
+        super().__init__()
+        self._cluster, self._folder = cluster, folder
 
     def attack(
-        self,
-        release: Prepared,
-        attack: Attack,
-        how: HouseAttack,
-        *,
-        heard: Mapping[str, Guess],
-        progress: Progress = silent,
+        self, original: Dataset, release: Released, attack: Attack, *, progress: Progress = silent, **how: Any
     ) -> Guess:
         """Attack a release with what the house is said to know: on the cluster where that is all."""
-        limits: dict[str, Any] = {"knowledge": how.knowledge, "item_prefix": how.item_prefix, "seed": how.seed}
-        whole = how.knowledge == 1 and how.item_prefix is None
-        suits = whole and not attack.listens and not _reads_spellings(attack, release)
-
-        def there(cluster: Engine, original: Dataset, made: Released) -> Guess:
+        whole = how["knowledge"] == 1 and how["item_prefix"] is None and not attack.listens
+        if whole and self._runs(attack) and not _reads_spellings(attack, original, release):
             # a team reads the name of the attack alone
             report: Progress = lambda done, words="", best=None: progress(done)  # noqa: E731
-            return cluster.attack(original, made, attack, seed=how.seed, progress=report)
+            found: Guess | None = self._on_cluster(
+                original,
+                release,
+                lambda cluster, *files: cluster.attack(*files, attack, seed=how["seed"], progress=report),
+            )
+            if found is not None:
+                return found
+        return super().attack(original, release, attack, **how)
 
-        found = self._on_cluster(release, there) if suits and self._runs(attack) else None
-        return self._here.attack(*_in_memory(release), attack, heard=heard, **limits) if found is None else found
-
-    def measure(self, release: Prepared, measure: Measure, guesses: Mapping[str, Guess]) -> Score:
+    def measure(
+        self,
+        original: Dataset,
+        release: Released,
+        measure: Measure,
+        *,
+        guesses: Mapping[str, Any] | None = None,
+        progress: Progress = silent,
+    ) -> Score:
         """Measure a release, or a guess about it: on the cluster where no guess is needed."""
         found = None
         if "guess" not in measure.needs and self._runs(measure):
-            found = self._on_cluster(release, lambda cluster, *given: cluster.measure(*given, measure))
-        return self._here.measure(*_in_memory(release), measure, guesses=guesses) if found is None else found
+            found = self._on_cluster(original, release, lambda cluster, *files: cluster.measure(*files, measure))
+        return super().measure(original, release, measure, guesses=guesses) if found is None else found
 
     def is_sure(self, value: float) -> bool:
         """Tell whether another machine finds the same digits as the log keeps: no sum in another order has others."""
@@ -76,16 +79,18 @@ class ScoringEngine:
     def _runs(self, component: Attack | Measure) -> bool:
         return self._cluster is not None and self._cluster.runs(component)
 
-    def _on_cluster(self, release: Prepared, work: Callable[[Engine, Dataset, Released], Answer]) -> Answer | None:
+    def _on_cluster(
+        self, original: Dataset, release: Released, work: Callable[[Engine, Dataset, Released], Answer]
+    ) -> Answer | None:
         """Do work on the cluster; None where it is refused: a fault of the release is told in one machine's words."""
         if self._cluster is None or self._folder is None:
             return None
         data, made = self._folder / "original.parquet", self._folder / "release"
         if not made.exists():  # the first who asks writes the files
-            release.original.frame.select(release.original.schema.names).write_parquet(data)
-            release.release.save(made)
+            original.rows.frame.select(original.schema.names).write_parquet(data)
+            release.whole.save(made)
         try:
-            return work(self._cluster, Dataset(release.original.schema, data), Released.of(release.release, made))
+            return work(self._cluster, Dataset(original.schema, data), Released.of(release.whole, made))
         except (ClusterError, OutputError) as error:
             raise ClusterLostError(str(error)) from error
         except NorenError:
@@ -109,12 +114,12 @@ def on_cluster(engine: str, folder: Path) -> Iterator[ScoringEngine]:
         yield ScoringEngine(engine_named(engine), Path(place))
 
 
-def _in_memory(release: Prepared) -> tuple[Dataset, Released]:
+def in_memory(release: Prepared) -> tuple[Dataset, Released]:
+    """Return the original and the release as engines take them."""
     return Dataset(release.original.schema, None, release.original), Released.of(release.release)
 
 
-def _reads_spellings(attack: Attack, release: Prepared) -> bool:
+def _reads_spellings(attack: Attack, original: Dataset, release: Released) -> bool:
     """Tell whether an attack compares texts of which some are spelled in a way that Parquet does not keep (2.10)."""
     compares = isinstance(attack, Signature) or (isinstance(attack, UniqueRows) and attack.spelling)
-    both = (release.original, release.release.public)
-    return compares and any(one.spelling.exceptions for one in both)
+    return compares and any(one.spelling.exceptions for one in (original.rows, release.whole.public))
