@@ -26,7 +26,6 @@ from noren.judgement.outcome import run_outcome
 from noren.judgement.release_facts import release_facts
 from noren.judgement.rule import rule_named
 from noren.kernels.sharing.alignment import customer_features
-from noren.kernels.sharing.pairing import in_turn
 from noren.measures.safety.classes import audit
 from noren.measures.safety.survival import Survival
 from noren.measures.utility.cell_error import CellError
@@ -286,7 +285,7 @@ def test_a_block_alone_gives_the_groups_that_the_whole_gives() -> None:
     assert [block.tolist() for block in blocks] == [block.tolist() for block in search.blocks]
     assert len(blocks) == 3
     for at in (2, 0):  # in any order, on any number of threads
-        alone = method.search_block(laid.rows.of(blocks[at]), at, 4, spread=in_turn)
+        alone = method.search_block(laid.rows.of(blocks[at]), at, 4, spread=map)
         there = search.found[at][0]
         assert [g.table.tolist() for g in alone.groups] == [g.table.tolist() for g in there.groups]
         assert alone.cost == there.cost

@@ -28,7 +28,7 @@ from noren.kernels.judging.threshold import Bound
 from noren.kernels.sharing.alignment import COLUMNS, LaidRows, blocks_of, customer_features, laid_rows
 from noren.kernels.sharing.class_mixtures import Mixture, mixtures
 from noren.kernels.sharing.joining import worth_keeping
-from noren.kernels.sharing.pairing import Spread, in_turn
+from noren.kernels.sharing.pairing import Spread
 from noren.kernels.sharing.rows import DELETED
 from noren.kernels.sharing.shared_histories import Budget, Effort, Found, Report, least_cost, share_histories
 from noren.methods.alike import (
@@ -480,7 +480,7 @@ class Generalize(Method):
         def bound(at: int) -> float:
             rows = laid.rows.of(search.blocks[at])
             # one block: all cores on its pairs; several: one block to a core
-            spread = map_blocks if one else in_turn
+            spread = map_blocks if one else map
             return least_cost(
                 rows, k, suppress=self.suppress_cells, spread=spread, report=told if one else lambda: None
             )

@@ -31,7 +31,6 @@ from noren.i18n import N_, _
 from noren.kernels.arrays import Real, Whole
 from noren.kernels.judging.cell_error import counted_median, counted_sd
 from noren.kernels.sharing.alignment import FEATURES, LaidRows, customer_features, laid_rows
-from noren.kernels.sharing.pairing import in_turn
 from noren.kernels.sharing.shared_histories import Found
 from noren.methods.alike import stop_if_too_few, suppressed_columns
 from noren.methods.generalize import NO_ITEM, Generalize
@@ -306,7 +305,7 @@ def _searched(method: Generalize, rows: DataFrame, blocks: list[Whole], units: _
     def kernel(block: pl.DataFrame) -> pl.DataFrame:
         block, at = block.sort(_SEAT, ROW), int(block[_BLOCK][0])
         laid = units.laid(block, _SEAT)
-        found = method.search_block(laid, at, seed, spread=in_turn)
+        found = method.search_block(laid, at, seed, spread=map)
         number = np.full(len(block), -1, dtype=np.int64)
         first = 0
         for group in found.groups:

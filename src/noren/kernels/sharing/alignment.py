@@ -13,6 +13,7 @@ the same blocks. Nothing here is random.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -64,6 +65,11 @@ class LaidRows(NamedTuple):
         """What it costs to delete each customer whole: the known cells of all its rows."""
         who = np.repeat(np.arange(len(self.counts)), self.counts)
         return np.bincount(who, self.worth, len(self.counts)).astype(np.float64)
+
+    @property
+    def histories(self) -> list[Whole]:
+        """The positions of each customer's rows: tables of one line."""
+        return [np.arange(first, stop).reshape(1, -1) for first, stop in pairwise(self.start.tolist())]
 
     @property
     def has_blanks(self) -> bool:
@@ -276,15 +282,11 @@ def blocks_of(features: Real, k: int, size: int) -> list[Whole]:
             blocks.append(members)
             continue
         mine = features[members]
-        order = np.lexsort((members, mine[:, _widest(mine)]))
+        apart = np.abs(mine - np.median(mine, axis=0))
+        cells = np.where(np.arange(mine.shape[1]) == 0, _ROW, mine[:, :1])
+        widest = int(np.argmax((apart * cells).sum(axis=0)))
+        order = np.lexsort((members, mine[:, widest]))
         first = parts // 2
         at = max(round(len(members) * first / parts / k), first) * k
         waiting += [(members[order[at:]], parts - first), (members[order[:at]], first)]
     return blocks
-
-
-def _widest(features: Real) -> int:
-    """Return the feature in which customers differ most, in cells."""
-    apart = np.abs(features - np.median(features, axis=0))
-    cells = np.where(np.arange(features.shape[1]) == 0, _ROW, features[:, :1])
-    return int(np.argmax((apart * cells).sum(axis=0)))

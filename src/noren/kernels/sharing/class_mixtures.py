@@ -77,7 +77,7 @@ def mixtures(worth: Real, smallest: int, allowed: float, chance: Chance) -> Iter
     found = set()
     if least is not None:
         wider = range(least, min(least + _WIDER, count) + 1)
-        found = {Mixture(head, k) for k in wider for head in _heads(k, smallest, least, count, at_first_look)}
+        found = {Mixture(head, k) for k in wider for head in _heads((), smallest, k, least, count, at_first_look)}
 
     def promise(mixture: Mixture) -> float:
         sizes = np.sort(group_sizes(count, mixture.k, mixture.head))
@@ -90,20 +90,18 @@ def mixtures(worth: Real, smallest: int, allowed: float, chance: Chance) -> Iter
 
 
 def _heads(
-    k: int, smallest: int, least: int, count: int, passes: Callable[[tuple[int, ...], int], bool]
+    head: tuple[int, ...], size: int, k: int, least: int, count: int, passes: Callable[[tuple[int, ...], int], bool]
 ) -> Iterator[tuple[int, ...]]:
-    """Yield the heads of classes smaller than ``least`` that pass and cannot be made longer."""
-
-    def grown(head: tuple[int, ...], size: int) -> Iterator[tuple[int, ...]]:
-        if size >= least:
-            yield head
-            return
-        longest = _most(lambda n: sum(head) + size * n + k <= count and passes((*head, *[size] * n), k))
-        numbers = {longest} if size == least - 1 else _spread(longest)
-        for number in sorted(numbers):
-            yield from grown((*head, *[size] * number), size + 1)
-
-    yield from grown((), smallest)
+    """Yield heads that begin with ``head``, go on with classes of ``size`` to below ``least``, and cannot be longer."""
+    if size >= least:
+        yield head
+        return
+    longest = _most(lambda n: sum(head) + size * n + k <= count and passes((*head, *[size] * n), k))
+    numbers = {longest}
+    if size < least - 1:  # all numbers up to it, thinned out where there are many
+        numbers = {*range(min(longest, 3) + 1), *(longest * i // 4 for i in range(5))}
+    for number in sorted(numbers):
+        yield from _heads((*head, *[size] * number), size + 1, k, least, count, passes)
 
 
 def _most(passes: Callable[[int], bool]) -> int:
@@ -116,10 +114,3 @@ def _most(passes: Callable[[int], bool]) -> int:
         middle = (low + high) // 2
         low, high = (middle, high) if passes(middle) else (low, middle)
     return low
-
-
-def _spread(longest: int) -> set[int]:
-    """Return the numbers up to ``longest``, thinned out where there are many."""
-    if longest <= 4:
-        return set(range(longest + 1))
-    return {0, 1, 2, 3, *(longest * i // 4 for i in range(5))}

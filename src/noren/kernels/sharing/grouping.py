@@ -25,7 +25,7 @@ from noren.kernels.arrays import Real, Whole
 from noren.kernels.compiling import kernel
 from noren.kernels.sharing.alignment import LaidRows
 from noren.kernels.sharing.joining import LONG, aligned_histories, join, join_costs, settled, without_members
-from noren.kernels.sharing.pairing import Spread, in_turn, work_blocks
+from noren.kernels.sharing.pairing import Spread, work_blocks
 
 _REALIGN = 8
 """Most rounds of re-alignment of a group."""
@@ -167,7 +167,7 @@ class GroupSearch:
         suppress: bool,
         affinity: Real,
         generator: np.random.Generator,
-        spread: Spread = in_turn,
+        spread: Spread = map,
     ) -> None:
         self.rows, self.suppress, self.spread, self.generator = rows, suppress, spread, generator
         self.affinity = np.where(np.eye(len(affinity), dtype=np.bool_), 0.0, affinity)

@@ -162,9 +162,11 @@ _NO_LIMIT = np.array([FAR])
 
 
 @part(fastmath=EXACT)
-def _summary(rows: LaidRows, table: Whole, filler: int, known: Real, items: Codes) -> None:
+def _summed(rows: LaidRows, table: Whole, filler: int) -> tuple[Real, Codes]:
     """Sum up each generalised row: per ordered column count, least, greatest, sum, sum of squares; items, each once."""
     members, length = table.shape
+    known = np.empty((18, length))
+    items = np.empty(table.shape, dtype=np.int32)
     for r in range(length):
         worth = 0.0
         for c in range(COLUMNS):
@@ -200,13 +202,6 @@ def _summary(rows: LaidRows, table: Whole, filler: int, known: Real, items: Code
         known[15, r] = said
         known[16, r] = distinct
         known[17, r] = worth
-
-
-@part()
-def _summed(rows: LaidRows, table: Whole, filler: int) -> tuple[Real, Codes]:
-    known = np.empty((18, table.shape[1]))
-    items = np.empty(table.shape, dtype=np.int32)
-    _summary(rows, table, filler, known, items)
     return known, items
 
 
@@ -345,18 +340,6 @@ def settled(rows: LaidRows, suppress: bool, members: Whole, table: Whole, passes
     return value
 
 
-@part()
-def _laid_value(rows: LaidRows, suppress: bool, table: Whole) -> float:
-    """Return the value of a table as it stands."""
-    a, items_a = _summed(rows, table[:1], _NO_ITEM_HERE)
-    b, items_b = _summed(rows, table[1:], _NO_ITEM_THERE)
-    a, b, items_a, items_b = by_column(a), by_column(b), by_column(items_a), by_column(items_b)
-    value = 0.0
-    for r in range(table.shape[1]):
-        value += joined_value(a, b, items_a, items_b, r, r, rows.width, suppress)
-    return value
-
-
 @kernel()
 def _settled(
     rows: LaidRows, medians: bool | None, long: int | None, suppress: bool, members: Whole, table: Whole, passes: int
@@ -364,7 +347,11 @@ def _settled(
     value = 0.0
     k = len(members)
     if long is not None and k > 1:  # what near rows give need not be better than what there is
-        value = _laid_value(rows, suppress, table)
+        a, items_a = _summed(rows, table[:1], _NO_ITEM_HERE)
+        b, items_b = _summed(rows, table[1:], _NO_ITEM_THERE)
+        a, b, items_a, items_b = by_column(a), by_column(b), by_column(items_a), by_column(items_b)
+        for r in range(table.shape[1]):
+            value += joined_value(a, b, items_a, items_b, r, r, rows.width, suppress)
     length = table.shape[1]
     column_of = np.empty(length, dtype=np.int64)
     rest = np.empty((k - 1, length), dtype=np.int64)

@@ -33,18 +33,13 @@ from noren.kernels.arrays import Real, Whole
 from noren.kernels.sharing.alignment import LaidRows, Tariff, pair_costs
 
 Spread = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
-"""How work is spread: applies a kernel to blocks and gives the answers in order."""
+"""How work is spread: applies a kernel to blocks and gives the answers in order; ``map`` takes one after the other."""
 PairCosts = Callable[[LaidRows, Tariff, Whole, Real], Real | None]
 """Gives what :func:`~noren.kernels.sharing.alignment.pair_costs` writes, to the last bit; None where not worth it."""
 costs_elsewhere: ContextVar[PairCosts | None] = ContextVar("pair_costs", default=None)
 """Where an engine works out costs of pairs in place of the kernel."""
 
 _BLOCKS = 160
-
-
-def in_turn(kernel: Callable[[Any], Any], blocks: Iterable[Any]) -> Iterator[Any]:
-    """Apply ``kernel`` to one block after the other."""
-    return map(kernel, blocks)
 
 
 def share_of_distances(k: int) -> float:
@@ -120,7 +115,7 @@ class PairTable:
     of reach. The first bounds count rows left over and items that cannot agree.
     """
 
-    def __init__(self, rows: LaidRows, tariff: Tariff, spread: Spread = in_turn) -> None:
+    def __init__(self, rows: LaidRows, tariff: Tariff, spread: Spread = map) -> None:
         self.rows, self.tariff, self.spread = rows, tariff, spread
         counts = rows.counts.astype(np.float64)
         fewer = np.minimum(counts[:, None], counts[None, :])
@@ -141,32 +136,26 @@ class PairTable:
     def ask(self, pairs: Whole, limits: Real) -> NDArray[np.bool_]:
         """Find the costs of pairs exactly up to their limits; return which are."""
         u, v = pairs[:, 0], pairs[:, 1]
-        found = self._costs(pairs, limits)
+        elsewhere = costs_elsewhere.get()
+        found = None if elsewhere is None else elsewhere(self.rows, self.tariff, pairs, limits)
+        if found is None:
+            found = np.empty(len(pairs))
+            counts = self.rows.counts.astype(np.float64)
+            blocks = work_blocks((counts[u] * counts[v] + 50) ** 1.2)
+
+            def costs(block: Whole) -> Real:
+                values = np.empty(len(block))
+                pair_costs(self.rows, self.tariff, pairs[block], limits[block], values)
+                return values
+
+            for block, values in zip(blocks, self.spread(costs, blocks), strict=True):
+                found[block] = values
         known = found <= limits
         found = np.where(known, found, np.maximum(found, self.bound[u, v]))
         for a, b in ((u, v), (v, u)):
             self.bound[a, b] = found
             self.exact[a, b] = known
         return known
-
-    def _costs(self, pairs: Whole, limits: Real) -> Real:
-        """Return the costs of pairs; beyond its limit a lower bound that exceeds the limit."""
-        elsewhere = costs_elsewhere.get()
-        given = None if elsewhere is None else elsewhere(self.rows, self.tariff, pairs, limits)
-        if given is not None:
-            return given
-        counts = self.rows.counts.astype(np.float64)
-        blocks = work_blocks((counts[pairs[:, 0]] * counts[pairs[:, 1]] + 50) ** 1.2)
-
-        def costs(block: Whole) -> Real:
-            values = np.empty(len(block))
-            pair_costs(self.rows, self.tariff, pairs[block], limits[block], values)
-            return values
-
-        found = np.empty(len(pairs))
-        for block, values in zip(blocks, self.spread(costs, blocks), strict=True):
-            found[block] = values
-        return found
 
 
 # --- The cheapest pairs of all, and a proof: matching customers by linear programming over a growing graph ------------
@@ -245,7 +234,9 @@ def cheapest_factor(
         solved, solved_sets = edges, sets
         tight = _TIGHT * max(total, 1.0) / count
         limit = value[:, None] + value[None, :]
-        open_pairs = np.argwhere(np.triu((table.bound < limit - tight) & ~_held(edges, count)))
+        held = np.eye(count, dtype=np.bool_)  # which pairs the graph holds, and nobody's with himself
+        held[edges[:, 0], edges[:, 1]] = held[edges[:, 1], edges[:, 0]] = True
+        open_pairs = np.argwhere(np.triu((table.bound < limit - tight) & ~held))
         missing = -float(np.sum((table.bound - limit)[open_pairs[:, 0], open_pairs[:, 1]]))
         if report is not None:
             report(len(open_pairs), total)
@@ -338,13 +329,6 @@ def _first_edges(table: PairTable, degree: int) -> Whole:
     unknown = found[~table.exact[found[:, 0], found[:, 1]]]
     table.ask(unknown, np.full(len(unknown), 1e280))
     return found
-
-
-def _held(edges: Whole, count: int) -> NDArray[np.bool_]:
-    """Return which pairs the graph holds, and nobody's with himself."""
-    held = np.eye(count, dtype=np.bool_)
-    held[edges[:, 0], edges[:, 1]] = held[edges[:, 1], edges[:, 0]] = True
-    return held
 
 
 def distinct_pairs(pairs: Whole) -> Whole:

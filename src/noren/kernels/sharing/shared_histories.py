@@ -27,7 +27,6 @@ from noren.kernels.sharing.pairing import (
     cheapest_factor,
     closed_pairs,
     distinct_pairs,
-    in_turn,
     pair_tariff,
 )
 from noren.kernels.sharing.partitioning import repartitioned, resized
@@ -169,7 +168,7 @@ def share_histories(
     generator: np.random.Generator,
     budget: Budget,
     heads: Sequence[Sequence[int]] = ((),),
-    spread: Spread = in_turn,
+    spread: Spread = map,
     report: Report | None = None,
 ) -> Found:
     """Return groups of at least k customers that share one history each, as cheaply as the effort finds.
@@ -193,7 +192,7 @@ def least_cost(
     k: int,
     *,
     suppress: bool,
-    spread: Spread = in_turn,
+    spread: Spread = map,
     report: Callable[[], None] = lambda: None,
 ) -> float:
     """Return a lower bound of what any truthful release of these customers costs that leaves a posterior of 1/k.
