@@ -55,7 +55,8 @@ def resized(search: GroupSearch, k: int, tries: int) -> bool:
     changed = False
     while len(search.groups) > 1 or len(search.groups[0].members) > k:
         prices = _prices(search, k, tries)
-        moves = sorted(_moves(search, k, prices), key=lambda move: (-move.gain, move.group, move.leaving))
+        paying = [move for move in _moves(search, k, prices) if move.gain > _PAYS]
+        moves = sorted(paying, key=lambda move: (-move.gain, move.group, move.leaving))
         touched: set[int] = set()
         groups: list[Group | None] = list(search.groups)
         for move in moves:
@@ -63,7 +64,13 @@ def resized(search: GroupSearch, k: int, tries: int) -> bool:
             if places & touched:
                 continue
             touched |= places
-            _make(search, groups, move)
+            groups[move.group] = move.rest
+            for customer, to in zip(move.leaving, move.to, strict=True):
+                if to == _NOWHERE:
+                    groups.append(search.alone(customer))
+                else:
+                    members, table = search.groups[to].members, search.groups[to].table
+                    groups[to] = search.joined(np.append(customer, members), search.own[customer], table)
         before = search.cost
         search.replace([group for group in groups if group is not None])
         if not moves or search.cost > before - _PAYS:
@@ -106,76 +113,44 @@ def _prices(search: GroupSearch, k: int, tries: int) -> Real:
         exact[at] = least[at] <= limit
 
     ask(new := np.flatnonzero(np.isneginf(least)), np.full(len(new), -np.inf))
-    limit = now[g] + np.minimum(mine, _room(search, k, home, u, least - now[g], now)[u])
+    # what each customer's new place may cost at most, if its group's loss is to pay: a group of k is dissolved, so for
+    # each member there is the group's cost less what all others cost elsewhere, at least; a larger one loses one member
+    elsewhere = search.worth.copy()
+    np.minimum.at(elsewhere, u, least - now[g])
+    others = np.bincount(home, elsewhere, len(now))[home] - elsewhere
+    sizes = np.array([len(group.members) for group in groups])
+    room = now[home] - np.where(sizes[home] == k, others, 0.0)
+    limit = now[g] + np.minimum(mine, room[u])
     ask(open_pairs := np.flatnonzero(~exact & (least <= limit)), limit[open_pairs])
     search.prices |= dict(zip(keys, zip(least.tolist(), exact.tolist(), strict=True), strict=True))
     price[u, g] = np.where(exact & (least <= limit), least - now[g], np.inf)
     return price
 
 
-def _room(search: GroupSearch, k: int, home: Whole, u: Whole, least: Real, now: Real) -> Real:
-    """Return what each customer's new place may cost at most, if its group's loss is to pay.
-
-    A group of k is dissolved, so for each member there is the group's cost less what all others cost elsewhere, at
-    least. A larger one loses one member.
-    """
-    elsewhere = search.worth.copy()
-    np.minimum.at(elsewhere, u, least)
-    others = np.bincount(home, elsewhere, len(now))[home] - elsewhere
-    sizes = np.array([len(group.members) for group in search.groups])
-    room: Real = now[home] - np.where(sizes[home] == k, others, 0.0)
-    return room
-
-
-def _moves(search: GroupSearch, k: int, price: Real) -> list[_Move]:
-    """Return the moves that pay by the prices of single customers."""
-    found = []
+def _moves(search: GroupSearch, k: int, price: Real) -> Iterator[_Move]:
+    """Yield moves and what each gains, by the prices of single customers."""
     for g, group in enumerate(search.groups):
+        members = group.members
         if group.cost <= _PAYS:
             continue
-        if group.deleted or len(group.members) == k:
-            found.append(_dissolved(search, g, price))
-        else:
-            found += [_smaller(search, g, at, price) for at in range(len(group.members))]
-    return [move for move in found if move.gain > _PAYS]
-
-
-def _dissolved(search: GroupSearch, g: int, price: Real) -> _Move:
-    """Return the cheapest way to send all members of a group elsewhere, no two to one group."""
-    group = search.groups[g]
-    out = np.where(np.eye(len(group.members), dtype=np.bool_), search.worth[group.members], np.inf)
-    choices = np.concatenate([price[group.members], out], axis=1)
-    choices[:, g] = np.inf
-    dear = float(search.worth[group.members].sum()) + 1.0
-    who, to = linear_sum_assignment(np.where(np.isinf(choices), dear, choices))
-    gain = group.cost - float(choices[who, to].sum())
-    places = tuple(int(at) if at < len(search.groups) else _NOWHERE for at in to)
-    return _Move(gain, g, tuple(group.members.tolist()), places, None)
-
-
-def _smaller(search: GroupSearch, g: int, at: int, price: Real) -> _Move:
-    """Return the cheapest way for one member of a group that is larger than it need be."""
-    group = search.groups[g]
-    customer = int(group.members[at])
-    taken = np.arange(len(group.members)) == at
-    rest = search.settled(group.members[~taken], search.without(group, taken))
-    to = int(np.argmin(price[customer]))
-    there = float(price[customer, to])
-    if search.worth[customer] <= there:
-        to, there = _NOWHERE, float(search.worth[customer])
-    return _Move(group.cost - rest.cost - there, g, (customer,), (to,), rest)
-
-
-def _make(search: GroupSearch, groups: list[Group | None], move: _Move) -> None:
-    """Make a move, in place."""
-    groups[move.group] = move.rest
-    for customer, to in zip(move.leaving, move.to, strict=True):
-        if to == _NOWHERE:
-            groups.append(search.alone(customer))
+        if group.deleted or len(members) == k:  # the cheapest way to send all elsewhere, no two to one group
+            out = np.where(np.eye(len(members), dtype=np.bool_), search.worth[members], np.inf)
+            choices = np.concatenate([price[members], out], axis=1)
+            choices[:, g] = np.inf
+            dear = float(search.worth[members].sum()) + 1.0
+            who, to = linear_sum_assignment(np.where(np.isinf(choices), dear, choices))
+            gain = group.cost - float(choices[who, to].sum())
+            places = tuple(int(at) if at < len(search.groups) else _NOWHERE for at in to)
+            yield _Move(gain, g, tuple(members.tolist()), places, None)
             continue
-        there = search.groups[to]
-        members: Whole = np.append(customer, there.members)
-        groups[to] = search.joined(members, search.own[customer], there.table)
+        for at, customer in enumerate(members.tolist()):  # larger than it need be: the cheapest way for each member
+            taken = np.arange(len(members)) == at
+            rest = search.settled(members[~taken], search.without(group, taken))
+            place = int(np.argmin(price[customer]))
+            there = float(price[customer, place])
+            if search.worth[customer] <= there:
+                place, there = _NOWHERE, float(search.worth[customer])
+            yield _Move(group.cost - rest.cost - there, g, (customer,), (place,), rest)
 
 
 # --- The best of all groups that a search has seen, and of more: set partitioning over a pool that grows --------------
@@ -190,15 +165,6 @@ _EACH, _EACH_OF_MANY = 40, 8
 """Most groups to a customer that are chosen from, those of the least reduced cost; and where customers are many."""
 _NODES = 100
 """Most nodes of the branch and bound: by number, so that the same seed gives the same groups on any machine."""
-
-
-@dataclass(frozen=True)
-class _Prices:
-    """What the relaxation says: how much of each group is in use, each customer's price, and the cost."""
-
-    weight: Real
-    price: Real
-    cost: float
 
 
 class Pool:
@@ -234,10 +200,10 @@ class Pool:
     def vary(self, tries: int) -> int:
         """Vary the groups in use, each member for the customers that look nearest; return how many groups are new."""
         groups, holds, costs = self.columns()
-        prices = _relaxed(holds, costs)
-        used = [groups[at] for at in np.flatnonzero(prices.weight > _USED) if not groups[at].deleted]
+        weight, price, _cost = _relaxed(holds, costs)
+        used = [groups[at] for at in np.flatnonzero(weight > _USED) if not groups[at].deleted]
         # prices of few groups are as good as arbitrary; the mean with those before them is not
-        price = self._price = (self._price + prices.price) / 2
+        price = self._price = (self._price + price) / 2
         jobs = [(g, at) for g in used for at in range(len(g.members))]
         if not jobs:
             return 0
@@ -315,20 +281,28 @@ def repartitioned(
     return before - search.cost
 
 
-def _relaxed(holds: sparse.csc_array, costs: Real) -> _Prices:
+def _relaxed(holds: sparse.csc_array, costs: Real) -> tuple[Real, Real, float]:
+    """Return what the relaxation says: how much of each group is in use, each customer's price, and the cost."""
     found = linprog(costs, A_eq=holds, b_eq=np.ones(holds.shape[0]), bounds=(0, None), method="highs")
     if found.status != 0:
         raise RuntimeError(f"the relaxation has no solution: {found.message}")  # a defect: deleting all is one
-    return _Prices(np.asarray(found.x), np.asarray(found.eqlin.marginals), float(found.fun))
+    return np.asarray(found.x), np.asarray(found.eqlin.marginals), float(found.fun)
 
 
 def _cheapest(holds: sparse.csc_array, costs: Real, now: float, present: Whole) -> Whole:
     """Return columns that hold every customer once and cost least, as far as some nodes of a search tell."""
-    prices = _relaxed(holds, costs)
-    room = now - prices.cost
+    _weight, price, least = _relaxed(holds, costs)
+    room = now - least
     if room <= _PAYS:
         return present
-    near = np.union1d(present, _promising(holds, costs - holds.T @ prices.price, room))
+    # columns that can be part of something better, of many the best few of each customer
+    reduced = costs - holds.T @ price
+    column = np.repeat(np.arange(holds.shape[1]), np.diff(holds.indptr))
+    order = np.lexsort((column, reduced[column], holds.indices))
+    who = holds.indices[order]
+    rank = np.arange(len(who)) - np.searchsorted(who, who)
+    few = np.unique(column[order][rank < (_EACH if holds.shape[0] <= _MOST else _EACH_OF_MANY)])
+    near = np.union1d(present, few[reduced[few] < room + _PAYS])
     with unheard():
         found = milp(
             costs[near],
@@ -341,17 +315,6 @@ def _cheapest(holds: sparse.csc_array, costs: Real, now: float, present: Whole) 
         return present
     chosen: Whole = near[np.flatnonzero(found.x > 0.5)]
     return chosen if np.array_equal(holds[:, chosen].sum(axis=1), np.ones(holds.shape[0])) else present
-
-
-def _promising(holds: sparse.csc_array, reduced: Real, room: float) -> Whole:
-    """Return the columns that can be part of something better, of many the best few of each customer."""
-    column = np.repeat(np.arange(holds.shape[1]), np.diff(holds.indptr))
-    order = np.lexsort((column, reduced[column], holds.indices))
-    who = holds.indices[order]
-    rank = np.arange(len(who)) - np.searchsorted(who, who)
-    each = _EACH if holds.shape[0] <= _MOST else _EACH_OF_MANY
-    few: Whole = np.unique(column[order][rank < each])
-    return few[reduced[few] < room + _PAYS]
 
 
 # --- Keep off the standard output what a library of C writes there by itself: answers for machines go there -----------
