@@ -450,7 +450,7 @@ class Generalize(Method):
             except Enough:
                 if not search.found:
                     raise
-                budget.stop()  # of this block and those after it, the first groups that come to hand
+                budget.stopped = True  # of this block and those after it, the first groups that come to hand
                 groups = self.search_block(mine, at, seed, aim=aim, budget=budget)
             counts = rows.counts[block]
             of = np.arange(mine.start[-1]) + np.repeat(rows.start[block] - mine.start[:-1], counts)

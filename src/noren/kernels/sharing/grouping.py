@@ -172,33 +172,39 @@ class GroupSearch:
         self.rows, self.suppress, self.spread, self.generator = rows, suppress, spread, generator
         self.affinity = np.where(np.eye(len(affinity), dtype=np.bool_), 0.0, affinity)
         self.worth = rows.losses
-        self.own = [np.arange(rows.start[u], rows.start[u + 1]).reshape(1, -1) for u in range(len(self.worth))]
+        self.own = rows.histories
         self._dice = 0
         self._tried: dict[tuple[Any, Any], float] = {}
-        self._versions = 0
-        self._version: list[int] = []
+        self._next_version = 0
+        self.versions: list[int] = []  # of each group: a number that no other group ever has
         self.groups: list[Group] = []
         self.prices: dict[tuple[int, int], tuple[float, bool]] = {}
         members = [g.members if isinstance(g, Group) else g for g in groups]
         work = np.array([float(rows.counts[g].max()) ** 2 * len(g) for g in members])
-        self.replace(self.each(self._aligned, groups, work))
+        self.replace(
+            self.each(
+                lambda g: g if isinstance(g, Group) else self.settled(g, aligned_histories(rows, suppress, g)),
+                groups,
+                work,
+            )
+        )
 
     @property
     def cost(self) -> float:
         """The cost of all groups."""
         return float(sum(group.cost for group in self.groups))
 
+    @property
+    def kept(self) -> list[Group]:
+        """The groups whose members are not deleted."""
+        return [group for group in self.groups if not group.deleted]
+
     def replace(self, groups: list[Group]) -> None:
         """Go on from other groups; those that are at hand keep their version."""
-        known = {id(group): version for group, version in zip(self.groups, self._version, strict=True)}
-        version = [known.get(id(group), self._versions + at) for at, group in enumerate(groups)]
-        self._versions += len(groups)
-        self.groups, self._version = groups, version
-
-    def _aligned(self, members: Whole | Group) -> Group:
-        if isinstance(members, Group):
-            return members
-        return self.settled(members, aligned_histories(self.rows, self.suppress, members))
+        known = {id(group): version for group, version in zip(self.groups, self.versions, strict=True)}
+        versions = [known.get(id(group), self._next_version + at) for at, group in enumerate(groups)]
+        self._next_version += len(groups)
+        self.groups, self.versions = groups, versions
 
     def alone(self, customer: int) -> Group:
         """Return the group of a customer deleted whole."""
@@ -214,26 +220,17 @@ class GroupSearch:
         """Return the group of two tables joined; ``members`` are those of the first, then those of the second."""
         return self.settled(members, join(self.rows, self.suppress, one, other)[1])
 
-    def settled(self, members: Whole, table: Whole) -> Group:
+    def settled(self, members: Whole, table: Whole, passes: int = _REALIGN, long: int = LONG) -> Group:
         """Return the group of a table, re-aligned in place until nothing moves."""
-        value = settled(self.rows, self.suppress, members, table, _REALIGN)
+        value = settled(self.rows, self.suppress, members, table, passes, long)
         return Group(members, table, max(float(self.worth[members].sum() + value), 0.0))
-
-    @property
-    def versions(self) -> list[int]:
-        """The version of each group: a number that no other group ever has."""
-        return self._version
 
     def polish(self) -> None:
         """Re-align the groups of long histories over all rows, once."""
         at = [g for g, group in enumerate(self.groups) if LONG < group.table.shape[1] <= _POLISHED]
-
-        def polished(g: int) -> Group:
-            group, table = self.groups[g], self.groups[g].table.copy()
-            value = settled(self.rows, self.suppress, group.members, table, 1, _POLISHED)
-            return Group(group.members, table, max(float(self.worth[group.members].sum() + value), 0.0))
-
-        better = dict(zip(at, self.each(polished, at, self._work([self.groups[g] for g in at])), strict=True))
+        long = [self.groups[g] for g in at]
+        polished = self.each(lambda g: self.settled(g.members, g.table.copy(), 1, _POLISHED), long, self._work(long))
+        better = dict(zip(at, polished, strict=True))
         self.replace([better.get(g, group) for g, group in enumerate(self.groups)])
 
     def each(self, kernel: Callable[[Any], Any], jobs: Sequence[Any], work: Real) -> list[Any]:
@@ -286,12 +283,12 @@ class GroupSearch:
                 # a recombined group stands where its larger part stood, so sizes stay in their places
                 better |= {int(takes[g]): new[g] for g in cycle}
         changed_places = [g for g, group in better.items() if group is not groups[g]]
-        version = list(self._version)
+        versions = list(self.versions)
         for at, g in enumerate(changed_places):
-            version[g] = self._versions + at
-        self._versions += len(changed_places)
+            versions[g] = self._next_version + at
+        self._next_version += len(changed_places)
         # both at once, so that an interruption finds the one state or the other
-        self.groups, self._version = [better[g] for g in range(len(groups))], version
+        self.groups, self.versions = [better[g] for g in range(len(groups))], versions
         return gain
 
     def _work(self, groups: Sequence[Group]) -> Real:
@@ -304,7 +301,7 @@ class GroupSearch:
         dice = np.random.Generator(np.random.Philox(key=self._dice + g))
         taken = np.zeros(len(group.members), dtype=np.bool_)
         taken[dice.permutation(len(taken))[: max(min(out, len(taken) - 1), 1)]] = True
-        key = (self._version[g], tuple(np.flatnonzero(taken).tolist()))
+        key = (self.versions[g], tuple(np.flatnonzero(taken).tolist()))
         out_table, rest_table = self.without(group, ~taken), self.without(group, taken)
         return _Split(key, group.members[taken], group.members[~taken], out_table, rest_table)
 
@@ -312,7 +309,9 @@ class GroupSearch:
         """Return the cost of every part taken out in every rest; out of reach where it was not worth trying."""
         count = len(splits)
         now = np.array([g.cost for g in self.groups])
-        score = self._scores(splits)
+        people = len(self.affinity)
+        out, rest = _mean_of([s.out for s in splits], people), _mean_of([s.rest for s in splits], people)
+        score: Real = (rest @ np.ascontiguousarray((out @ self.affinity).T)).T
         np.fill_diagonal(score, np.inf)
         wanted = np.zeros((count, count), dtype=np.bool_)
         for order, near in ((np.argsort(score, axis=1), wanted), (np.argsort(score.T, axis=1), wanted.T)):
@@ -336,34 +335,14 @@ class GroupSearch:
             parts = [s.out_table for s in splits], [s.rest_table for s in splits]
             worth = np.array([self.worth[s.out].sum() for s in splits])[i[unknown]]
             worth += np.array([self.worth[s.rest].sum() for s in splits])[j[unknown]]
-            found[unknown] = self.join_costs(*parts, pairs[unknown], worth, limit[unknown])
+            new, most = pairs[unknown], limit[unknown]
+            found[unknown] = joined_costs(self.rows, self.suppress, *parts, new, worth, most, self.spread)
             for at in unknown.tolist():
                 self._tried[splits[i[at]].key, splits[j[at]].key] = float(found[at])
         cost = np.full((count, count), _ALONE)
         cost[i, j] = np.where(found <= limit, found, _ALONE)
         cost[np.arange(count), np.arange(count)] = now
         return cost
-
-    def _scores(self, splits: Sequence[_Split]) -> Real:
-        """Return the mean affinity of every part taken out with every rest."""
-        people = len(self.affinity)
-        out, rest = _mean_of([s.out for s in splits], people), _mean_of([s.rest for s in splits], people)
-        score: Real = (rest @ np.ascontiguousarray((out @ self.affinity).T)).T
-        return score
-
-    def join_costs(
-        self, ones: Sequence[Whole], others: Sequence[Whole], pairs: Whole, worth: Real, limit: Real
-    ) -> Real:
-        """Return what tables cost that are joined, by exact alignment; beyond its limit a bound that exceeds it.
-
-        Parameters
-        ----------
-        pairs
-            Which of ``ones`` is joined with which of ``others``, two to a line.
-        worth
-            The worth of all rows of both, for each pair.
-        """
-        return joined_costs(self.rows, self.suppress, ones, others, pairs, worth, limit, self.spread)
 
 
 def _mean_of(parts: Sequence[Whole], people: int) -> sparse.csr_array:
@@ -388,7 +367,15 @@ def joined_costs(
     limit: Real,
     spread: Spread,
 ) -> Real:
-    """Return what tables cost that are joined; see :meth:`GroupSearch.join_costs`."""
+    """Return what tables cost that are joined, by exact alignment; beyond its limit a bound that exceeds it.
+
+    Parameters
+    ----------
+    pairs
+        Which of ``ones`` is joined with which of ``others``, two to a line.
+    worth
+        The worth of all rows of both, for each pair.
+    """
     tables = [*ones, *others]
     sizes = np.array([t.size for t in tables])
     pool = np.concatenate([t.ravel() for t in tables])

@@ -27,7 +27,7 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, linear_sum_assignment, linprog, milp
 
 from noren.kernels.arrays import Real, Whole
-from noren.kernels.sharing.grouping import Group, GroupSearch
+from noren.kernels.sharing.grouping import Group, GroupSearch, joined_costs
 from noren.kernels.sharing.joining import join
 
 _NOWHERE = -1
@@ -109,7 +109,8 @@ def _prices(search: GroupSearch, k: int, tries: int) -> Real:
     tables = [group.table for group in groups]
 
     def ask(at: Whole, limit: Real) -> None:
-        least[at] = search.join_costs(search.own, tables, pairs[at], worth[at], limit)
+        rows, suppress, own, spread = search.rows, search.suppress, search.own, search.spread
+        least[at] = joined_costs(rows, suppress, own, tables, pairs[at], worth[at], limit, spread)
         exact[at] = least[at] <= limit
 
     ask(new := np.flatnonzero(np.isneginf(least)), np.full(len(new), -np.inf))
@@ -220,7 +221,7 @@ class Pool:
             return len(self.groups) - before
         worth = search.worth[pairs[:, 0]] + np.array([search.worth[s].sum() for s in stay])[pairs[:, 1]]
         limit = (1 + _SLACK) * mine
-        cost = search.join_costs(search.own, rests, pairs, worth, limit)
+        cost = joined_costs(search.rows, search.suppress, search.own, rests, pairs, worth, limit, search.spread)
         self._least |= dict(zip(keys, cost.tolist(), strict=True))
         good = np.flatnonzero(cost < limit - _PAYS).tolist()
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,6 @@ _ALL_LOOKED = 200  # customers up to which all pairs are looked at, and most tha
 _CELLS_LOOKED = 150_000  # pairs of rows that are looked at for a customer of short history
 _BOUNDING = 0.3  # the share of the work that the pair costs take
 _PATIENCE = 1e-4  # the share of a bound that is given up for an earlier end
-_A_VALUE = 1e29  # a point beyond it stands for a missing value
 _QUIET = 0.1  # seconds without a word while work goes on
 
 
@@ -86,10 +86,6 @@ class Budget:
     seconds: float | None = None
     stopped: bool = False
     begin: float = field(default_factory=time.monotonic)
-
-    def stop(self) -> None:
-        """Spend nothing more: somebody said so."""
-        self.stopped = True
 
     def over(self) -> bool:
         """Tell whether to come to an end."""
@@ -147,16 +143,12 @@ class _Told:
         if self.report is not None and not self.budget.stopped:
             self.report(self.done, self.cost)
 
-    def during(self, spread: Spread) -> Spread:
-        """Return a way to spread work that reports between its blocks, so that a stop is soon heard."""
-
-        def spread_and_told(kernel: Callable[[Any], Any], blocks: Iterable[Any]) -> Iterator[Any]:
-            for answer in spread(kernel, blocks):
-                if time.monotonic() - self.last > _QUIET:
-                    self(self.done, self.cost)
-                yield answer
-
-        return spread_and_told
+    def during(self, spread: Spread, kernel: Callable[[Any], Any], blocks: Iterable[Any]) -> Iterator[Any]:
+        """Spread work and report between its blocks, so that a stop is soon heard."""
+        for answer in spread(kernel, blocks):
+            if time.monotonic() - self.last > _QUIET:
+                self(self.done, self.cost)
+            yield answer
 
 
 def share_histories(
@@ -180,11 +172,28 @@ def share_histories(
     Pairs come with a lower bound, which is their proof; for larger groups :func:`least_cost` computes one.
     """
     told = _Told(report, budget)
-    means = _Means(effort, suppress, generator, budget, told.during(spread), told)
+    means = _Means(effort, suppress, generator, budget, partial(told.during, spread), told)
     if any(heads) or k > 2:
         table = _pair_table(rows, k, means)
         return _searched(rows, k, _nearness(table, k, means), None, means, heads)
-    return _with_odd_groups(rows, _paired(rows, means), means)
+    pairs = _paired(rows, means)
+    anything = max(pairs.anything or 0.0, 0.0)
+    if budget.over() or not pairs.proved or _meets(pairs.cost, anything):
+        return pairs
+    # groups of two and three, somebody deleted, where those are cheaper
+    inside = np.concatenate([group.members for group in pairs.groups]) if pairs.groups else np.empty(0, dtype=np.int64)
+    alone = np.setdiff1d(np.arange(len(rows.counts)), inside)
+    search = means.search(rows, pairs.groups, _LOOSE * _pair_table(rows, 2, means).bound)
+    search.replace(search.groups + [search.alone(int(u)) for u in alone])
+    try:
+        told(_BOUNDING, pairs.cost)
+        if not resized(search, 2, effort.tries):
+            return pairs
+    except (Enough, KeyboardInterrupt):
+        budget.stopped = True
+        return pairs
+    rounds = _improved(search, 2, effort, budget, told)
+    return Found(search.kept, search.cost, anything, _meets(search.cost, anything), rounds, pairs.anything)
 
 
 def least_cost(
@@ -251,43 +260,28 @@ def _nearness(table: PairTable, k: int, means: _Means) -> _Nearness | None:
         table.ask(looked[short], np.full(int(short.sum()), -np.inf))
         u, v = looked.T
         cost = _LOOSE * table.bound[u, v]
-        cost[~short] = _over_near_rows(rows, looked[~short], table.tariff.item, means)
-        thought = _thought(first, looked, cost)
+        if len(far := looked[~short]):  # about what long histories cost in a larger group: a share of a pair's cost
+            worth, own = rows.losses[far].sum(axis=1), rows.histories
+            no_limit = np.full(len(far), 1e280)
+            found = joined_costs(rows, means.suppress, own, own, far, worth, no_limit, means.spread)
+            cost[~short] = table.tariff.item * found
+        # a pair not looked at costs more than its bound in the measure of the others, and no less than its customers'
+        # others do in the mean: it was further off than these
+        dearer = float(cost.sum()) / max(float(first[u, v].sum()), 1e-9)
+        sums = np.bincount(u, cost, count) + np.bincount(v, cost, count)
+        mean = sums / np.maximum(np.bincount(u, minlength=count) + np.bincount(v, minlength=count), 1)
+        thought: Real = np.maximum(first * max(dearer, 1.0), (mean[:, None] + mean[None, :]) / 2)
+        thought[u, v] = thought[v, u] = cost
         means.told(_BOUNDING / 2, float("nan"))
         aligned = _nearest(thought, _each(rows, k + _ALIGNED, _ALL_LOOKED // 8))
         aligned = aligned[(rows.counts[aligned] <= LONG).any(axis=1)]
         table.ask(aligned, np.full(len(aligned), 1e280))
     except KeyboardInterrupt:
-        means.budget.stop()
+        means.budget.stopped = True
         return None
     estimate = np.where(table.exact, table.bound, thought)
     own = np.partition(estimate, k - 2, axis=1)[:, : k - 1].mean(axis=1) / 2 if count > k - 1 else np.zeros(count)
     return _Nearness(estimate - own[:, None] - own[None, :], estimate, table.exact.copy())
-
-
-def _thought(first: Real, looked: Whole, cost: Real) -> Real:
-    """Return what all pairs are thought to cost, from their first bounds and what those looked at cost.
-
-    A pair not looked at costs more than its bound in the measure of the others, and no less than its customers' others
-    do in the mean: it was further off than these.
-    """
-    u, v = looked.T
-    count = len(first)
-    dearer = float(cost.sum()) / max(float(first[u, v].sum()), 1e-9)
-    sums = np.bincount(u, cost, count) + np.bincount(v, cost, count)
-    mean = sums / np.maximum(np.bincount(u, minlength=count) + np.bincount(v, minlength=count), 1)
-    thought: Real = np.maximum(first * max(dearer, 1.0), (mean[:, None] + mean[None, :]) / 2)
-    thought[u, v] = thought[v, u] = cost
-    return thought
-
-
-def _over_near_rows(rows: LaidRows, pairs: Whole, share: float, means: _Means) -> Real:
-    """Return about what pairs of long histories cost in a larger group: a share of what they cost as pairs."""
-    worth = rows.losses[pairs].sum(axis=1)
-    own = [np.arange(rows.start[u], rows.start[u + 1]).reshape(1, -1) for u in range(len(rows.counts))]
-    if not len(pairs):
-        return np.empty(0)
-    return share * joined_costs(rows, means.suppress, own, own, pairs, worth, np.full(len(pairs), 1e280), means.spread)
 
 
 def _each(rows: LaidRows, least: int, most: int) -> Whole:
@@ -319,19 +313,16 @@ def _searched(
     count, mixed = len(rows.counts), any(heads)
     affinity = np.zeros((count, count)) if near is None else near.affinity
 
-    def search_from(members: list[Whole]) -> GroupSearch:
-        return means.search(rows, members, affinity)
-
     if mixed:
         starts = [group_sizes(count, k, head) for head in heads[: 1 if near is None else None]]
         searches: list[GroupSearch] = []
         try:
             for sizes in starts:
-                if near is None:
-                    together = _by_length(rows, sizes)
+                if near is None:  # the longest histories in the first
+                    together = np.split(np.argsort(-rows.counts, kind="stable"), np.cumsum(sizes)[:-1])
                 else:
                     together = groups_by_pairs(near.estimate, rows.counts, sizes, effort.starts, means.generator)
-                searches.append(search_from(together))
+                searches.append(means.search(rows, together, affinity))
                 if len(starts) > 1:
                     _improved(searches[-1], k, _GLANCE, budget, lambda _done, cost: told(_BOUNDING, cost), fixed=True)
                 if budget.stopped:
@@ -339,27 +330,24 @@ def _searched(
         except Enough:
             if not searches:
                 raise
-            budget.stop()
+            budget.stopped = True
         search = min(searches, key=lambda one: one.cost)
-    elif near is None:
-        at = groups_by_count(rows.counts, k)
-        search = search_from([np.flatnonzero(at == g) for g in range(at.max() + 1)])
-    elif k == 2:
-        search = search_from(_nearly_pairs(rows, near))
     else:
-        search = search_from(
-            groups_by_pairs(near.estimate, rows.counts, group_sizes(count, k), effort.starts, means.generator)
-        )
+        if near is None:
+            at = groups_by_count(rows.counts, k)
+            together = [np.flatnonzero(at == g) for g in range(at.max() + 1)]
+        elif k == 2:
+            together = _nearly_pairs(rows, near)
+        else:
+            sizes = group_sizes(count, k)
+            together = groups_by_pairs(near.estimate, rows.counts, sizes, effort.starts, means.generator)
+        search = means.search(rows, together, affinity)
     rounds = _improved(search, k, effort, budget, told, fixed=mixed or k == 2)
     if mixed:
         return Found(search.groups, search.cost, None, proved=False, rounds=rounds)
     bound = max(factor.bound if factor else 0.0, 0.0)
     proved = _meets(search.cost, bound)
-    return Found(_kept(search.groups), search.cost, bound if k == 2 else None, proved, rounds)
-
-
-def _kept(groups: list[Group]) -> list[Group]:
-    return [group for group in groups if not group.deleted]
+    return Found(search.kept, search.cost, bound if k == 2 else None, proved, rounds)
 
 
 def _pair_table(rows: LaidRows, k: int, means: _Means, *, pairs: bool = False) -> PairTable:
@@ -406,27 +394,6 @@ def _paired(rows: LaidRows, means: _Means) -> Found:
     return _optimal_pairs(rows, whole, factor, means, 0.0 if pairs_alone else free.bound)
 
 
-def _with_odd_groups(rows: LaidRows, pairs: Found, means: _Means) -> Found:
-    """Return the pairs; or groups of two and three, somebody deleted, where those are cheaper."""
-    anything = max(pairs.anything or 0.0, 0.0)
-    if means.budget.over() or not pairs.proved or _meets(pairs.cost, anything):
-        return pairs
-    inside = np.concatenate([group.members for group in pairs.groups]) if pairs.groups else np.empty(0, dtype=np.int64)
-    alone = np.setdiff1d(np.arange(len(rows.counts)), inside)
-    affinity = _LOOSE * _pair_table(rows, 2, means).bound
-    search = means.search(rows, pairs.groups, affinity)
-    search.replace(search.groups + [search.alone(int(u)) for u in alone])
-    try:
-        means.told(_BOUNDING, pairs.cost)
-        if not resized(search, 2, means.effort.tries):
-            return pairs
-    except (Enough, KeyboardInterrupt):
-        means.budget.stop()
-        return pairs
-    rounds = _improved(search, 2, means.effort, means.budget, means.told)
-    return Found(_kept(search.groups), search.cost, anything, _meets(search.cost, anything), rounds, pairs.anything)
-
-
 def _twins(rows: LaidRows, *, suppress: bool) -> list[tuple[int, int]]:
     """Return pairs of customers with equal histories, each customer once; they can be paired, and nothing is lost.
 
@@ -436,7 +403,7 @@ def _twins(rows: LaidRows, *, suppress: bool) -> list[tuple[int, int]]:
     pair u with u', which costs nothing, and x with y is no dearer. Without suppression a blank is nearer to two values
     than they are to one another: no distance, and no twins.
     """
-    if not suppress and bool((rows.point >= _A_VALUE).any()):
+    if not suppress and rows.has_blanks:
         return []
     order = _sorted_rows(rows)
     lines = np.column_stack([rows.point.T, rows.item])[order]
@@ -478,11 +445,6 @@ def _with_twins(rows: LaidRows, twins: list[tuple[int, int]], means: _Means) -> 
     return replace(found, groups=groups, anything=None)
 
 
-def _by_length(rows: LaidRows, sizes: Whole) -> list[Whole]:
-    """Return groups of the given sizes, the longest histories in the first."""
-    return np.split(np.argsort(-rows.counts, kind="stable"), np.cumsum(sizes)[:-1])
-
-
 def _meets(cost: float, bound: float) -> bool:
     """Tell whether a cost is its lower bound, but for rounding."""
     return cost - bound <= 1e-7 * max(cost, 1.0)
@@ -522,7 +484,7 @@ def _bounded(table: PairTable, k: int, means: _Means, *, matching: bool) -> Fact
         except Enough:
             if not matching:
                 raise
-            budget.stop()
+            budget.stopped = True
 
     try:
         if budget.over():
@@ -535,7 +497,7 @@ def _bounded(table: PairTable, k: int, means: _Means, *, matching: bool) -> Fact
             more = np.argwhere(np.triu((table.bound < limit) & ~table.exact))
             table.ask(more, np.full(len(more), -np.inf))
     except KeyboardInterrupt:
-        budget.stop()
+        budget.stopped = True
         return None
     return factor
 
@@ -579,7 +541,7 @@ def _improved(
             best = search.groups
             report(1.0, search.cost)
     except (Enough, KeyboardInterrupt):
-        budget.stop()
+        budget.stopped = True
     search.replace(best)
     return done
 
