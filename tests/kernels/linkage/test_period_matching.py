@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noren.kernels.linkage.period_matching import matching_curve, matching_rate, user_matching, windows_of
+from noren.kernels.linkage.period_matching import matching_curve, user_matching, windows_of
 
 NONE = 0
 TABLES = st.integers(1, 6).flatmap(
@@ -28,7 +28,6 @@ def printed(true: np.ndarray, guess: np.ndarray) -> float:
 def test_the_printed_formula(tables: tuple[np.ndarray, np.ndarray]) -> None:
     true, guess = tables
     match, live = true == guess, true != NONE
-    assert matching_rate(match, live) == printed(true, guess)
     curve = matching_curve(match, live).tolist()
     assert curve == [printed(true[:, :i], guess[:, :i]) for i in range(1, true.shape[1] + 1)]
     assert user_matching(match) == sum(map(bool, (true == guess).all(axis=1))) / len(true)
@@ -40,7 +39,7 @@ def test_right_less_false_alarms(tables: tuple[np.ndarray, np.ndarray]) -> None:
     live = true != NONE
     right, alarms = int(((true == guess) & live).sum()), int(((guess != NONE) & ~live).sum())
     expected = max(right - alarms, 0) / int(live.sum()) if live.any() else 0.0
-    assert matching_rate(true == guess, live) == expected
+    assert matching_curve(true == guess, live)[-1] == expected
 
 
 @given(TABLES)
@@ -55,7 +54,7 @@ def test_windows(tables: tuple[np.ndarray, np.ndarray]) -> None:
         assert (window.first, window.last) == (rates.index(max(rates)), rates.index(max(rates)) + length - 1)
     # the whole span is a window, and so are the first l periods
     curve = matching_curve(match, live)
-    assert windows[-1].value == matching_rate(match, live) <= curve.max() <= max(w.value for w in windows)
+    assert windows[-1].value == curve[-1] <= curve.max() <= max(w.value for w in windows)
     # no run of consecutive periods is worse than the worst single one
     assert max(w.value for w in windows) == windows[0].value
 
@@ -65,8 +64,8 @@ def test_the_truth_itself_and_silence(tables: tuple[np.ndarray, np.ndarray]) -> 
     true, _guess = tables
     live = true != NONE
     assert user_matching(true == true) == 1.0
-    assert matching_rate(true == true, live) == (1.0 if live.any() else 0.0)
-    assert matching_rate(true == NONE, live) == 0.0
+    assert matching_curve(true == true, live)[-1] == (1.0 if live.any() else 0.0)
+    assert matching_curve(true == NONE, live)[-1] == 0.0
     assert user_matching(true == NONE) == sum(not row.any() for row in live) / len(true)
 
 
@@ -75,5 +74,5 @@ def test_nobody_and_no_period() -> None:
     assert user_matching(nobody) == 0.0
     assert matching_curve(nobody, nobody).tolist() == [0.0, 0.0, 0.0]
     never = np.zeros((2, 0), bool)
-    assert matching_rate(never, never) == 0.0
+    assert matching_curve(never, never).tolist() == []
     assert windows_of(never.sum(axis=0), never.sum(axis=0)) == []

@@ -1,9 +1,7 @@
 """The cheapest way to give every row of a matrix a column of its own: rectangular linear assignment.
 
 Shortest augmenting paths after an auction-like start (Jonker and Volgenant 1987, without their column reduction, which
-a matrix with more columns than rows does not allow). Compiled on first use and kept in Numba's cache. The cache looks
-at the file of the function that is called and no other: whoever changes this file must touch ``alignment.py`` and
-``joining.py`` too.
+a matrix with more columns than rows does not allow).
 
 **What many answers together say, and how far each voter can be trusted, when nobody knows the truth.**
 Voters answer questions with one of K choices each, or stay silent. A voter of skill q knows the answer with chance q

@@ -10,9 +10,6 @@ u(item) is the share of public rows with that item, so rare items weigh most. In
 so or so far apart: level l of a few. m_c(l) is the chance of that level for a copy, learnt from the data; u_cs(l) that
 for any public row of the same item (prices, quantities) or period (dates, times) beside s. A row whose item no known
 row has says nothing.
-
-Compiled on first use and kept in Numba's cache. The cache looks at the file of the function that is called and no
-other: whoever changes this file must touch ``row_owners.py`` too.
 """
 
 from __future__ import annotations
@@ -117,18 +114,14 @@ def plain_arrays(
         *(np.ascontiguousarray(public.lo), np.ascontiguousarray(public.hi)),
         *(public.item_first, read_only(public.item), public.half),
     )
-    return held, shown, (beside.reach, beside.place, _ratios(beside, copies), known.weight / beside.item)
-
-
-def _ratios(beside: Backgrounds, copies: Copies) -> Real:
-    """Return m_c(l) / u_cs(l) for each place; the last level stands for a cell that is not known, and says nothing."""
+    # m_c(l) / u_cs(l) for each place; the last level stands for a cell that is not known, and says nothing
     columns, levels = beside.reach.shape
     column = np.zeros(len(beside.share), np.int64)
     for c in range(columns):
         column[beside.place[:, c]] = c
     ratio = np.ones((len(beside.share), levels + 1))
     ratio[:, :levels] = copies.chance[column] / beside.share
-    return ratio
+    return held, shown, (beside.reach, beside.place, ratio, known.weight / beside.item)
 
 
 @part()

@@ -24,7 +24,7 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components, maxi
 
 from noren.kernels.arrays import Codes, Real, Whole
 from noren.kernels.compiling import kernel, part
-from noren.kernels.ordered import sort_range
+from noren.kernels.ordered import first_from, sort_range
 
 _BLOCK = 16
 """Pseudonyms of the first block; those after it are as many as take about a tenth of a second."""
@@ -248,15 +248,7 @@ def _holds(x: float, lo: float, hi: float, first: int, stop: int, members: Real)
         return True
     if not (lo <= x <= hi):
         return False
-    if stop - first <= 1:
-        return True
-    while first < stop:
-        middle = (first + stop) // 2
-        if members[middle] < x:
-            first = middle + 1
-        else:
-            stop = middle
-    return bool(members[first] == x)
+    return stop - first <= 1 or bool(members[first_from(members, first, stop, x)] == x)
 
 
 @part()
@@ -268,18 +260,6 @@ def fits(
         if not _holds(values[row, at], lo[said, at], hi[said, at], set_first[said, at], set_stop[said, at], members):
             return False
     return True
-
-
-@part()
-def _lower(values: Real, first: int, stop: int, item: float) -> int:  # pragma: no cover (compiled)
-    """Return the first of a customer's rows whose item is not below ``item``; missing items stand last."""
-    while first < stop:
-        middle = (first + stop) // 2
-        if values[middle, 0] < item:
-            first = middle + 1
-        else:
-            stop = middle
-    return first
 
 
 @kernel()
@@ -362,6 +342,7 @@ def _matches(
     """
     edge_first, waiting, queue, mate = room[0], room[1], room[2], room[3]
     owner, came_from, seen = room_known[0], room_known[1], room_known[2]
+    items = values[:, 0]
     edge_first[0] = 0
     used = 0
     picky = 0
@@ -376,7 +357,7 @@ def _matches(
                     used += 1
         else:
             for at in range(set_first[said, 0], set_stop[said, 0]):
-                row = _lower(values, k0, k1, members[at])
+                row = first_from(items, k0, k1, members[at])  # missing items stand last
                 while row < k1 and values[row, 0] == members[at]:
                     if fits(values, row, lo, hi, set_first, set_stop, members, said, 1):
                         edges[used] = row - k0
@@ -480,18 +461,14 @@ def one_to_one_counts(found: Candidates, sharing: Whole) -> Whole | None:
     >>> one_to_one_counts(found, np.array([2, 1])).tolist()
     [2, 1]
     """
-    owner = _assigned(found.first, found.customer, np.asarray(sharing, dtype=np.int64), found.customers)
-    return None if owner is None else _kept(found.first, found.customer, owner)
-
-
-def _assigned(first: Whole, customer: Any, sharing: Whole, customers: int) -> Whole | None:
-    owner = np.full(customers, -1, dtype=np.int64)
-    order = np.argsort(np.diff(first), kind="stable").astype(np.int64)
-    lacking = _take_free(first, customer, sharing, order, owner)
+    first, customer = found.first, found.customer
+    owner = np.full(found.customers, -1, dtype=np.int64)
+    order = np.argsort(found.counts, kind="stable").astype(np.int64)
+    lacking = _take_free(first, customer, np.asarray(sharing, dtype=np.int64), order, owner)
     while lacking.any():
         if not _augmented(first, customer, lacking, owner):
             return None
-    return owner
+    return _kept(first, customer, owner)
 
 
 @kernel()

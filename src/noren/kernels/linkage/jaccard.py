@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from noren.kernels.arrays import Codes, Real, Whole
 from noren.kernels.compiling import kernel, part
 from noren.kernels.items.packed_sets import ItemSets
-from noren.kernels.ordered import sort_range
+from noren.kernels.ordered import first_from, sort_range
 
 Sketches = NDArray[np.uint64]
 
@@ -336,18 +336,6 @@ def _note_needed(notes: _Notes, asked: _Asked, size: int, least: float, turn: in
 
 
 @part()
-def _first_of_size(sizes: Codes, low: int, high: int, unit: int, weight: int) -> int:  # pragma: no cover (compiled)
-    """Return the first group whose sets weigh so much or more."""
-    while low < high:
-        middle = (low + high) // 2
-        if unit * sizes[middle] < weight:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@part()
 def _insert(place: int, similarity: float, found: int, customer: Whole, score: Real) -> int:  # pragma: no cover
     """Put a customer where it belongs among the best so far, and return how many they are now."""
     to, wanted = found, len(customer)
@@ -374,7 +362,7 @@ def _answer(
         if _similarity(still, total, still) < least:
             break
         begin, end = index.group_first[what], index.group_first[what + 1]
-        larger = _first_of_size(index.group_size, begin, end, unit, still)
+        larger = first_from(index.group_size, begin, end, -(-still // unit))  # sets that weigh so much or more
         smaller = larger - 1
         while True:
             # J of the largest overlap that a size allows; the better one of the two next sizes comes first

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from noren.kernels.arrays import Codes, Flags, Real, Whole
 from noren.kernels.compiling import kernel, part, read_only
 from noren.kernels.linkage.feasibility import PublicRows, fits
-from noren.kernels.ordered import sort_range
+from noren.kernels.ordered import first_from, sort_range
 
 Bits = NDArray[np.uint64]
 NOT_ASKED = -1
@@ -138,14 +138,7 @@ def _kept(
         while at + stride < stop and long[at + stride] < wanted:
             at += stride
             stride *= 2
-        low, high = at, min(at + stride, stop)
-        while low < high:
-            middle = (low + high) // 2
-            if long[middle] < wanted:
-                low = middle + 1
-            else:
-                high = middle
-        at = low
+        at = first_from(long, at, min(at + stride, stop), wanted)
         if at >= stop:
             break
         if long[at] == wanted:

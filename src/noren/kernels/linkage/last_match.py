@@ -308,6 +308,7 @@ def _last_by_hash(table: Whole, asked: Whole, slots: Whole, found: Whole) -> Non
         found[row] = slots[_slot(slots, asked[row]), 1]
 
 
+@kernel()
 def settled(row: Whole, column: Whole, answer: Whole, shape: tuple[int, int]) -> tuple[Whole, Whole, Whole]:
     """Let answers be written, in order, into the cells of a table; those without place or answer (below 0) are not.
 
@@ -319,12 +320,6 @@ def settled(row: Whole, column: Whole, answer: Whole, shape: tuple[int, int]) ->
     [[[7, -1]], [[2, 0]], [[3, 2]]]
     """
     last, agreeing, rows = np.full(shape, NO_ROW, np.int64), np.zeros(shape, np.int64), np.zeros(shape, np.int64)
-    _settled(row, column, answer, last, agreeing, rows)
-    return last, agreeing, rows
-
-
-@kernel()
-def _settled(row: Whole, column: Whole, answer: Whole, last: Whole, agreeing: Whole, rows: Whole) -> None:
     for at in range(answer.size):
         i, j = row[at], column[at]
         if i >= 0 and j >= 0:
@@ -335,3 +330,4 @@ def _settled(row: Whole, column: Whole, answer: Whole, last: Whole, agreeing: Wh
         i, j = row[at], column[at]
         if i >= 0 and j >= 0 and answer[at] >= 0 and answer[at] == last[i, j]:
             agreeing[i, j] += 1
+    return last, agreeing, rows

@@ -52,27 +52,17 @@ def user_matchings(match: Cells, weights: Real) -> Real:
     return np.asarray(found / many.reshape(-1, *[1] * (found.ndim - 1)))
 
 
-def matching_rate(match: Cells, live: Flags) -> float:
-    """Return S3's MM over all periods; 0 where nobody is live.
-
-    Two of three live cells are right, and the one cell that is not live was left empty: (3 - 1)/(4 - 1).
-
-    >>> live = np.array([[True, True], [True, False]])
-    >>> matching_rate(np.array([[True, False], [True, True]]), live)
-    0.6666666666666666
-    """
-    curve = matching_curve(match, live)
-    return float(curve[-1]) if len(curve) else 0.0
-
-
 def matching_curve(match: Cells, live: Flags) -> Real:
-    """Return MM^(l), the rate over the first l periods, for l = 1, 2, …
+    """Return MM^(l), the rate over the first l periods, for l = 1, 2, …; the last is S3's MM. 0 where nobody is live.
+
+    Over both, two of three live cells are right, and the one cell that is not live was left empty: (3 - 1)/(4 - 1).
 
     >>> live = np.array([[True, True], [True, False]])
     >>> matching_curve(np.array([[True, False], [True, True]]), live).round(3).tolist()
     [1.0, 0.667]
     """
-    return curve_of(*_sums(match, live))
+    gain = match.sum(axis=0, dtype=np.float64) - (~live).sum(axis=0, dtype=np.float64)
+    return curve_of(gain, live.sum(axis=0, dtype=np.float64))
 
 
 def curve_of(gain: Real, cells: Real) -> Real:
@@ -116,12 +106,6 @@ def windows_of(gain: Real, cells: Real) -> list[Window]:
         first = int(np.argmax(rates))
         worst.append(Window(first, first + length - 1, float(rates[first])))
     return worst
-
-
-def _sums(match: Cells, live: Flags) -> tuple[Real, Real]:
-    """Return match - del and the number of live cells of each period."""
-    gain = match.sum(axis=0, dtype=np.float64) - (~live).sum(axis=0, dtype=np.float64)
-    return gain, live.sum(axis=0, dtype=np.float64)
 
 
 def _rate(gain: Real, cells: Real) -> Real:

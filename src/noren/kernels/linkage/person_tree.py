@@ -1,7 +1,7 @@
 """Whose row it is: the likeliest people for each kind of public row, found in a tree of what is known of them.
 
 People who are alike in the first columns share a path, so a column is compared once for all of them; a path on which
-no person can come near the likeliest one is left. Compiled on first use and kept in Numba's cache.
+no person can come near the likeliest one is left.
 """
 
 from __future__ import annotations

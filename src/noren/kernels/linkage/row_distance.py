@@ -14,6 +14,7 @@ import numpy as np
 from noren.kernels.arrays import Flags, Real, Whole
 from noren.kernels.compiling import kernel, part
 from noren.kernels.linkage.feasibility import KnownRows, PublicRows
+from noren.kernels.ordered import first_from
 
 _BLOCK = 16
 
@@ -83,14 +84,7 @@ def _cost(
     if nominal:
         if not (lo <= x <= hi):
             return 1.0
-        size = stop - first
-        while first < stop:
-            middle = (first + stop) // 2
-            if members[middle] < x:
-                first = middle + 1
-            else:
-                stop = middle
-        return 1.0 - 1.0 / size if members[first] == x else 1.0
+        return 1.0 - 1.0 / (stop - first) if members[first_from(members, first, stop, x)] == x else 1.0
     if sd == 0.0:
         return 0.0 if lo == x and hi == x else 1.0
     if lo <= x <= hi:
@@ -104,18 +98,12 @@ def _nearest_row(
     sd: Real, width: Real, nominal: Flags, rest: Real, said: int,
 ) -> float:  # fmt: skip  # pragma: no cover (compiled)
     """Return what a public row costs at least, if it came from one of a customer's rows."""
-    columns = values.shape[1]
+    columns, items = values.shape[1], values[:, 0]
     best = np.inf
     size = set_stop[said, 0] - set_first[said, 0]
     # rows of an item that the set lists first: they are few, and mostly leave nothing for the others to better
     for at in range(set_first[said, 0], set_stop[said, 0]):
-        row, last = k0, k1
-        while row < last:
-            middle = (row + last) // 2
-            if values[middle, 0] < members[at]:
-                row = middle + 1
-            else:
-                last = middle
+        row = first_from(items, k0, k1, members[at])
         while row < k1 and values[row, 0] == members[at]:
             cost = 1.0 - 1.0 / size
             for column in range(1, columns):
